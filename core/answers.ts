@@ -1,0 +1,76 @@
+/** How answers leave the gateway: the headers every one carries, and errors in the caller's style. */
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Style } from './contracts/style.ts';
+import { errorObject, GatewayError } from './errors.ts';
+import { StoreUnavailable } from './plugin.ts';
+
+/** On everything: what we answer is data, for the one who asked, and for nobody's cache. */
+const ALWAYS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** A value that may stand in a header: what cannot is replaced, never thrown about. */
+export function headerValue(text: string): string {
+  return text.replace(/[^\t\x20-\x7e]/g, '?').slice(0, 1_024);
+}
+
+/** The headers of an answer, ours over the plugins' over the usual ones. */
+export function answerHeaders(
+  id: string,
+  plugins: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...ALWAYS, 'x-request-id': id };
+  for (const name in plugins) headers[name] = headerValue(plugins[name]!);
+  return Object.assign(headers, own);
+}
+
+/** Whatever was thrown, as something a client may be told. Details of our own failures stay in the log. */
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof StoreUnavailable) {
+    return new GatewayError(
+      503,
+      'storage_unavailable',
+      'The gateway cannot write its ledger at the moment. Try again soon.',
+      {
+        headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
+      },
+    );
+  }
+  return new GatewayError(500, 'internal_error', 'The gateway failed. The request id names the failure in its log.');
+}
+
+/** The body of an error as the style spells it, or the plain error object where no style was asked. */
+export function errorBody(error: GatewayError, style: Style | undefined, id: string): string {
+  return JSON.stringify(style === undefined ? errorObject(error) : style.error(error, id));
+}
+
+/** Writes a complete answer. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: string | Buffer | undefined,
+): void {
+  if (body === undefined) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  headers['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length);
+  response.writeHead(status, headers).end(body);
+}
+
+/** A complete answer as bytes, for a connection that has no response object. */
+export function rawAnswer(error: GatewayError): string {
+  const body = JSON.stringify(errorObject(error));
+  const headers = { ...ALWAYS, ...error.headers, 'content-type': 'application/json' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return (
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}\r\n${lines.join('')}` +
+    `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}

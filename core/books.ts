@@ -1,0 +1,44 @@
+/** The end of an exchange in the books: written down once, durable before the last byte leaves. */
+import type { Clock } from './clock.ts';
+import type { Outcome } from './contracts/call.ts';
+import type { LiveExchange } from './exchange.ts';
+import type { Log } from './log.ts';
+import type { Pipeline } from './pipeline.ts';
+import { type Store, StoreUnavailable } from './plugin.ts';
+
+/** How long an ending may wait for a store that cannot write. */
+const SETTLE_MS = 5_000;
+const SETTLE_AGAIN_MS = 200;
+
+/**
+ * Ends an exchange in the books, once: what was taken for its time is given back, what was used is written down. Rejects where
+ * that could not be made durable: then no good ending may reach the client.
+ */
+export async function endExchange(x: LiveExchange, outcome: Outcome, pipeline: Pipeline, books: Books): Promise<void> {
+  if (x.outcome !== undefined) return;
+  x.outcome = outcome;
+  await x.release((error) => books.log.error('a release failed', { exchange: x.id, error }));
+  const steps = await pipeline.settle(x);
+  if (steps.length === 0) return;
+  const giveUpAt = books.clock.mono() + SETTLE_MS;
+  for (;;) {
+    try {
+      const refused = await books.store.atomic(steps);
+      if (refused === undefined) return;
+      throw new Error(`the store refused to settle: ${refused}`);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || books.clock.mono() >= giveUpAt) {
+        books.log.error('an exchange could not be settled', { exchange: x.id, error });
+        throw error;
+      }
+      await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
+    }
+  }
+}
+
+/** Where exchanges are written down. */
+export interface Books {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}

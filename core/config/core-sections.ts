@@ -1,0 +1,195 @@
+/** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
+import { type Schema, schema } from '../plugin.ts';
+import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
+
+/** What happens to a running call when its client goes away: it is cancelled, or runs to its end for the records. */
+export type OnDisconnect = 'cancel' | 'drain';
+
+/** `listen` as it is written. */
+export interface ListenSection {
+  readonly host: string;
+  readonly port: number | string;
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly trustProxy: readonly string[];
+  readonly body: { readonly json: string; readonly upload: string };
+  readonly drain: string;
+  readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
+  readonly attempts: { readonly max: number };
+}
+
+/** `store` as it is written. */
+export interface StoreSection {
+  readonly driver: string;
+  /** Relative to the file's directory. */
+  readonly file: string;
+}
+
+/** A plugin that ships by its name, or any other by its file or package. */
+export type PipelineEntry = string | { readonly use: string };
+
+/** `pipeline` as it is written: never empty. */
+export type PipelineSection = readonly PipelineEntry[];
+
+/** `listen` as core uses it. */
+export interface Listen {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Files, relative to the configuration's directory; undefined: plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** Addresses and ranges whose word about the client's address is believed. */
+  readonly trustProxy: readonly string[];
+  readonly body: { readonly jsonBytes: number; readonly uploadBytes: number };
+  /** How long running exchanges may finish when the gateway stops. */
+  readonly drainMs: number;
+  readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
+  /** How many channels one exchange may try. */
+  readonly attempts: { readonly max: number };
+}
+
+/** Reads a checked `listen` section. */
+export function readListen(value: unknown): Listen {
+  const listen = value as ListenSection;
+  return {
+    host: listen.host,
+    port: Number(listen.port),
+    tls: listen.tls,
+    trustProxy: listen.trustProxy,
+    body: { jsonBytes: byteSize(listen.body.json), uploadBytes: byteSize(listen.body.upload) },
+    drainMs: durationMs(listen.drain),
+    onDisconnect: listen.onDisconnect,
+    attempts: listen.attempts,
+  };
+}
+
+const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], default: normally });
+
+/** The schemas of core's own sections. */
+export const coreSections: {
+  readonly listen: Schema<ListenSection>;
+  readonly store: Schema<StoreSection>;
+  readonly pipeline: Schema<PipelineSection>;
+} = {
+  listen: schema<ListenSection>({
+    type: 'object',
+    description: 'Where and how the gateway accepts requests.',
+    additionalProperties: false,
+    properties: {
+      host: {
+        type: 'string',
+        description:
+          'The address to listen at. Put a TLS terminator in front of anything but this machine, or fill in tls.',
+        minLength: 1,
+        examples: ['127.0.0.1', '0.0.0.0'],
+        default: '127.0.0.1',
+      },
+      port: {
+        title: 'port number from 0 to 65535',
+        description: 'The port to listen at; 0 takes any that is free.',
+        // As text, too, for `${PORT}`.
+        anyOf: [
+          { type: 'integer', minimum: 0, maximum: 65535 },
+          {
+            type: 'string',
+            pattern: '^(\\d{1,4}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])$',
+          },
+        ],
+        default: 8080,
+      },
+      tls: {
+        type: 'object',
+        description: 'Serves HTTPS with these PEM files.',
+        additionalProperties: false,
+        required: ['cert', 'key'],
+        properties: {
+          cert: { type: 'string', description: 'The certificate chain.', minLength: 1, examples: ['./cert.pem'] },
+          key: { type: 'string', description: 'Its private key.', minLength: 1, examples: ['./key.pem'] },
+        },
+      },
+      trustProxy: {
+        type: 'array',
+        description: 'Proxies whose X-Forwarded-For is believed.',
+        items: addressRange,
+        default: [],
+      },
+      body: {
+        type: 'object',
+        description: 'The largest bodies that are accepted.',
+        additionalProperties: false,
+        properties: {
+          json: { ...size, description: 'Of a JSON body.', default: '16mb' },
+          upload: { ...size, description: 'Of a form with files.', default: '32mb' },
+        },
+        default: {},
+      },
+      drain: { ...duration, description: 'How long running exchanges may finish on shutdown.', default: '30s' },
+      onDisconnect: {
+        type: 'object',
+        description: 'Whether a call goes on when its client goes away.',
+        additionalProperties: false,
+        properties: {
+          stream: { ...onDisconnect('cancel'), description: 'A streamed answer.' },
+          whole: {
+            ...onDisconnect('drain'),
+            description: 'An answer in one piece, which the vendor charges for anyway.',
+          },
+        },
+        default: {},
+      },
+      attempts: {
+        type: 'object',
+        description: 'How hard the gateway tries.',
+        additionalProperties: false,
+        properties: {
+          max: {
+            type: 'integer',
+            description: 'Channels that one exchange may try.',
+            minimum: 1,
+            maximum: 20,
+            default: 3,
+          },
+        },
+        default: {},
+      },
+    },
+  }),
+  store: schema<StoreSection>({
+    type: 'object',
+    description: 'Where the gateway keeps what must last.',
+    additionalProperties: false,
+    properties: {
+      driver: {
+        type: 'string',
+        description: 'The store, by name or package.',
+        minLength: 1,
+        examples: ['sqlite'],
+        default: 'sqlite',
+      },
+      file: {
+        type: 'string',
+        description: 'The database, relative to this file.',
+        minLength: 1,
+        examples: ['./data/turnpike.db'],
+        default: './data/turnpike.db',
+      },
+    },
+  }),
+  pipeline: schema<PipelineSection>({
+    type: 'array',
+    description: 'What runs. Order matters only between plugins that play the same phase.',
+    minItems: 1,
+    uniqueItems: true,
+    items: {
+      anyOf: [
+        { type: 'string', description: 'A plugin that ships.', minLength: 1, examples: ['auth', 'vendors/openai'] },
+        {
+          type: 'object',
+          description: 'A plugin of your own: a file, or a package.',
+          additionalProperties: false,
+          required: ['use'],
+          properties: { use: { type: 'string', minLength: 1, examples: ['./vendors/acme.ts'] } },
+        },
+      ],
+    },
+  }),
+};

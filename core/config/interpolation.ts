@@ -1,0 +1,74 @@
+/** Fills `${…}` in: from the environment, with a default, or from a file. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are what this file is about
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export interface Filled {
+  readonly text: string;
+  /** What stood for each `${…}`, with the variable's name; the name of a file is empty. */
+  readonly pieces: readonly { readonly name: string; readonly text: string }[];
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Fills one string in: `${NAME}`, `${NAME:-default}` (for a variable that is unset or empty) and `${file:PATH}` (relative to
+ * `dir`, one newline at the end cut). `$${` stays as `${`. What is filled in is not looked at again.
+ */
+export function fill(text: string, dir: string, env: Readonly<Record<string, string | undefined>>): Filled {
+  const pieces: { name: string; text: string }[] = [];
+  const problems: string[] = [];
+  const warnings: string[] = [];
+
+  const filled = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (_, inside: string | undefined, end: string) => {
+    if (inside === undefined) return '${';
+    if (end === '') {
+      problems.push('${ has no closing }; write $${ for the characters themselves');
+      return '';
+    }
+    const path = /^file:(.+)$/s.exec(inside)?.[1];
+    if (path !== undefined) {
+      const content = readSecret(path, resolve(dir, path), problems, warnings);
+      pieces.push({ name: '', text: content });
+      return content;
+    }
+    const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inside) ?? [];
+    if (name === undefined || fallback?.includes('${')) {
+      problems.push('${…} is written ${NAME}, ${NAME:-default} or ${file:PATH}, one not inside another');
+      return '';
+    }
+    const set = env[name];
+    if (set === undefined && fallback === undefined) {
+      problems.push(`environment variable ${name} is not set; set it, or write \${${name}:-default}`);
+      return '';
+    }
+    const value = fallback === undefined ? set! : set || fallback;
+    pieces.push({ name, text: value });
+    return value;
+  });
+  return { text: filled, pieces, problems, warnings };
+}
+
+/** The content of a file that holds one secret. */
+function readSecret(written: string, path: string, problems: string[], warnings: string[]): string {
+  try {
+    const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    // Windows has no such bits.
+    if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+      warnings.push(`the file ${written} can be read by others on this machine; chmod 600 it`);
+    }
+    return content;
+  } catch (error) {
+    problems.push(`the file ${written} ${unreadable(error)}; paths are relative to this configuration file`);
+    return '';
+  }
+}
+
+/** Why a file could not be read, for people. */
+export function unreadable(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
+  if (code === 'EISDIR') return 'is a directory';
+  return `cannot be read (${code ?? 'unknown reason'})`;
+}

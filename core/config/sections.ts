@@ -1,0 +1,83 @@
+/** Checks every section of gateway.yaml against its schema and fills its defaults in. */
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { Schema } from '../plugin.ts';
+import { ConfigError, type ConfigFile, pathText } from './file.ts';
+import { nearest } from './nearest.ts';
+import { mistakes, wanted } from './sentences.ts';
+import { isAddressRange } from './values.ts';
+import type { Path } from './yaml.ts';
+
+/**
+ * The value of every section, defaults filled in, frozen. Mistakes go to `file.problems`. A section that is missing or empty
+ * is its schema's `default`, else an empty map or list. Throws where a schema itself is wrong: that is its plugin's mistake.
+ */
+export function checkSections(file: ConfigFile, sections: Readonly<Record<string, Schema>>): Record<string, unknown> {
+  const ajv = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    ownProperties: true,
+    strict: true,
+    allowUnionTypes: true,
+    allowMatchingProperties: true,
+    formats: { 'address-range': isAddressRange },
+  });
+  // Where reading found a mistake, what the schema says about the same place is its echo.
+  const taken = new Set(file.problems.map((problem) => problem.path));
+  const report = (path: Path, message: string) => {
+    const place = pathText(path);
+    if (!file.readable || taken.has(place)) return;
+    taken.add(place);
+    file.problem(path, message);
+  };
+
+  for (const name of Object.keys(file.value)) {
+    if (Object.hasOwn(sections, name)) continue;
+    const near = nearest(name, Object.keys(sections));
+    const advice = near === undefined ? 'add the plugin that does, or remove this section' : `did you mean ${near}?`;
+    report([name], `nothing in the pipeline reads this section; ${advice}`);
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(sections)) {
+    const written = Object.hasOwn(file.value, name) ? file.value[name] : undefined;
+    const value = structuredClone(written ?? blank(schema));
+    const validate = compile(ajv, name, schema);
+    if (value === undefined) {
+      report([name], `is missing; it must be ${wanted(schema)}`);
+    } else if (!validate(value)) {
+      for (const { path, message } of mistakes(validate.errors ?? [], value)) report([name, ...path], message);
+    }
+    values[name] = frozen(value);
+  }
+  return values;
+}
+
+/** Throws a `ConfigError` with every problem found so far, if there is one. */
+export function throwIfWrong(file: ConfigFile): void {
+  if (file.problems.length > 0) throw new ConfigError(file.file, file.problems);
+}
+
+function compile(ajv: Ajv, name: string, schema: Schema): ValidateFunction {
+  // The default of the section itself is `blank`'s business; strict mode wants none where it has no place to put it.
+  const { default: _, ...checked } = schema;
+  try {
+    return ajv.compile(checked);
+  } catch (error) {
+    throw new Error(`the schema of section ${name} is wrong: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** What a section is that nobody wrote; undefined where it has to be written. */
+function blank(schema: Schema): unknown {
+  if (schema.default !== undefined) return schema.default;
+  if (schema.type === 'array') return schema.minItems === undefined ? [] : undefined;
+  return schema.type === 'object' || schema.type === undefined ? {} : undefined;
+}
+
+function frozen(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) frozen(member);
+    Object.freeze(value);
+  }
+  return value;
+}

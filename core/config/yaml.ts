@@ -1,0 +1,228 @@
+/** YAML as gateway.yaml uses it: the unambiguous part of it, nothing that other programs would read differently. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+} from 'yaml';
+import { createRedactor, isSecretName } from '../log.ts';
+import { fill } from './interpolation.ts';
+
+/** From the root of the file to a value: names of members, positions in lists. */
+export type Path = readonly (string | number)[];
+
+export interface Yaml {
+  readonly doc: Document;
+  readonly problems: readonly { readonly offset: number; readonly message: string }[];
+  /** Whether the document is whole in spite of its problems. */
+  readonly sound: boolean;
+  /** Line and column of an offset, from 1. */
+  position(offset: number): { readonly line: number; readonly column: number };
+}
+
+/** What `fillIn` has to say. */
+export interface Findings {
+  problem(path: Path, message: string): void;
+  warn(path: Path, message: string): void;
+  secret(value: string): void;
+}
+
+/** Parses one document. Throws nothing. */
+export function parseYaml(text: string): Yaml {
+  const lines = new LineCounter();
+  const tooDeep = nested.exec(text);
+  const doc = parseDocument(tooDeep ? '' : text, {
+    lineCounter: lines,
+    // The parser's own words quote the source, and the source may hold a secret.
+    prettyErrors: false,
+    stringKeys: true,
+    // Reported with their paths by `fillIn`.
+    uniqueKeys: false,
+    resolveKnownTags: false,
+    schema: 'core',
+  });
+  const problems: { offset: number; message: string }[] = [];
+  const seen = new Set<number>();
+  for (const { code, pos } of doc.errors) {
+    // The first mistake of a line makes the others.
+    const { line } = lines.linePos(pos[0]);
+    if (!seen.has(line)) problems.push({ offset: pos[0], message: sentences[code] ?? sentences['']! });
+    seen.add(line);
+  }
+  if (tooDeep) problems.push({ offset: 0, message: 'the file is nested deeper than 64 levels' });
+  const { directives } = doc;
+  if (directives?.yaml.explicit || Object.keys(directives?.tags ?? {}).length > 1) {
+    problems.push({ offset: 0, message: 'lines that begin with % are not read; remove them' });
+  }
+  return {
+    doc,
+    problems,
+    sound: !tooDeep && doc.errors.every((error) => error.code === 'MULTIPLE_DOCS'),
+    position: (offset) => {
+      const { line, col } = lines.linePos(offset);
+      // An empty text has no lines yet.
+      return { line: Math.max(line, 1), column: Math.max(col, 1) };
+    },
+  };
+}
+
+/** Openings without an end between them. The parser recurses; where the stack is nearly full that can end the process. */
+const nested = /(?:[[{][^[\]{}]*){64}|(?:[-?][ \t]+){64}/;
+
+/** What is wrong, by the parser's code. */
+const sentences: Readonly<Record<string, string>> = {
+  BAD_DQ_ESCAPE: 'this is no escape in double quotes; use single quotes, or write \\\\ for a backslash',
+  BAD_INDENT: 'this does not line up with what is above, or a bracket above is not closed',
+  BAD_SCALAR_START: 'text cannot begin with this character; put it in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a second "name: value" in one line; put text that contains ": " in quotes',
+  BLOCK_IN_FLOW: 'an indented block cannot stand inside [ ] or { }',
+  MISSING_CHAR: 'something is not finished: a closing quote or bracket, or the ":" behind a name',
+  MULTILINE_IMPLICIT_KEY: 'a name and its ":" stand in one line; is a ":" missing here, or the indentation wrong?',
+  MULTIPLE_DOCS: 'a second document begins here; the file is one document, remove the ---',
+  NON_STRING_KEY: 'a name must be plain text, not a list or a map',
+  RESOURCE_EXHAUSTION: 'this is nested too deeply',
+  TAB_AS_INDENT: 'a tab cannot indent; use spaces',
+  UNEXPECTED_TOKEN:
+    'this does not belong here; check quotes, brackets and colons (inside { } or [ ] a ${NAME} needs quotes)',
+  '': 'this is not YAML; check quotes, brackets, colons and indentation',
+};
+
+/** Where a path stands: the offset of its deepest part that exists, of the key where that is a member of a map. */
+export function offsetOf(doc: Document, path: Path): number {
+  let node = doc.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(doc) ?? null;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.value === String(step));
+      if (pair === undefined) break;
+      offset = (pair.key as Node).range?.[0] ?? offset;
+      node = pair.value as Node | null;
+    } else if (isSeq(node)) {
+      const item = node.items[Number(step)] as Node | undefined;
+      if (item === undefined) break;
+      offset = item.range?.[0] ?? offset;
+      node = item;
+    } else {
+      break;
+    }
+  }
+  return offset;
+}
+
+/** The document as plain values, `${…}` filled in; undefined where it is no map of sections. */
+export function fillIn(
+  doc: Document,
+  dir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  found: Findings,
+): Record<string, unknown> | undefined {
+  if (doc.contents === null || (isScalar(doc.contents) && doc.contents.value === null)) return {};
+  if (!isMap(doc.contents)) {
+    found.problem([], 'the file must be a map of sections (listen: …, store: …, pipeline: …)');
+    return undefined;
+  }
+  let whole = true;
+  let aliased: Path = [];
+
+  const visit = (node: Node | null, path: Path, above: readonly Node[]): void => {
+    if (node === null) return;
+    if (isAlias(node)) {
+      aliased = path;
+      const target = node.resolve(doc);
+      if (target !== undefined && !above.includes(target)) return;
+      whole = false;
+      found.problem(path, target ? 'refers to itself' : 'no anchor of this name (&name) stands before it');
+      return;
+    }
+    if (node.tag !== undefined)
+      found.problem(path, 'tags (!name) are not used here; remove it, and put text in quotes');
+    if (isMap(node)) {
+      const lines = new Set<string>();
+      for (const { key, value } of node.items) {
+        const name = String((key as Scalar).value);
+        const wrong = lines.has(name) ? 'appears twice; keep one' : nameProblem(name);
+        if (wrong !== undefined) found.problem([...path, name], wrong);
+        lines.add(name);
+        visit(value as Node | null, [...path, name], [...above, node]);
+      }
+    } else if (isSeq(node)) {
+      for (const [index, item] of node.items.entries()) visit(item as Node, [...path, index], [...above, node]);
+    } else if (isScalar(node)) {
+      const ambiguous = ambiguity(node);
+      if (ambiguous !== undefined) found.problem(path, ambiguous);
+      else if (typeof node.value === 'string') node.value = fillScalar(node.value, path, dir, env, found);
+    }
+  };
+  visit(doc.contents, [], []);
+  if (!whole) return undefined;
+
+  try {
+    // Through JSON, so that what an alias names twice is there twice.
+    return JSON.parse(JSON.stringify(doc.toJS({ maxAliasCount: 100 })));
+  } catch {
+    found.problem(aliased, 'aliases (*name) repeat too much of the file; write the values out');
+    return undefined;
+  }
+}
+
+/** Names that would mean something else to YAML or to JavaScript. */
+function nameProblem(name: string): string | undefined {
+  if (name === '<<') return 'maps are not merged; write the members out';
+  if (name === '__proto__' || name === 'constructor' || name === 'prototype') return 'cannot be used as a name';
+  if (name.includes('${')) return '${…} is filled in in values, not in names';
+  return undefined;
+}
+
+/** Scalars that YAML 1.1 and 1.2 read differently, and numbers that JavaScript cannot hold. */
+function ambiguity(node: Scalar): string | undefined {
+  if (node.type !== 'PLAIN' || node.source === undefined) return undefined;
+  if (typeof node.value === 'string') {
+    if (!/^(?:yes|no|on|off)$/i.test(node.source)) return undefined;
+    return `some programs read this as ${/^(?:yes|on)$/i.test(node.source) ? 'true' : 'false'}, others as text; put text in quotes, or write true or false`;
+  }
+  if (typeof node.value !== 'number') return undefined;
+  if (/^[-+]?0\d/.test(node.source))
+    return 'some programs read a number with a leading 0 as octal; leave the 0 out, or put text in quotes';
+  if (!Number.isFinite(node.value)) return 'must be a finite number; put text in quotes';
+  const digits = node.source.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '').length;
+  if (Number.isInteger(node.value) ? Number.isSafeInteger(node.value) : digits <= 15) return undefined;
+  return 'has more digits than a number can hold exactly; put text in quotes';
+}
+
+/** Fills one string in and keeps track of what is secret in it. */
+function fillScalar(
+  literal: string,
+  path: Path,
+  dir: string,
+  env: Readonly<Record<string, string | undefined>>,
+  found: Findings,
+): string {
+  const field = path.at(-1);
+  const secretField = typeof field === 'string' && isSecretName(field);
+  const { text, pieces, problems, warnings } = fill(literal, dir, env);
+  for (const message of problems) found.problem(path, message);
+  for (const message of warnings) found.warn(path, message);
+  for (const piece of pieces) if (secretField || isSecretName(piece.name)) found.secret(piece.text);
+  if (secretField && pieces.length > 0) found.secret(text);
+  if (looksLikeCredential(literal.replace(/\$\{[^}]*\}/g, ''), secretField)) {
+    found.secret(text);
+    found.warn(path, 'looks like a credential; take it from the environment (${NAME}) or from a file (${file:PATH})');
+  }
+  return text;
+}
+
+/** True for what the log would mask, and for long random text in a field that is there for secrets. */
+function looksLikeCredential(literal: string, secretField: boolean): boolean {
+  if (looks.redact(literal) !== literal) return true;
+  // Not a path to a file that holds one.
+  if (!secretField || /^[./~]|\.(?:pem|key|txt)$/.test(literal)) return false;
+  return /^[\w+/=.-]{20,}$/.test(literal) && /\d/.test(literal) && /[A-Za-z]/.test(literal);
+}
+const looks = createRedactor();

@@ -1,0 +1,8 @@
+/** The first start: secrets that are made once and shown to the operator once. Provided by core. */
+import { service } from '../plugin.ts';
+
+export interface FirstStart {
+  /** Has core print these on the terminal when the gateway is ready. They are stored nowhere and never logged. */
+  note(lines: { readonly rootPassword?: string; readonly key?: string }): void;
+}
+export const FirstStart = service<FirstStart>('first-start');

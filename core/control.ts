@@ -1,0 +1,75 @@
+/** The control socket beside the database: how the command line speaks to a running gateway. One line of JSON there, one back. */
+import { createHash } from 'node:crypto';
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CommandResult } from './commands.ts';
+
+/** A command line longer than this is refused. */
+const MAX_LINE = 64 * 1_024;
+/** What a unix socket's path may hold on every system. */
+const MAX_PATH = 100;
+
+/** Where the gateway of a database listens for commands. */
+export function controlPath(storeFile: string): string {
+  const name = createHash('sha256').update(storeFile).digest('hex').slice(0, 24);
+  if (process.platform === 'win32') return `\\\\.\\pipe\\turnpike-${name}`;
+  const beside = `${storeFile}.sock`;
+  return beside.length <= MAX_PATH ? beside : join(tmpdir(), `turnpike-${name}.sock`);
+}
+
+/** Listens for commands until closed. Only the user the gateway runs as may connect. */
+export async function openControl(
+  path: string,
+  run: (argv: readonly string[], stdin: string) => Promise<CommandResult>,
+): Promise<{ close(): Promise<void> }> {
+  // The store's lock is ours, so whoever left this socket behind is gone.
+  if (process.platform !== 'win32') rmSync(path, { force: true });
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      if (text.length > MAX_LINE) socket.destroy();
+      if (!text.endsWith('\n')) return;
+      const { argv, stdin } = JSON.parse(text) as { argv: readonly string[]; stdin: string };
+      run(argv, stdin).then((result) => socket.end(`${JSON.stringify(result)}\n`));
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  server.unref();
+  return {
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** Has a running gateway run a command; undefined where none runs. */
+export function askControl(path: string, argv: readonly string[], stdin: string): Promise<CommandResult | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    let text = '';
+    let connected = false;
+    socket.setEncoding('utf8');
+    socket.on('connect', () => {
+      connected = true;
+      socket.write(`${JSON.stringify({ argv, stdin })}\n`);
+    });
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('end', () => {
+      if (text === '') reject(new Error('the running gateway closed the control socket without an answer'));
+      else resolve(JSON.parse(text) as CommandResult);
+    });
+    socket.on('error', (error) => {
+      if (connected) reject(error);
+      else resolve(undefined);
+    });
+  });
+}

@@ -1,0 +1,118 @@
+/** Server-sent events as bytes: cut at their blank lines, and read where somebody asks. */
+
+/** Cuts a stream of bytes into events. Nothing is lost or changed: the events and the rest, joined, are what was pushed. */
+export interface EventSplitter {
+  /**
+   * The events that this chunk completes, each with its blank line; comments are events, too. They may share the chunk's
+   * memory. Undefined where one grows beyond the limit: then the stream is no use any more.
+   */
+  push(chunk: Buffer): Buffer[] | undefined;
+  /**
+   * What came after the last whole event, once the stream has ended. A stream that ends its lines with CR alone leaves its
+   * last event here: only a next byte could tell whether an LF belongs to it.
+   */
+  rest(): Buffer;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** `maxBytes`: the largest event. Lines end with LF, CRLF or CR, mixed as one likes. */
+export function createEventSplitter({ maxBytes }: { readonly maxBytes: number }): EventSplitter {
+  /** The pieces of an event that has begun in earlier chunks. */
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  /** No byte of the current line has come yet. */
+  let lineStart = true;
+  /** The last chunk ended in a CR whose LF may still come. */
+  let afterCr = false;
+  /** That CR ended a blank line, so an event is complete behind it. */
+  let afterBlank = false;
+
+  /** The event that ends at `end` of this chunk and began at `start` or in an earlier chunk. */
+  function cut(chunk: Buffer, start: number, end: number): Buffer {
+    const piece = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end);
+    if (heldBytes === 0) return piece;
+    held.push(piece);
+    const event = Buffer.concat(held, heldBytes + piece.length);
+    held = [];
+    heldBytes = 0;
+    return event;
+  }
+
+  return {
+    push(chunk) {
+      const events: Buffer[] = [];
+      if (chunk.length === 0) return events;
+      /** Where the current event begins in this chunk. */
+      let start = 0;
+      let at = 0;
+      if (afterCr) {
+        afterCr = false;
+        if (chunk[0] === LF) at = 1;
+        if (afterBlank) {
+          if (heldBytes + at > maxBytes) return undefined;
+          events.push(cut(chunk, 0, at));
+          start = at;
+        }
+      }
+      let lf = chunk.indexOf(LF, at);
+      let cr = chunk.indexOf(CR, at);
+      for (;;) {
+        if (lf !== -1 && lf < at) lf = chunk.indexOf(LF, at);
+        if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at);
+        const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr;
+        if (end === -1) {
+          if (at < chunk.length) lineStart = false;
+          break;
+        }
+        const blank = lineStart && end === at;
+        lineStart = true;
+        if (end === cr && end + 1 === chunk.length) {
+          afterCr = true;
+          afterBlank = blank;
+          break;
+        }
+        at = end + (end === cr && chunk[end + 1] === LF ? 2 : 1);
+        if (blank) {
+          if (heldBytes + at - start > maxBytes) return undefined;
+          events.push(cut(chunk, start, at));
+          start = at;
+        }
+      }
+      if (start < chunk.length) {
+        held.push(start === 0 ? chunk : chunk.subarray(start));
+        heldBytes += chunk.length - start;
+        if (heldBytes > maxBytes) return undefined;
+      }
+      return events;
+    },
+    rest: () => Buffer.concat(held, heldBytes),
+  };
+}
+
+/** What stands in an event's `data` lines, joined by LF; undefined where there is none. */
+export function eventData(event: Buffer): string | undefined {
+  return field(event, 'data')?.join('\n');
+}
+
+/** The name of an event: its last `event` line; undefined where there is none. */
+export function eventName(event: Buffer): string | undefined {
+  return field(event, 'event')?.at(-1);
+}
+
+/** The values of all lines of one name. */
+function field(event: Buffer, name: string): string[] | undefined {
+  let values: string[] | undefined;
+  for (const line of event
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\n|\r/)) {
+    if (!line.startsWith(name)) continue;
+    if (line.length > name.length && line[name.length] !== ':') continue;
+    const value = line.slice(name.length + 1);
+    values ??= [];
+    values.push(value.startsWith(' ') ? value.slice(1) : value);
+  }
+  return values;
+}

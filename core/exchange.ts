@@ -1,0 +1,147 @@
+/** One client request and everything that became of it; ends exactly once. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from './clock.ts';
+import type { Attempt, Call, Headers, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { Holder } from './contracts/keys.ts';
+import type { Style } from './contracts/style.ts';
+import type { Head } from './head.ts';
+import { newId } from './id.ts';
+import type { Awaitable, Exchange, Passage } from './plugin.ts';
+
+/** What the server knows when an exchange begins. */
+export interface Beginning {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly head: Head;
+  readonly ip: string;
+  readonly style: Style | undefined;
+  readonly passage: Passage | undefined;
+}
+
+/** The client went away. */
+export class ClientLeft extends Error {}
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/** The exchange as core sees it: the plugins' view, and the state behind it. */
+export class LiveExchange implements Exchange {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly startedMono: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly ip: string;
+  readonly style: Style | undefined;
+  readonly passage: Passage | undefined;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly attempts: Attempt[] = [];
+  /** Headers that plugins put on the answer. */
+  readonly answerHeaders: Record<string, string> = Object.create(null);
+  identity: Holder | undefined;
+  served: Offer | undefined;
+  usage: Usage | undefined;
+  delivered = false;
+  outcome: Outcome | undefined;
+  status = 0;
+  notes: JsonObject = NOTHING;
+  /** True once the client has gone. */
+  gone = false;
+  /** What the client asks for; set before `admit`. */
+  #call: Call | undefined;
+  #search: string;
+  #query: URLSearchParams | undefined;
+  #abort: AbortController | undefined;
+  #releases: (() => Awaitable<void>)[] | undefined;
+  #onStop: ((error: Error) => void) | undefined;
+  #stoppedBy: Error | undefined;
+  /** The meter of the stream under way: what was used so far. */
+  running: (() => Usage | undefined) | undefined;
+
+  constructor(beginning: Beginning, clock: Clock) {
+    const { head } = beginning;
+    this.startedMs = clock.now();
+    this.startedMono = clock.mono();
+    this.id = newId(this.startedMs);
+    this.method = head.method;
+    this.path = head.path;
+    this.headers = head.headers;
+    this.#search = head.search;
+    this.ip = beginning.ip;
+    this.style = beginning.style;
+    this.passage = beginning.passage;
+    this.request = beginning.request;
+    this.response = beginning.response;
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#search);
+    return this.#query;
+  }
+
+  get call(): Call {
+    if (this.#call === undefined) throw new Error('an exchange has no call before `admit`');
+    return this.#call;
+  }
+  set call(call: Call) {
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#stoppedBy !== undefined) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** The client went away. */
+  leave(): void {
+    this.gone = true;
+    this.cut(new ClientLeft('the client left'));
+  }
+
+  defer(release: () => Awaitable<void>): void {
+    this.#releases ??= [];
+    this.#releases.push(release);
+  }
+
+  /** Undoes what was deferred, last first; a failing one does not keep the others from running. */
+  async release(failed: (error: unknown) => void): Promise<void> {
+    const releases = this.#releases;
+    if (releases === undefined) return;
+    this.#releases = undefined;
+    for (let i = releases.length - 1; i >= 0; i--) {
+      try {
+        const waiting = releases[i]!();
+        if (waiting !== undefined) await waiting;
+      } catch (error) {
+        failed(error);
+      }
+    }
+  }
+
+  header(name: string, value: string): void {
+    this.answerHeaders[name] = value;
+  }
+
+  note(facts: JsonObject): void {
+    this.notes = { ...this.notes, ...facts };
+  }
+
+  cut(error: Error): void {
+    this.#stoppedBy ??= error;
+    this.#onStop?.(error);
+    this.#abort?.abort();
+  }
+
+  /** Says who stops the work under way when the client leaves or the exchange is cut; at once where that has happened. */
+  onStop(stop: ((error: Error) => void) | undefined): void {
+    this.#onStop = stop;
+    if (stop !== undefined && this.#stoppedBy !== undefined) stop(this.#stoppedBy);
+  }
+
+  /** Why no further work should begin; undefined while all is well. */
+  get stoppedBy(): Error | undefined {
+    return this.#stoppedBy;
+  }
+}

@@ -1,0 +1,128 @@
+/** The head of a request, checked: what `node:http` lets through and a gateway must not. */
+import type { IncomingMessage } from 'node:http';
+import type { Headers } from './contracts/call.ts';
+import { GatewayError } from './errors.ts';
+
+/** Everything later code reads of a request's head. */
+export interface Head {
+  readonly method: string;
+  readonly path: string;
+  /** Behind the question mark; empty where there is none. */
+  readonly search: string;
+  readonly headers: Headers;
+  /** Declared length of the body; undefined where it comes in chunks. */
+  readonly length: number | undefined;
+  readonly hasBody: boolean;
+}
+
+/** Pairs of a request; more are refused, because node drops what is beyond its own limit without a word. */
+export const MAX_HEADERS = 100;
+const MAX_TARGET = 8_192;
+const METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+const METHOD_SET: ReadonlySet<string> = new Set(METHODS.split(', '));
+const HOST = /^[A-Za-z0-9.\-:[\]]+$/;
+/** Visible ASCII without `#` and `\`, which proxies and servers disagree about. */
+const TARGET = /^\/[!"$-[\]-~]*$/;
+/** Dots and separators in disguise: whoever sends them wants two readers to see two paths. */
+const DISGUISED = /%2e|%5c|%00|\/\/|\/\.{1,2}(\/|$)/i;
+/** Coming twice, these would let two readers believe two different things. */
+const ONCE: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-length',
+  'content-type',
+  'cookie',
+  'expect',
+  'host',
+  'transfer-encoding',
+]);
+/** Credentials by whatever vendor's name. */
+const isCredential = (name: string): boolean => name.endsWith('api-key');
+
+/** Reads and checks the head of a request; throws what the client is told. A refused head also ends the connection. */
+export function readHead(request: IncomingMessage): Head {
+  const method = request.method ?? '';
+  if (!METHOD_SET.has(method)) {
+    throw new GatewayError(405, 'method_not_allowed', `The method ${method} is not served here.`, {
+      headers: { allow: METHODS },
+    });
+  }
+  const headers = readHeaders(request.rawHeaders);
+  checkVersion(request.httpVersion, headers);
+  checkHost(request.httpVersion, headers);
+  const target = request.url ?? '';
+  if (target.length > MAX_TARGET) {
+    throw new GatewayError(414, 'uri_too_long', `The address is longer than ${MAX_TARGET} characters.`);
+  }
+  const question = target.indexOf('?');
+  const path = question < 0 ? target : target.slice(0, question);
+  if (!TARGET.test(target) || DISGUISED.test(path)) {
+    throw new GatewayError(
+      400,
+      'invalid_path',
+      'The request target must be a plain absolute path such as /v1/chat/completions.',
+    );
+  }
+  const length = readLength(headers['content-length']);
+  const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length > 0);
+  if (hasBody && method !== 'POST' && method !== 'PUT') {
+    throw new GatewayError(400, 'unexpected_body', `A ${method} request must not have a body.`);
+  }
+  return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody };
+}
+
+function readHeaders(raw: readonly string[]): Headers {
+  if (raw.length >= 2 * (MAX_HEADERS + 1)) {
+    throw new GatewayError(431, 'too_many_headers', `A request may have at most ${MAX_HEADERS} headers.`);
+  }
+  // No prototype: a header may be called anything, `__proto__` included.
+  const headers: Record<string, string> = Object.create(null);
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    const value = raw[i + 1]!;
+    const before = headers[name];
+    if (before === undefined) {
+      headers[name] = value;
+    } else if (ONCE.has(name) || isCredential(name)) {
+      throw new GatewayError(400, 'duplicate_header', `The header ${name} must not be sent twice.`, { param: name });
+    } else {
+      headers[name] = `${before}, ${value}`;
+    }
+  }
+  return headers;
+}
+
+function checkVersion(version: string, headers: Headers): void {
+  const coding = headers['transfer-encoding'];
+  if (version !== '1.1' && (version !== '1.0' || coding !== undefined)) {
+    throw new GatewayError(505, 'http_version_not_supported', 'Send HTTP/1.1.');
+  }
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined)) {
+    throw new GatewayError(
+      400,
+      'invalid_transfer_encoding',
+      'Transfer-Encoding must be exactly `chunked`, without a Content-Length.',
+    );
+  }
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'].toLowerCase() !== 'identity') {
+    throw new GatewayError(415, 'unsupported_content_encoding', 'Send the body without compression.', {
+      param: 'content-encoding',
+    });
+  }
+}
+
+function checkHost(version: string, headers: Headers): void {
+  const host = headers.host;
+  if (host === undefined ? version === '1.1' : !HOST.test(host)) {
+    throw new GatewayError(400, 'invalid_host', 'The Host header must be one plain host name or address.', {
+      param: 'host',
+    });
+  }
+}
+
+function readLength(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new GatewayError(400, 'invalid_content_length', 'Content-Length must be a whole number of bytes.');
+  }
+  return Number(text);
+}

@@ -1,0 +1,483 @@
+/** A JSON body seen through one scan of its bytes: members by name, parsed only where somebody asks. */
+import { isUtf8 } from 'node:buffer';
+import type { Json } from './contracts/call.ts';
+import { GatewayError } from './errors.ts';
+
+/** Where a value stands: byte offsets into the body, `end` behind the last byte. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A JSON object whose top level is known and whose values are parsed on demand. */
+export interface JsonBody {
+  readonly bytes: Buffer;
+  readonly members: ReadonlyMap<string, Span>;
+  /** Bytes of names and values that a vendor reads as text; base64 media is not counted. */
+  readonly textBytes: number;
+  /** Strings that hold base64 media or a data URL, or say where a file is. */
+  readonly media: number;
+  has(name: string): boolean;
+  /** The parsed value of one member; undefined where there is none. */
+  get(name: string): Json | undefined;
+  /** The whole body as a value; parsed once. */
+  tree(): Json;
+  /** The bytes with some members replaced (JSON text), added or removed (undefined); everything else stays as it is. */
+  patched(changes: Readonly<Record<string, string | undefined>>): Buffer;
+}
+
+/** How much structure a body may have. Parsing costs by structure, not by size: ten megabytes of `[` block for a second. */
+export interface JsonLimits {
+  /** Objects and arrays inside each other. */
+  readonly depth?: number;
+  /** Values and member names together. */
+  readonly tokens?: number;
+}
+
+/**
+ * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, what exceeds the limits, and
+ * what two readers could read differently: a member that comes twice, and names that reach a JavaScript object's prototype.
+ * Control characters inside strings are the one mistake it leaves to the parser.
+ */
+export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonBody {
+  if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw invalid('The body begins with a byte order mark. Send JSON in UTF-8 without one.');
+  }
+  return bodyOf(bytes, scan(bytes, limits.depth ?? 64, limits.tokens ?? 200_000, true));
+}
+
+/** Reads a vendor's whole answer; undefined where it is not a JSON object. What is only doubtful passes: the last of two members counts. */
+export function scanAnswer(bytes: Buffer): JsonBody | undefined {
+  try {
+    return bodyOf(bytes, scan(bytes, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, false));
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined;
+    throw error;
+  }
+}
+
+/** A top-level member: its value's span, and where its name begins. */
+interface Member extends Span {
+  readonly nameStart: number;
+}
+
+interface Scanned {
+  readonly members: Map<string, Member>;
+  readonly textBytes: number;
+  readonly media: number;
+}
+
+function bodyOf(bytes: Buffer, { members, textBytes, media }: Scanned): JsonBody {
+  const parsed = new Map<string, Json>();
+  let tree: Json | undefined;
+  return {
+    bytes,
+    members,
+    textBytes,
+    media,
+    has: (name) => members.has(name),
+    get(name) {
+      const span = members.get(name);
+      if (span === undefined) return undefined;
+      let value = parsed.get(name);
+      if (value === undefined) {
+        value = parse(bytes, span);
+        parsed.set(name, value);
+      }
+      return value;
+    },
+    tree() {
+      tree ??= parse(bytes, { start: 0, end: bytes.length });
+      return tree;
+    },
+    patched: (changes) => splice(bytes, members, changes),
+  };
+}
+
+function parse(bytes: Buffer, { start, end }: Span): Json {
+  try {
+    return JSON.parse(bytes.toString('utf8', start, end));
+  } catch (error) {
+    throw invalid(`The body is not valid JSON: ${(error as Error).message}.`);
+  }
+}
+
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const FIVE = 0x35;
+const NINE = 0x39;
+const COLON = 0x3a;
+const UPPER_E = 0x45;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const UNDERSCORE = 0x5f;
+const LOWER_E = 0x65;
+const LOWER_U = 0x75;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** What may stand at the next place; the words are those of the error message. */
+const FIRST_NAME = 'a member name in double quotes, or `}`';
+const NAME = 'a member name in double quotes';
+const AFTER_NAME = 'a colon';
+const VALUE = 'a value';
+const FIRST_VALUE = 'a value, or `]`';
+const AFTER_MEMBER = 'a comma or `}`';
+const AFTER_ITEM = 'a comma or `]`';
+const NOTHING = 'nothing more';
+
+/** One pass: the grammar, the limits, the top-level members and the sizes. `strict` refuses what is only doubtful, too. */
+function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
+  const members = new Map<string, Member>();
+  const length = bytes.length;
+  const closingQuote = stringReader(bytes);
+  /** For every open object or array: is it an object? The innermost, the body itself, is not in it. */
+  const outer: boolean[] = [];
+  let inObject = false;
+  let depth = 0;
+  let tokens = 0;
+  let textBytes = 0;
+  let media = 0;
+  /** The last name, without its quotes: the one a value, or a list of values, belongs to. */
+  let nameStart = 0;
+  let nameEnd = 0;
+  /** The name of the top-level member being read. */
+  let member = '';
+  let memberStart = 0;
+  let valueStart = 0;
+  let expected = VALUE;
+  let at = 0;
+
+  for (;;) {
+    let byte = bytes[at]!;
+    while (byte === SPACE || byte === LF || byte === CR || byte === TAB) byte = bytes[++at]!;
+    if (at >= length) break;
+    if (depth === 0 && (expected !== VALUE || byte !== OPEN_OBJECT)) {
+      if (expected === VALUE) throw invalid('The body must be a JSON object, beginning with `{`.');
+      throw unexpected(bytes, at, expected);
+    }
+
+    // Commas and colons first: they are the most frequent, and nothing follows from them but what may come next.
+    if (byte === COMMA) {
+      if (expected === AFTER_MEMBER) expected = NAME;
+      else if (expected === AFTER_ITEM) expected = VALUE;
+      else throw unexpected(bytes, at, expected);
+      at++;
+      continue;
+    }
+    if (byte === COLON) {
+      if (expected !== AFTER_NAME) throw unexpected(bytes, at, expected);
+      expected = VALUE;
+      at++;
+      continue;
+    }
+    if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      const fits =
+        byte === CLOSE_OBJECT
+          ? expected === AFTER_MEMBER || expected === FIRST_NAME
+          : expected === AFTER_ITEM || expected === FIRST_VALUE;
+      if (!fits) throw unexpected(bytes, at, expected);
+      at++;
+      depth--;
+      if (depth === 0) {
+        expected = NOTHING;
+        continue;
+      }
+      inObject = outer.pop()!;
+      expected = inObject ? AFTER_MEMBER : AFTER_ITEM;
+      if (depth === 1) members.set(member, { start: valueStart, end: at, nameStart: memberStart });
+      continue;
+    }
+
+    if (++tokens > maxTokens) {
+      throw invalid(`The body has more than ${maxTokens} values and names. Send fewer, or put long data into strings.`);
+    }
+    const start = at;
+
+    if (byte === QUOTE) {
+      const end = closingQuote(start + 1);
+      at = end + 1;
+      if (expected === FIRST_NAME || expected === NAME) {
+        nameStart = start + 1;
+        nameEnd = end;
+        textBytes += end - nameStart;
+        expected = AFTER_NAME;
+        if (depth === 1) {
+          member = nameAt(bytes, nameStart, end);
+          memberStart = start;
+          if (strict) checkMember(member, members);
+          else members.delete(member);
+        } else if (strict && isPrototype(bytes, nameStart, nameEnd)) {
+          throw forbidden('__proto__');
+        }
+        continue;
+      }
+      if (expected !== VALUE && expected !== FIRST_VALUE) throw unexpected(bytes, start, expected);
+      const medium = isMediaName(bytes, nameStart, nameEnd) ? mediumIn(bytes, start + 1, end) : undefined;
+      if (medium !== undefined) media++;
+      if (medium !== 'inline') textBytes += end - start - 1;
+    } else if (expected !== VALUE && expected !== FIRST_VALUE) {
+      throw unexpected(bytes, at, expected);
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      if (depth === maxDepth)
+        throw invalid(`The body is nested more than ${maxDepth} levels deep. Send a flatter one.`);
+      if (depth > 0) outer.push(inObject);
+      if (depth === 1) valueStart = at;
+      depth++;
+      at++;
+      inObject = byte === OPEN_OBJECT;
+      expected = inObject ? FIRST_NAME : FIRST_VALUE;
+      continue;
+    } else {
+      at = afterScalar(bytes, at, expected);
+      textBytes += at - start;
+    }
+    // A scalar has ended.
+    expected = inObject ? AFTER_MEMBER : AFTER_ITEM;
+    if (depth === 1) members.set(member, { start, end: at, nameStart: memberStart });
+  }
+
+  if (expected !== NOTHING) {
+    if (depth === 0) throw invalid('The body is empty. Send a JSON object.');
+    throw invalid(`The body is not valid JSON: it ends at byte ${length} where ${expected} should stand.`);
+  }
+  return { members, textBytes, media };
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError(400, 'invalid_json', message);
+}
+
+function unexpected(bytes: Buffer, at: number, expected: string): GatewayError {
+  const byte = bytes[at]!;
+  const found =
+    byte > SPACE && byte < 0x7f ? `\`${String.fromCharCode(byte)}\`` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
+  return invalid(`The body is not valid JSON: ${found} at byte ${at} where ${expected} should stand.`);
+}
+
+function forbidden(name: string): GatewayError {
+  return invalid(`The body has a member \`${name}\`, which is never accepted. Leave it out.`);
+}
+
+/** A table with 1 for each of these characters. */
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of Buffer.from(characters)) table[byte] = 1;
+  return table;
+}
+
+/** So many bytes of a string are looked at one by one before a native search: for short strings that is cheaper. */
+const NEAR = 32;
+
+/**
+ * Finds where strings end and checks their escapes. To be asked in the order of the text: what a native search has found is
+ * kept for the strings behind, so that all searches together pass the body once.
+ */
+function stringReader(bytes: Buffer): (start: number) => number {
+  const length = bytes.length;
+  let quote = 0;
+  let backslash = 0;
+  return (start) => {
+    let at = start;
+    for (;;) {
+      const near = Math.min(at + NEAR, length);
+      while (at < near && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++;
+      if (at < near) {
+        if (bytes[at] === QUOTE) return at;
+        at = afterEscape(bytes, at);
+        continue;
+      }
+      if (quote < at) quote = bytes.indexOf(QUOTE, at);
+      if (quote === -1 || at >= length)
+        throw invalid(`The body is not valid JSON: the string at byte ${start - 1} has no end.`);
+      if (backslash < at && backslash !== -1) backslash = bytes.indexOf(BACKSLASH, at);
+      if (backslash === -1 || backslash > quote) return quote;
+      at = afterEscape(bytes, backslash);
+    }
+  };
+}
+
+const HEX = tableOf('0123456789abcdefABCDEF');
+/** What may stand behind a backslash, beside `u`. */
+const SIMPLE_ESCAPES = tableOf('"\\/bfnrt');
+
+/** Behind a backslash and what it escapes. */
+function afterEscape(bytes: Buffer, backslash: number): number {
+  const byte = bytes[backslash + 1];
+  if (byte === LOWER_U) {
+    let digits = 2;
+    while (digits < 6 && HEX[bytes[backslash + digits]!] === 1) digits++;
+    if (digits === 6) return backslash + 6;
+  } else if (SIMPLE_ESCAPES[byte!] === 1) {
+    return backslash + 2;
+  }
+  throw invalid(
+    `The body is not valid JSON: no such escape at byte ${backslash}. A backslash itself is written \`\\\\\`.`,
+  );
+}
+
+const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text));
+
+/** Behind a number or a literal. */
+function afterScalar(bytes: Buffer, start: number, expected: string): number {
+  const first = bytes[start]!;
+  if (first === MINUS || (first >= ZERO && first <= NINE)) return afterNumber(bytes, start);
+  const literal = LITERALS.find((text) => text[0] === first);
+  if (literal === undefined || !bytes.subarray(start, start + literal.length).equals(literal)) {
+    throw unexpected(bytes, start, expected);
+  }
+  return start + literal.length;
+}
+
+function afterNumber(bytes: Buffer, start: number): number {
+  let at = start;
+  if (bytes[at] === MINUS) at++;
+  if (bytes[at] === ZERO) at++;
+  else at = afterDigits(bytes, at);
+  if (bytes[at] === DOT) at = afterDigits(bytes, at + 1);
+  if (bytes[at] === LOWER_E || bytes[at] === UPPER_E) {
+    at++;
+    if (bytes[at] === PLUS || bytes[at] === MINUS) at++;
+    at = afterDigits(bytes, at);
+  }
+  return at;
+}
+
+function afterDigits(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at]! >= ZERO && bytes[at]! <= NINE) at++;
+  if (at === start) throw invalid(`The body is not valid JSON: a digit should stand at byte ${at}.`);
+  return at;
+}
+
+function checkMember(name: string, members: ReadonlyMap<string, Member>): void {
+  if (members.has(name)) throw invalid(`The body has the member ${JSON.stringify(name)} twice. Send it once.`);
+  if (name === '__proto__' || name === 'constructor' || name === 'prototype') throw forbidden(name);
+}
+
+/** A name without its quotes, escapes read. */
+function nameAt(bytes: Buffer, start: number, end: number): string {
+  for (let at = start; at < end; at++) {
+    if (bytes[at] === BACKSLASH) return parse(bytes, { start: start - 1, end: end + 1 }) as string;
+  }
+  return bytes.toString('utf8', start, end);
+}
+
+/**
+ * Below the top level only `__proto__` is refused: `constructor` is an honest word in a tool's schema, and harmless as a
+ * parsed member. A name is read only where its first character can be the underscore.
+ */
+function isPrototype(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start];
+  const possible =
+    first === UNDERSCORE || (first === BACKSLASH && bytes[start + 1] === LOWER_U && bytes[start + 4] === FIVE);
+  return possible && nameAt(bytes, start, end) === '__proto__';
+}
+
+/** Members whose string may be an image, a clip or a file: its bytes, or where it is. */
+const MEDIA_NAMES = ['url', 'data', 'image', 'file_id', 'file_url', 'b64_json', 'file_data', 'image_url'].map((name) =>
+  Buffer.from(name),
+);
+
+function isMediaName(bytes: Buffer, start: number, end: number): boolean {
+  const length = end - start;
+  const first = bytes[start];
+  for (let i = 0; i < MEDIA_NAMES.length; i++) {
+    const name = MEDIA_NAMES[i]!;
+    if (name.length === length && name[0] === first && bytes.compare(name, 0, length, start, end) === 0) return true;
+  }
+  return false;
+}
+
+/** A shorter string is not taken for base64 unless it says so. */
+const LEAST_BASE64 = 64;
+
+/**
+ * What a member of that kind holds: `inline` base64, a `link` to a file, or only text. Text must not pass for base64, because
+ * its bytes would not be counted: the first bytes are looked at, then samples all the way.
+ */
+function mediumIn(bytes: Buffer, start: number, end: number): 'inline' | 'link' | undefined {
+  const beginning = bytes.toString('latin1', start, Math.min(end, start + 128));
+  const isData = beginning.startsWith('data:');
+  const from = isData ? start + beginning.indexOf(',') + 1 : start;
+  if (isData || end - start >= LEAST_BASE64) {
+    let at = from;
+    while (at < end && IN_BASE64[bytes[at]!] === 1) at += at - from < LEAST_BASE64 ? 1 : LEAST_BASE64;
+    if (at >= end) return 'inline';
+  }
+  return /^(https?:|gs:|s3:|file-)/i.test(beginning) ? 'link' : undefined;
+}
+
+/** The bytes of base64, in a URL's alphabet, too; the backslash because some write `\\/`. */
+const IN_BASE64 = tableOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\');
+
+/** A stretch of the body and what replaces it. */
+interface Edit extends Span {
+  readonly text: string;
+}
+
+function splice(
+  bytes: Buffer,
+  members: ReadonlyMap<string, Member>,
+  changes: Readonly<Record<string, string | undefined>>,
+): Buffer {
+  const edits = editsFor(bytes, members, changes);
+  if (edits.length === 0) return bytes;
+  let length = bytes.length;
+  for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
+  const result = Buffer.allocUnsafe(length);
+  let read = 0;
+  let written = 0;
+  for (const { start, end, text } of edits) {
+    written += bytes.copy(result, written, read, start);
+    written += result.write(text, written);
+    read = end;
+  }
+  bytes.copy(result, written, read);
+  return result;
+}
+
+/** In the order of the bytes, none overlapping. */
+function editsFor(
+  bytes: Buffer,
+  members: ReadonlyMap<string, Member>,
+  changes: Readonly<Record<string, string | undefined>>,
+): Edit[] {
+  const edits: Edit[] = [];
+  /** Behind the member before this one, removed or not. */
+  let previousEnd = bytes.indexOf(OPEN_OBJECT) + 1;
+  /** Whether a member before this one stays. */
+  let kept = false;
+  /** Where the removed members before this one begin: with their comma, unless nothing stays before them. */
+  let gap: number | undefined;
+  for (const [name, member] of members) {
+    const changed = Object.hasOwn(changes, name);
+    const text = changes[name];
+    if (changed && text === undefined) {
+      gap ??= kept ? previousEnd : member.nameStart;
+    } else {
+      if (gap !== undefined) edits.push({ start: gap, end: kept ? previousEnd : member.nameStart, text: '' });
+      if (changed && text !== undefined) edits.push({ start: member.start, end: member.end, text });
+      gap = undefined;
+      kept = true;
+    }
+    previousEnd = member.end;
+  }
+  if (gap !== undefined) edits.push({ start: gap, end: previousEnd, text: '' });
+  for (const [name, text] of Object.entries(changes)) {
+    if (text === undefined || members.has(name)) continue;
+    edits.push({ start: previousEnd, end: previousEnd, text: `${kept ? ',' : ''}${JSON.stringify(name)}:${text}` });
+    kept = true;
+  }
+  return edits;
+}

@@ -1,0 +1,65 @@
+/** Finds a plugin by what stands in gateway.yaml: a folder of `plugins/`, a path, or an npm package. Any failure stops the start. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Plugin, Sections, StoreDriver } from './plugin.ts';
+
+const SHIPPED = fileURLToPath(new URL('../plugins/', import.meta.url));
+
+/** A plugin could not be had; the message is a sentence for whoever wrote gateway.yaml. */
+export class LoadError extends Error {}
+
+/** The plugin behind `use`, which is relative to `dir` where it is a path. Throws `LoadError`. */
+export async function loadPlugin(use: string, dir: string): Promise<Plugin<Sections>> {
+  const plugin = await loadDefault(use, dir);
+  const problem = problemOf(plugin);
+  if (problem !== undefined) throw new LoadError(`${use} is not a plugin: ${problem}`);
+  return plugin as Plugin<Sections>;
+}
+
+/** The store driver behind `store.driver`. Throws `LoadError`. */
+export async function loadDriver(use: string, dir: string): Promise<StoreDriver> {
+  const driver = await loadDefault(existsSync(`${SHIPPED}stores/${use}/index.ts`) ? `stores/${use}` : use, dir);
+  if (typeof (driver as Partial<StoreDriver> | undefined)?.open !== 'function') {
+    throw new LoadError(`${use} is not a store driver: its default export has no function \`open\``);
+  }
+  return driver as StoreDriver;
+}
+
+async function loadDefault(use: string, dir: string): Promise<unknown> {
+  const url = pathToFileURL(locate(use, dir)).href;
+  try {
+    return ((await import(url)) as { default?: unknown }).default;
+  } catch (error) {
+    throw new LoadError(`${use} could not be loaded: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function locate(use: string, dir: string): string {
+  if (use.startsWith('.') || use.startsWith('/')) {
+    const path = resolve(dir, use);
+    const found = [path, `${path}.ts`, `${path}/index.ts`].find(
+      (candidate) => /\.[cm]?[jt]s$/.test(candidate) && existsSync(candidate),
+    );
+    if (found === undefined) throw new LoadError(`${use} does not exist (looked for ${path})`);
+    return found;
+  }
+  const shipped = `${SHIPPED}${use}/index.ts`;
+  if (/^[\w/-]+$/.test(use) && existsSync(shipped)) return shipped;
+  try {
+    return createRequire(`${dir}/`).resolve(use);
+  } catch {
+    throw new LoadError(`${use} is neither a plugin that ships with the gateway nor an installed package`);
+  }
+}
+
+function problemOf(candidate: unknown): string | undefined {
+  if (typeof candidate !== 'object' || candidate === null) return 'it has no default export that is an object';
+  const plugin = candidate as Partial<Plugin<Sections>>;
+  if (typeof plugin.name !== 'string' || plugin.name === '') return 'its `name` must be a text';
+  if (plugin.api !== 1)
+    return `its \`api\` must be 1, the interface version of this gateway, and is ${String(plugin.api)}`;
+  if (typeof plugin.create !== 'function') return 'it has no function `create`';
+  return undefined;
+}

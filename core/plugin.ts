@@ -1,0 +1,327 @@
+/** The one page a plugin author reads: what a plugin is, what parts it may play, what it gets from the gateway. */
+import type { Clock } from './clock.ts';
+import type { Account } from './contracts/accounts.ts';
+import type { Attempt, Call, Headers, Json, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { Holder } from './contracts/keys.ts';
+import type { Style } from './contracts/style.ts';
+import type { Channel, Vendor } from './contracts/vendor.ts';
+import type { Log } from './log.ts';
+
+export type { Clock } from './clock.ts';
+export { nearest } from './config/nearest.ts';
+export { mistakes } from './config/sentences.ts';
+export { byteSize, duration, durationMs, size } from './config/values.ts';
+export type * from './contracts/call.ts';
+export type * from './contracts/style.ts';
+export type * from './contracts/vendor.ts';
+export { errorObject, GatewayError, refuse } from './errors.ts';
+export { eventData, eventName } from './events.ts';
+export type { JsonBody, Span } from './json.ts';
+export type { Log } from './log.ts';
+
+export type Awaitable<T> = T | Promise<T>;
+
+/** A plugin: a name, its sections of gateway.yaml, its tables, what it needs and gives, its parts. */
+// biome-ignore lint/complexity/noBannedTypes: `{}` is the type of a plugin without sections
+export interface Plugin<S extends Sections = {}> {
+  readonly name: string;
+  /** The interface version it was written for. */
+  readonly api: 1;
+  /** Checked, and defaults filled in, before `create`. The key is the section's name in gateway.yaml. */
+  readonly sections?: S;
+  /** The tables it owns; brought up to date before `create`. */
+  readonly migrations?: readonly Migration[];
+  /** Services without which it cannot work; their providers are created first. */
+  readonly needs?: readonly Service<unknown>[];
+  /** Services it uses where some plugin provides them; there from `link` on, at the latest. */
+  readonly wants?: readonly Service<unknown>[];
+  readonly provides?: readonly Service<unknown>[];
+  /** Makes the parts. No timers, no sockets, no side effects here: those belong in `start`. */
+  create(host: Host, config: Config<S>): Awaitable<Parts>;
+}
+export type Sections = Readonly<Record<string, Schema>>;
+export type Config<S extends Sections> = { readonly [K in keyof S]: S[K] extends Schema<infer T> ? T : never };
+
+/** Says that an object is a plugin, and lets the compiler check it. */
+// biome-ignore lint/complexity/noBannedTypes: see `Plugin`
+export function definePlugin<const S extends Sections = {}>(plugin: Plugin<S>): Plugin<S> {
+  return plugin;
+}
+
+/** The parts a plugin may play. Most play one or two. */
+export interface Parts {
+  // The five phases, in the order they run.
+  /** Who is calling? The first answer wins; none: 401. */
+  authenticate?(x: Exchange): Awaitable<Holder | undefined>;
+  /** May this call go ahead? All in turn; `refuse` stops. May take, and give back with `defer`. */
+  admit?(x: Known): Awaitable<void>;
+  /** Which channels can serve it? The first answer wins; none: 404. Offers are pulled one at a time, after the last has failed. */
+  route?(x: Known): Awaitable<Iterable<Offer> | undefined>;
+  /** How did that channel do? All, after each attempt; synchronous. A throw is logged and ignored. */
+  attempted?(x: Known, attempt: Attempt): void;
+  /**
+   * What was used, what do we keep? All, exactly once, whatever happened. The steps of all plugins are written as one atomic
+   * list, and the last bytes of an answer leave only after it is durable.
+   */
+  settle?(x: Exchange): Awaitable<readonly Step[] | undefined>;
+
+  // Capabilities.
+  readonly styles?: readonly Style[];
+  readonly vendors?: readonly Vendor[];
+  readonly routes?: readonly Route[];
+  /** Who may call which route. */
+  readonly guards?: Readonly<Record<string, Guard>>;
+  readonly passages?: readonly Passage[];
+  readonly commands?: readonly Command[];
+  /** What must hold in the tables it owns; `turnpike reconcile` asks. */
+  readonly invariants?: readonly Invariant[];
+  /** Lines for `turnpike check`: what it found in its sections. Warnings begin with `warning: `. */
+  report?(): readonly string[];
+
+  // Lifecycle.
+  /**
+   * Every plugin is created: vendors, styles and services are complete. The last chance to report problems with gateway.yaml;
+   * no side effects, for `turnpike check` comes this far, too.
+   */
+  link?(): void;
+  /** After every plugin is created, before listening. */
+  start?(): Awaitable<void>;
+  /** After the last exchange has settled, in reverse order. */
+  stop?(): Awaitable<void>;
+}
+
+/** What a plugin gets from the gateway. */
+export interface Host {
+  readonly store: Store;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Names this run of the process; whatever another run left open can be told by it. */
+  readonly boot: string;
+  /** A service named in `needs`. */
+  use<T>(service: Service<T>): T;
+  /** A service named in `wants`, where somebody provides it. Ask when it is used, not in `create`. */
+  find<T>(service: Service<T>): T | undefined;
+  provide<T>(service: Service<T>, implementation: T): void;
+  /** The vendors of all plugins, by name; complete from `start` on. */
+  vendors(): ReadonlyMap<string, Vendor>;
+  styles(): ReadonlyMap<string, Style>;
+  /** Something that outlives a reload of the configuration: made the first time, the same object ever after. */
+  lasting<T>(name: string, make: () => T): T;
+  /** Reports a mistake at a place of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload fails, naming all of them. */
+  problem(path: readonly (string | number)[], message: string): void;
+}
+
+/** A name for something one plugin gives and others use; the type rides along. */
+export interface Service<out T> {
+  readonly id: string;
+  readonly type?: T;
+}
+export function service<T>(id: string): Service<T> {
+  return { id };
+}
+
+/** A JSON Schema that knows the type it describes. */
+export interface Schema<out T = unknown> {
+  readonly [keyword: string]: unknown;
+  readonly $type?: T;
+}
+export function schema<T>(definition: Record<string, unknown>): Schema<T> {
+  return definition as Schema<T>;
+}
+
+/** Whoever asks: the facts about a request that guards and authentication may read. */
+export interface Caller {
+  /** `POST`. */
+  readonly method: string;
+  /** Without the query; exactly as it came. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  /** The client's address: the socket's, or what a trusted proxy says. */
+  readonly ip: string;
+}
+
+/** One client request and everything that became of it. */
+export interface Exchange extends Caller {
+  /** 26 characters, ordered by time, made by us. It is the `x-request-id` and the id of the usage record. */
+  readonly id: string;
+  readonly startedMs: number;
+  /** The style asked for; undefined for a passage. */
+  readonly style: Style | undefined;
+  readonly passage: Passage | undefined;
+  /** Fires when the client goes away or the gateway cuts the exchange off. */
+  readonly signal: AbortSignal;
+  readonly identity: Holder | undefined;
+  /** Readable from `admit` on. */
+  readonly call: Call;
+  readonly attempts: readonly Attempt[];
+  /** The offer that serves, once one does. */
+  readonly served: Offer | undefined;
+  /** What was used so far: the vendor's word, else our own count of what was delivered; undefined where nothing was. */
+  readonly usage: Usage | undefined;
+  /** True once a byte of the vendor's answer has gone to the client. */
+  readonly delivered: boolean;
+  /** Set before `settle`. */
+  readonly outcome: Outcome | undefined;
+  /** The status the client got, or would have got. */
+  readonly status: number;
+  /** Undone last-in first-out before `settle`. */
+  defer(release: () => Awaitable<void>): void;
+  /** A header of the answer, as long as the head has not left. */
+  header(name: string, value: string): void;
+  /** For the usage record. */
+  note(facts: JsonObject): void;
+  readonly notes: JsonObject;
+  /** Cuts a running answer off: an error event in the client's style, no good ending. */
+  cut(error: Error): void;
+}
+
+/** An exchange whose sender has been identified. */
+export interface Known extends Exchange {
+  readonly identity: Holder;
+}
+
+/** An endpoint that is not a model call: `GET /v1/models`, the console's, metrics. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `/v1/models/:id`; `:id` matches one segment, `:id*` the rest. */
+  readonly path: string;
+  /** Names of guards; all must agree. */
+  readonly access: 'public' | readonly string[];
+  readonly body?: Schema;
+  /** A value becomes JSON; `answer(…)` sets status, headers and other bodies. */
+  handle(request: ApiRequest): Awaitable<unknown>;
+}
+
+export interface ApiRequest extends Caller {
+  readonly id: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: Json | undefined;
+  /** Who the guards say it is. */
+  readonly account: Account | undefined;
+  readonly holder: Holder | undefined;
+}
+
+/** Refuses, or says who it is. */
+export type Guard = (
+  request: Caller,
+) => Awaitable<{ readonly account?: Account; readonly holder?: Holder } | undefined>;
+
+/** An answer of a route with more than a JSON body. */
+export class Answer {
+  readonly status: number;
+  readonly body: string | Buffer | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(status: number, body: string | Buffer | undefined, headers: Readonly<Record<string, string>>) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+export function answer(status: number, body?: string | Buffer, headers: Readonly<Record<string, string>> = {}): Answer {
+  return new Answer(status, body, headers);
+}
+
+/**
+ * A path prefix whose bytes core only carries, websockets included: authenticated, admitted and logged like a call, never
+ * understood.
+ */
+export interface Passage {
+  /** `/v1/files`; matches itself and everything below. */
+  readonly prefix: string;
+  /** Where it goes. The same answer however often it is asked for one exchange: the ledger reads the price of it. */
+  target(x: Known): PassageTarget;
+}
+export interface PassageTarget {
+  readonly channel: Channel;
+  /** The whole address, query included. */
+  readonly url: URL;
+  /** Everything that goes upstream beside the headers of the body. */
+  readonly headers: Record<string, string>;
+  /** Takes part in the ledger as this much per request; 0n is free. */
+  readonly price: bigint;
+}
+
+/** A command of the command line. It runs inside the running gateway where there is one, else on its own. */
+export interface Command {
+  /** `key create`. */
+  readonly name: string;
+  /** One line for `turnpike help`. */
+  readonly summary: string;
+  /** `--name` and friends: what `node:util` `parseArgs` takes. */
+  readonly options?: Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>;
+  /** Words after the options: `['ID']`. */
+  readonly positionals?: readonly string[];
+  /** Returns what goes to standard output. A `GatewayError` becomes exit code 1, a `UsageError` 2. */
+  run(request: CommandRequest): Awaitable<string>;
+}
+export interface CommandRequest {
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly positionals: readonly string[];
+  /** What stood on standard input, where an option called `…-stdin` was given; else empty. */
+  readonly stdin: string;
+}
+/** The command was called in a way it does not understand. */
+export class UsageError extends Error {}
+
+export interface Invariant {
+  /** `used-is-sum-of-debits`. */
+  readonly name: string;
+  /** What breaks it, one line each; none: it holds. Reads one moment: all invariants of a run see the same snapshot. */
+  check(read: Reader): Awaitable<readonly string[]>;
+}
+
+/** The reading half of a store. */
+export interface Reader {
+  one<T>(sql: string, ...params: readonly Value[]): Promise<T | undefined>;
+  all<T>(sql: string, ...params: readonly Value[]): Promise<T[]>;
+}
+
+/** What a statement may be given, and what it gives back. Bind money as bigint; select it as text: `CAST(used AS TEXT)`. */
+export type Value = null | number | bigint | string | Uint8Array;
+
+/**
+ * Durable state. Small on purpose: SQLite and PostgreSQL can both be behind it. Integers come back as numbers; one beyond
+ * 2^53 is an error, never rounded.
+ */
+export interface Store extends Reader {
+  /** One statement, durable when the promise resolves. Rows changed. */
+  run(sql: string, ...params: readonly Value[]): Promise<number>;
+  /**
+   * A list of statements, all or none, with nothing of anybody else's between them. Resolves with the `must` that failed, or
+   * undefined. With `when: 'ran'` it resolves as soon as the list has run, before it is durable: for what may be forgotten by
+   * a crash as long as nobody was told otherwise.
+   */
+  atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
+}
+/** One statement of an atomic list. With `must`, changing no row undoes the whole list. */
+export interface Step {
+  readonly sql: string;
+  readonly params?: readonly Value[];
+  readonly must?: string;
+}
+/** Forward only. Each runs in a transaction of its own. */
+export interface Migration {
+  readonly id: number;
+  readonly title: string;
+  readonly sql: readonly string[];
+}
+
+/** A driver that `store:` can name. */
+export interface StoreDriver {
+  /** Throws `StoreInUse` where another process has it. */
+  open(options: { readonly file: string; readonly log: Log }): Promise<OpenStore>;
+}
+export interface OpenStore extends Store {
+  /** Reads one moment: everything inside sees the same snapshot. */
+  snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
+  /** A consistent copy, while running. */
+  backup(file: string): Promise<void>;
+  /** Age of the oldest waiting list in milliseconds, and how many wait; for readiness and shedding. */
+  pressure(): { readonly waiting: number; readonly oldestMs: number };
+  close(): Promise<void>;
+}
+/** Another process holds the store. Exit code 73. */
+export class StoreInUse extends Error {}
+/** The store cannot be written now: disk full, read-only, failed sync. Calls are refused with 503. */
+export class StoreUnavailable extends Error {}

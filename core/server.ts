@@ -1,0 +1,318 @@
+/** The HTTP server: takes requests in, walks each through its life, and answers every one exactly once. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { clientAddress } from './address.ts';
+import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
+import { answerUnread, readBody } from './body.ts';
+import type { Clock } from './clock.ts';
+import type { Outcome } from './contracts/call.ts';
+import type { Style } from './contracts/style.ts';
+import { type DeliverTools, deliver } from './deliver.ts';
+import { GatewayError } from './errors.ts';
+import { ClientLeft, LiveExchange } from './exchange.ts';
+import { type Head, MAX_HEADERS, readHead } from './head.ts';
+import { newId } from './id.ts';
+import { scanJson } from './json.ts';
+import type { Log } from './log.ts';
+import { carryPassage, carrySocket, type OpaqueCarrier } from './passage.ts';
+import type { Pipeline } from './pipeline.ts';
+import { Answer, type ApiRequest, type Guard, type Known, type Passage, type Route } from './plugin.ts';
+import type { Router } from './router.ts';
+
+/** Everything one configuration brings to a request. A reload swaps it for the next; running exchanges keep theirs. */
+export interface Generation {
+  readonly router: Router;
+  readonly pipeline: Pipeline;
+  readonly guards: Readonly<Record<string, Guard>>;
+  readonly deliver: DeliverTools;
+  readonly trusted: (ip: string) => boolean;
+  readonly limits: { readonly jsonBytes: number; readonly uploadBytes: number };
+  /** Exchanges that still run in this generation. */
+  readonly live: Set<LiveExchange>;
+  /** Called whenever an exchange of it has ended. */
+  readonly ended: () => void;
+}
+
+export interface ServerOptions {
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  readonly current: () => Generation;
+  /** `ready` answers calls; otherwise they are refused with 503. */
+  readonly state: () => 'starting' | 'ready' | 'draining';
+  readonly opaque: OpaqueCarrier;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A connection that sends more than this before it has read the answers is closed. */
+const MAX_PIPELINED = 20;
+
+export function createGatewayServer(options: ServerOptions): Server {
+  const settings = {
+    maxHeaderSize: 16 * 1_024,
+    headersTimeout: 10_000,
+    requestTimeout: 60_000,
+    connectionsCheckingInterval: 1_000,
+    keepAliveTimeout: 75_000,
+    insecureHTTPParser: false,
+    requireHostHeader: false, // `readHead` checks it, and says what is wrong in the error object
+    noDelay: true,
+  };
+  const server = options.tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...options.tls });
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxRequestsPerSocket = 1_000;
+  server.maxConnections = 20_000;
+
+  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    serve(request, response, expectsContinue, options).catch((error: unknown) => {
+      options.log.error('a request failed', { error });
+      response.destroy();
+    });
+  };
+  server.on('request', (request, response) => take(request, response, false));
+  server.on('checkContinue', (request, response) => take(request, response, true));
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const error = new GatewayError(417, 'expectation_failed', 'The only expectation served is 100-continue.');
+    send(response, 417, { ...answerHeaders('', {}, { connection: 'close' }) }, errorBody(error, undefined, ''));
+  });
+  server.on('upgrade', (request, socket, head) => upgrade(request, socket, head, options));
+  server.on('connect', (_request, socket: Duplex) =>
+    endSocket(socket, new GatewayError(405, 'method_not_allowed', 'CONNECT is not served here.')),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket));
+  return server;
+}
+
+/** A request that the parser itself refuses. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    endSocket(socket, new GatewayError(431, 'headers_too_large', 'The headers are larger than 16 KiB.'));
+  } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    endSocket(socket, new GatewayError(408, 'request_timeout', 'The request did not arrive in time.'));
+  } else {
+    endSocket(socket, new GatewayError(400, 'bad_request', 'This is not a well-formed HTTP request.'));
+  }
+}
+
+function endSocket(socket: Duplex, error: GatewayError): void {
+  socket.on('error', () => {});
+  socket.end(rawAnswer(error), () => socket.destroy());
+}
+
+const pipelined = new WeakMap<object, number>();
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+  options: ServerOptions,
+): Promise<void> {
+  const waiting = (pipelined.get(request.socket) ?? 0) + 1;
+  if (waiting > MAX_PIPELINED) {
+    request.socket.destroy();
+    return;
+  }
+  pipelined.set(request.socket, waiting);
+  response.on('close', () => pipelined.set(request.socket, (pipelined.get(request.socket) ?? 1) - 1));
+  // A reset between two writes is the client's business, never an exception.
+  response.on('error', () => {});
+
+  const generation = options.current();
+  let head: Head;
+  try {
+    head = readHead(request);
+  } catch (error) {
+    refuseRequest(request, response, toGatewayError(error), undefined, newId(options.clock.now()), options);
+    return;
+  }
+  const style = generation.router.styleAt(head.path);
+  try {
+    const match = generation.router.find(head.method, head.path);
+    if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();
+    const ip = clientAddress(request.socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
+    if (match.kind === 'route') {
+      await serveRoute(request, response, { head, ip, expectsContinue, ...match }, generation, options);
+      return;
+    }
+    const passage = match.kind === 'passage' ? match.passage : undefined;
+    const x = new LiveExchange({ request, response, head, ip, style, passage }, options.clock);
+    await serveExchange(x, head, expectsContinue, generation, options);
+  } catch (error) {
+    refuseRequest(request, response, toGatewayError(error), style, newId(options.clock.now()), options);
+  }
+}
+
+function notReady(): GatewayError {
+  return new GatewayError(503, 'shutting_down', 'The gateway is not taking calls at the moment.', {
+    headers: { 'retry-after': '2', 'retry-after-ms': '2000', 'x-should-retry': 'true' },
+  });
+}
+
+/** The life of a call, from its sender to its place in the books. */
+async function serveExchange(
+  x: LiveExchange,
+  head: Head,
+  expectsContinue: boolean,
+  generation: Generation,
+  options: ServerOptions,
+): Promise<void> {
+  const { pipeline } = generation;
+  const conclude = (outcome: Outcome): Promise<void> => generation.deliver.conclude(x, outcome);
+  generation.live.add(x);
+  x.response.on('close', () => {
+    if (!x.response.writableFinished) x.leave();
+  });
+  try {
+    x.identity = await pipeline.authenticate(x);
+    if (x.passage !== undefined) {
+      await servePassage(x as LiveExchange & Known, x.passage, head, expectsContinue, generation, options);
+    } else {
+      const bytes = await readBody(x.request, x.response, head, {
+        limit: generation.limits.jsonBytes,
+        expectsContinue,
+      });
+      const body = scanJson(bytes);
+      x.call = { style: x.style!.name, body, ...x.style!.read(body, x.headers) };
+      await pipeline.admit(x as Known);
+      const offers = await pipeline.route(x as Known);
+      await deliver(x as LiveExchange & Known, offers, generation.deliver);
+    }
+    await conclude('served');
+  } catch (error) {
+    await failExchange(x, error, conclude, options);
+  } finally {
+    generation.live.delete(x);
+    generation.ended();
+  }
+}
+
+/** Books the end of an exchange that did not go well, then tells the client, if it is still there. */
+async function failExchange(
+  x: LiveExchange,
+  error: unknown,
+  conclude: (outcome: Outcome) => Promise<void>,
+  options: ServerOptions,
+): Promise<void> {
+  let told = toGatewayError(error);
+  x.status = x.gone ? 499 : told.status;
+  try {
+    await conclude(x.gone ? 'aborted' : x.attempts.length === 0 ? 'refused' : 'failed');
+  } catch (settling) {
+    told = toGatewayError(settling);
+  }
+  if (x.gone || x.response.destroyed) return;
+  if (told.status === 500) options.log.error('an exchange failed', { exchange: x.id, error });
+  if (x.response.headersSent) {
+    // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
+    x.response.write(x.style?.errorEvent(told, x.id) ?? '', () => x.response.destroy());
+    return;
+  }
+  refuseRequest(x.request, x.response, told, x.style, x.id, options, x.answerHeaders);
+}
+
+/** A passage: admitted like a call, carried without being understood. */
+async function servePassage(
+  x: LiveExchange & Known,
+  passage: Passage,
+  head: Head,
+  expectsContinue: boolean,
+  generation: Generation,
+  options: ServerOptions,
+): Promise<void> {
+  await generation.pipeline.admit(x);
+  await carryPassage(x, passage, head, expectsContinue, generation, options);
+}
+
+function refuseRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: GatewayError,
+  style: Style | undefined,
+  id: string,
+  options: ServerOptions,
+  extra: Readonly<Record<string, string>> = {},
+): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const headers = answerHeaders(id, extra, { ...error.headers, 'content-type': 'application/json' });
+  const body = errorBody(error, style, id);
+  if (request.complete) send(response, error.status, headers, body);
+  else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
+}
+
+async function serveRoute(
+  request: IncomingMessage,
+  response: ServerResponse,
+  at: {
+    readonly head: Head;
+    readonly ip: string;
+    readonly expectsContinue: boolean;
+    readonly route: Route;
+    readonly params: Readonly<Record<string, string>>;
+  },
+  generation: Generation,
+  options: ServerOptions,
+): Promise<void> {
+  const { head, route } = at;
+  const caller = {
+    method: head.method,
+    path: head.path,
+    query: new URLSearchParams(head.search),
+    headers: head.headers,
+    ip: at.ip,
+  };
+  const found: { account?: ApiRequest['account']; holder?: ApiRequest['holder'] } = {};
+  for (const name of route.access === 'public' ? [] : route.access)
+    Object.assign(found, await generation.guards[name]!(caller));
+  let body: ApiRequest['body'];
+  if (head.hasBody) {
+    const bytes = await readBody(request, response, head, {
+      limit: generation.limits.jsonBytes,
+      expectsContinue: at.expectsContinue,
+    });
+    body = scanJson(bytes).tree();
+  }
+  const id = newId(options.clock.now());
+  const result = await route.handle({
+    ...caller,
+    id,
+    params: at.params,
+    body,
+    account: found.account,
+    holder: found.holder,
+  });
+  if (result instanceof Answer) send(response, result.status, answerHeaders(id, {}, result.headers), result.body);
+  else send(response, 200, answerHeaders(id, {}, { 'content-type': 'application/json' }), JSON.stringify(result));
+}
+
+/** A connection that wants to become something else: a websocket inside a passage, or nothing. */
+function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: ServerOptions): void {
+  socket.on('error', () => socket.destroy());
+  upgradePassage(request, socket, head, options).catch((error: unknown) => {
+    if (!(error instanceof ClientLeft)) endSocket(socket, toGatewayError(error));
+  });
+}
+
+async function upgradePassage(
+  request: IncomingMessage,
+  socket: Duplex,
+  first: Buffer,
+  options: ServerOptions,
+): Promise<void> {
+  const head = readHead(request);
+  const generation = options.current();
+  const match = generation.router.find(head.method, head.path);
+  if (match.kind !== 'passage' || head.headers.upgrade?.toLowerCase() !== 'websocket') {
+    throw new GatewayError(400, 'upgrade_not_served', 'This path does not serve an upgrade of the connection.', {
+      param: 'upgrade',
+    });
+  }
+  if (options.state() !== 'ready') throw notReady();
+  await carrySocket({ request, socket, first, head, passage: match.passage }, generation, options);
+}

@@ -1,0 +1,64 @@
+/** Where a request may carry its key: one function reads all places, so that none of them is checked less than another. */
+import type { Caller } from '../../core/plugin.ts';
+import { refuse, schema } from '../../core/plugin.ts';
+
+export interface AuthSection {
+  /** Headers a key may stand in. */
+  readonly headers: readonly string[];
+  /** The query's member for it; only where models are listed. */
+  readonly query: string;
+}
+
+export const authSection = schema<AuthSection>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    headers: {
+      description: 'Headers a key may stand in. In `authorization` it follows the word Bearer.',
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: 'string', pattern: '^[a-z0-9-]+$' },
+      default: ['authorization', 'x-api-key', 'x-goog-api-key'],
+    },
+    query: {
+      description: 'The query parameter a key may stand in, on GET /v1/models only.',
+      type: 'string',
+      minLength: 1,
+      default: 'key',
+    },
+  },
+  default: {},
+});
+
+const BEARER = /^bearer ([^\s,]+)$/i;
+const PLAIN = /^[^\s,]+$/;
+/** Addresses land in logs of proxies and browsers; this one is read by clients that know no other way. */
+const QUERY_PATH = /^\/v1\/models(\/|$)/;
+
+/** Refuses with 401 and says how a client may mend it; what was presented is never repeated. */
+export function refuseKey(code: string, message: string): never {
+  refuse(401, code, message, { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/** The key a request carries. Refuses (401) where there is none, where it is malformed, and where two places disagree. */
+export function presentedKey(caller: Caller, places: AuthSection): string {
+  let key: string | undefined;
+  const take = (found: string | undefined): void => {
+    if (found === undefined)
+      refuseKey('invalid_api_key', 'The API key is malformed: send `Authorization: Bearer sk-…`.');
+    if (key !== undefined && key !== found) {
+      refuseKey('invalid_api_key', 'Two different API keys were sent: send one.');
+    }
+    key = found;
+  };
+  for (const name of places.headers) {
+    const value = caller.headers[name];
+    if (value === undefined) continue;
+    take(name === 'authorization' ? BEARER.exec(value)?.[1] : PLAIN.exec(value)?.[0]);
+  }
+  if (caller.method === 'GET' && QUERY_PATH.test(caller.path)) {
+    for (const value of caller.query.getAll(places.query)) take(PLAIN.exec(value)?.[0]);
+  }
+  return key ?? refuseKey('invalid_api_key', 'No API key: send `Authorization: Bearer sk-…`.');
+}

@@ -1,0 +1,118 @@
+/** `key create`, `key list` and `key revoke`. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import type { KeyRecord, Keys } from '../../core/contracts/keys.ts';
+import { MICRO } from '../../core/contracts/ledger.ts';
+import type { Command, CommandRequest, Host } from '../../core/plugin.ts';
+import { durationMs, refuse, UsageError } from '../../core/plugin.ts';
+
+export function createCommands(host: Host, keys: Keys): readonly Command[] {
+  const accounts = host.use(Accounts);
+  return [
+    {
+      name: 'key create',
+      summary: 'makes a key and prints it, this once; without --quota it may spend what its account has',
+      options: {
+        name: { type: 'string' },
+        user: { type: 'string' },
+        quota: { type: 'string' },
+        unlimited: { type: 'boolean' },
+        models: { type: 'string' },
+        ips: { type: 'string' },
+        expires: { type: 'string' },
+      },
+      async run({ values }) {
+        const name = text(values, 'name');
+        if (name === undefined) throw new UsageError('--name is missing');
+        const expires = text(values, 'expires');
+        const wanted = {
+          name,
+          allowance: readAllowance(text(values, 'quota'), values.unlimited === true),
+          models: readList(text(values, 'models')),
+          addresses: readList(text(values, 'ips')),
+          expiresMs: expires === undefined ? undefined : host.clock.now() + readDuration(expires),
+        };
+        const user = text(values, 'user') ?? 'root';
+        const account = await accounts.findByName(user);
+        if (account === undefined) return refuse(404, 'account_not_found', `There is no account "${user}".`);
+        const { secret } = await keys.create({ ...wanted, accountId: account.id });
+        return secret;
+      },
+    },
+    {
+      name: 'key list',
+      summary: 'lists the keys; never the secrets',
+      options: { json: { type: 'boolean' } },
+      async run({ values }) {
+        const list = await keys.list();
+        if (values.json === true) return JSON.stringify(list);
+        const names = new Map((await accounts.list()).map((account) => [account.id, account.name]));
+        return table([
+          ['ID', 'NAME', 'USER', 'KEY', 'STATE', 'EXPIRES', 'MODELS', 'IPS'],
+          ...list.map((key) => [
+            `${key.id}`,
+            key.name,
+            names.get(key.accountId) ?? '-',
+            `${key.prefix}…${key.suffix}`,
+            stateOf(key, host.clock.now()),
+            key.expiresMs === undefined ? 'never' : new Date(key.expiresMs).toISOString(),
+            key.models?.join(',') ?? 'all',
+            key.addresses?.join(',') ?? 'all',
+          ]),
+        ]);
+      },
+    },
+    {
+      name: 'key revoke',
+      summary: 'ends a key for good, at once',
+      positionals: ['ID'],
+      async run({ positionals: [id] }) {
+        if (id === undefined || !/^[1-9]\d{0,14}$/.test(id))
+          throw new UsageError('key revoke ID: the ID that `key list` shows');
+        if (!(await keys.revoke(Number(id)))) refuse(404, 'key_not_found', `There is no key ${id}.`);
+        return `revoked ${id}`;
+      },
+    },
+  ];
+}
+
+function text(values: CommandRequest['values'], name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function readAllowance(quota: string | undefined, unlimited: boolean): bigint | undefined {
+  if (quota === undefined) return undefined;
+  if (unlimited) throw new UsageError('--quota and --unlimited contradict each other');
+  if (!/^\d{1,12}$/.test(quota)) throw new UsageError(`--quota is a whole number of quota units, not "${quota}"`);
+  return BigInt(quota) * MICRO;
+}
+
+/** `a,b` → two names; what is empty between the commas is refused further on, by whoever reads the names. */
+function readList(value: string | undefined): readonly string[] | undefined {
+  return value?.split(',').map((item) => item.trim());
+}
+
+function readDuration(value: string): number {
+  try {
+    return durationMs(value);
+  } catch {
+    throw new UsageError(`--expires is a time such as 12h or 30d, not "${value}"`);
+  }
+}
+
+function stateOf(key: KeyRecord, nowMs: number): string {
+  if (!key.enabled) return 'disabled';
+  return key.expiresMs !== undefined && key.expiresMs <= nowMs ? 'expired' : 'enabled';
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

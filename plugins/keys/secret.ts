@@ -1,0 +1,50 @@
+/** The secret of a key: `sk-`, 43 base62 characters of 256 random bits, 6 check characters that catch typing errors. */
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const PREFIX = 'sk-';
+const RANDOM_BYTES = 32;
+const BODY = 43;
+const CHECK = 6;
+const LENGTH = PREFIX.length + BODY + CHECK;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Makes a secret that nobody has had before. */
+export function newSecret(): string {
+  let rest = randomBytes(RANDOM_BYTES).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  let body = '';
+  for (let i = 0; i < BODY; i++) {
+    body = BASE62[Number(rest % 62n)] + body;
+    rest /= 62n;
+  }
+  return PREFIX + body + checkCharacters(body);
+}
+
+/**
+ * True where the check characters fit the rest, so that a misspelt key costs no lookup. A CRC-32 notices every wrong
+ * character and every two neighbours exchanged; it keeps no secret and proves nothing.
+ */
+export function isWellFormed(secret: string): boolean {
+  if (secret.length !== LENGTH || !secret.startsWith(PREFIX)) return false;
+  return checkCharacters(secret.slice(PREFIX.length, -CHECK)) === secret.slice(-CHECK);
+}
+
+/** What is stored and looked up: the SHA-256 of the whole secret, in hexadecimal. */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+/** Enough of a secret to recognize it in a list: its first four characters and its last four. */
+export function hintsOf(secret: string): { readonly prefix: string; readonly suffix: string } {
+  return { prefix: secret.slice(0, PREFIX.length + 4), suffix: secret.slice(-4) };
+}
+
+function checkCharacters(body: string): string {
+  let rest = crc32(body);
+  let characters = '';
+  for (let i = 0; i < CHECK; i++) {
+    characters = BASE62[rest % 62] + characters;
+    rest = Math.floor(rest / 62);
+  }
+  return characters;
+}

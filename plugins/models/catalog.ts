@@ -1,0 +1,192 @@
+/** The catalog: what the section `models` says, checked and made ready to be asked. */
+
+import type { Catalog, Model } from '../../core/contracts/catalog.ts';
+import type { Holder } from '../../core/contracts/keys.ts';
+import { type Host, refuse } from '../../core/plugin.ts';
+import type { Channels, Configured } from './channels.ts';
+import { didYouMean } from './hint.ts';
+import type { ModelEntry } from './sections.ts';
+
+/** The catalog with what only this plugin asks. */
+export interface ModelCatalog extends Catalog {
+  find(name: string): Model | undefined;
+  /** How many models and aliases are written down, and which of them cannot be called because their channels are off. */
+  readonly counts: { readonly models: number; readonly aliases: number };
+  readonly off: readonly string[];
+}
+
+/** Public names of clients are shown back to them no longer than this. */
+const MAX_SHOWN = 100;
+
+/**
+ * Reads the section. Mistakes go to `host.problem`; what they touch is left out. `created` remembers over reloads when a name
+ * was first seen (unix seconds).
+ */
+export function readModels(
+  host: Host,
+  section: Readonly<Record<string, ModelEntry>>,
+  channels: Channels,
+  created: Map<string, number>,
+): ModelCatalog {
+  const entries = new Map(Object.entries(section));
+  const publicNames = [...entries.keys()];
+  const aliasCount = [...entries.values()].filter((entry) => entry.alias !== undefined).length;
+
+  /** The name behind an alias of an alias; undefined where it leads nowhere. */
+  const resolve = (name: string): string | undefined => {
+    const seen = new Set<string>();
+    for (let at = name; !seen.has(at); ) {
+      seen.add(at);
+      const entry = entries.get(at);
+      if (entry?.alias === undefined) return entry && at;
+      at = entry.alias;
+    }
+    return undefined;
+  };
+
+  checkAliases(host, entries, publicNames);
+  checkFallbacks(host, entries, publicNames, resolve);
+
+  const models = new Map<string, Model>();
+  for (const [name, entry] of entries) {
+    if (entry.alias !== undefined) continue;
+    const sources = readSources(host, name, entry, channels);
+    checkOnly(host, name, entry, sources);
+    const from = sources.filter(({ configured }) => !configured.off);
+    if (from.length === 0) continue;
+    if (!created.has(name)) created.set(name, Math.floor(host.clock.now() / 1_000));
+    models.set(name, {
+      name,
+      free: entry.free,
+      only: entry.only,
+      from: from.map(({ configured, model }) => ({ channel: configured.channel, model })),
+      fallback: entry.fallback ?? [],
+      price: entry.price,
+      created: created.get(name)!,
+    });
+  }
+
+  const find = (name: string): Model | undefined => {
+    const target = models.has(name) ? name : resolve(name);
+    return target === undefined ? undefined : models.get(target);
+  };
+  const callable = publicNames.filter((name) => find(name) !== undefined);
+
+  const require = (name: string, holder?: Holder): Model => {
+    const model = find(name);
+    if (model !== undefined) return model;
+    // A key that may call only some models must not learn from a suggestion which others there are.
+    const hint = holder !== undefined && holder.key.models === undefined ? didYouMean(name, callable) : '';
+    const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
+    return refuse(404, 'model_not_found', `There is no model '${shown}'${hint === '' ? '.' : hint}`, {
+      param: 'model',
+    });
+  };
+
+  return {
+    find,
+    require,
+    chain(name) {
+      // Breadth first: a model's own fallbacks come before those of its fallbacks.
+      const chain = [require(name)];
+      for (let i = 0; i < chain.length; i++) {
+        for (const next of chain[i]!.fallback) {
+          const model = find(next);
+          if (model !== undefined && !chain.includes(model)) chain.push(model);
+        }
+      }
+      return chain;
+    },
+    names: () => callable,
+    counts: { models: entries.size - aliasCount, aliases: aliasCount },
+    off: publicNames.filter((name) => entries.get(name)!.alias === undefined && !models.has(name)),
+  };
+}
+
+/** Where a model may be had: a channel, and that channel's name for it. */
+interface Source {
+  readonly configured: Configured;
+  readonly model: string;
+}
+
+function readSources(host: Host, name: string, entry: ModelEntry, channels: Channels): Source[] {
+  if (entry.from === undefined) {
+    host.problem(['models', name], `the model '${name}' has no channel: name one in \`from\``);
+    return [];
+  }
+  const sources: Source[] = [];
+  for (const [i, source] of entry.from.entries()) {
+    const [channel, model] = typeof source === 'string' ? [source, name] : Object.entries(source)[0]!;
+    if (!channels.names.has(channel)) {
+      const path = ['models', name, 'from', i, ...(typeof source === 'string' ? [] : [channel])];
+      host.problem(path, `there is no channel '${channel}'${didYouMean(channel, [...channels.names])}`);
+    }
+    const configured = channels.get(channel);
+    if (configured !== undefined) sources.push({ configured, model });
+  }
+  return sources;
+}
+
+function checkOnly(host: Host, name: string, entry: ModelEntry, sources: readonly Source[]): void {
+  // With no channel to ask, a mistake has been reported already.
+  if (entry.only === undefined || sources.length === 0) return;
+  const spoken = [...new Set(sources.flatMap(({ configured }) => configured.styles))];
+  for (const [i, style] of entry.only.entries()) {
+    if (spoken.includes(style)) continue;
+    host.problem(
+      ['models', name, 'only', i],
+      `no channel of the model '${name}' speaks '${style}'${didYouMean(style, spoken)}`,
+    );
+  }
+}
+
+function checkAliases(host: Host, entries: ReadonlyMap<string, ModelEntry>, names: readonly string[]): void {
+  const inLoop = new Set<string>();
+  for (const [name, entry] of entries) {
+    if (entry.alias === undefined) continue;
+    const extra = (['from', 'fallback', 'only', 'price'] as const).find((field) => entry[field] !== undefined);
+    if (extra !== undefined)
+      host.problem(['models', name, extra], `an alias has nothing else; '${extra}' belongs to a model`);
+    if (!entries.has(entry.alias)) {
+      const others = names.filter((other) => other !== name);
+      host.problem(['models', name, 'alias'], `there is no model '${entry.alias}'${didYouMean(entry.alias, others)}`);
+    }
+    // Follow it until it ends, or comes back; a loop is reported once, at the first of its members.
+    const walk: string[] = [];
+    let at: string | undefined = name;
+    while (at !== undefined && !walk.includes(at)) {
+      walk.push(at);
+      at = entries.get(at)?.alias;
+    }
+    if (at !== name || inLoop.has(name)) continue;
+    for (const member of walk) inLoop.add(member);
+    host.problem(['models', name, 'alias'], `aliases go round in a circle: ${[...walk, name].join(' → ')}`);
+  }
+}
+
+function checkFallbacks(
+  host: Host,
+  entries: ReadonlyMap<string, ModelEntry>,
+  names: readonly string[],
+  resolve: (name: string) => string | undefined,
+): void {
+  const done = new Set<string>();
+  const visit = (name: string, above: readonly string[]): void => {
+    const walk = [...above, name];
+    for (const [i, fallback] of (entries.get(name)?.fallback ?? []).entries()) {
+      const path = ['models', name, 'fallback', i];
+      const target = resolve(fallback);
+      if (!entries.has(fallback)) {
+        const others = names.filter((other) => other !== name);
+        host.problem(path, `there is no model '${fallback}'${didYouMean(fallback, others)}`);
+      } else if (target !== undefined && walk.includes(target)) {
+        const circle = [...walk.slice(walk.indexOf(target)), target].join(' → ');
+        host.problem(path, `fallbacks go round in a circle: ${circle}`);
+      } else if (target !== undefined && !done.has(target)) {
+        visit(target, walk);
+      }
+    }
+    done.add(name);
+  };
+  for (const name of names) if (!done.has(name)) visit(name, []);
+}

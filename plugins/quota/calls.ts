@@ -1,0 +1,118 @@
+/** Calls and the ledger: `admit` holds, checkpoints follow what is delivered, `settle` charges. Amounts are micro-quota. */
+import { type Exchange, GatewayError, type Host, type Known, type Step } from '../../core/plugin.ts';
+import { checkpointStep, closeSteps, type Hold, holdSteps, inQuota, insufficient } from './ledger.ts';
+import { LARGEST_CALL } from './tables.ts';
+import type { Tariff } from './tariff.ts';
+import { saneUsage } from './usage-sanity.ts';
+
+export interface Calls {
+  /** Sets aside the most the exchange can cost; refuses where a layer has less. */
+  admit(x: Known): Promise<void>;
+  /** Charges what was used, never more than was held. */
+  settle(x: Exchange): readonly Step[] | undefined;
+  /** Writes down what running calls have delivered, and cuts those off that outrun their hold. */
+  checkpoint(): Promise<void>;
+  /** What an exchange was charged; 0n until it is settled. */
+  charged(x: Exchange): bigint;
+}
+
+/** What is remembered of an admitted exchange. */
+interface Taking {
+  /** Undefined where nothing can be charged. */
+  readonly hold: Hold | undefined;
+  /** The price of a passage; undefined for a call. */
+  readonly fixed: bigint | undefined;
+  /** At the last checkpoint. */
+  delivered: bigint;
+  charged: bigint;
+}
+
+export function createCalls({ store, clock, log, boot }: Host, tariff: Tariff): Calls {
+  const takings = new WeakMap<Exchange, Taking>();
+  const running = new Set<Exchange>();
+
+  /** The log and the usage record tell what was odd about a call. */
+  function noteAnomalies(x: Exchange, due: bigint, hold: Hold): void {
+    const anomalies = x.usage === undefined ? [] : saneUsage(x.usage).anomalies;
+    if (due > hold.amount) anomalies.push(`it costs ${inQuota(due)} quota, ${inQuota(hold.amount)} were held`);
+    if (anomalies.length === 0) return;
+    log.warn('usage anomaly', { exchange: x.id, model: hold.model, channel: x.served?.channel.name, anomalies });
+    x.note({ usageAnomalies: anomalies });
+  }
+
+  return {
+    charged: (x) => takings.get(x)?.charged ?? 0n,
+
+    async admit(x) {
+      const fixed = x.passage?.target(x).price;
+      const amount = least(fixed ?? tariff.most(x.call, x.startedMs), LARGEST_CALL);
+      const hold = amount === 0n ? undefined : holdFor(x, amount, boot);
+      if (hold !== undefined) {
+        // A crash may forget a hold: nothing has gone out for it that could be charged.
+        const refused = await store.atomic(holdSteps(hold), 'ran');
+        if (refused !== undefined) throw insufficient(refused, amount);
+        running.add(x);
+      }
+      takings.set(x, { hold, fixed, delivered: 0n, charged: 0n });
+    },
+
+    settle(x) {
+      const taking = takings.get(x);
+      if (taking === undefined) return undefined;
+      running.delete(x);
+      const { hold, fixed } = taking;
+      if (hold !== undefined) {
+        const due = tariff.due(x, fixed);
+        taking.charged = least(due, hold.amount);
+        noteAnomalies(x, due, hold);
+      }
+      if (x.outcome === 'served') x.header('x-turnpike-cost', inQuota(taking.charged));
+      return hold && closeSteps(hold, taking.charged, clock.now(), 'call');
+    },
+
+    async checkpoint() {
+      const steps: Step[] = [];
+      for (const x of running) {
+        const taking = takings.get(x);
+        if (taking?.hold === undefined || !x.delivered) continue;
+        const { hold, fixed } = taking;
+        const due = tariff.due(x, fixed);
+        const delivered = least(due, hold.amount);
+        if (delivered > taking.delivered) {
+          taking.delivered = delivered;
+          steps.push(checkpointStep(hold.id, delivered));
+        }
+        if (due > hold.amount) {
+          running.delete(x);
+          x.cut(outrun(hold));
+        }
+      }
+      if (steps.length > 0) await store.atomic(steps, 'ran');
+    },
+  };
+}
+
+function holdFor(x: Known, amount: bigint, boot: string): Hold {
+  const { identity, call } = x;
+  return {
+    id: x.id,
+    accountId: identity.account.id,
+    keyId: identity.key.id,
+    amount,
+    boot,
+    style: call.style,
+    model: call.model,
+    stream: call.stream,
+    ip: x.ip,
+    createdMs: x.startedMs,
+  };
+}
+
+function outrun(hold: Hold): GatewayError {
+  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota held for it.`;
+  return new GatewayError(403, 'QUOTA_HOLD_EXCEEDED', message, { headers: { 'x-should-retry': 'false' } });
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

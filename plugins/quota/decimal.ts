@@ -1,0 +1,33 @@
+/** Decimal numbers as written: the text of a price, never its binary fraction. */
+
+/** `digits / 10^scale`, exactly; never negative. */
+export interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+/**
+ * The decimal that a number was written as: its shortest text (`0.1`, `2.5e-7`), digit by digit. Throws a RangeError for a
+ * negative number and for one that is not finite.
+ */
+export function decimal(value: number): Decimal {
+  const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
+  if (!match) throw new RangeError(`${value} is not an amount`);
+  const [, whole, fraction = '', exponent = '0'] = match;
+  const digits = BigInt(whole + fraction);
+  const scale = fraction.length - Number(exponent);
+  return scale < 0 ? { digits: digits * 10n ** BigInt(-scale), scale: 0 } : { digits, scale };
+}
+
+/** `value` in units of `10^-scale`. `scale` must not be below the decimal's own. */
+export function inUnitsOf(value: Decimal, scale: number): bigint {
+  return value.digits * 10n ** BigInt(scale - value.scale);
+}
+
+/** For people: `2.5`, `0.00000025`. */
+export function decimalText({ digits, scale }: Decimal): string {
+  const text = digits.toString().padStart(scale + 1, '0');
+  const whole = text.slice(0, text.length - scale);
+  const fraction = text.slice(text.length - scale).replace(/0+$/, '');
+  return fraction ? `${whole}.${fraction}` : whole;
+}

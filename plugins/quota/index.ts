@@ -1,0 +1,77 @@
+/** The plugin `quota`: the ledger. Holds what a call may cost before it goes out, charges what was used of it. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Catalog, Prices } from '../../core/contracts/catalog.ts';
+import { Ledger } from '../../core/contracts/ledger.ts';
+import { Records } from '../../core/contracts/records.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { createCalls } from './calls.ts';
+import { userCredit } from './commands.ts';
+import { invariants } from './invariants.ts';
+import { createLedger } from './ledger.ts';
+import { createPriceBook, pricesSchema } from './price-book.ts';
+import { recover } from './recovery.ts';
+import { quotaSection } from './sections.ts';
+import { migrations } from './tables.ts';
+import { createTariff, upstreamOf } from './tariff.ts';
+import { saneUsage } from './usage-sanity.ts';
+
+/** How often running calls write down what they have delivered. */
+const CHECKPOINT_MS = 1_000;
+
+export default definePlugin({
+  name: 'quota',
+  api: 1,
+  sections: { quota: quotaSection, prices: pricesSchema },
+  migrations,
+  needs: [Catalog],
+  wants: [Records, Accounts],
+  provides: [Ledger, Prices],
+  create(host, { quota, prices }) {
+    const { store, clock, log } = host;
+    const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
+    const tariff = createTariff(host.use(Catalog), book, quota);
+    const calls = createCalls(host, tariff);
+    const ledger = createLedger(store, clock, calls.charged);
+    host.provide(Ledger, ledger);
+    host.provide(Prices, {
+      cost: (model, from, usage, atMs) => book.cost(model, upstreamOf(from), saneUsage(usage).usage, atMs),
+    });
+
+    let lines: readonly string[] = [];
+    let recovered = false;
+    let stopClock: (() => void) | undefined;
+    let writing: Promise<void> | undefined;
+
+    /** A slow store gets one list of checkpoints at a time; the next one says more. */
+    function checkpoint(): void {
+      writing ??= calls
+        .checkpoint()
+        .catch((error: unknown) => log.warn('checkpoints were not written', { error }))
+        .finally(() => {
+          writing = undefined;
+        });
+    }
+
+    return {
+      admit: calls.admit,
+      settle: calls.settle,
+      commands: [userCredit(ledger, () => host.find(Accounts))],
+      invariants: invariants(host.boot, () => recovered),
+      report: () => lines,
+      // Reading every price now finds the mistakes in all of them before the start.
+      link() {
+        lines = tariff.lines(clock.now());
+      },
+      async start() {
+        const count = await recover(host, host.find(Records));
+        recovered = true;
+        if (count > 0) log.info('closed what an earlier run had left open', { holds: count });
+        stopClock = clock.every(CHECKPOINT_MS, checkpoint);
+      },
+      async stop() {
+        stopClock?.();
+        await writing;
+      },
+    };
+  },
+});

@@ -1,0 +1,189 @@
+/** Prices in gateway.yaml: the shape of `prices:` and of `price:` in a model's entry, and how both are read. */
+import { type Schema, schema } from '../../core/plugin.ts';
+import { type Decimal, decimal } from './decimal.ts';
+import { type PriceRow, RATES, type Rate, type Rates, type Tier } from './price.ts';
+
+/** Currency units per million tokens. */
+type RateFields = { readonly [R in Rate]?: number };
+
+/** One price, as written. */
+export interface PriceFields extends RateFields {
+  /** Currency units per call, beside the tokens. */
+  readonly perRequest?: number;
+  /** The first day it is valid, `2026-01-31`, from midnight UTC; without it: always. */
+  readonly from?: string;
+  /** Rates of calls with more than `above` input tokens. */
+  readonly tiers?: readonly (RateFields & { readonly above: number })[];
+}
+/** One price, or several that follow each other in time. */
+export type PriceEntry = PriceFields | readonly PriceFields[];
+/** `prices:`, by public model name. */
+export type PricesSection = Readonly<Record<string, PriceEntry>>;
+
+/** The highest amount that can be meant; beyond it somebody took the unit for cents or tokens. */
+const MOST_AMOUNT = 10_000;
+
+const amountSchema = { type: 'number', minimum: 0, maximum: MOST_AMOUNT };
+const rateSchemas = Object.fromEntries(RATES.map((rate) => [rate, amountSchema]));
+const rowSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...rateSchemas,
+    perRequest: amountSchema,
+    from: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
+    tiers: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['above'],
+        properties: { ...rateSchemas, above: { type: 'integer', minimum: 1 } },
+      },
+    },
+  },
+};
+
+/** A price: one row, or a list of rows with dates. */
+export const priceSchema: Schema<PriceEntry> = schema({
+  if: { type: 'array' },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { type: 'array', minItems: 1, items: rowSchema },
+  else: rowSchema,
+});
+
+/** The section `prices:`. */
+export const pricesSchema: Schema<PricesSection> = schema({
+  description: 'Prices by public model name, in currency units per million tokens.',
+  type: 'object',
+  additionalProperties: priceSchema,
+  default: {},
+});
+
+/** A row and the moment it begins to be valid, in milliseconds; `-Infinity`: always was. */
+export interface DatedRow {
+  readonly fromMs: number;
+  /** The date as written. */
+  readonly from: string | undefined;
+  readonly row: PriceRow;
+}
+
+/** Where a mistake is, and what it is. */
+export type Problem = (path: readonly (string | number)[], message: string) => void;
+
+/**
+ * Reads a price, checking everything (a model's `price:` has passed no schema). The rows come newest first. Undefined, and at
+ * least one problem reported, where it is wrong.
+ */
+export function readPrice(
+  value: unknown,
+  path: readonly (string | number)[],
+  problem: Problem,
+): readonly DatedRow[] | undefined {
+  let wrong = false;
+  const report: Problem = (at, message) => {
+    wrong = true;
+    problem(at, message);
+  };
+  const rows = Array.isArray(value)
+    ? value.map((each, index) => readRow(each, [...path, index], report))
+    : [readRow(value, path, report)];
+  if (rows.length === 0) report(path, 'a list of prices must not be empty');
+  // What follows compares rows with each other, or with nothing: it would only echo a mistake found so far.
+  if (wrong) return undefined;
+  rows.forEach(({ fromMs, row }, index) => {
+    const at = Array.isArray(value) ? [...path, index] : path;
+    if (Object.keys(row.rates).length === 0 && !row.perRequest) {
+      report(at, 'prices nothing; a model that costs nothing is `free: true`');
+    }
+    if (rows.findIndex((other) => other.fromMs === fromMs) !== index) {
+      report(at, 'begins on the same day as another: give each its own `from`');
+    }
+  });
+  return wrong ? undefined : rows.toSorted((a, b) => (a.fromMs < b.fromMs ? 1 : -1));
+}
+
+function readRow(value: unknown, path: readonly (string | number)[], problem: Problem): DatedRow {
+  const fields = readFields(value, path, [...RATES, 'perRequest', 'from', 'tiers'], problem);
+  const rates = readRates(fields, path, problem);
+  const perRequest = readAmount(fields, 'perRequest', path, problem);
+  const tiers = fields.tiers === undefined ? [] : readTiers(fields.tiers, [...path, 'tiers'], problem);
+  return { ...readDate(fields.from, [...path, 'from'], problem), row: { rates, perRequest, tiers } };
+}
+
+function readTiers(value: unknown, path: readonly (string | number)[], problem: Problem): readonly Tier[] {
+  if (!Array.isArray(value)) {
+    problem(path, 'must be a list');
+    return [];
+  }
+  const borders = new Set<unknown>();
+  return value.map((each, index) => {
+    const at = [...path, index];
+    const fields = readFields(each, at, ['above', ...RATES], problem);
+    const above = fields.above;
+    if (typeof above !== 'number' || !Number.isSafeInteger(above) || above < 1) {
+      problem([...at, 'above'], 'must be a whole number of tokens, 1 or more');
+    } else if (borders.has(above)) {
+      problem([...at, 'above'], 'two tiers have the same border');
+    }
+    borders.add(above);
+    return { above: Number(above), rates: readRates(fields, at, problem) };
+  });
+}
+
+function readFields(
+  value: unknown,
+  path: readonly (string | number)[],
+  known: readonly string[],
+  problem: Problem,
+): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    problem(path, 'must be a price such as { input: 2.5, output: 10 }');
+    return {};
+  }
+  for (const field of Object.keys(value)) {
+    if (!known.includes(field)) problem([...path, field], `is no field of a price; there are: ${known.join(', ')}`);
+  }
+  return { ...value };
+}
+
+function readRates(
+  fields: Readonly<Record<string, unknown>>,
+  path: readonly (string | number)[],
+  problem: Problem,
+): Rates {
+  const rates: Partial<Record<Rate, Decimal>> = {};
+  for (const rate of RATES) {
+    const amount = readAmount(fields, rate, path, problem);
+    if (amount) rates[rate] = amount;
+  }
+  return rates;
+}
+
+function readAmount(
+  fields: Readonly<Record<string, unknown>>,
+  field: string,
+  path: readonly (string | number)[],
+  problem: Problem,
+): Decimal | undefined {
+  const value = fields[field];
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && value >= 0 && value <= MOST_AMOUNT) return decimal(value);
+  problem([...path, field], `must be a number from 0 to ${MOST_AMOUNT}`);
+  return undefined;
+}
+
+function readDate(
+  value: unknown,
+  path: readonly (string | number)[],
+  problem: Problem,
+): { readonly fromMs: number; readonly from: string | undefined } {
+  if (value === undefined) return { fromMs: Number.NEGATIVE_INFINITY, from: undefined };
+  const fromMs = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : Number.NaN;
+  // Date.parse lets 2026-02-30 through as the second of March.
+  if (Number.isNaN(fromMs) || new Date(fromMs).toISOString().slice(0, 10) !== value) {
+    problem(path, 'must be a day such as 2026-01-31');
+    return { fromMs: Number.NEGATIVE_INFINITY, from: undefined };
+  }
+  return { fromMs, from: value };
+}

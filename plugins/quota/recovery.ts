@@ -1,0 +1,73 @@
+/** Recovery: closes what a dead run of the gateway left open, before a new one takes calls. */
+import type { Records, UsageRecord } from '../../core/contracts/records.ts';
+import type { Host, Store } from '../../core/plugin.ts';
+import { closeSteps } from './ledger.ts';
+
+/** Holds per atomic list: long enough to share a commit, short enough to leave the store to others. */
+const BATCH = 500;
+
+interface OpenHold {
+  readonly id: string;
+  readonly accountId: number;
+  readonly keyId: number;
+  readonly amount: string;
+  readonly delivered: string;
+  readonly style: string;
+  readonly model: string;
+  readonly stream: number;
+  readonly ip: string;
+  readonly createdMs: number;
+}
+
+/**
+ * Charges every abandoned hold what its last checkpoint says was delivered, frees the rest and writes the usage record.
+ * Returns how many there were. Throws where one cannot be closed: then the ledger is damaged, and nothing may start on it.
+ */
+export async function recover({ store, clock, boot }: Host, records: Records | undefined): Promise<number> {
+  let recovered = 0;
+  for (;;) {
+    const holds = await abandoned(store, boot);
+    if (holds.length === 0) return recovered;
+    const atMs = clock.now();
+    const failed = await store.atomic(
+      holds.flatMap((hold) => [
+        ...closeSteps({ ...hold, amount: BigInt(hold.amount) }, BigInt(hold.delivered), atMs, 'recovery'),
+        ...(records?.steps(recordOf(hold)) ?? []),
+      ]),
+    );
+    if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
+    recovered += holds.length;
+  }
+}
+
+/** The next holds that nobody alive will close: one gateway owns the store, so those of every other run. */
+function abandoned(store: Store, boot: string): Promise<readonly OpenHold[]> {
+  return store.all<OpenHold>(
+    `SELECT id, account_id AS "accountId", key_id AS "keyId", CAST(amount AS TEXT) AS amount,
+        CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs"
+      FROM hold WHERE boot <> ? ORDER BY id LIMIT ?`,
+    boot,
+    BATCH,
+  );
+}
+
+function recordOf(hold: OpenHold): UsageRecord {
+  return {
+    id: hold.id,
+    atMs: hold.createdMs,
+    accountId: hold.accountId,
+    keyId: hold.keyId,
+    style: hold.style,
+    model: hold.model,
+    channel: '',
+    stream: hold.stream === 1,
+    outcome: 'recovered',
+    status: 500,
+    usage: undefined,
+    charged: BigInt(hold.delivered),
+    durationMs: 0,
+    firstByteMs: undefined,
+    ip: hold.ip,
+    other: {},
+  };
+}

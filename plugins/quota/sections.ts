@@ -1,0 +1,48 @@
+/** The section `quota` of gateway.yaml. */
+import { schema } from '../../core/plugin.ts';
+import { ESTIMATE_DEFAULTS, type EstimateOptions } from './estimate.ts';
+
+export interface QuotaSection extends EstimateOptions {
+  /** Quota units in one currency unit. */
+  readonly perUnit: number;
+  /** Calls of a model that has no price. */
+  readonly unpriced: 'refuse' | 'free';
+}
+
+export const quotaSection = schema<QuotaSection>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    perUnit: {
+      description: 'Quota units in one currency unit.',
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+      default: 500_000,
+    },
+    reserve: {
+      description: 'What a call holds before it goes out: the most it can cost, or what such a call usually costs.',
+      enum: ['strict', 'estimate'],
+      default: ESTIMATE_DEFAULTS.reserve,
+    },
+    assumeOutput: {
+      description: 'Output tokens to hold for where the client sets no limit, for each answer.',
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000_000,
+      default: ESTIMATE_DEFAULTS.assumeOutput,
+    },
+    mediaTokens: {
+      description: 'Input tokens to hold for per image, audio clip or file.',
+      type: 'integer',
+      minimum: 0,
+      maximum: 10_000_000,
+      default: ESTIMATE_DEFAULTS.mediaTokens,
+    },
+    unpriced: {
+      description: 'Calls of a model without a price: refused with 402, or free.',
+      enum: ['refuse', 'free'],
+      default: 'refuse',
+    },
+  },
+});

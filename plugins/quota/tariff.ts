@@ -1,0 +1,77 @@
+/** What an exchange may cost and what it comes to: the price book applied to the catalog. Amounts are micro-quota. */
+import type { Catalog, Model } from '../../core/contracts/catalog.ts';
+import { type Call, type Exchange, refuse } from '../../core/plugin.ts';
+import type { PriceBook, Upstream } from './price-book.ts';
+import type { QuotaSection } from './sections.ts';
+import { saneUsage } from './usage-sanity.ts';
+
+export interface Tariff {
+  /**
+   * The most a call can cost, whichever of its model's channels or fallbacks serves it. Refuses a model that is unknown
+   * (404) or has no price (402).
+   */
+  most(call: Call, atMs: number): bigint;
+  /**
+   * What an exchange comes to by now, whether or not its hold covers that. Nothing is due for failures, the vendor's or
+   * ours, before the first byte was delivered. `fixed` is the price of a passage; undefined for a call.
+   */
+  due(x: Exchange, fixed: bigint | undefined): bigint;
+  /** The prices of all models for people, one line each; warnings for those that have none. */
+  lines(atMs: number): readonly string[];
+}
+
+export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSection): Tariff {
+  return {
+    most(call, atMs) {
+      catalog.require(call.model);
+      let dearest = 0n;
+      for (const model of catalog.chain(call.model)) {
+        for (const from of model.from) {
+          const amount = book.most(model, upstreamOf(from), call.bounds, atMs, options);
+          if (amount === undefined && options.unpriced === 'refuse') refuseUnpriced(model);
+          if (amount !== undefined && amount > dearest) dearest = amount;
+        }
+      }
+      return dearest;
+    },
+
+    due(x, fixed) {
+      if (x.outcome === 'refused' || (x.outcome === 'failed' && !x.delivered)) return 0n;
+      if (fixed !== undefined) return x.delivered || x.outcome === 'served' ? fixed : 0n;
+      if (x.usage === undefined || x.served === undefined) return 0n;
+      // Charged for the moment it was held for: a price that changes on the way cannot outgrow the hold.
+      const model = catalog.require(x.served.priced);
+      return book.cost(model, upstreamOf(x.served), saneUsage(x.usage).usage, x.startedMs) ?? 0n;
+    },
+
+    lines(atMs) {
+      const models = new Map(
+        catalog
+          .names()
+          .map((name) => catalog.require(name))
+          .map((model) => [model.name, model]),
+      );
+      return [...models.values()].flatMap((model) => {
+        const prices = model.from.map((from) => book.describe(model, upstreamOf(from), atMs));
+        if (!prices.includes(undefined)) return [...new Set(prices)].map((price) => `price of ${price}`);
+        return options.unpriced === 'refuse'
+          ? [`warning: model ${model.name} has no price and is not free: calls are refused (model_not_priced)`]
+          : [`warning: model ${model.name} has no price: calls are free`];
+      });
+    },
+  };
+}
+
+/** What the price book wants to know of a place where a model may be had. */
+export function upstreamOf(from: Model['from'][number]): Upstream {
+  return { vendor: from.channel.vendor, url: from.channel.url, model: from.model };
+}
+
+function refuseUnpriced(model: Model): never {
+  refuse(
+    402,
+    'model_not_priced',
+    `The model "${model.name}" has no price. Give it one under \`prices:\` in gateway.yaml, or say \`free: true\` in its entry.`,
+    { param: 'model', headers: { 'x-should-retry': 'false' } },
+  );
+}

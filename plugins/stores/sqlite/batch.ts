@@ -1,0 +1,143 @@
+/** Runs many lists in one transaction: each all or none, one commit for all of them. */
+import type Database from 'better-sqlite3';
+import type { Value } from '../../../core/plugin.ts';
+import { boundValue } from './values.ts';
+import type { Answers, FromWriter, Parcel, StepError } from './wire.ts';
+import { isLastingError, isStorageError, wireError } from './wire.ts';
+
+type Statement = Database.Statement<unknown[]>;
+
+/**
+ * Runs the lists of some parcels as one transaction on `db`, and posts what came of them: `ran` answers before the commit,
+ * `durable` ones behind it, or that all of it failed. After a lasting failure everything fails without being tried.
+ */
+export function createBatches(
+  db: Database.Database,
+  post: (message: FromWriter) => void,
+): (parcels: readonly Parcel[]) => void {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  const savepoint = db.prepare('SAVEPOINT list');
+  const undo = db.prepare('ROLLBACK TO list');
+  const release = db.prepare('RELEASE list');
+
+  const texts: string[] = [];
+  const statements: (Statement | undefined)[] = [];
+  /** One array per number of parameters, used again and again: binding copies. */
+  const parameters: (Value | undefined)[][] = [];
+  let broken: string | undefined;
+
+  function prepare(text: string): Statement {
+    const statement = db.prepare<unknown[]>(text);
+    // COMMIT, ROLLBACK and SAVEPOINT count as reading, too: none of them may get between the lists of others.
+    if (statement.readonly) throw new Error('only statements that write can be in a list');
+    return statement;
+  }
+
+  function find(name: Value | undefined): Statement {
+    if (typeof name !== 'number') return prepare(String(name));
+    const known = statements[name] ?? prepare(texts[name]!);
+    statements[name] = known;
+    return known;
+  }
+
+  /** The step that runs now, for whoever has to say where an error happened. */
+  let step = 0;
+
+  /** Rows changed by the last step, or `-1 - step` where a step that must change something did not. */
+  function runList(wire: Parcel['lists'], from: number, end: number): number {
+    let changes = 0;
+    step = 0;
+    for (let at = from; at < end; step++) {
+      const statement = find(wire[at]);
+      const shape = wire[at + 1] as number;
+      const count = shape >> 1;
+      const bound = parameters[count] ?? new Array(count);
+      parameters[count] = bound;
+      at += 2;
+      for (let i = 0; i < count; i++) bound[i] = boundValue(wire[at++]);
+      changes = statement.run(bound).changes;
+      if (changes === 0 && (shape & 1) === 1) return -1 - step;
+    }
+    return changes;
+  }
+
+  /**
+   * Runs all lists inside the open transaction. Undefined where one of them has to be undone and there is no savepoint to go
+   * back to. Throws where the transaction itself is lost.
+   */
+  function runAll(parcels: readonly Parcel[], guarded: boolean): { ran: Answers; durable: Answers } | undefined {
+    const ran: (number | StepError)[] = [];
+    const durable: (number | StepError)[] = [];
+    for (const { lists } of parcels) {
+      for (let at = 0; at < lists.length; ) {
+        const number = lists[at] as number;
+        const end = lists[at + 1] as number;
+        const answers = lists[at + 2] === 1 ? durable : ran;
+        let result: number | StepError;
+        let undone = false;
+        if (guarded) savepoint.run();
+        try {
+          result = runList(lists, at + 3, end);
+          // The first step changed nothing, so there is nothing to undo.
+          undone = result < -1;
+        } catch (error) {
+          const failure = wireError(error);
+          if (!db.inTransaction || isStorageError(failure.code)) throw error;
+          result = { step, ...failure };
+          undone = true;
+        }
+        if (undone && !guarded) return undefined;
+        if (undone) undo.run();
+        if (guarded) release.run();
+        answers.push(number, result);
+        at = end;
+      }
+    }
+    return { ran, durable };
+  }
+
+  function fail(parcels: readonly Parcel[], answered: Answers, reason: string): void {
+    const done = new Set(answered.filter((_, index) => index % 2 === 0));
+    const lists: number[] = [];
+    for (const parcel of parcels) {
+      for (let at = 0; at < parcel.lists.length; at = parcel.lists[at + 1] as number) {
+        const number = parcel.lists[at] as number;
+        if (!done.has(number)) lists.push(number);
+      }
+    }
+    post({ kind: 'failed', lists, reason, lasting: broken !== undefined });
+  }
+
+  return (parcels) => {
+    for (const parcel of parcels) texts.push(...parcel.texts);
+    if (broken !== undefined) return fail(parcels, [], broken);
+    let answered: Answers = [];
+    try {
+      begin.run();
+      // Savepoints cost a third of the work, and almost every batch does without: the one that needs them runs twice.
+      let outcome = runAll(parcels, false);
+      if (outcome === undefined) {
+        rollback.run();
+        begin.run();
+        outcome = runAll(parcels, true)!;
+      }
+      if (outcome.ran.length > 0) {
+        answered = outcome.ran;
+        post({ kind: 'ran', answers: outcome.ran });
+      }
+      commit.run();
+      if (outcome.durable.length > 0) post({ kind: 'durable', answers: outcome.durable });
+    } catch (error) {
+      const { message, code } = wireError(error);
+      if (isLastingError(code)) broken = `${message} (${code}): open the store again`;
+      try {
+        if (db.inTransaction) rollback.run();
+      } catch (second) {
+        broken ??= `a failed transaction could not be undone: ${wireError(second).message}`;
+      }
+      fail(parcels, answered, broken ?? (code === '' ? message : `${message} (${code})`));
+    }
+  };
+}

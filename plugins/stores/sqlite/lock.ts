@@ -1,0 +1,22 @@
+/** One process per store: a tiny second database, kept locked for as long as the process lives. */
+import Database from 'better-sqlite3';
+import { StoreInUse } from '../../../core/plugin.ts';
+import { createPrivate } from './connection.ts';
+
+/**
+ * Locks `file` against other processes, and against this one doing it twice; returns what lets go. The kernel lets go where
+ * the process dies. Throws `StoreInUse` where somebody has it.
+ */
+export function lock(file: string): () => void {
+  const name = `${file}.lock`;
+  createPrivate(name);
+  const db = new Database(name, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))) throw error;
+    throw new StoreInUse(`${file} is in use by another process: only one gateway at a time can have it`);
+  }
+  return () => db.close();
+}

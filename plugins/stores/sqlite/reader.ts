@@ -1,0 +1,80 @@
+/** A reading thread: a connection that cannot write, and the copies made through it. */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parentPort } from 'node:worker_threads';
+import type Database from 'better-sqlite3';
+import { createPrivate, openReader, sync } from './connection.ts';
+import { boundValue, readRow } from './values.ts';
+import type { FromReader, Question, ToReader } from './wire.ts';
+import { wireError } from './wire.ts';
+
+/** Statements kept prepared; beyond, they start over. */
+const KEPT = 500;
+
+const port = parentPort!;
+const statements = new Map<string, Database.Statement<unknown[]>>();
+let db: Database.Database;
+
+function find(sql: string): Database.Statement<unknown[]> {
+  const known = statements.get(sql);
+  if (known) return known;
+  const statement = db.prepare<unknown[]>(sql);
+  if (!statement.reader) throw new Error('only statements that return rows can be read');
+  if (statements.size >= KEPT) statements.clear();
+  statements.set(sql, statement);
+  return statement;
+}
+
+function answer(question: Question): unknown {
+  switch (question.kind) {
+    case 'open':
+      db = openReader(question.file);
+      if (question.snapshot) {
+        db.exec('BEGIN');
+        // The moment is chosen by the first read.
+        db.prepare('SELECT count(*) FROM sqlite_schema').get();
+      }
+      return undefined;
+    case 'one': {
+      const row = find(question.sql).get(question.params.map(boundValue));
+      return row === undefined ? undefined : readRow(row);
+    }
+    case 'all': {
+      const rows = find(question.sql).all(question.params.map(boundValue));
+      for (const row of rows) readRow(row);
+      return rows;
+    }
+    case 'backup':
+      return backup(question.file);
+  }
+}
+
+/** All pages in one step, from one moment: a copy in small steps would start over with every commit. */
+async function backup(file: string): Promise<void> {
+  if (existsSync(file)) throw new Error(`${file} exists: a backup never overwrites anything`);
+  const copy = `${file}.incomplete-${process.pid}`;
+  createPrivate(copy);
+  try {
+    await db.backup(copy, { progress: () => 0x7fffffff });
+    renameSync(copy, file);
+    sync(dirname(file));
+  } catch (error) {
+    rmSync(copy, { force: true });
+    throw error;
+  }
+}
+
+port.on('message', async (message: ToReader) => {
+  if (message === 'close') {
+    db?.close();
+    port.close();
+    return;
+  }
+  let reply: FromReader;
+  try {
+    reply = { number: message.number, value: await answer(message.question) };
+  } catch (error) {
+    reply = { number: message.number, error: wireError(error) };
+  }
+  port.postMessage(reply);
+});

@@ -1,0 +1,43 @@
+/** Starts a thread of this store and tells when it is gone. */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+/** A running thread. It keeps the process alive until it has ended. */
+export interface Thread<In> {
+  post(message: In): void;
+  /** Resolves when the thread has ended, whatever ended it. */
+  readonly ended: Promise<void>;
+}
+
+export interface ThreadEvents<Out> {
+  /** What the thread posts, in order. */
+  message(message: Out): void;
+  /** The thread ended: with what it threw, or undefined where it closed its port itself. Called once. */
+  ended(error: Error | undefined): void;
+}
+
+/** Runs the module at `entry` in a thread of its own. A thread that throws ends alone, never the process. */
+export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thread<In> {
+  const worker = new Worker(new URL('./thread.cjs', import.meta.url), {
+    workerData: { entry: fileURLToPath(entry) },
+    execArgv: [],
+  });
+  let thrown: Error | undefined;
+  worker.on('message', events.message);
+  worker.on('messageerror', (error) => {
+    thrown = error;
+    void worker.terminate();
+  });
+  worker.on('error', (error: Error) => {
+    thrown = error;
+  });
+  return {
+    post: (message) => worker.postMessage(message),
+    ended: new Promise((resolve) => {
+      worker.on('exit', (code) => {
+        events.ended(thrown ?? (code === 0 ? undefined : new Error(`the thread ended with code ${code}`)));
+        resolve();
+      });
+    }),
+  };
+}

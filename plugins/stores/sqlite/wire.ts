@@ -1,0 +1,68 @@
+/** What the threads of this store say to each other. Flat arrays where there are many: copying them is most of the cost. */
+import type { Value } from '../../../core/plugin.ts';
+
+/**
+ * The lists that were handed in during one turn of the event loop. `lists` holds them one behind the other, each as
+ * `number, end, durable, step…` where `number` names the list, `end` is the index behind it and `durable` is 1 for a list that
+ * is answered after the commit. A step is `statement, shape, parameter…`, where `statement` is the index of a text that was
+ * told before, or the text itself; `shape` is twice the number of parameters, plus 1 for a step that must change something.
+ */
+export interface Parcel {
+  /** Texts told for the first time; their indexes go on from the last one told. */
+  readonly texts: readonly string[];
+  readonly lists: readonly (Value | undefined)[];
+  /** How many lists. */
+  readonly count: number;
+}
+export type ToWriter = { readonly open: string } | Parcel | 'close';
+
+/** `number, result` of each list, one behind the other: rows changed by its last step, or `-1 - step` of the failed `must`. */
+export type Answers = readonly (number | StepError)[];
+/** The error of one step of a list; the list has left no trace. */
+export interface StepError extends WireError {
+  readonly step: number;
+}
+/** An error on its way between threads. */
+export interface WireError {
+  readonly message: string;
+  /** The database's, `SQLITE_CONSTRAINT_UNIQUE`; empty where it is somebody else's. */
+  readonly code: string;
+}
+
+export type FromWriter =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'refused'; readonly inUse: boolean; readonly message: string }
+  /** Before the commit, and after it. */
+  | { readonly kind: 'ran' | 'durable'; readonly answers: Answers }
+  /** None of these lists was written. `lasting`: nothing will be until the store is opened again. */
+  | { readonly kind: 'failed'; readonly lists: readonly number[]; readonly reason: string; readonly lasting: boolean };
+
+/** What a reading thread is asked; it answers in order. */
+export type Question =
+  | { readonly kind: 'open'; readonly file: string; readonly snapshot: boolean }
+  | { readonly kind: 'one' | 'all'; readonly sql: string; readonly params: readonly Value[] }
+  | { readonly kind: 'backup'; readonly file: string };
+export type ToReader = { readonly number: number; readonly question: Question } | 'close';
+export type FromReader = { readonly number: number; readonly value?: unknown; readonly error?: WireError };
+
+/**
+ * True for errors that are not about a statement but about the file beneath it: full, failing, locked, read-only, damaged.
+ * Whoever meets one cannot trust the transaction it happened in.
+ */
+export function isStorageError(code: string): boolean {
+  return /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|PERM|AUTH)/.test(code);
+}
+
+/**
+ * True for errors after which nothing written through this connection can be believed: the kernel may drop what it could not
+ * sync and report success the next time, and a damaged file only gets worse.
+ */
+export function isLastingError(code: string): boolean {
+  return /^SQLITE_(IOERR_(DIR_)?FSYNC|CORRUPT|NOTADB)/.test(code);
+}
+
+/** An error as it crosses a thread. */
+export function wireError(error: unknown): WireError {
+  if (!(error instanceof Error)) return { message: String(error), code: '' };
+  return { message: error.message, code: 'code' in error && typeof error.code === 'string' ? error.code : '' };
+}

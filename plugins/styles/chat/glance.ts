@@ -1,0 +1,137 @@
+/** What one event or one answer says, seen in a single pass over its bytes: a stream has too many events to parse each. */
+
+/** Everything the meter must know before it decides to parse. */
+export interface Glance {
+  /** Characters of text, reasoning and tool arguments. */
+  readonly textLength: number;
+  /** A choice says why it ends. */
+  readonly finished: boolean;
+  /** An object named `usage`, somewhere. */
+  readonly usage: boolean;
+  /** An `error` at the top level that is neither null nor false. */
+  readonly error: boolean;
+  /** No object at all: a comment, or `[DONE]`. */
+  readonly empty: boolean;
+}
+
+type Kind = 'text' | 'part' | 'finish' | 'usage' | 'error';
+
+/**
+ * The names that matter, by their length. `text` stands in content parts, and beside `reasoning` once more as a detail of it;
+ * that is why it is a kind of its own.
+ */
+const NAMES: { readonly name: Buffer; readonly kind: Kind }[][] = [];
+for (const [name, kind] of [
+  ['content', 'text'],
+  ['refusal', 'text'],
+  ['reasoning', 'text'],
+  ['reasoning_content', 'text'],
+  ['arguments', 'text'],
+  ['input', 'text'],
+  ['text', 'part'],
+  ['finish_reason', 'finish'],
+  ['usage', 'usage'],
+  ['error', 'error'],
+] as const) {
+  NAMES[name.length] = [...(NAMES[name.length] ?? []), { name: Buffer.from(name), kind }];
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const LOWER_F = 0x66;
+const LOWER_N = 0x6e;
+const LOWER_U = 0x75;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * Passes over JSON from `start` on. It cannot mistake a word inside a text for a member: a string is skipped as a whole, and
+ * only a string with a colon behind it is a name. Broken JSON makes it see too little, never fail.
+ */
+export function glance(bytes: Buffer, start: number): Glance {
+  const length = bytes.length;
+  let depth = 0;
+  let empty = true;
+  let finished = false;
+  let usage = false;
+  let error = false;
+  let direct = 0;
+  let parts = 0;
+  /** The name of the string that comes next. */
+  let kind: Kind | undefined;
+
+  for (let at = start; at < length; at++) {
+    const byte = bytes[at]!;
+    if (byte === OPEN_OBJECT) {
+      depth++;
+      empty = false;
+    } else if (byte === OPEN_ARRAY) {
+      depth++;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      depth--;
+    } else if (byte === QUOTE) {
+      const first = at + 1;
+      const end = closingQuote(bytes, first);
+      if (kind === 'text') direct += characters(bytes, first, end);
+      else if (kind === 'part') parts += characters(bytes, first, end);
+      kind = undefined;
+      const next = behindSpace(bytes, end + 1);
+      if (bytes[next] !== COLON) {
+        at = end;
+        continue;
+      }
+      kind = kindOf(bytes, first, end);
+      at = behindSpace(bytes, next + 1) - 1;
+      if (kind === undefined) continue;
+      const value = bytes[at + 1];
+      if (kind === 'finish') finished ||= value === QUOTE;
+      else if (kind === 'usage') usage ||= value === OPEN_OBJECT;
+      else if (kind === 'error') error ||= depth === 1 && value !== LOWER_N && value !== LOWER_F;
+      if (value !== QUOTE) kind = undefined;
+    }
+  }
+  return { textLength: direct > 0 ? direct : parts, finished, usage, error, empty };
+}
+
+function closingQuote(bytes: Buffer, start: number): number {
+  let at = start;
+  let byte = bytes[at];
+  while (byte !== QUOTE && byte !== undefined) {
+    if (byte === BACKSLASH) at++;
+    byte = bytes[++at];
+  }
+  return at;
+}
+
+/** How many characters a string has; what stands behind a backslash is one. */
+function characters(bytes: Buffer, start: number, end: number): number {
+  let count = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte === BACKSLASH) at += bytes[at + 1] === LOWER_U ? 5 : 1;
+    // The second and later bytes of a character do not count.
+    if ((byte & 0xc0) !== 0x80) count++;
+  }
+  return count;
+}
+
+function behindSpace(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at]! <= SPACE) at++;
+  return at;
+}
+
+function kindOf(bytes: Buffer, start: number, end: number): Kind | undefined {
+  const candidates = NAMES[end - start];
+  if (candidates === undefined) return undefined;
+  for (const { name, kind } of candidates) {
+    let i = 0;
+    while (i < name.length && bytes[start + i] === name[i]) i++;
+    if (i === name.length) return kind;
+  }
+  return undefined;
+}

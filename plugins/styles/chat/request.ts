@@ -1,0 +1,96 @@
+/** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+import type { CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
+
+/** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
+export function readRequest(body: JsonBody): CallFacts {
+  const model = body.get('model');
+  if (typeof model !== 'string' || model === '' || model.length > 256) {
+    wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
+  }
+  if (!holdsItems(body, 'messages')) wrong('messages', 'must be an array with at least one message');
+  checkNumber(body, 'temperature', 2);
+  checkNumber(body, 'top_p', 1);
+  const stream = given(body, 'stream') ?? false;
+  if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
+  const options = streamOptions(body);
+  const limits = [wholeNumber(body, 'max_completion_tokens'), wholeNumber(body, 'max_tokens')].filter(
+    (limit) => limit !== undefined,
+  );
+  const choices = wholeNumber(body, 'n', 128) ?? 1;
+  return {
+    model,
+    stream,
+    asksUsage: options?.include_usage === true,
+    bounds: {
+      inputBytes: body.textBytes,
+      media: body.media,
+      // Vendors differ in which of the two they obey, so the larger one is the bound.
+      outputTokens: limits.length === 0 ? undefined : Math.max(...limits) * choices,
+      choices,
+    },
+  };
+}
+
+/**
+ * The vendor's model name, and the wish for usage. `stream_options` is among the changes exactly where the usage has to be
+ * asked for and the client did not.
+ */
+export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
+  const changes: Record<string, string> = {};
+  if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
+  if (to.askUsage && body.get('stream') === true) {
+    const options = streamOptions(body);
+    if (options?.include_usage !== true) changes.stream_options = JSON.stringify({ ...options, include_usage: true });
+  }
+  return changes;
+}
+
+function given(body: JsonBody, name: string): Json | undefined {
+  return body.get(name) ?? undefined;
+}
+
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const SPACE = 0x20;
+
+/** Whether a member is an array that is not empty; tells by its first bytes, without parsing what may be megabytes. */
+function holdsItems(body: JsonBody, name: string): boolean {
+  const span = body.members.get(name);
+  if (span === undefined || body.bytes[span.start] !== OPEN_ARRAY) return false;
+  let at = span.start + 1;
+  while (body.bytes[at]! <= SPACE) at++;
+  return body.bytes[at] !== CLOSE_ARRAY;
+}
+
+function streamOptions(body: JsonBody): JsonObject | undefined {
+  const options = given(body, 'stream_options');
+  if (options === undefined || isObject(options)) return options;
+  wrong('stream_options', 'must be an object, such as {"include_usage": true}');
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function checkNumber(body: JsonBody, name: string, highest: number): void {
+  const value = given(body, name);
+  if (value === undefined || (typeof value === 'number' && value >= 0 && value <= highest)) return;
+  wrong(name, `must be a number from 0 to ${highest}`);
+}
+
+function wholeNumber(body: JsonBody, name: string, highest: number = Number.MAX_SAFE_INTEGER): number | undefined {
+  const value = given(body, name);
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= highest) return value;
+  wrong(
+    name,
+    highest === Number.MAX_SAFE_INTEGER
+      ? 'must be a whole number above 0'
+      : `must be a whole number from 1 to ${highest}`,
+  );
+}
+
+function wrong(param: string, should: string): never {
+  refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+}

@@ -1,0 +1,72 @@
+/** The rule of who may import whom, and that core knows no brand. Part of `npm test`. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+
+/** The only rooms that may use a package. */
+const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  '@pydantic/genai-prices': ['plugins/quota'],
+  ajv: ['core'],
+  'better-sqlite3': ['plugins/stores'],
+  'fastest-levenshtein': ['core', 'plugins'],
+  'http-proxy-3': ['core'],
+  'lru-cache': ['plugins/keys', 'plugins/counters'],
+  'prom-client': ['plugins/metrics'],
+  tsx: ['plugins/stores', 'scripts'],
+  undici: ['core'],
+  yaml: ['core'],
+};
+const BRANDS = /openai|anthropic|gemini|stripe|claude|google|groq|mistral|deepseek/i;
+const builtins = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
+const problems: string[] = [];
+
+for (const room of ['core', 'plugins', 'scripts', 'test']) {
+  for (const name of readdirSync(room, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(ts|mjs)$/.test(name)) continue;
+    const file = join(room, name);
+    const text = readFileSync(file, 'utf8');
+    for (const [, from = ''] of text.matchAll(/(?:from|import\()\s*'([^']+)'/g)) checkImport(file, from);
+    if (room === 'core' && BRANDS.test(text)) problems.push(`${file}: core names a vendor's brand`);
+  }
+}
+
+/** The plugin a file belongs to: `plugins/vendors/demo`, `plugins/keys`. */
+function pluginOf(path: string): string {
+  const depth = /^plugins\/(vendors|stores)\//.test(path) ? 3 : 2;
+  return path.split('/').slice(0, depth).join('/');
+}
+
+function checkImport(file: string, from: string): void {
+  if (builtins.has(from)) return;
+  if (!from.startsWith('.')) {
+    checkPackage(file, from);
+    return;
+  }
+  const target = relative('.', resolve(dirname(file), from));
+  const [fromRoom, toRoom] = [file.split('/')[0], target.split('/')[0]];
+  if (fromRoom === 'core' && toRoom !== 'core') problems.push(`${file}: core imports ${target}`);
+  if (fromRoom === 'plugins') {
+    const open = target === 'core/plugin.ts' || target.startsWith('core/contracts/') || target === 'core/address.ts';
+    if (toRoom === 'core' && !open)
+      problems.push(`${file}: a plugin imports ${target}; only core/plugin.ts and core/contracts are for plugins`);
+    if (toRoom === 'plugins' && pluginOf(target) !== pluginOf(file))
+      problems.push(`${file}: one plugin imports another: ${target}`);
+    if (toRoom !== 'core' && toRoom !== 'plugins') problems.push(`${file}: a plugin imports ${target}`);
+  }
+  if (file.startsWith('test/kit/') && toRoom === 'plugins')
+    problems.push(`${file}: the kit imports a plugin: ${target}`);
+}
+
+function checkPackage(file: string, from: string): void {
+  const name = from.startsWith('@') ? from.split('/').slice(0, 2).join('/') : from.split('/')[0]!;
+  if (/^(test|scripts)\//.test(file)) return;
+  const rooms = PACKAGE_ROOMS[name];
+  if (rooms === undefined) problems.push(`${file}: the package ${name} has no room in scripts/check-imports.ts`);
+  else if (!rooms.some((room) => file.startsWith(`${room}/`)))
+    problems.push(`${file}: ${name} belongs to ${rooms.join(', ')}`);
+}
+
+if (problems.length > 0) {
+  process.stderr.write(`${problems.join('\n')}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,162 @@
+/** A whole gateway for a test: its own folder, a free port, books that must balance when it stops. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { Clock } from '../../core/clock.ts';
+import type { CommandResult } from '../../core/commands.ts';
+import { type Gateway, openGateway } from '../../core/gateway.ts';
+import { createLog } from '../../core/log.ts';
+import type { Plugin, Sections } from '../../core/plugin.ts';
+import type { FakeVendor } from './fake-vendor.ts';
+import { ledgerFaults } from './reconcile.ts';
+
+export interface TestGatewayOptions {
+  /** Sections of gateway.yaml; each replaces the section of the default configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Upstreams; the channels `main`, `spare`, `third` … of the default configuration, in this order of priority. */
+  readonly vendor?: FakeVendor | readonly FakeVendor[];
+  readonly plugins?: readonly Plugin<Sections>[];
+  readonly clock?: Clock;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The folder of a gateway that was here before; kept when it stops. */
+  readonly dir?: string;
+  /** False where a test has damaged the books on purpose. */
+  readonly mustReconcile?: boolean;
+}
+
+export interface TestGateway {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly port: number;
+  /** A key of root: no limit but the prices. Empty where `dir` was used before. */
+  readonly key: string;
+  readonly dir: string;
+  readonly configFile: string;
+  readonly storeFile: string;
+  /** What it logged so far, one line each. */
+  readonly log: readonly string[];
+  readonly gateway: Gateway;
+  /** A call of the chat style with the first key. */
+  chat(
+    body: Readonly<Record<string, unknown>>,
+    init?: { readonly key?: string; readonly signal?: AbortSignal },
+  ): Promise<Response>;
+  /** `turnpike …` inside this gateway; fails where the command does. Returns standard output. */
+  command(line: string, stdin?: string): Promise<string>;
+  /** The same, failing or not. */
+  tryCommand(line: string, stdin?: string): Promise<CommandResult>;
+  /** A key with a balance of its own: an account with so many quota units, and an unlimited key of it (or one with an allowance). */
+  customer(units: number, allowance?: number): Promise<string>;
+  /** Stops it; fails where the books do not balance. */
+  stop(): Promise<void>;
+}
+
+/** The secret of every channel of the default configuration; must never be seen by a client. */
+export const VENDOR_KEY = 'vendor-canary-5f0c9e7d1b';
+
+const CHANNELS = ['main', 'spare', 'third', 'fourth'];
+
+const PIPELINE = [
+  'accounts',
+  'auth',
+  'counters',
+  'keys',
+  'limits',
+  'quota',
+  'models',
+  'styles',
+  'vendors/openai',
+  'vendors/compatible',
+  'vendors/demo',
+  'log',
+];
+
+/** What a test gateway is configured with unless the test says otherwise. */
+export function defaultConfig(vendors: readonly FakeVendor[]): Record<string, unknown> {
+  const channels = vendors.map(({ url }, i) => ({
+    name: CHANNELS[i],
+    vendor: 'compatible',
+    url,
+    key: VENDOR_KEY,
+    priority: i,
+  }));
+  const from = channels.map(({ name }) => name);
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    store: { file: './turnpike.db' },
+    pipeline: PIPELINE,
+    channels: [...channels, { name: 'demo', vendor: 'demo' }],
+    models: {
+      ...(from.length === 0
+        ? {}
+        : { 'test-model': { from, price: { input: 1, output: 2 } }, 'free-model': { from, free: true } }),
+      demo: { from: ['demo'], free: true },
+    },
+  };
+}
+
+/** Starts a gateway. Everything it touches is gone after `stop`. */
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const vendors = options.vendor === undefined ? [] : [options.vendor].flat();
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'));
+  const configFile = join(dir, 'gateway.yaml');
+  const storeFile = join(dir, 'turnpike.db');
+  writeFileSync(configFile, stringify({ ...defaultConfig(vendors), ...options.config }));
+  const lines: string[] = [];
+  const log = createLog({ level: 'debug', write: (line) => lines.push(line), now: () => Date.now() });
+  const gateway = await openGateway({
+    configFile,
+    env: { ...options.env },
+    log,
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
+  });
+  const { url, port } = await gateway.listen();
+  const key = gateway.firstSecrets.key ?? '';
+
+  const tryCommand = (line: string, stdin = ''): Promise<CommandResult> => gateway.run(line.split(' '), stdin);
+  const command = async (line: string, stdin = ''): Promise<string> => {
+    const { code, stdout, stderr } = await tryCommand(line, stdin);
+    assert.equal(code, 0, `turnpike ${line}: ${stderr}`);
+    return stdout.trim();
+  };
+  let customers = 0;
+
+  return {
+    url,
+    port,
+    key,
+    dir,
+    configFile,
+    storeFile,
+    log: lines,
+    gateway,
+    tryCommand,
+    command,
+    chat: (body, init = {}) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${init.key ?? key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'test-model', messages: [{ role: 'user', content: 'Hello' }], ...body }),
+        ...(init.signal === undefined ? {} : { signal: init.signal }),
+      }),
+    async customer(units, allowance) {
+      const name = `customer-${++customers}`;
+      await command(`user create --name ${name} --role member --password-stdin`, 'a long enough password');
+      if (units > 0) await command(`user credit ${name} ${units}`);
+      return command(
+        `key create --name ${name} --user ${name} ${allowance === undefined ? '--unlimited' : `--quota ${allowance}`}`,
+      );
+    },
+    async stop() {
+      try {
+        await gateway.stop();
+        if (options.mustReconcile !== false) assert.deepEqual(ledgerFaults(storeFile), []);
+      } finally {
+        if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+      }
+    },
+  };
+}

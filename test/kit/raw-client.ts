@@ -1,0 +1,286 @@
+/** An HTTP client over a bare socket: sends exactly the bytes a test wants, and takes nothing but strict HTTP/1.1 for an answer. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import type { Headers } from '../../core/contracts/call.ts';
+
+/** One answer, as it stood on the wire. */
+export interface RawResponse {
+  readonly status: number;
+  /** `HTTP/1.1` */
+  readonly version: string;
+  /** By lower-case name; repeated ones joined with a comma. */
+  readonly headers: Headers;
+  /** Without its chunk framing. */
+  readonly body: Buffer;
+  readonly text: string;
+  /** The body came to the end that its framing promised. */
+  readonly complete: boolean;
+  /** Interim answers before it: `[100]`. */
+  readonly interim: readonly number[];
+}
+
+/** How a connection ended, seen from the client: in order, or torn down. */
+export type Ending = 'fin' | 'rst';
+
+/** An open connection. */
+export interface RawConnection {
+  /** Writes; with `pieces`, so many bytes at a time, each a packet of its own. Resolves when all is handed over. */
+  write(data: string | Buffer, pieces?: number): Promise<void>;
+  /** Says that nothing more will be sent, and goes on reading. */
+  finish(): void;
+  /** Tears the connection down with a reset. */
+  abort(): void;
+  /** Stops reading, so that the other side has to wait. */
+  pause(): void;
+  resume(): void;
+  /** Everything received so far. */
+  readonly received: Buffer;
+  /** Set once the connection has ended. */
+  readonly ending: Ending | undefined;
+  readonly ended: Promise<Ending>;
+  /** Resolves when this has been received since the last answer that `response` took; fails where the connection ends before. */
+  until(mark: string): Promise<void>;
+  /**
+   * The next answer. `complete` is false where the connection ends inside its body; fails where it ends before the head is
+   * whole, and where the bytes are not HTTP. `bodiless` for the answer to HEAD.
+   */
+  response(options?: { readonly bodiless?: boolean }): Promise<RawResponse>;
+}
+
+/** How `rawRequest` sends. */
+export interface RawOptions {
+  /** So many bytes in one packet. */
+  readonly pieces?: number;
+  /** Sends FIN behind the request. */
+  readonly halfClose?: boolean;
+}
+
+/** Opens a connection to a port of this machine. */
+export async function rawConnection(port: number): Promise<RawConnection> {
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true });
+  await once(socket, 'connect');
+  return watch(socket);
+}
+
+/** One request, one answer, and how the connection ended if it did. The connection is closed afterwards. */
+export async function rawRequest(
+  port: number,
+  request: string | Buffer,
+  options: RawOptions = {},
+): Promise<RawResponse> {
+  const connection = await rawConnection(port);
+  try {
+    const sent = connection.write(request, options.pieces);
+    if (options.halfClose) void sent.then(connection.finish);
+    return await connection.response();
+  } finally {
+    connection.abort();
+  }
+}
+
+/** A request as text. A body gets its `content-length` unless the headers already frame it. */
+export function requestText(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body: string | Buffer = '',
+): Buffer {
+  const data = Buffer.from(body);
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const framed = names.includes('content-length') || names.includes('transfer-encoding');
+  const lines = Object.entries({
+    ...(names.includes('host') ? {} : { host: 'localhost' }),
+    ...headers,
+    ...(framed || data.length === 0 ? {} : { 'content-length': String(data.length) }),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), data]);
+}
+
+function watch(socket: Socket): RawConnection {
+  let buffer = Buffer.alloc(64 * 1024);
+  let length = 0;
+  /** Where the next answer begins. */
+  let read = 0;
+  let ending: Ending | undefined;
+  const watchers = new Set<() => void>();
+  const changed = () => {
+    for (const watcher of watchers) watcher();
+  };
+  const end = (how: Ending) => {
+    ending ??= how;
+    changed();
+  };
+  socket.on('data', (data) => {
+    if (length + data.length > buffer.length) {
+      const larger = Buffer.alloc(2 * (length + data.length));
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
+    }
+    data.copy(buffer, length);
+    length += data.length;
+    changed();
+  });
+  socket.on('end', () => end('fin'));
+  socket.on('error', () => end('rst'));
+  socket.on('close', () => end('fin'));
+
+  /** Asks again after everything that comes, until there is a verdict. */
+  const eventually = <T>(look: () => T | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const watcher = () => {
+        try {
+          const found = look();
+          if (found === undefined) return;
+          watchers.delete(watcher);
+          resolve(found);
+        } catch (error) {
+          watchers.delete(watcher);
+          reject(error);
+        }
+      };
+      watchers.add(watcher);
+      watcher();
+    });
+  const received = () => buffer.subarray(0, length);
+
+  return {
+    async write(data, pieces) {
+      const whole = Buffer.from(data);
+      const size = pieces ?? Math.max(whole.length, 1);
+      for (let start = 0; start < whole.length && ending === undefined; start += size) {
+        await new Promise<void>((resolve) => socket.write(whole.subarray(start, start + size), () => resolve()));
+        if (pieces !== undefined) await setImmediate();
+      }
+    },
+    finish: () => void socket.end(),
+    abort: () => void socket.resetAndDestroy(),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
+    get received() {
+      return received();
+    },
+    get ending() {
+      return ending;
+    },
+    get ended() {
+      return eventually(() => ending);
+    },
+    until: (mark) =>
+      eventually(() => {
+        if (received().indexOf(mark, read) >= 0) return true;
+        if (ending === undefined) return undefined;
+        throw new Error(`The connection ended before ${JSON.stringify(mark)} came: ${received().toString('latin1')}`);
+      }).then(() => {}),
+    response: ({ bodiless = false } = {}) =>
+      eventually(() => {
+        const parsed = parseResponse(buffer.subarray(read, length), ending !== undefined, bodiless);
+        if (parsed === undefined) return undefined;
+        read += parsed.size;
+        return parsed.response;
+      }),
+  };
+}
+
+/** The first answer in `data`; undefined where more has to come. Throws on everything that HTTP/1.1 does not allow. */
+function parseResponse(
+  data: Buffer,
+  ended: boolean,
+  bodiless: boolean,
+): { readonly response: RawResponse; readonly size: number } | undefined {
+  const interim: number[] = [];
+  let at = 0;
+  for (;;) {
+    const close = data.indexOf('\r\n\r\n', at);
+    if (close < 0) {
+      if (!ended) return undefined;
+      throw new Error(
+        `The connection ended before the head of an answer: ${JSON.stringify(data.toString('latin1', at))}`,
+      );
+    }
+    const { status, version, headers } = parseHead(data.toString('latin1', at, close));
+    at = close + 4;
+    if (status < 200 && status !== 101) {
+      interim.push(status);
+      continue;
+    }
+    const none = bodiless || status === 101 || status === 204 || status === 304;
+    const body = none
+      ? { data: Buffer.alloc(0), size: 0, complete: true }
+      : parseBody(data.subarray(at), headers, ended);
+    if (body === undefined || (!body.complete && !ended)) return undefined;
+    const response = {
+      status,
+      version,
+      headers,
+      body: Buffer.from(body.data),
+      text: body.data.toString(),
+      complete: body.complete,
+      interim,
+    };
+    return { response, size: at + body.size };
+  }
+}
+
+function parseHead(head: string): { status: number; version: string; headers: Headers } {
+  const [first = '', ...lines] = head.split('\r\n');
+  const start = /^(HTTP\/1\.[01]) ([1-5]\d\d) [^\r\n]*$/.exec(first);
+  if (!start) throw new Error(`Not a status line: ${JSON.stringify(first)}`);
+  const headers: { [name: string]: string } = {};
+  for (const line of lines) {
+    const field = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*?)[ \t]*$/.exec(line);
+    if (!field?.[1]) throw new Error(`Not a header: ${JSON.stringify(line)}`);
+    const name = field[1].toLowerCase();
+    const value = field[2] ?? '';
+    if (headers[name] !== undefined && (name === 'content-length' || name === 'transfer-encoding')) {
+      throw new Error(`The answer has two ${name}`);
+    }
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  if (headers['content-length'] !== undefined && headers['transfer-encoding'] !== undefined) {
+    throw new Error('The answer has both content-length and transfer-encoding');
+  }
+  return { status: Number(start[2]), version: start[1] ?? '', headers };
+}
+
+interface ParsedBody {
+  readonly data: Buffer;
+  /** Bytes it takes on the wire. */
+  readonly size: number;
+  readonly complete: boolean;
+}
+
+function parseBody(data: Buffer, headers: Headers, ended: boolean): ParsedBody | undefined {
+  const { 'content-length': declared, 'transfer-encoding': coding } = headers;
+  if (coding !== undefined) {
+    if (coding !== 'chunked') throw new Error(`A transfer coding nobody asked for: ${coding}`);
+    return parseChunks(data);
+  }
+  // Without framing a body ends with its connection, and nobody can say whether it is whole.
+  if (declared === undefined) return ended ? { data, size: data.length, complete: true } : undefined;
+  if (!/^\d+$/.test(declared)) throw new Error(`Not a length: ${declared}`);
+  const size = Number(declared);
+  const there = data.subarray(0, size);
+  return { data: there, size: there.length, complete: there.length === size };
+}
+
+function parseChunks(data: Buffer): ParsedBody {
+  const parts: Buffer[] = [];
+  let at = 0;
+  const cut = (): ParsedBody => ({ data: Buffer.concat(parts), size: data.length, complete: false });
+  for (;;) {
+    const eol = data.indexOf('\r\n', at);
+    if (eol < 0) return cut();
+    const line = data.toString('latin1', at, eol);
+    if (!/^[0-9A-Fa-f]+$/.test(line)) throw new Error(`Not a chunk size: ${JSON.stringify(line)}`);
+    const size = Number.parseInt(line, 16);
+    at = eol + 2;
+    const part = data.subarray(at, at + size);
+    parts.push(part);
+    at += size;
+    if (data.length < at + 2) return cut();
+    if (data.toString('latin1', at, at + 2) !== '\r\n') throw new Error('A chunk does not end where it says');
+    at += 2;
+    if (size === 0) return { data: Buffer.concat(parts), size: at, complete: true };
+  }
+}

@@ -1,0 +1,118 @@
+/** Counts the money of a store again, from the outside: own queries over the file, none of the gateway's invariants. */
+import Database from 'better-sqlite3';
+
+interface Bucket {
+  readonly kind: string;
+  readonly owner: bigint;
+  readonly window_start: bigint;
+  readonly granted: bigint;
+  readonly used: bigint;
+  readonly held: bigint;
+  readonly unlimited: bigint;
+}
+interface Entry {
+  readonly ref: string;
+  readonly op: 'debit' | 'credit' | 'refund' | 'adjust';
+  readonly kind: string;
+  readonly owner: bigint;
+  readonly window_start: bigint;
+  readonly amount: bigint;
+}
+interface Hold {
+  readonly account_id: bigint;
+  readonly key_id: bigint;
+  readonly amount: bigint;
+}
+interface Charged {
+  readonly id: string;
+  readonly charged: bigint;
+}
+
+/** What is wrong with the ledger in this SQLite file, one line each; empty where all adds up. The gateway may be running. */
+export function ledgerFaults(file: string): readonly string[] {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    db.defaultSafeIntegers(true);
+    return db.transaction(() => faultsOf(db))();
+  } finally {
+    db.close();
+  }
+}
+
+function faultsOf(db: Database.Database): readonly string[] {
+  const buckets = db.prepare<[], Bucket>('SELECT * FROM bucket').all();
+  const entries = db.prepare<[], Entry>('SELECT * FROM entry').all();
+  const holds = db.prepare<[], Hold>('SELECT * FROM hold').all();
+  const records = db.prepare<[], Charged>('SELECT id, charged FROM usage_record').all();
+  const faults: string[] = [];
+  const equal = (what: string, says: bigint, should: bigint) => {
+    if (says !== should) faults.push(`${what} is ${says}, should be ${should}`);
+  };
+
+  const sums = sumsOf(entries, holds);
+  for (const bucket of buckets) {
+    const name = bucketName(bucket.kind, bucket.owner, bucket.window_start);
+    const sum = sums.get(name) ?? nothing();
+    sums.delete(name);
+    equal(`${name}: granted`, bucket.granted, sum.granted);
+    equal(`${name}: used`, bucket.used, sum.used);
+    equal(`${name}: held`, bucket.held, sum.held);
+    if (bucket.unlimited === 0n && bucket.granted < bucket.used + bucket.held) faults.push(`${name} is overdrawn`);
+  }
+  for (const name of sums.keys()) faults.push(`${name} has entries or holds, but no bucket`);
+
+  const debits = Map.groupBy(
+    entries.filter(({ op }) => op === 'debit'),
+    ({ ref }) => ref,
+  );
+  for (const { id, charged } of records) {
+    const taken = debits.get(id) ?? [];
+    debits.delete(id);
+    if (taken.length === 0) equal(`call ${id}: charged without debits`, charged, 0n);
+    for (const { kind, amount } of taken) equal(`call ${id}: debit of the ${kind}`, amount, charged);
+    const kinds = new Set(taken.map(({ kind }) => kind));
+    for (const kind of ['account', 'key']) {
+      if (taken.length > 0 && !kinds.has(kind)) faults.push(`call ${id}: nothing was taken from the ${kind}`);
+    }
+  }
+  for (const ref of debits.keys()) faults.push(`call ${ref} was debited, but has no usage record`);
+
+  const integrity = db.pragma('integrity_check', { simple: true });
+  if (integrity !== 'ok') faults.push(`integrity_check: ${integrity}`);
+  const orphans = db.pragma('foreign_key_check') as readonly unknown[];
+  if (orphans.length > 0) faults.push(`foreign_key_check: ${orphans.length} rows`);
+  return faults;
+}
+
+/** What the entries and the holds make of each bucket. */
+function sumsOf(entries: readonly Entry[], holds: readonly Hold[]): Map<string, Sums> {
+  const sums = new Map<string, Sums>();
+  const sumOf = (name: string): Sums => {
+    const sum = sums.get(name) ?? nothing();
+    sums.set(name, sum);
+    return sum;
+  };
+  for (const { op, kind, owner, window_start, amount } of entries) {
+    const sum = sumOf(bucketName(kind, owner, window_start));
+    if (op === 'debit') sum.used += amount;
+    else if (op === 'refund') sum.used -= amount;
+    else sum.granted += amount;
+  }
+  for (const { account_id, key_id, amount } of holds) {
+    sumOf(bucketName('account', account_id, 0n)).held += amount;
+    sumOf(bucketName('key', key_id, 0n)).held += amount;
+  }
+  return sums;
+}
+
+interface Sums {
+  granted: bigint;
+  used: bigint;
+  held: bigint;
+}
+function nothing(): Sums {
+  return { granted: 0n, used: 0n, held: 0n };
+}
+function bucketName(kind: string, owner: bigint, windowStart: bigint): string {
+  return windowStart === 0n ? `${kind} ${owner}` : `${kind} ${owner} from ${windowStart}`;
+}

@@ -1,0 +1,287 @@
+/** The plugin `limits`: what it takes, what it gives back, and what it tells the client. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Counters } from '../../core/contracts/counters.ts';
+import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
+import { createMemoryCounters } from '../../plugins/counters/memory.ts';
+import plugin from '../../plugins/limits/index.ts';
+import type { LimitsSection } from '../../plugins/limits/rules.ts';
+import { fakeClock } from '../kit/clock.ts';
+
+/** The plugin over counters in memory. */
+async function limited(section: LimitsSection, clock = fakeClock(), counters = createMemoryCounters(clock)) {
+  const host = {
+    clock,
+    use: (service: unknown) => {
+      assert.equal(service, Counters);
+      return counters;
+    },
+  } as unknown as Host;
+  const parts: Parts = await plugin.create(host, { limits: section });
+  return { clock, counters, parts };
+}
+
+interface Caller {
+  readonly key?: number;
+  readonly account?: number;
+  readonly inputBytes?: number;
+  readonly outputTokens?: number;
+}
+
+let exchanges = 0;
+
+/** An exchange, and the end of it. */
+function exchange({ key = 1, account = 1, inputBytes = 0, outputTokens }: Caller = {}) {
+  const headers: Record<string, string> = {};
+  const releases: (() => unknown)[] = [];
+  const x = {
+    id: `exchange-${++exchanges}`,
+    identity: { key: { id: key }, account: { id: account } },
+    call: { bounds: { inputBytes, media: 0, outputTokens, choices: 1 } },
+    usage: undefined as Usage | undefined,
+    header: (name: string, value: string) => {
+      headers[name] = value;
+    },
+    defer: (release: () => unknown) => {
+      releases.push(release);
+    },
+  };
+  return {
+    x: x as unknown as Known,
+    headers,
+    /** Undoes what was deferred, then settles. */
+    async end(parts: Parts, usage?: Partial<Usage>) {
+      if (usage !== undefined) x.usage = usage as Usage;
+      for (const release of releases.reverse()) await release();
+      assert.equal(await parts.settle?.(x as unknown as Known), undefined);
+    },
+  };
+}
+
+/** Admits, or says why not. A refused exchange is over. */
+async function ask(parts: Parts, caller?: Caller) {
+  const call = exchange(caller);
+  let refusal: GatewayError | undefined;
+  try {
+    await parts.admit?.(call.x);
+  } catch (error) {
+    assert.ok(error instanceof GatewayError);
+    refusal = error;
+    await call.end(parts);
+  }
+  return { ...call, refusal };
+}
+
+describe('limits', () => {
+  it('are none without a section', async () => {
+    const { parts } = await limited({});
+    assert.deepEqual(Object.keys(parts), []);
+  });
+
+  it('refuse the request after the last one with 429, the name of the limit and when to come again', async () => {
+    const { parts, clock } = await limited({ requestsPerMinute: 3 });
+    for (let i = 0; i < 3; i++) {
+      assert.equal((await ask(parts)).refusal, undefined);
+      clock.advance(500);
+    }
+    const { refusal } = await ask(parts);
+    assert.equal(refusal?.status, 429);
+    assert.equal(refusal.code, 'rate_limit_exceeded');
+    assert.match(refusal.message, /This key may use 3 requests per minute \(requestsPerMinute\)/);
+    assert.deepEqual(refusal.headers, { 'retry-after': '59', 'retry-after-ms': '58500' });
+  });
+
+  it('never let more than the limit through in any minute, and always let in who waited as told', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 8 }),
+        fc.array(fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 0, max: 40_000 })), { maxLength: 50 }),
+        async (requestsPerMinute, gaps) => {
+          const { parts, clock } = await limited({ requestsPerMinute });
+          const admitted: number[] = [];
+          for (const gap of gaps) {
+            clock.advance(gap);
+            const { refusal } = await ask(parts);
+            if (refusal !== undefined) {
+              clock.advance(Number(refusal.headers['retry-after-ms']));
+              assert.equal((await ask(parts)).refusal, undefined);
+            }
+            admitted.push(clock.mono());
+          }
+          for (const [i, atMs] of admitted.entries()) {
+            const within = admitted.slice(i).filter((other) => other < atMs + 60_000).length;
+            assert.ok(within <= requestsPerMinute, `${within} within a minute`);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it('say on every success how much is left, in the usual headers', async () => {
+    const { parts, clock } = await limited({ requestsPerMinute: 120, tokensPerMinute: 1_000 });
+    await ask(parts, { inputBytes: 400, outputTokens: 50 });
+    clock.advance(1_500);
+    const { headers } = await ask(parts, { inputBytes: 3 });
+    assert.deepEqual(headers, {
+      'x-ratelimit-limit-requests': '120',
+      'x-ratelimit-remaining-requests': '118',
+      'x-ratelimit-reset-requests': '1m0s',
+      'x-ratelimit-limit-tokens': '1000',
+      'x-ratelimit-remaining-tokens': '849',
+      'x-ratelimit-reset-tokens': '1m0s',
+    });
+  });
+
+  it('show the limit that is nearest when key and account both have one', async () => {
+    const { parts } = await limited({ requestsPerMinute: 100, perAccount: { requestsPerMinute: 3 } });
+    const { headers } = await ask(parts);
+    assert.equal(headers['x-ratelimit-limit-requests'], '3');
+    assert.equal(headers['x-ratelimit-remaining-requests'], '2');
+  });
+
+  it('hold for every key by itself and for all keys of an account together', async () => {
+    const { parts } = await limited({ requestsPerMinute: 2, perAccount: { requestsPerMinute: 3 } });
+    assert.equal((await ask(parts, { key: 1 })).refusal, undefined);
+    assert.equal((await ask(parts, { key: 1 })).refusal, undefined);
+    assert.match((await ask(parts, { key: 1 })).refusal?.message ?? '', /This key .*\(requestsPerMinute\)/);
+    assert.equal((await ask(parts, { key: 2 })).refusal, undefined);
+    const { refusal } = await ask(parts, { key: 2 });
+    assert.match(
+      refusal?.message ?? '',
+      /This account may use 3 requests per minute \(perAccount\.requestsPerMinute\)/,
+    );
+    assert.equal((await ask(parts, { key: 3, account: 2 })).refusal, undefined);
+  });
+
+  it('take nothing for a call that is refused, whichever limit refuses it', async () => {
+    const { parts } = await limited({
+      requestsPerMinute: 2,
+      tokensPerMinute: 100,
+      concurrent: 2,
+      perAccount: { requestsPerMinute: 2, tokensPerMinute: 100, concurrent: 1 },
+    });
+    const first = await ask(parts, { inputBytes: 200 });
+    for (let i = 0; i < 20; i++) {
+      assert.match((await ask(parts, { inputBytes: 400 })).refusal?.message ?? '', /tokensPerMinute/);
+      assert.match((await ask(parts, { inputBytes: 200 })).refusal?.message ?? '', /perAccount\.concurrent/);
+    }
+    await first.end(parts, { input: 50, output: 0 });
+    const last = await ask(parts, { inputBytes: 200 });
+    assert.equal(last.refusal, undefined);
+    assert.equal(last.headers['x-ratelimit-remaining-requests'], '0');
+    assert.equal(last.headers['x-ratelimit-remaining-tokens'], '0');
+  });
+
+  it('reserve tokens by the request and put the true use in their place', async () => {
+    const { parts } = await limited({ tokensPerMinute: 1_000 });
+    const call = await ask(parts, { inputBytes: 400, outputTokens: 500 });
+    assert.equal(call.headers['x-ratelimit-remaining-tokens'], '400');
+    await call.end(parts, { input: 90, output: 10 });
+    assert.equal((await ask(parts, { inputBytes: 4 })).headers['x-ratelimit-remaining-tokens'], '899');
+  });
+
+  it('count what was used beyond the estimate, and refuse until it is made up for', async () => {
+    const { parts, clock } = await limited({ tokensPerMinute: 1_000 });
+    await (await ask(parts)).end(parts, { input: 500, output: 2_000 });
+    clock.advance(10_000);
+    const { refusal } = await ask(parts);
+    assert.match(refusal?.message ?? '', /This key may use 1000 tokens per minute \(tokensPerMinute\)/);
+    assert.deepEqual(refusal?.headers, { 'retry-after': '50', 'retry-after-ms': '50000' });
+    clock.advance(50_000);
+    assert.equal((await ask(parts)).refusal, undefined);
+  });
+
+  it('give the tokens of a call back that used none', async () => {
+    const { parts } = await limited({ tokensPerMinute: 1_000 });
+    const call = await ask(parts, { inputBytes: 4_000 });
+    assert.notEqual((await ask(parts)).refusal, undefined);
+    await call.end(parts);
+    assert.equal((await ask(parts, { inputBytes: 4_000 })).refusal, undefined);
+  });
+
+  it('let a call that is larger than the whole limit through when the minute is otherwise unused', async () => {
+    const { parts, clock } = await limited({ tokensPerMinute: 100 });
+    await (await ask(parts)).end(parts, { input: 1, output: 0 });
+    assert.notEqual((await ask(parts, { inputBytes: 9_000, outputTokens: 9_000 })).refusal, undefined);
+    clock.advance(60_000);
+    assert.equal((await ask(parts, { inputBytes: 9_000, outputTokens: 9_000 })).refusal, undefined);
+  });
+
+  it('ask a client whose call is one too many to come again in a second', async () => {
+    const { parts } = await limited({ concurrent: 1 });
+    const first = await ask(parts);
+    const { refusal } = await ask(parts);
+    assert.equal(refusal?.status, 429);
+    assert.equal(refusal.code, 'concurrency_limit_exceeded');
+    assert.match(refusal.message, /This key may have 1 call running at a time \(concurrent\)/);
+    assert.deepEqual(refusal.headers, { 'retry-after': '1', 'retry-after-ms': '1000' });
+    await first.end(parts);
+    assert.equal((await ask(parts)).refusal, undefined);
+  });
+
+  it('free the place of a call however it ends', async () => {
+    const { parts } = await limited({ concurrent: 1 });
+    const endings: ((call: Awaited<ReturnType<typeof ask>>) => Promise<void>)[] = [
+      (call) => call.end(parts, { input: 1, output: 1 }),
+      // Refused by a later plugin, failed, or left by the client: nothing was used.
+      (call) => call.end(parts),
+    ];
+    for (const ending of endings) {
+      const call = await ask(parts);
+      assert.equal(call.refusal, undefined);
+      await ending(call);
+    }
+    assert.equal((await ask(parts)).refusal, undefined);
+  });
+
+  it('free the place at the key when the account has none', async () => {
+    const { parts } = await limited({ concurrent: 1, perAccount: { concurrent: 1 } });
+    const other = await ask(parts, { key: 2 });
+    for (let i = 0; i < 3; i++) assert.match((await ask(parts)).refusal?.message ?? '', /perAccount\.concurrent/);
+    await other.end(parts);
+    assert.equal((await ask(parts)).refusal, undefined);
+  });
+
+  it('never let more than eight of a thousand parallel calls run', async () => {
+    const { parts } = await limited({ concurrent: 8 });
+    let running = 0;
+    let most = 0;
+    let admitted = 0;
+    const call = async (): Promise<void> => {
+      const asked = await ask(parts);
+      if (asked.refusal !== undefined) return;
+      admitted++;
+      most = Math.max(most, ++running);
+      await setImmediate();
+      running--;
+      await asked.end(parts);
+    };
+    await Promise.all(Array.from({ length: 1_000 }, call));
+    assert.equal(most, 8);
+    assert.ok(admitted >= 8);
+    assert.equal((await ask(parts)).refusal, undefined);
+  });
+
+  it('are not handed out anew by a reload', async () => {
+    const before = await limited({ requestsPerMinute: 1 });
+    await ask(before.parts);
+    const after = await limited({ requestsPerMinute: 1 }, before.clock, before.counters);
+    assert.notEqual((await ask(after.parts)).refusal, undefined);
+  });
+
+  it('ask nobody to stay away for longer than a minute, nor for less than a second', async () => {
+    const { parts, clock } = await limited({ requestsPerMinute: 1 });
+    await ask(parts);
+    assert.equal((await ask(parts)).refusal?.headers['retry-after'], '60');
+    clock.advance(59_990);
+    assert.deepEqual((await ask(parts)).refusal?.headers, { 'retry-after': '1', 'retry-after-ms': '10' });
+  });
+
+  it('have nothing to settle for a caller nobody knew', async () => {
+    const { parts } = await limited({ tokensPerMinute: 10 });
+    assert.equal(await parts.settle?.({ identity: undefined } as unknown as Known), undefined);
+  });
+});

@@ -1,0 +1,158 @@
+/** Estimates: what a call is reserved for. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Bounds, Usage } from '../../core/contracts/call.ts';
+import type { Model } from '../../core/contracts/catalog.ts';
+import { type EstimateOptions, tokenBounds } from '../../plugins/quota/estimate.ts';
+import { createPriceBook, type PriceFields } from '../../plugins/quota/price-book.ts';
+import { MOST_TOKENS } from '../../plugins/quota/usage-sanity.ts';
+
+const MODEL: Model = {
+  name: 'm',
+  free: false,
+  only: undefined,
+  from: [],
+  fallback: [],
+  price: undefined,
+  created: 0,
+};
+const STRICT: EstimateOptions = { reserve: 'strict', assumeOutput: 4096, mediaTokens: 3000 };
+const ESTIMATE: EstimateOptions = { ...STRICT, reserve: 'estimate' };
+
+function bounds(part: Partial<Bounds>): Bounds {
+  return { inputBytes: 0, media: 0, outputTokens: 0, choices: 1, ...part };
+}
+
+function bookOf(price: PriceFields) {
+  return createPriceBook({
+    prices: { m: price },
+    perUnit: 500_000n,
+    problem: (path, message) => assert.fail(`${path.join('.')}: ${message}`),
+  });
+}
+
+function most(price: PriceFields, part: Partial<Bounds>, options = STRICT): bigint | undefined {
+  return bookOf(price).most(MODEL, undefined, bounds(part), 0, options);
+}
+
+describe('the tokens of a call', () => {
+  it('are bounded by its bytes where the reservation is strict', () => {
+    assert.equal(tokenBounds(bounds({ inputBytes: 10_000 }), STRICT).input, 10_000 + 1024);
+    assert.equal(tokenBounds(bounds({ inputBytes: 10_000, media: 2 }), STRICT).input, 10_000 + 6_000 + 1024);
+  });
+
+  it('are two for five bytes where it is an estimate', () => {
+    assert.equal(tokenBounds(bounds({ inputBytes: 10_000 }), ESTIMATE).input, 4_000 + 64);
+    assert.equal(tokenBounds(bounds({ inputBytes: 1 }), ESTIMATE).input, 1 + 64);
+  });
+
+  it('are what the client allows, all choices together, else what we assume for each', () => {
+    assert.equal(tokenBounds(bounds({ outputTokens: 300, choices: 3 }), STRICT).output, 300);
+    assert.equal(tokenBounds(bounds({ outputTokens: undefined, choices: 3 }), STRICT).output, 3 * 4096);
+    assert.equal(tokenBounds(bounds({ outputTokens: undefined, choices: 0 }), STRICT).output, 4096);
+    assert.equal(tokenBounds(bounds({ outputTokens: 0 }), STRICT).output, 0);
+  });
+
+  it('are whole numbers, whatever the client says', () => {
+    for (const odd of [Number.NaN, -5, 1.5, 1e30, Number.POSITIVE_INFINITY]) {
+      const { input, output } = tokenBounds({ inputBytes: odd, media: odd, outputTokens: odd, choices: odd }, STRICT);
+      for (const tokens of [input, output]) {
+        assert.ok(Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= MOST_TOKENS);
+      }
+    }
+  });
+});
+
+describe('the most a call can cost', () => {
+  const input = 1024n;
+
+  it('takes the dearest rate that input and output could have', () => {
+    assert.equal(most({ input: 2, cacheRead: 1 }, {}), input * 2n * 500_000n);
+    assert.equal(most({ input: 2, cacheWrite: 3 }, {}), input * 3n * 500_000n);
+    assert.equal(most({ input: 2, cacheWriteLong: 4 }, {}), input * 4n * 500_000n);
+    assert.equal(most({ output: 2, reasoning: 3 }, { outputTokens: 10 }), 10n * 3n * 500_000n);
+    assert.equal(most({ output: 2, outputAudio: 4 }, { outputTokens: 10 }), 10n * 4n * 500_000n);
+  });
+
+  it('counts with audio only where the call has media', () => {
+    assert.equal(most({ input: 2, inputAudio: 40 }, { media: 0 }), input * 2n * 500_000n);
+    assert.equal(most({ input: 2, inputAudio: 40 }, { media: 1 }), (input + 3000n) * 40n * 500_000n);
+  });
+
+  it('takes a tier only where the call could reach it', () => {
+    const price = { input: 1, output: 1, tiers: [{ above: 5_000, input: 2, output: 3 }] };
+    const at = (inputBytes: number) => most(price, { inputBytes, outputTokens: 10 });
+    assert.equal(at(5_000 - 1024), (5_000n + 10n) * 500_000n);
+    assert.equal(at(5_001 - 1024), (5_001n * 2n + 10n * 3n) * 500_000n);
+  });
+
+  it('has the price of the call itself', () => {
+    assert.equal(most({ perRequest: 0.5 }, { inputBytes: 1e6, outputTokens: 1e6 }), 250_000_000_000n);
+  });
+
+  it('is nothing for a free model, and unknown for one without a price', () => {
+    const book = bookOf({ input: 1 });
+    assert.equal(book.most({ ...MODEL, free: true }, undefined, bounds({}), 0, STRICT), 0n);
+    assert.equal(book.most({ ...MODEL, name: 'other' }, undefined, bounds({}), 0, STRICT), undefined);
+  });
+
+  it('is not below the cost of any use within the bounds', () => {
+    const rate = fc.option(
+      fc.nat(10_000_000_000).map((digits) => digits / 1e6),
+      { nil: undefined },
+    );
+    const rates = {
+      input: rate,
+      cacheRead: rate,
+      cacheWrite: rate,
+      cacheWriteLong: rate,
+      inputAudio: rate,
+      output: rate,
+      reasoning: rate,
+      outputAudio: rate,
+    };
+    const row = fc.record({
+      ...rates,
+      perRequest: fc.nat(1_000_000).map((digits) => digits / 1e6),
+      tiers: fc.uniqueArray(fc.record({ ...rates, above: fc.integer({ min: 1, max: 40_000 }) }), {
+        selector: (tier) => tier.above,
+        maxLength: 3,
+      }),
+    });
+    const limits = fc.record({
+      inputBytes: fc.nat(30_000),
+      media: fc.nat(2),
+      outputTokens: fc.option(fc.nat(20_000), { nil: undefined }),
+      choices: fc.integer({ min: 1, max: 3 }),
+    });
+    const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(row, limits, fc.constantFrom(STRICT, ESTIMATE), shares, (price, limit, options, parts) => {
+        const { input, output } = tokenBounds(limit, options);
+        const of = (whole: number, index: number): number => Math.floor(whole * (parts[index] ?? 0));
+        const used = of(input, 0);
+        const cacheRead = of(used, 1);
+        const cacheWrite = of(used - cacheRead, 2);
+        const made = of(output, 3);
+        const reasoning = of(made, 4);
+        const usage: Usage = {
+          input: used,
+          cacheRead,
+          cacheWrite,
+          cacheWriteLong: of(used - cacheRead - cacheWrite, 5),
+          inputAudio: limit.media ? of(used, 6) : 0,
+          output: made,
+          reasoning,
+          outputAudio: of(made - reasoning, 7),
+          estimated: false,
+        };
+        const book = bookOf(price as PriceFields);
+        const cost = book.cost(MODEL, undefined, usage, 0);
+        const bound = book.most(MODEL, undefined, limit, 0, options);
+        assert.ok(cost !== undefined && bound !== undefined && cost <= bound, `${cost} > ${bound}`);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,191 @@
+/** A host for a few real plugins, with an in-memory store and a clock by hand; no HTTP. */
+import Database from 'better-sqlite3';
+import { FirstStart } from '../../core/contracts/first-start.ts';
+import { Ledger } from '../../core/contracts/ledger.ts';
+import type {
+  Awaitable,
+  Caller,
+  Command,
+  Host,
+  Known,
+  Migration,
+  Parts,
+  Service,
+  Step,
+  Store,
+  Value,
+} from '../../core/plugin.ts';
+import { createLedger } from '../../plugins/quota/ledger.ts';
+import { migrations as ledgerTables } from '../../plugins/quota/tables.ts';
+import { type FakeClock, fakeClock } from '../kit/clock.ts';
+
+/** A store that counts what is read from it. */
+export interface SmallStore extends Store {
+  readonly reads: number;
+  readonly db: Database.Database;
+}
+
+export function smallStore(): SmallStore {
+  const db = new Database(':memory:');
+  db.pragma('foreign_keys = ON');
+  let reads = 0;
+  const runAll = db.transaction((steps: readonly Step[]) => {
+    for (const { sql, params = [], must } of steps) {
+      if (db.prepare(sql).run(...params).changes === 0 && must !== undefined) throw new Missed(must);
+    }
+  });
+  const read = async <T>(answer: T): Promise<T> => {
+    reads++;
+    return answer;
+  };
+  return {
+    db,
+    get reads() {
+      return reads;
+    },
+    one: async <T>(sql: string, ...params: readonly Value[]) => read(db.prepare(sql).get(...params) as T | undefined),
+    all: async <T>(sql: string, ...params: readonly Value[]) => read(db.prepare(sql).all(...params) as T[]),
+    run: async (sql, ...params) => db.prepare(sql).run(...params).changes,
+    async atomic(steps) {
+      try {
+        runAll.immediate(steps);
+        return undefined;
+      } catch (error) {
+        if (error instanceof Missed) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+class Missed extends Error {}
+
+export interface SmallHost {
+  readonly store: SmallStore;
+  readonly clock: FakeClock;
+  /** What the first start would have shown. */
+  readonly shown: { readonly rootPassword?: string; readonly key?: string }[];
+  use<T>(service: Service<T>): T;
+  readonly parts: readonly Parts[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Runs a command; `values` as `parseArgs` gives them. */
+  run(
+    command: string,
+    values?: Readonly<Record<string, string | boolean>>,
+    more?: { stdin?: string; positionals?: string[] },
+  ): Promise<string>;
+}
+
+/** A plugin whatever its sections. */
+interface AnyPlugin {
+  readonly migrations?: readonly Migration[];
+  create(host: Host, config: never): Awaitable<Parts>;
+}
+
+/** Creates plugins in the order given, each with its sections; `services` stand in for plugins that are not there. */
+export async function smallHost(
+  plugins: readonly AnyPlugin[],
+  options: {
+    readonly store?: SmallStore;
+    readonly clock?: FakeClock;
+    readonly sections?: Readonly<Record<string, unknown>>;
+    readonly services?: readonly (readonly [Service<unknown>, unknown])[];
+  } = {},
+): Promise<SmallHost> {
+  const { store = smallStore(), clock = fakeClock(), sections = {} } = options;
+  const shown: SmallHost['shown'] = [];
+  const provided = new Map<string, unknown>([
+    [FirstStart.id, { note: (lines: SmallHost['shown'][number]) => shown.push(lines) }],
+    [Ledger.id, createLedger(store, clock, () => 0n)],
+    ...(options.services ?? []).map(([service, it]) => [service.id, it] as const),
+  ]);
+  const lasting = new Map<string, unknown>();
+  const quiet = () => {};
+  const host: Host = {
+    store,
+    clock,
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet },
+    boot: 'test',
+    use<T>(service: Service<T>): T {
+      if (!provided.has(service.id)) throw new Error(`nobody provides ${service.id}`);
+      return provided.get(service.id) as T;
+    },
+    find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
+    provide: (service, it) => void provided.set(service.id, it),
+    vendors: () => new Map(),
+    styles: () => new Map(),
+    lasting<T>(name: string, make: () => T): T {
+      if (!lasting.has(name)) lasting.set(name, make());
+      return lasting.get(name) as T;
+    },
+    problem: (path, message) => {
+      throw new Error(`${path.join('.')}: ${message}`);
+    },
+  };
+  // A store that another host has used before has its tables.
+  if (store.db.pragma('user_version', { simple: true }) === 0) {
+    for (const { sql } of [...ledgerTables, ...plugins.flatMap((plugin) => plugin.migrations ?? [])]) {
+      for (const statement of sql) store.db.exec(statement);
+    }
+    store.db.pragma('user_version = 1');
+  }
+  const parts: Parts[] = [];
+  for (const plugin of plugins) parts.push(await plugin.create(host, sections as never));
+  const commands = new Map<string, Command>(
+    parts.flatMap((part) => (part.commands ?? []).map((c) => [c.name, c] as const)),
+  );
+  return {
+    store,
+    clock,
+    shown,
+    parts,
+    use: host.use,
+    async start() {
+      for (const part of parts) await part.start?.();
+    },
+    async stop() {
+      for (const part of [...parts].reverse()) await part.stop?.();
+    },
+    async run(name, values = {}, { stdin = '', positionals = [] } = {}) {
+      const command = commands.get(name);
+      if (command === undefined) throw new Error(`no command ${name}`);
+      return command.run({ values, stdin, positionals });
+    },
+  };
+}
+
+/** A request as guards and authentication see it. */
+export function caller(facts: Partial<Omit<Caller, 'query'>> & { readonly query?: string } = {}): Caller {
+  return {
+    method: facts.method ?? 'POST',
+    path: facts.path ?? '/v1/chat/completions',
+    query: new URLSearchParams(facts.query ?? ''),
+    headers: facts.headers ?? {},
+    ip: facts.ip ?? '192.0.2.1',
+  };
+}
+
+/** An exchange with only what a test says about it. */
+export function exchange(facts: Partial<Known>): Known {
+  return {
+    ...caller(),
+    id: 'x',
+    startedMs: 0,
+    attempts: [],
+    notes: {},
+    status: 200,
+    delivered: false,
+    ...facts,
+  } as Known;
+}
+
+/** The refusal's status and code, or `ok`. */
+export async function verdict(run: () => unknown): Promise<string> {
+  try {
+    await run();
+    return 'ok';
+  } catch (error) {
+    if (error instanceof Error && 'status' in error && 'code' in error) return `${error.status} ${error.code}`;
+    throw error;
+  }
+}
