@@ -7,10 +7,10 @@ import { checkSections, throwIfWrong } from './config/sections.ts';
 import type { Style } from './contracts/style.ts';
 import type { Vendor } from './contracts/vendor.ts';
 import { boot } from './id.ts';
-import { LoadError, loadPlugin } from './loader.ts';
+import { LoadError, loadDriver, loadPlugin } from './loader.ts';
 import type { Log } from './log.ts';
 import type { Player } from './pipeline.ts';
-import type { Host, Parts, Plugin, Schema, Sections, Service, Store } from './plugin.ts';
+import type { Host, Parts, Plugin, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 
 /** A configuration brought to life: everything created, nothing started. */
 export interface Assembly {
@@ -61,7 +61,7 @@ export async function planFrom(
   const entries = Array.isArray(file.value.pipeline) ? (file.value.pipeline as PipelineEntry[]) : [];
   for (const [i, entry] of entries.entries()) {
     const use = typeof entry === 'string' ? entry : entry?.use;
-    if (typeof use !== 'string') continue; // the section's schema says so
+    if (typeof use !== 'string' || entries.indexOf(entry) < i) continue; // the section's schema says so
     try {
       const plugin = await loadPlugin(use, file.dir);
       if (plugins.some(({ name }) => name === plugin.name))
@@ -83,6 +83,18 @@ export async function planFrom(
     }
   }
   return { file, plugins, sections, values: checkSections(file, sections) };
+}
+
+/** Loads the store's driver. Throws `ConfigError` where there is none by that name. */
+export async function driverOf({ file, values }: Plan): Promise<StoreDriver> {
+  try {
+    return await loadDriver((values.store as StoreSection).driver, file.dir);
+  } catch (error) {
+    if (!(error instanceof LoadError)) throw error;
+    file.problem(['store', 'driver'], error.message);
+    throwIfWrong(file);
+    throw error;
+  }
 }
 
 /** Creates the plugins of a plan. Throws `ConfigError` with everything that is wrong with the file. */

@@ -57,7 +57,7 @@ function checkType(type: string | undefined): void {
   );
 }
 
-function tooLarge(limit: number): GatewayError {
+export function tooLarge(limit: number): GatewayError {
   return new GatewayError(
     413,
     'request_too_large',
@@ -75,7 +75,7 @@ const LINGER_MS = 2_000;
 export function answerUnread(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: { readonly status: number; readonly headers: Record<string, string>; readonly body: string },
+  answer: { readonly status: number; readonly headers: Record<string, string>; readonly body: string | Buffer },
   after: (ms: number, run: () => void) => () => void,
 ): void {
   response.writeHead(answer.status, {

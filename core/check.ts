@@ -1,5 +1,5 @@
 /** `turnpike check`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
-import { type Assembly, assemble, planFrom } from './assembly.ts';
+import { type Assembly, assemble, driverOf, planFrom } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { problemLine } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
@@ -50,6 +50,7 @@ export async function commandList(configFile: string, env: Env): Promise<readonl
 async function assembleOnly(configFile: string, env: Env): Promise<Assembly> {
   const plan = await planFrom(configFile, env);
   throwIfWrong(plan.file);
+  await driverOf(plan);
   const assembly = await assemble(plan, {
     store: noStore,
     log: silent,

@@ -179,7 +179,7 @@ function asksNext(status: number): boolean {
   );
 }
 
-function failureOf(status: number, next: boolean): FailureKind {
+export function failureOf(status: number, next: boolean): FailureKind {
   if (status === 429 || status === 529) return 'busy';
   if (status === 401 || status === 402 || status === 403) return 'credential';
   return next ? 'status' : 'refused';
@@ -192,7 +192,7 @@ function failedWith(attempt: Attempt, failure: FailureKind, reason: string): Fai
   return { error: errorOf(failure, attempt), final: false };
 }
 
-function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
+export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
   switch (failure) {
     case 'connect':
       return new GatewayError(502, 'upstream_unreachable', 'The vendor could not be reached.');
@@ -242,7 +242,7 @@ function asksUsage(x: LiveExchange, offer: Offer): boolean {
 }
 
 /** The vendor's wish to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */
-function retryAfter(headers: Headers): number | undefined {
+export function retryAfter(headers: Headers): number | undefined {
   const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');
   if (Number.isFinite(ms) && ms >= 0) return Math.min(ms, MAX_RETRY_AFTER_MS);
   const text = headers['retry-after'];
@@ -254,7 +254,7 @@ function retryAfter(headers: Headers): number | undefined {
   return Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS);
 }
 
-function retryHeaders(ms: number): Record<string, string> {
+export function retryHeaders(ms: number): Record<string, string> {
   const capped = Math.min(Math.max(ms, 1), MAX_RETRY_AFTER_MS);
   return { 'retry-after': String(Math.ceil(capped / 1_000)), 'retry-after-ms': String(Math.ceil(capped)) };
 }

@@ -41,7 +41,6 @@ export class LiveExchange implements Exchange {
   readonly answerHeaders: Record<string, string> = Object.create(null);
   identity: Holder | undefined;
   served: Offer | undefined;
-  usage: Usage | undefined;
   delivered = false;
   outcome: Outcome | undefined;
   status = 0;
@@ -56,6 +55,7 @@ export class LiveExchange implements Exchange {
   #releases: (() => Awaitable<void>)[] | undefined;
   #onStop: ((error: Error) => void) | undefined;
   #stoppedBy: Error | undefined;
+  #usage: Usage | undefined;
   /** The meter of the stream under way: what was used so far. */
   running: (() => Usage | undefined) | undefined;
 
@@ -86,6 +86,13 @@ export class LiveExchange implements Exchange {
   }
   set call(call: Call) {
     this.#call = call;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage ?? this.running?.();
+  }
+  set usage(usage: Usage | undefined) {
+    this.#usage = usage;
   }
 
   get signal(): AbortSignal {

@@ -4,10 +4,11 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, dirname, resolve } from 'node:path';
 import { createAddressList } from './address.ts';
-import { type Assembly, assemble, type Plan, planFrom, type Surroundings } from './assembly.ts';
+import { type Assembly, assemble, driverOf, type Plan, planFrom, type Surroundings } from './assembly.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CommandFailed, type CommandResult, runCommand } from './commands.ts';
+import type { StoreSection } from './config/core-sections.ts';
 import { ConfigError } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { Catalog } from './contracts/catalog.ts';
@@ -16,9 +17,8 @@ import { controlPath, openControl } from './control.ts';
 import { createDeadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
-import { loadDriver } from './loader.ts';
 import type { Log } from './log.ts';
-import { createOpaqueCarrier } from './passage.ts';
+import { createOpaqueCarrier } from './opaque.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
@@ -86,13 +86,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 async function storeOf(plan: Plan, log: Log): Promise<OpenStore> {
-  const section = plan.values.store as { driver: string; file: string };
-  const driver = await loadDriver(section.driver, plan.file.dir).catch((error: Error) => {
-    plan.file.problem(['store', 'driver'], error.message);
-    throwIfWrong(plan.file);
-    throw error;
-  });
-  return openStore({ driver, file: resolve(plan.file.dir, section.file), log });
+  const driver = await driverOf(plan);
+  return openStore({ driver, file: resolve(plan.file.dir, (plan.values.store as StoreSection).file), log });
 }
 
 async function assembleGateway(
@@ -253,7 +248,7 @@ async function assembleGateway(
       await closed;
       await assembly.stop();
       deadlines.stop();
-      await opaque.close();
+      opaque.close();
       await upstream.close();
       await store.close();
     },

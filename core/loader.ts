@@ -1,8 +1,9 @@
 /** Finds a plugin by what stands in gateway.yaml: a folder of `plugins/`, a path, or an npm package. Any failure stops the start. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 
 const SHIPPED = fileURLToPath(new URL('../plugins/', import.meta.url));
@@ -42,7 +43,7 @@ function locate(use: string, dir: string): string {
     const found = [path, `${path}.ts`, `${path}/index.ts`].find(
       (candidate) => /\.[cm]?[jt]s$/.test(candidate) && existsSync(candidate),
     );
-    if (found === undefined) throw new LoadError(`${use} does not exist (looked for ${path})`);
+    if (found === undefined) throw new LoadError(`${use} does not exist; a path is relative to the file it stands in`);
     return found;
   }
   const shipped = `${SHIPPED}${use}/index.ts`;
@@ -50,8 +51,16 @@ function locate(use: string, dir: string): string {
   try {
     return createRequire(`${dir}/`).resolve(use);
   } catch {
-    throw new LoadError(`${use} is neither a plugin that ships with the gateway nor an installed package`);
+    const near = nearest(use, shippedPlugins());
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    throw new LoadError(`${use} is neither what ships with the gateway nor an installed package${hint}`);
   }
+}
+
+/** What a pipeline may name without a path: folders of `plugins/`, and theirs where a folder holds several. */
+function shippedPlugins(): readonly string[] {
+  const folders = readdirSync(SHIPPED, { recursive: true, encoding: 'utf8' });
+  return folders.filter((name) => basename(name) === 'index.ts').map((name) => dirname(name).split(sep).join('/'));
 }
 
 function problemOf(candidate: unknown): string | undefined {

@@ -159,7 +159,7 @@ const PLACEHOLDER = '[secret]';
 /** A hidden string shorter than this would hide innocent text by chance. */
 export const SHORTEST_SECRET = 8;
 
-/** True where a field of this name holds a credential: `key`, `apiKey`, `x-api-key`, `OPENAI_API_KEY`, `webhookSecret`. */
+/** True where a field of this name holds a credential: `key`, `apiKey`, `x-api-key`, `SOME_API_KEY`, `webhookSecret`. */
 export function isSecretName(name: string): boolean {
   if (!secretEnding.test(name)) return false;
   return secretWord.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
@@ -188,7 +188,7 @@ export function createRedactor(): Redactor {
 
   return {
     hide(secret) {
-      if (secret.length < SHORTEST_SECRET) return;
+      if (secret.length < SHORTEST_SECRET || spellings.has(secret)) return;
       for (const spelling of spellingsOf(secret)) spellings.add(spelling);
       // The longest first: an encoding may begin with another secret.
       const longestFirst = [...spellings].sort((a, b) => b.length - a.length);

@@ -3,15 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { planFrom } from './assembly.ts';
+import { driverOf, planFrom } from './assembly.ts';
 import { describeAssembly } from './check.ts';
 import { type CommandResult, EXIT, usage } from './commands.ts';
+import type { StoreSection } from './config/core-sections.ts';
 import { ConfigError } from './config/file.ts';
 import { editorSchema } from './config/schema.ts';
 import { askControl, controlPath } from './control.ts';
 import { type Gateway, openGateway, reasons } from './gateway.ts';
 import { greeting } from './greeting.ts';
-import { loadDriver } from './loader.ts';
 import { createLog, type Log } from './log.ts';
 import { type Command, StoreInUse } from './plugin.ts';
 
@@ -138,10 +138,10 @@ async function restore({ argv, configFile }: Arguments): Promise<number> {
     complain('usage: turnpike restore FILE');
     return EXIT.usage;
   }
-  const { file, values } = await planFrom(configFile, process.env);
-  const section = values.store as { readonly driver: string; readonly file: string };
-  const driver = await loadDriver(section.driver, file.dir);
-  await driver.restore({ from: resolve(from), file: resolve(file.dir, section.file), log: processLog('warn') });
+  const plan = await planFrom(configFile, process.env);
+  const driver = await driverOf(plan);
+  const { file } = plan.values.store as StoreSection;
+  await driver.restore({ from: resolve(from), file: resolve(plan.file.dir, file), log: processLog('warn') });
   return EXIT.done;
 }
 

@@ -9,7 +9,7 @@ import type { Log } from './log.ts';
 
 export type { Clock } from './clock.ts';
 export { nearest } from './config/nearest.ts';
-export { mistakes } from './config/sentences.ts';
+export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, size } from './config/values.ts';
 export type * from './contracts/call.ts';
 export type * from './contracts/style.ts';
@@ -311,6 +311,8 @@ export interface Migration {
 export interface StoreDriver {
   /** Throws `StoreInUse` where another process has it. */
   open(options: { readonly file: string; readonly log: Log }): Promise<OpenStore>;
+  /** Puts a backup in the place of the store, once it is proven sound; what was there is kept. Throws `StoreInUse`. */
+  restore(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<void>;
 }
 export interface OpenStore extends Store {
   /** Reads one moment: everything inside sees the same snapshot. */

@@ -1,6 +1,7 @@
 /** The HTTP server: takes requests in, walks each through its life, and answers every one exactly once. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
@@ -10,15 +11,17 @@ import type { Outcome } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { GatewayError } from './errors.ts';
-import { ClientLeft, LiveExchange } from './exchange.ts';
+import { LiveExchange } from './exchange.ts';
 import { type Head, MAX_HEADERS, readHead } from './head.ts';
 import { newId } from './id.ts';
 import { scanJson } from './json.ts';
 import type { Log } from './log.ts';
-import { carryPassage, carrySocket, type OpaqueCarrier } from './passage.ts';
+import type { OpaqueCarrier } from './opaque.ts';
+import { type Arrival, carryPassage, readPassage } from './passage.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Answer, type ApiRequest, type Guard, type Known, type Passage, type Route } from './plugin.ts';
 import type { Router } from './router.ts';
+import { carrySocket, type Upgrade } from './websocket.ts';
 
 /** Everything one configuration brings to a request. A reload swaps it for the next; running exchanges keep theirs. */
 export interface Generation {
@@ -140,7 +143,12 @@ async function serve(
     }
     const passage = match.kind === 'passage' ? match.passage : undefined;
     const x = new LiveExchange({ request, response, head, ip, style, passage }, options.clock);
-    await serveExchange(x, head, expectsContinue, generation, options);
+    const arrival = { head, expectsContinue, maxBytes: generation.limits.uploadBytes };
+    await serveExchange(x, generation, options, (known) =>
+      passage === undefined
+        ? serveCall(known, head, expectsContinue, generation)
+        : servePassage(known, passage, arrival, generation, options),
+    );
   } catch (error) {
     refuseRequest(request, response, toGatewayError(error), style, newId(options.clock.now()), options);
   }
@@ -152,35 +160,21 @@ function notReady(): GatewayError {
   });
 }
 
-/** The life of a call, from its sender to its place in the books. */
+/** The life of an exchange, from its sender to its place in the books. `work` answers the client, or throws what it is told. */
 async function serveExchange(
   x: LiveExchange,
-  head: Head,
-  expectsContinue: boolean,
   generation: Generation,
   options: ServerOptions,
+  work: (x: LiveExchange & Known) => Promise<void>,
 ): Promise<void> {
-  const { pipeline } = generation;
   const conclude = (outcome: Outcome): Promise<void> => generation.deliver.conclude(x, outcome);
   generation.live.add(x);
   x.response.on('close', () => {
     if (!x.response.writableFinished) x.leave();
   });
   try {
-    x.identity = await pipeline.authenticate(x);
-    if (x.passage !== undefined) {
-      await servePassage(x as LiveExchange & Known, x.passage, head, expectsContinue, generation, options);
-    } else {
-      const bytes = await readBody(x.request, x.response, head, {
-        limit: generation.limits.jsonBytes,
-        expectsContinue,
-      });
-      const body = scanJson(bytes);
-      x.call = { style: x.style!.name, body, ...x.style!.read(body, x.headers) };
-      await pipeline.admit(x as Known);
-      const offers = await pipeline.route(x as Known);
-      await deliver(x as LiveExchange & Known, offers, generation.deliver);
-    }
+    x.identity = await generation.pipeline.authenticate(x);
+    await work(x as LiveExchange & Known);
     await conclude('served');
   } catch (error) {
     await failExchange(x, error, conclude, options);
@@ -188,6 +182,48 @@ async function serveExchange(
     generation.live.delete(x);
     generation.ended();
   }
+}
+
+/** A call: read, admitted, and delivered by the first channel that can. */
+async function serveCall(
+  x: LiveExchange & Known,
+  head: Head,
+  expectsContinue: boolean,
+  generation: Generation,
+): Promise<void> {
+  const { pipeline, limits } = generation;
+  const bytes = await readBody(x.request, x.response, head, { limit: limits.jsonBytes, expectsContinue });
+  const body = scanJson(bytes);
+  x.call = { style: x.style!.name, body, ...x.style!.read(body, x.headers) };
+  await pipeline.admit(x);
+  const offers = await pipeline.route(x);
+  await deliver(x, offers, generation.deliver);
+}
+
+/** A passage: admitted like a call, carried without being understood. */
+async function servePassage(
+  x: LiveExchange & Known,
+  passage: Passage,
+  arrival: Arrival,
+  generation: Generation,
+  options: ServerOptions,
+): Promise<void> {
+  x.call = readPassage(passage, arrival);
+  await generation.pipeline.admit(x);
+  await carryPassage(x, passage, arrival, options.opaque, generation.deliver);
+}
+
+/** A websocket inside a passage. */
+async function serveSocket(
+  x: LiveExchange & Known,
+  passage: Passage,
+  upgrade: Upgrade,
+  generation: Generation,
+  options: ServerOptions,
+): Promise<void> {
+  x.call = readPassage(passage, { head: upgrade.head, maxBytes: 0 });
+  await generation.pipeline.admit(x);
+  await carrySocket(x, passage, upgrade, options.opaque, generation.deliver);
 }
 
 /** Books the end of an exchange that did not go well, then tells the client, if it is still there. */
@@ -212,19 +248,6 @@ async function failExchange(
     return;
   }
   refuseRequest(x.request, x.response, told, x.style, x.id, options, x.answerHeaders);
-}
-
-/** A passage: admitted like a call, carried without being understood. */
-async function servePassage(
-  x: LiveExchange & Known,
-  passage: Passage,
-  head: Head,
-  expectsContinue: boolean,
-  generation: Generation,
-  options: ServerOptions,
-): Promise<void> {
-  await generation.pipeline.admit(x);
-  await carryPassage(x, passage, head, expectsContinue, generation, options);
 }
 
 function refuseRequest(
@@ -292,27 +315,49 @@ async function serveRoute(
 }
 
 /** A connection that wants to become something else: a websocket inside a passage, or nothing. */
-function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, options: ServerOptions): void {
+function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: ServerOptions): void {
   socket.on('error', () => socket.destroy());
-  upgradePassage(request, socket, head, options).catch((error: unknown) => {
-    if (!(error instanceof ClientLeft)) endSocket(socket, toGatewayError(error));
+  if ((pipelined.get(socket) ?? 0) > 0) {
+    // An answer is still on its way there, and would end up inside ours.
+    socket.destroy();
+    return;
+  }
+  upgradePassage(request, socket as Socket, first, options).catch((error: unknown) => {
+    endSocket(socket, toGatewayError(error));
   });
 }
 
 async function upgradePassage(
   request: IncomingMessage,
-  socket: Duplex,
+  socket: Socket,
   first: Buffer,
   options: ServerOptions,
 ): Promise<void> {
   const head = readHead(request);
   const generation = options.current();
   const match = generation.router.find(head.method, head.path);
-  if (match.kind !== 'passage' || head.headers.upgrade?.toLowerCase() !== 'websocket') {
+  const asked = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
+  if (match.kind !== 'passage' || !asked) {
     throw new GatewayError(400, 'upgrade_not_served', 'This path does not serve an upgrade of the connection.', {
       param: 'upgrade',
     });
   }
   if (options.state() !== 'ready') throw notReady();
-  await carrySocket({ request, socket, first, head, passage: match.passage }, generation, options);
+  const ip = clientAddress(socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
+  const { passage } = match;
+  const response = refusalOn(socket, request);
+  const x = new LiveExchange({ request, response, head, ip, style: undefined, passage }, options.clock);
+  await serveExchange(x, generation, options, (known) =>
+    serveSocket(known, passage, { head, socket, first }, generation, options),
+  );
+}
+
+/** The answer to a request for an upgrade, should there be one: node makes none, because it has given the connection away. */
+function refusalOn(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request);
+  response.assignSocket(socket);
+  response.shouldKeepAlive = false;
+  response.on('finish', () => socket.destroySoon());
+  response.on('error', () => {});
+  return response;
 }

@@ -259,11 +259,8 @@ describe('the fake vendor', () => {
 
   it('says what it saw when it waits in vain', async () => {
     await rawRequest(vendor.port, chat());
-    await assert.doesNotReject(vendor.waitFor(1));
-    await assert.rejects(
-      Promise.race([vendor.waitFor(() => false), new Promise((_, reject) => setImmediate(reject, new Error('waits')))]),
-      /waits/,
-    );
+    await vendor.waitFor(1);
+    await assert.rejects(vendor.waitFor(2, 1), /POST \/v1\/chat\/completions played, \d+ bytes sent/);
   });
 
   it('knows a port where nobody listens', async () => {
@@ -386,7 +383,7 @@ describe('the recordings', () => {
       const usage = recordedUsage(recording);
       assert.equal(usage !== undefined, said, recording.id);
       if (usage === undefined) continue;
-      assert.ok(usage.input > 0 && usage.output > 0, recording.id);
+      assert.ok(usage.output > 0, recording.id);
       assert.ok(usage.cacheRead + usage.cacheWrite <= usage.input, recording.id);
       assert.ok(usage.reasoning <= usage.output, recording.id);
     }

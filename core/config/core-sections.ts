@@ -181,7 +181,7 @@ export const coreSections: {
     uniqueItems: true,
     items: {
       anyOf: [
-        { type: 'string', description: 'A plugin that ships.', minLength: 1, examples: ['auth', 'vendors/openai'] },
+        { type: 'string', description: 'A plugin that ships.', minLength: 1, examples: ['auth', 'vendors/compatible'] },
         {
           type: 'object',
           description: 'A plugin of your own: a file, or a package.',

@@ -25,7 +25,10 @@ export interface ConfigFile {
   readonly value: Readonly<Record<string, unknown>>;
   /** False where the text is no map of sections at all: the problems say why, and there is nothing in `value` to check. */
   readonly readable: boolean;
-  /** What was filled in for fields named key, secret, token or password, eight characters or more each; for `Log.hide`. */
+  /**
+   * What was filled in where a field or a variable is named key, secret, token or password, and what looks like a
+   * credential; eight characters or more each. For `Log.hide`.
+   */
   readonly secrets: readonly string[];
   /** Grows while it is checked. */
   readonly problems: Problem[];

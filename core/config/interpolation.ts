@@ -37,7 +37,8 @@ export function fill(text: string, dir: string, env: Readonly<Record<string, str
       problems.push('${…} is written ${NAME}, ${NAME:-default} or ${file:PATH}, one not inside another');
       return '';
     }
-    const set = env[name];
+    // Own: `${constructor}` is no variable.
+    const set = Object.hasOwn(env, name) ? env[name] : undefined;
     if (set === undefined && fallback === undefined) {
       problems.push(`environment variable ${name} is not set; set it, or write \${${name}:-default}`);
       return '';

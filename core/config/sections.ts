@@ -1,10 +1,10 @@
 /** Checks every section of gateway.yaml against its schema and fills its defaults in. */
-import { Ajv, type ValidateFunction } from 'ajv';
+import type { Ajv, ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { ConfigError, type ConfigFile, pathText } from './file.ts';
 import { nearest } from './nearest.ts';
 import { mistakes, wanted } from './sentences.ts';
-import { isAddressRange } from './values.ts';
+import { createValidator } from './validator.ts';
 import type { Path } from './yaml.ts';
 
 /**
@@ -12,16 +12,7 @@ import type { Path } from './yaml.ts';
  * is its schema's `default`, else an empty map or list. Throws where a schema itself is wrong: that is its plugin's mistake.
  */
 export function checkSections(file: ConfigFile, sections: Readonly<Record<string, Schema>>): Record<string, unknown> {
-  const ajv = new Ajv({
-    allErrors: true,
-    verbose: true,
-    useDefaults: true,
-    ownProperties: true,
-    strict: true,
-    allowUnionTypes: true,
-    allowMatchingProperties: true,
-    formats: { 'address-range': isAddressRange },
-  });
+  const ajv = createValidator();
   // Where reading found a mistake, what the schema says about the same place is its echo.
   const taken = new Set(file.problems.map((problem) => problem.path));
   const report = (path: Path, message: string) => {

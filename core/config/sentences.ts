@@ -42,7 +42,6 @@ function sentence(error: ErrorObject): readonly [step: string | number | undefin
       const schema = membersOf(parent)[member];
       return [member, `is missing; ${schema === undefined ? 'add it' : `it must be ${wanted(schema)}`}`];
     }
-    case 'dependentRequired':
     case 'dependencies':
       return [String(params.missingProperty), `is missing; ${String(params.property)} needs it`];
     case 'additionalProperties': {
@@ -144,7 +143,7 @@ function range(schema: Definition): string {
 }
 
 /** What to do about a name nobody knows. */
-export function suggestion(name: string, known: readonly string[]): string {
+function suggestion(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   if (near !== undefined) return `did you mean ${near}?`;
   return known.length === 0 ? 'nothing may stand here' : `known here: ${list(known, 'and')}`;
@@ -208,9 +207,17 @@ function branchMeant(branches: readonly Definition[], data: unknown): number | u
 function fits(schema: Definition, data: unknown): boolean {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(alternatives)) return (alternatives as Definition[]).some((each) => fits(each, data));
+  const kind = typeOf(data);
+  if (Array.isArray(schema.enum)) return schema.enum.some((each) => typeOf(each) === kind);
+  if (schema.const !== undefined) return typeOf(schema.const) === kind;
   if (schema.type === undefined) return true;
-  const kind = Array.isArray(data) ? 'array' : data === null ? 'null' : typeof data;
   return [schema.type].flat().some((type) => type === kind || (type === 'integer' && kind === 'number'));
+}
+
+/** As a schema calls it. */
+function typeOf(data: unknown): string {
+  if (data === null) return 'null';
+  return Array.isArray(data) ? 'array' : typeof data;
 }
 
 function membersOf(schema: Definition): Readonly<Record<string, Definition>> {

@@ -1,5 +1,5 @@
 /** Values with a unit, as gateway.yaml spells them: how long, how much; and the schemas a section uses for them. */
-import { isIP } from 'node:net';
+import { canonicalRange } from '../address.ts';
 import { type Schema, schema } from '../plugin.ts';
 
 /** A duration: `250ms`, `30s`, `15m`, `2h`, `90d`. Read it with `durationMs`. */
@@ -46,8 +46,5 @@ export function byteSize(text: string): number {
 
 /** True for `127.0.0.1` and `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || address.includes('%') || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return !('problem' in canonicalRange(text));
 }

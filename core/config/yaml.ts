@@ -1,16 +1,6 @@
 /** YAML as gateway.yaml uses it: the unambiguous part of it, nothing that other programs would read differently. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type Scalar,
-} from 'yaml';
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type Scalar, visit } from 'yaml';
 import { createRedactor, isSecretName } from '../log.ts';
 import { fill } from './interpolation.ts';
 
@@ -35,10 +25,12 @@ export interface Findings {
 
 /** Parses one document. Throws nothing. */
 export function parseYaml(text: string): Yaml {
-  const lines = new LineCounter();
+  const position = (offset: number) => {
+    const before = text.slice(0, offset);
+    return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+  };
   const tooDeep = nested.exec(text);
   const doc = parseDocument(tooDeep ? '' : text, {
-    lineCounter: lines,
     // The parser's own words quote the source, and the source may hold a secret.
     prettyErrors: false,
     stringKeys: true,
@@ -48,28 +40,34 @@ export function parseYaml(text: string): Yaml {
     schema: 'core',
   });
   const problems: { offset: number; message: string }[] = [];
-  const seen = new Set<number>();
-  for (const { code, pos } of doc.errors) {
+  const lines = new Set<number>();
+  for (const { code, pos } of doc.errors.slice(0, mostErrors)) {
+    const offset = code === 'MISSING_CHAR' ? startOfQuote(doc, pos[0]) : pos[0];
+    const { line } = position(offset);
     // The first mistake of a line makes the others.
-    const { line } = lines.linePos(pos[0]);
-    if (!seen.has(line)) problems.push({ offset: pos[0], message: sentences[code] ?? sentences['']! });
-    seen.add(line);
+    if (!lines.has(line)) problems.push({ offset, message: sentences[code] ?? sentences['']! });
+    lines.add(line);
   }
-  if (tooDeep) problems.push({ offset: 0, message: 'the file is nested deeper than 64 levels' });
+  if (tooDeep) problems.push({ offset: tooDeep.index, message: 'this is nested deeper than 64 levels' });
   const { directives } = doc;
   if (directives?.yaml.explicit || Object.keys(directives?.tags ?? {}).length > 1) {
     problems.push({ offset: 0, message: 'lines that begin with % are not read; remove them' });
   }
-  return {
-    doc,
-    problems,
-    sound: !tooDeep && doc.errors.every((error) => error.code === 'MULTIPLE_DOCS'),
-    position: (offset) => {
-      const { line, col } = lines.linePos(offset);
-      // An empty text has no lines yet.
-      return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  return { doc, problems, sound: !tooDeep && doc.errors.every(({ code }) => code === 'MULTIPLE_DOCS'), position };
+}
+
+/** Errors of the parser that are looked at: behind so many the text is something else altogether. */
+const mostErrors = 50;
+
+/** A quote that is never closed is noticed at the end of the file; what has to be mended is where it opens. */
+function startOfQuote(doc: Document, noticed: number): number {
+  let offset = noticed;
+  visit(doc, {
+    Scalar(_, { type, range }) {
+      if (type?.startsWith('QUOTE') && range && range[0] < noticed && noticed <= range[1]) offset = range[0];
     },
-  };
+  });
+  return offset;
 }
 
 /** Openings without an end between them. The parser recurses; where the stack is nearly full that can end the process. */
@@ -131,7 +129,7 @@ export function fillIn(
   let whole = true;
   let aliased: Path = [];
 
-  const visit = (node: Node | null, path: Path, above: readonly Node[]): void => {
+  const walk = (node: Node | null, path: Path, above: readonly Node[]): void => {
     if (node === null) return;
     if (isAlias(node)) {
       aliased = path;
@@ -144,23 +142,23 @@ export function fillIn(
     if (node.tag !== undefined)
       found.problem(path, 'tags (!name) are not used here; remove it, and put text in quotes');
     if (isMap(node)) {
-      const lines = new Set<string>();
+      const names = new Set<string>();
       for (const { key, value } of node.items) {
         const name = String((key as Scalar).value);
-        const wrong = lines.has(name) ? 'appears twice; keep one' : nameProblem(name);
+        const wrong = names.has(name) ? 'appears twice; keep one' : nameProblem(name);
         if (wrong !== undefined) found.problem([...path, name], wrong);
-        lines.add(name);
-        visit(value as Node | null, [...path, name], [...above, node]);
+        names.add(name);
+        walk(value as Node | null, [...path, name], [...above, node]);
       }
     } else if (isSeq(node)) {
-      for (const [index, item] of node.items.entries()) visit(item as Node, [...path, index], [...above, node]);
+      for (const [index, item] of node.items.entries()) walk(item as Node, [...path, index], [...above, node]);
     } else if (isScalar(node)) {
       const ambiguous = ambiguity(node);
       if (ambiguous !== undefined) found.problem(path, ambiguous);
       else if (typeof node.value === 'string') node.value = fillScalar(node.value, path, dir, env, found);
     }
   };
-  visit(doc.contents, [], []);
+  walk(doc.contents, [], []);
   if (!whole) return undefined;
 
   try {
@@ -211,7 +209,9 @@ function fillScalar(
   for (const message of warnings) found.warn(path, message);
   for (const piece of pieces) if (secretField || isSecretName(piece.name)) found.secret(piece.text);
   if (secretField && pieces.length > 0) found.secret(text);
-  if (looksLikeCredential(literal.replace(/\$\{[^}]*\}/g, ''), secretField)) {
+  // What stands in the file itself: a default does, a variable's name does not.
+  const literally = literal.replace(/\$\{(?:file:[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback);
+  if (looksLikeCredential(literally, secretField)) {
     found.secret(text);
     found.warn(path, 'looks like a credential; take it from the environment (${NAME}) or from a file (${file:PATH})');
   }

@@ -31,6 +31,8 @@ export interface Catalog {
   chain(name: string): readonly Model[];
   /** All public names, aliases among them, that can be called now. */
   names(): readonly string[];
+  /** The channel of that name, whether or not it is off; undefined where there is none. */
+  channel(name: string): Channel | undefined;
 }
 export const Catalog = service<Catalog>('catalog');
 

@@ -1,7 +1,7 @@
 /** Usage records: one row per exchange. Provided by the plugin `log`. */
 import type { Step } from '../plugin.ts';
-import type { Json, Outcome, Usage } from './call.ts';
 import { service } from '../plugin.ts';
+import type { Json, Outcome, Usage } from './call.ts';
 
 export interface UsageRecord {
   /** The exchange's id; the `x-request-id` the client saw. */

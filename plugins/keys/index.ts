@@ -23,10 +23,10 @@ export default definePlugin({
       admit(x) {
         const { key } = x.identity;
         keys.checkAddress(key, x.ip);
-        if (keys.allows(key, x.call.model)) return;
         // What core only carries may reach any model, so a key for some models has no business there.
-        const what =
-          x.passage === undefined ? `the model "${x.call.model}"` : `${x.passage.prefix}: it is for some models only`;
+        const passage = x.passage?.prefix;
+        if (passage === undefined ? keys.allows(key, x.call.model) : key.models === undefined) return;
+        const what = passage === undefined ? `the model "${x.call.model}"` : `${passage}: it is for some models only`;
         refuse(403, 'model_not_allowed', `The key "${key.name}" may not use ${what}.`, { param: 'model', ...NO_RETRY });
       },
       commands: createCommands(host, keys),

@@ -98,6 +98,7 @@ export function readModels(
       return chain;
     },
     names: () => callable,
+    channel: (name) => channels.get(name)?.channel,
     counts: { models: entries.size - aliasCount, aliases: aliasCount },
     off: publicNames.filter((name) => entries.get(name)!.alias === undefined && !models.has(name)),
   };

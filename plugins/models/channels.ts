@@ -1,6 +1,5 @@
 /** Makes channels of the section `channels`, and says what is wrong with it. */
-import { Ajv } from 'ajv';
-import { type Channel, durationMs, type Host, mistakes, type StyleName, type Vendor } from '../../core/plugin.ts';
+import { type Channel, checkValue, durationMs, type Host, type StyleName, type Vendor } from '../../core/plugin.ts';
 import { didYouMean } from './hint.ts';
 import { CHANNEL_FIELDS, type ChannelEntry } from './sections.ts';
 
@@ -30,8 +29,6 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
   const byName = new Map<string, Configured>();
   const names = new Set<string>();
   const vendors = host.vendors();
-  // Verbose, for the sentences about mistakes.
-  const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, strict: false });
 
   for (const [i, entry] of section.entries()) {
     const problem = (path: readonly (string | number)[], message: string): void =>
@@ -58,7 +55,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     if (entry.url === undefined && vendor.url === undefined) {
       problem([], `a channel of the vendor '${vendor.name}' needs a \`url\``);
     }
-    const options = readOptions(ajv, vendor, entry, problem);
+    const options = readOptions(vendor, entry, problem);
     if (entry.key.length >= MIN_SECRET) host.log.hide(entry.key);
     byName.set(entry.name, {
       channel: makeChannel(entry, vendor, options),
@@ -97,7 +94,6 @@ function makeChannel(entry: ChannelEntry, vendor: Vendor, options: Readonly<Reco
 
 /** The fields that belong to the vendor, checked by its schema and with its defaults. */
 function readOptions(
-  ajv: Ajv,
   vendor: Vendor,
   entry: ChannelEntry,
   problem: (path: readonly (string | number)[], message: string) => void,
@@ -109,10 +105,8 @@ function readOptions(
     if (known.includes(field)) options[field] = structuredClone(value);
     else problem([field], `unknown key${didYouMean(field, [...CHANNEL_FIELDS, ...known])}`);
   }
-  if (vendor.options === undefined) return options;
-  const check = ajv.compile(vendor.options);
-  if (!check(options)) {
-    for (const { path, message } of mistakes(check.errors ?? [], options)) problem(path, message);
+  if (vendor.options !== undefined) {
+    for (const { path, message } of checkValue(vendor.options, options)) problem(path, message);
   }
   return options;
 }

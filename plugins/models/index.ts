@@ -35,6 +35,7 @@ export default definePlugin({
       require: (name, holder) => ready().catalog.require(name, holder),
       chain: (name) => ready().catalog.chain(name),
       names: () => ready().catalog.names(),
+      channel: (name) => ready().catalog.channel(name),
     });
 
     // Without a plugin for keys nobody has a scope.

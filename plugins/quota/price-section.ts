@@ -1,5 +1,5 @@
 /** Prices in gateway.yaml: the shape of `prices:` and of `price:` in a model's entry, and how both are read. */
-import { type Schema, schema } from '../../core/plugin.ts';
+import { nearest, type Schema, schema } from '../../core/plugin.ts';
 import { type Decimal, decimal } from './decimal.ts';
 import { type PriceRow, RATES, type Rate, type Rates, type Tier } from './price.ts';
 
@@ -142,7 +142,10 @@ function readFields(
     return {};
   }
   for (const field of Object.keys(value)) {
-    if (!known.includes(field)) problem([...path, field], `is no field of a price; there are: ${known.join(', ')}`);
+    if (known.includes(field)) continue;
+    const near = nearest(field, known);
+    const hint = near === undefined ? `there are: ${known.join(', ')}` : `did you mean ${near}?`;
+    problem([...path, field], `is no field of a price; ${hint}`);
   }
   return { ...value };
 }

@@ -60,8 +60,8 @@ export interface FakeVendor {
   release(name?: string): void;
   /** Closes the connections on which nothing is going on. */
   dropIdle(): void;
-  /** Resolves when so many requests have come with their bodies, or when the condition holds; fails after ten seconds. */
-  waitFor(condition: number | (() => boolean)): Promise<void>;
+  /** Resolves when so many requests have come with their bodies, or when the condition holds; fails when patience ends. */
+  waitFor(condition: number | (() => boolean), patienceMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -104,6 +104,7 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
       const request = recordOf(text, connection);
       requests.push(request);
       maxInFlight = Math.max(maxInFlight, ++inFlight);
+      changed();
       const asked = queue.shift();
       try {
         if (asked === undefined && request.headers.upgrade === 'websocket') {
@@ -136,20 +137,19 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
 
   /** Makes the moves of a script; true where the connection may be used again. */
   async function play(script: Script, socket: Socket, request: Kept, gone: Latch): Promise<boolean> {
-    for (const move of script) {
+    for (const [index, move] of script.entries()) {
+      // What was written before goes out as a packet of its own, and a reset does not overtake it.
+      if (index > 0) await setImmediate();
       if (move.kind === 'hold') request.holding = move.name;
       changed();
-      const last = await make(move, socket, gone, holdOf);
+      const verdict = await make(move, socket, gone, holdOf);
       request.holding = undefined;
-      if (last === 'ended' || move.kind === 'silence') {
-        request.state = last === 'ended' ? 'played' : 'aborted';
-        return false;
+      if (verdict === 'done') {
+        if (move.kind === 'bytes') request.sentBytes += move.bytes.length;
+        continue;
       }
-      if (last === 'gone' || socket.destroyed) {
-        request.state = 'aborted';
-        return false;
-      }
-      if (move.kind === 'bytes') request.sentBytes += move.bytes.length;
+      request.state = verdict === 'ended' ? 'played' : 'aborted';
+      return false;
     }
     request.state = 'played';
     return true;
@@ -196,7 +196,7 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
     dropIdle() {
       for (const [socket, { busy }] of sockets) if (!busy) socket.end();
     },
-    async waitFor(condition) {
+    async waitFor(condition, patienceMs = 10_000) {
       const isMet =
         typeof condition === 'function'
           ? condition
@@ -206,7 +206,7 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
       watchers.add(watcher);
       watcher();
       const patience = new AbortController();
-      const late = setTimeout(10_000, 'late', { signal: patience.signal }).catch(() => 'met');
+      const late = setTimeout(patienceMs, 'late', { signal: patience.signal }).catch(() => 'met');
       const verdict = await Promise.race([met.opened, late]);
       watchers.delete(watcher);
       patience.abort();
@@ -310,26 +310,38 @@ async function receive(inbox: Inbox, request: Kept): Promise<void> {
   request.complete = complete;
 }
 
-/** Makes one move. `ended`: the connection was closed on purpose. `gone`: the peer has closed it. */
+/** Makes one move. `ended`: the script closed the connection. `gone`: the peer did. */
 async function make(
   move: Move,
   socket: Socket,
   gone: Latch,
   holdOf: (name: string) => Latch,
-): Promise<'ended' | 'gone' | undefined> {
-  if (move.kind === 'bytes') {
-    const sent = await new Promise<boolean>((resolve) => socket.write(move.bytes, (error) => resolve(!error)));
-    // The next write is a packet of its own, and a reset does not overtake this one.
-    await setImmediate();
-    return sent ? undefined : 'gone';
+): Promise<'done' | 'ended' | 'gone'> {
+  switch (move.kind) {
+    case 'bytes':
+      return new Promise((resolve) => socket.write(move.bytes, (error) => resolve(error ? 'gone' : 'done')));
+    case 'pause':
+      await Promise.race([setTimeout(move.ms), gone.opened]);
+      break;
+    case 'hold':
+      await Promise.race([holdOf(move.name).opened, gone.opened]);
+      break;
+    case 'silence':
+      await gone.opened;
+      break;
+    case 'stopReading':
+      socket.pause();
+      break;
+    case 'fin':
+      socket.end();
+      return 'ended';
+    case 'rst':
+      socket.resetAndDestroy();
+      return 'ended';
+    case 'atHead':
+      break;
   }
-  if (move.kind === 'pause') await Promise.race([setTimeout(move.ms), gone.opened]);
-  if (move.kind === 'hold') await Promise.race([holdOf(move.name).opened, gone.opened]);
-  if (move.kind === 'silence') await gone.opened;
-  if (move.kind === 'stopReading') socket.pause();
-  if (move.kind === 'fin') socket.end();
-  if (move.kind === 'rst') socket.resetAndDestroy();
-  return move.kind === 'fin' || move.kind === 'rst' ? 'ended' : undefined;
+  return socket.destroyed ? 'gone' : 'done';
 }
 
 /** The bytes of a connection, taken as they are wanted; undefined once it has ended. */

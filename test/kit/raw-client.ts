@@ -4,6 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { Headers } from '../../core/contracts/call.ts';
 
+/** Nothing on this machine takes so long; whoever waits longer waits for nothing. */
+const PATIENCE_MS = 10_000;
+
 /** One answer, as it stood on the wire. */
 export interface RawResponse {
   readonly status: number;
@@ -23,7 +26,7 @@ export interface RawResponse {
 /** How a connection ended, seen from the client: in order, or torn down. */
 export type Ending = 'fin' | 'rst';
 
-/** An open connection. */
+/** An open connection. Whoever waits in vain is told so after ten seconds. */
 export interface RawConnection {
   /** Writes; with `pieces`, so many bytes at a time, each a packet of its own. Resolves when all is handed over. */
   write(data: string | Buffer, pieces?: number): Promise<void>;
@@ -125,20 +128,26 @@ function watch(socket: Socket): RawConnection {
   socket.on('error', () => end('rst'));
   socket.on('close', () => end('fin'));
 
-  /** Asks again after everything that comes, until there is a verdict. */
-  const eventually = <T>(look: () => T | undefined): Promise<T> =>
+  /** Asks again after everything that comes, until there is a verdict or patience ends. */
+  const eventually = <T>(what: string, look: () => T | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        watchers.delete(watcher);
+        clearTimeout(patience);
+        act();
+      };
       const watcher = () => {
         try {
           const found = look();
-          if (found === undefined) return;
-          watchers.delete(watcher);
-          resolve(found);
+          if (found !== undefined) settle(() => resolve(found));
         } catch (error) {
-          watchers.delete(watcher);
-          reject(error);
+          settle(() => reject(error));
         }
       };
+      const text = () => JSON.stringify(received().toString('latin1', Math.max(0, length - 300)));
+      const patience = setTimeout(() => {
+        settle(() => reject(new Error(`The client waited in vain for ${what}. It received, at last: ${text()}`)));
+      }, PATIENCE_MS);
       watchers.add(watcher);
       watcher();
     });
@@ -164,16 +173,16 @@ function watch(socket: Socket): RawConnection {
       return ending;
     },
     get ended() {
-      return eventually(() => ending);
+      return eventually('the end of the connection', () => ending);
     },
     until: (mark) =>
-      eventually(() => {
+      eventually(JSON.stringify(mark), () => {
         if (received().indexOf(mark, read) >= 0) return true;
         if (ending === undefined) return undefined;
         throw new Error(`The connection ended before ${JSON.stringify(mark)} came: ${received().toString('latin1')}`);
       }).then(() => {}),
     response: ({ bodiless = false } = {}) =>
-      eventually(() => {
+      eventually('an answer', () => {
         const parsed = parseResponse(buffer.subarray(read, length), ending !== undefined, bodiless);
         if (parsed === undefined) return undefined;
         read += parsed.size;

@@ -61,10 +61,10 @@ function faultsOf(db: Database.Database): readonly string[] {
   }
   for (const name of sums.keys()) faults.push(`${name} has entries or holds, but no bucket`);
 
-  const debits = Map.groupBy(
-    entries.filter(({ op }) => op === 'debit'),
-    ({ ref }) => ref,
-  );
+  const debits = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    if (entry.op === 'debit') debits.set(entry.ref, [...(debits.get(entry.ref) ?? []), entry]);
+  }
   for (const { id, charged } of records) {
     const taken = debits.get(id) ?? [];
     debits.delete(id);

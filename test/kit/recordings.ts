@@ -94,12 +94,14 @@ function usageOf(told: JsonObject): Usage {
   const reasoning = count(output.reasoning_tokens);
   // Some vendors count reasoning beside the completion; their total gives them away.
   const beside = reasoning > 0 && count(told.total_tokens) === prompt + completion + reasoning;
+  const cacheRead = count(
+    input.cached_tokens ?? told.prompt_cache_hit_tokens ?? told.cached_tokens ?? told.num_cached_tokens,
+  );
   return {
     input: prompt,
-    cacheRead: count(
-      input.cached_tokens ?? told.prompt_cache_hit_tokens ?? told.cached_tokens ?? told.num_cached_tokens,
-    ),
-    cacheWrite: count(input.cache_write_tokens),
+    cacheRead,
+    // Both are parts of the prompt; one vendor counts the same tokens as read and as written.
+    cacheWrite: Math.min(count(input.cache_write_tokens), prompt - cacheRead),
     cacheWriteLong: 0,
     inputAudio: count(input.audio_tokens),
     output: completion + (beside ? reasoning : 0),

@@ -61,7 +61,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
 
     it('reads one row, all rows, and no row', async () => {
       await store.atomic([note(10, 'ten'), note(11, 'eleven')]);
-      assert.deepEqual({ ...(await store.one('SELECT id, text FROM note WHERE id = ?', 10)) }, { id: 10, text: 'ten' });
+      assert.deepEqual(await store.one('SELECT id, text FROM note WHERE id = ?', 10), { id: 10, text: 'ten' });
       const rows = await store.all<{ id: number }>('SELECT id FROM note WHERE id IN (?, ?) ORDER BY id DESC', 10, 11);
       assert.deepEqual(
         rows.map(({ id }) => id),
@@ -113,7 +113,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       await store.atomic([put(35, odd)]);
       await store.run('UPDATE purse SET amount = amount + ? WHERE id = ?', 2, 35);
       assert.equal(await amount(35), (odd + 2n).toString());
-      assert.deepEqual({ ...(await store.one('SELECT 7 / CAST(? AS BIGINT) AS n', 2)) }, { n: 3 });
+      assert.equal((await store.one<{ n: number }>('SELECT 7 / ? AS n', 2))?.n, 3);
     });
 
     it('reads integers up to 2^53 as numbers and refuses to round larger ones', async () => {
@@ -210,7 +210,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       const all = await store.one<{ rows: number; seqs: number }>(
         'SELECT COUNT(*) AS rows, COUNT(DISTINCT seq) AS seqs FROM pair',
       );
-      assert.deepEqual({ ...all }, { rows: 4_000, seqs: 4_000 });
+      assert.deepEqual(all, { rows: 4_000, seqs: 4_000 });
     });
 
     it('never sells more than there is: 200 at once over a purse for 33', async () => {
@@ -256,37 +256,35 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
 
     it('refuses statements that would end or split the transaction of others', async () => {
       for (const sql of ['COMMIT', 'ROLLBACK', 'SAVEPOINT mine', 'BEGIN']) {
-        await assert.rejects(store.atomic([note(100, sql), { sql }, note(101, sql)]), undefined, sql);
+        await assert.rejects(store.atomic([note(100, sql), { sql }, note(101, sql)]));
       }
       assert.equal(await text(100), undefined);
       assert.equal(await text(101), undefined);
     });
 
     it('shows one moment inside a snapshot, however much is written meanwhile', async () => {
-      await store.atomic([put(110, 500), put(111, 500)]);
+      const all = 1_000_000;
+      await store.atomic([put(110, all), put(111, 0)]);
       const move: Step[] = [
         take(110, 1),
-        { sql: 'UPDATE purse SET amount = amount + 1 WHERE id = 111', must: 'nobody to give to' },
+        { sql: 'UPDATE purse SET amount = amount + 1 WHERE id = 111', must: 'no purse' },
       ];
       let moving = true;
       const mover = (async () => {
-        let moved = 0;
-        while (moving && (await store.atomic(move)) === undefined) moved++;
-        return moved;
+        while (moving) assert.equal(await store.atomic(move), undefined);
       })();
-      const seen = await store.snapshot(async (reader) => {
-        const sql = 'SELECT amount FROM purse WHERE id = ?';
-        const left = await reader.one<{ amount: number }>(sql, 110);
-        // Writes go on while the snapshot is open: these finish, and are not seen.
-        for (let i = 0; i < 20; i++) await store.atomic(move);
-        const right = await reader.one<{ amount: number }>(sql, 111);
-        return [left!.amount, right!.amount] as const;
+      const [left, right] = await store.snapshot(async (reader) => {
+        const read = async (id: number): Promise<number> =>
+          (await reader.one<{ amount: number }>('SELECT amount FROM purse WHERE id = ?', id))!.amount;
+        const first = await read(110);
+        // These are durable before the second read, and not seen by it.
+        for (let i = 0; i < 20; i++) assert.equal(await store.atomic(move), undefined);
+        return [first, await read(111)];
       });
       moving = false;
-      const moved = (await mover) + 20;
-      assert.equal(seen[0] + seen[1], 1_000);
-      assert.equal(await amount(111), String(500 + moved));
-      assert.ok(seen[1] <= 500 + moved - 20);
+      await mover;
+      assert.equal(left! + right!, all);
+      assert.ok(Number(await amount(111)) >= right! + 20);
     });
 
     it('answers reads and other snapshots while a snapshot is open, and gives back what it returns or throws', async () => {
@@ -307,7 +305,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       const work = Array.from({ length: 10 }, (_, i) => store.atomic([note(120 + i, 'w')]));
       assert.equal(store.pressure().waiting, 10);
       await Promise.all(work);
-      assert.deepEqual({ ...store.pressure() }, { waiting: 0, oldestMs: 0 });
+      assert.deepEqual(store.pressure(), { waiting: 0, oldestMs: 0 });
     });
 
     it('writes down what it was given before it closes, takes nothing afterwards, and finds all of it again', async () => {

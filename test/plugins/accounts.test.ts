@@ -6,9 +6,10 @@ import { Ledger } from '../../core/contracts/ledger.ts';
 import { UsageError } from '../../core/plugin.ts';
 import accounts from '../../plugins/accounts/index.ts';
 import { createPasswords } from '../../plugins/accounts/passwords.ts';
-import { type SmallStore, smallHost, smallStore, verdict } from './small-host.ts';
+import { type MemoryStore, memoryStore, verdict } from '../kit/drive.ts';
+import { driveWithLedger } from './with-ledger.ts';
 
-const passwordOf = (store: SmallStore, id: number): string =>
+const passwordOf = (store: MemoryStore, id: number): string =>
   (store.db.prepare('SELECT hash FROM password WHERE account_id = ?').get(id) as { hash: string }).hash;
 
 describe('the first start', () => {
@@ -21,7 +22,7 @@ describe('the first start', () => {
   });
 
   it('makes root with a random password that is shown once, and all the quota there is', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     await host.start();
     const root = await host.use(Accounts).findByName('root');
     assert.equal(root?.role, 'root');
@@ -34,10 +35,10 @@ describe('the first start', () => {
   });
 
   it('happens once, however often the gateway starts', async () => {
-    const store = smallStore();
-    const first = await smallHost([accounts], { store });
+    const store = memoryStore();
+    const first = await driveWithLedger([accounts], { store });
     await first.start();
-    const again = await smallHost([accounts], { store });
+    const again = await driveWithLedger([accounts], { store });
     await again.start();
     assert.equal(first.shown.length, 1);
     assert.equal(again.shown.length, 0);
@@ -45,8 +46,8 @@ describe('the first start', () => {
   });
 
   it('happens once where two gateways start at the same moment, and the password shown is the one that works', async () => {
-    const store = smallStore();
-    const hosts = [await smallHost([accounts], { store }), await smallHost([accounts], { store })];
+    const store = memoryStore();
+    const hosts = [await driveWithLedger([accounts], { store }), await driveWithLedger([accounts], { store })];
     await Promise.all(hosts.map((host) => host.start()));
     assert.equal((await hosts[0]!.use(Accounts).list()).length, 1);
     const shown = hosts.flatMap((host) => host.shown);
@@ -55,7 +56,7 @@ describe('the first start', () => {
   });
 
   it('takes the password of the environment and does not show it; later starts leave the password alone', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     try {
       process.env.TURNPIKE_ROOT_PASSWORD = 'correct horse';
       await host.start();
@@ -69,7 +70,7 @@ describe('the first start', () => {
   });
 
   it('fails on a password of the environment that is too short', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     try {
       process.env.TURNPIKE_ROOT_PASSWORD = '1234567';
       assert.equal(await verdict(() => host.start()), '400 invalid_password');
@@ -84,7 +85,7 @@ describe('an account', () => {
   const ada = { role: 'member', password: 'twelve eggs' } as const;
 
   it('has its name to itself, whatever the case', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     const book = host.use(Accounts);
     const made = await book.create({ ...ada, name: '  Zoë ' });
     assert.equal(made.name, 'Zoë');
@@ -96,7 +97,7 @@ describe('an account', () => {
   });
 
   it('may not be called what nobody can see or what is too long', async () => {
-    const book = (await smallHost([accounts])).use(Accounts);
+    const book = (await driveWithLedger([accounts])).use(Accounts);
     for (const name of ['', '   ', 'a\u0000b', 'a\nb', 'a\u200bb', 'a\u202eb', '\ud800', 'x'.repeat(65)]) {
       assert.equal(await verdict(() => book.create({ ...ada, name })), '400 invalid_name', JSON.stringify(name));
     }
@@ -104,7 +105,7 @@ describe('an account', () => {
   });
 
   it('needs a password of 8 to 256 characters, counted as people count', async () => {
-    const book = (await smallHost([accounts])).use(Accounts);
+    const book = (await driveWithLedger([accounts])).use(Accounts);
     for (const password of ['', '1234567', '😀😀😀😀', 'x'.repeat(257)]) {
       assert.equal(await verdict(() => book.create({ ...ada, name: 'a', password })), '400 invalid_password');
     }
@@ -112,7 +113,7 @@ describe('an account', () => {
   });
 
   it('gets an id and a bucket of its own when several are made at the same moment', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     const book = host.use(Accounts);
     const made = await Promise.all(['a', 'b', 'c'].map((name) => book.create({ ...ada, name })));
     assert.deepEqual(made.map((account) => account.id).sort(), [1, 2, 3]);
@@ -175,7 +176,7 @@ describe('a password', () => {
 
 describe('the command line', () => {
   it('makes an account with the password of standard input', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     const id = await host.run(
       'user create',
       { name: 'ada', role: 'admin', 'password-stdin': true },
@@ -187,7 +188,7 @@ describe('the command line', () => {
   });
 
   it('refuses wrong usage, a root among it', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     const full = { name: 'ada', role: 'member', 'password-stdin': true };
     const { name: _, ...nameless } = full;
     for (const values of [nameless, { ...full, role: 'root' }, { ...full, 'password-stdin': false }]) {
@@ -197,7 +198,7 @@ describe('the command line', () => {
   });
 
   it('lists accounts with what they have left in whole quota units', async () => {
-    const host = await smallHost([accounts]);
+    const host = await driveWithLedger([accounts]);
     await host.run('user create', { name: 'ada', role: 'member', 'password-stdin': true }, { stdin: 'twelve eggs' });
     await host.use(Ledger).credit({ kind: 'account', owner: 1 }, 1_999_999n, 'r', 'test');
     assert.deepEqual(JSON.parse(await host.run('user list', { json: true })), [

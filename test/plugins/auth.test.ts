@@ -7,13 +7,14 @@ import accounts from '../../plugins/accounts/index.ts';
 import auth from '../../plugins/auth/index.ts';
 import keys from '../../plugins/keys/index.ts';
 import { newSecret } from '../../plugins/keys/secret.ts';
-import { caller, exchange, smallHost, verdict } from './small-host.ts';
+import { caller, exchange, verdict } from '../kit/drive.ts';
+import { driveWithLedger } from './with-ledger.ts';
 
 const sections = { auth: { headers: ['authorization', 'x-api-key', 'x-goog-api-key'], query: 'key' } };
 
 /** The three plugins as a call meets them, and one key of every state. */
 async function door() {
-  const host = await smallHost([accounts, keys, auth], { sections });
+  const host = await driveWithLedger([accounts, keys, auth], { sections });
   const { db } = host.store;
   db.exec(`INSERT INTO account VALUES (1, 'root', 'root', 'root', 1, 0), (2, 'gone', 'gone', 'member', 0, 0)`);
   const book = host.use(Keys);
@@ -205,7 +206,9 @@ describe('the guard', () => {
 
 describe('the section', () => {
   it('decides in which places a key is looked for', async () => {
-    const host = await smallHost([accounts, keys, auth], { sections: { auth: { headers: ['x-other'], query: 'k' } } });
+    const host = await driveWithLedger([accounts, keys, auth], {
+      sections: { auth: { headers: ['x-other'], query: 'k' } },
+    });
     host.store.db.exec(`INSERT INTO account VALUES (1, 'root', 'root', 'root', 1, 0)`);
     const { secret } = await host.use(Keys).create({ accountId: 1, name: 'k', allowance: undefined });
     const enter = (request: Caller) => verdict(async () => host.parts[2]!.authenticate!(exchange(request)));

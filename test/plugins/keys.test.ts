@@ -11,7 +11,8 @@ import { createHolders } from '../../plugins/keys/holders.ts';
 import keys from '../../plugins/keys/index.ts';
 import { hashOf, isWellFormed, newSecret } from '../../plugins/keys/secret.ts';
 import { fakeClock } from '../kit/clock.ts';
-import { exchange, type SmallHost, type SmallStore, smallHost, verdict } from './small-host.ts';
+import { type Driven, exchange, type MemoryStore, verdict } from '../kit/drive.ts';
+import { driveWithLedger } from './with-ledger.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -23,11 +24,15 @@ const MODELS: Readonly<Record<string, string>> = {
 const catalog = {
   require: (name: string) => ({ name: MODELS[name] ?? refuse(404, 'model_not_found', name) }),
   names: () => Object.keys(MODELS),
+  channel: () => undefined,
 };
 
 /** Accounts and keys, with one account that needs no hashed password. */
-async function keysHost(store?: SmallStore): Promise<SmallHost> {
-  const host = await smallHost([accounts, keys], { ...(store && { store }), services: [[Catalog, catalog]] });
+async function keysHost(store?: MemoryStore): Promise<Driven> {
+  const host = await driveWithLedger([accounts, keys], {
+    ...(store && { store }),
+    services: () => [[Catalog, catalog]],
+  });
   host.store.db.prepare(`INSERT OR IGNORE INTO account VALUES (1, 'root', 'root', 'root', 1, 0)`).run();
   return host;
 }
@@ -309,9 +314,12 @@ describe('admitting a call', () => {
     assert.equal(await call('gpt-4o-mini'), '403 model_not_allowed');
   });
 
-  it('refuses bytes nobody looks into to a key for some models only', async () => {
-    const { call } = await admitting({ models: ['gpt-4o'] });
-    assert.equal(await call('', { passage: { prefix: '/v1/batches' } }), '403 model_not_allowed');
+  it('carries bytes nobody looks into for a key without a scope only', async () => {
+    const carried = { call: undefined as never, passage: { prefix: '/v1/batches' } };
+    const scoped = await admitting({ models: ['gpt-4o'] });
+    const free = await admitting({});
+    assert.equal(await scoped.call('', carried), '403 model_not_allowed');
+    assert.equal(await free.call('', carried), 'ok');
   });
 
   it('refuses an address outside the list, however it is written', async () => {
@@ -423,7 +431,7 @@ describe('the command line', () => {
   });
 
   it('finds no account for a key that names none', async () => {
-    const host = await smallHost([accounts, keys]);
+    const host = await driveWithLedger([accounts, keys]);
     assert.equal((await host.use(Accounts).list()).length, 0);
     assert.equal(await verdict(() => host.run('key create', { name: 'ci' })), '404 account_not_found');
   });

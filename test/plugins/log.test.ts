@@ -4,21 +4,25 @@ import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import type { Attempt, Exchange, Known, Usage } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
-import { exchange, type SmallHost, smallHost } from './small-host.ts';
+import { type Driven, exchange } from '../kit/drive.ts';
+import { driveWithLedger } from './with-ledger.ts';
 
 const DAY_MS = 86_400_000;
 
 /** The plugin, with a ledger that has charged every exchange the same. */
-function logHost(charged = 0n, keep = '90d'): Promise<SmallHost> {
-  return smallHost([log], { sections: { log: { keep } }, services: [[Ledger, { charged: () => charged }]] });
+function logHost(charged = 0n, keep = '90d'): Promise<Driven> {
+  return driveWithLedger([log], {
+    sections: { log: { keep } },
+    services: () => [[Ledger, { charged: () => charged }]],
+  });
 }
 
-async function settle(host: SmallHost, x: Exchange): Promise<void> {
+async function settle(host: Driven, x: Exchange): Promise<void> {
   const steps = await host.parts[0]!.settle!(x);
   await host.store.atomic(steps ?? []);
 }
 
-const rows = (host: SmallHost): Record<string, unknown>[] =>
+const rows = (host: Driven): Record<string, unknown>[] =>
   host.store.db.prepare('SELECT *, CAST(charged AS TEXT) AS charged FROM usage_record').all() as never;
 
 const usage: Usage = {
@@ -181,12 +185,12 @@ function record(facts: Partial<UsageRecord>): UsageRecord {
 
 describe('retention', () => {
   /** Writes `count` records of an account, one millisecond apart. */
-  async function write(host: SmallHost, accountId: number, fromMs: number, count: number): Promise<void> {
+  async function write(host: Driven, accountId: number, fromMs: number, count: number): Promise<void> {
     const { steps } = host.use(Records);
     const times = Array.from({ length: count }, (_, i) => fromMs + i);
     await host.store.atomic(times.flatMap((atMs) => steps(record({ id: `${atMs}`, atMs, accountId }))));
   }
-  const counts = (host: SmallHost): unknown =>
+  const counts = (host: Driven): unknown =>
     host.store.db
       .prepare('SELECT account_id, COUNT(*) AS n FROM usage_record GROUP BY account_id ORDER BY account_id')
       .raw()

@@ -79,6 +79,7 @@ const catalog: Catalog = {
   },
   chain: (name) => [catalog.require(name), ...catalog.require(name).fallback.map((next) => catalog.require(next))],
   names: () => MODELS.map(({ name }) => name),
+  channel: () => undefined,
 };
 
 /** An exchange by hand: every fact that core would set can be set. */
@@ -201,12 +202,17 @@ async function settled(store: OpenStore): Promise<void> {
 }
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+const worlds: World[] = [];
 let directory = '';
 let files = 0;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'turnpike-quota-'));
 });
-after(() => rm(directory, { recursive: true }));
+after(async () => {
+  // A failed test leaves its store open, whose threads would keep this process alive.
+  for (const world of worlds) await world.close();
+  await rm(directory, { recursive: true });
+});
 
 async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
   const file = join(directory, `${++files}.db`);
@@ -220,9 +226,15 @@ async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited
     clock,
     records,
     async create(boot, section = {}) {
+      // What an earlier run wrote is durable by now, or it is lost with it.
+      await settled(store);
+      const keep = (record: UsageRecord) => {
+        records.push(record);
+        return NOTHING;
+      };
       const provided = new Map<string, unknown>([
         [Catalog.id, catalog],
-        [Records.id, { steps: (record) => (records.push(record), []) } satisfies Records],
+        [Records.id, { steps: keep } satisfies Records],
         [Accounts.id, { findByName: async (name) => (name === 'ann' ? holder(1, 11).account : undefined) } as Accounts],
       ]);
       const warnings: string[] = [];
@@ -250,6 +262,7 @@ async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited
     },
     async run(boot = 'boot-1', section) {
       const run = await world.create(boot, section);
+      await run.parts.link?.();
       await run.parts.start?.();
       return run;
     },
@@ -281,6 +294,7 @@ async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited
     },
     close: () => store.close(),
   };
+  worlds.push(world);
   const { ledger } = await world.run();
   for (const [layer, granted] of [
     [ACCOUNT, account],
@@ -814,7 +828,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
       weight: 2,
       arbitrary: fc.record({ kind: fc.constant('credit'), to: index, amount: fc.bigInt(1n, 150n), ref: fc.nat(8) }),
     },
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('admit'), key: index, amount }) },
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('admit'), key: index, amount }) },
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('deliver'), call: index, output: amount }) },
     {
       weight: 4,
@@ -828,7 +842,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('again'), call: index }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash') }) },
   ),
-  { minLength: 20, maxLength: 40 },
+  { minLength: 20, maxLength: 50 },
 );
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
@@ -847,13 +861,14 @@ describe('any sequence of events', () => {
         const accounts = [layer('account', 1), layer('account', 2)];
         const keys = [layer('key', 1), layer('key', 2), layer('key', 3), layer('key', 4)];
         const layers = [...accounts, ...keys];
-        const expected = layers.map((_, i) => ({ granted: 0n, used: 0n, held: 0n, unlimited: i === 1 || i === 2 }));
+        const grants = [200n, 0n, 0n, 120n, 300n, 0n];
+        const expected = grants.map((granted, i) => ({ granted, used: 0n, held: 0n, unlimited: i === 1 || i === 2 }));
         const refs = new Set<number>();
         let open: { x: Exchange; amount: bigint; touched: number[]; checkpoint: bigint }[] = [];
         let closed: Exchange[] = [];
         let run = await world.run(`boot-${round}-0`);
         for (const [i, at] of layers.entries()) {
-          await world.store.atomic(run.ledger.open(at, 0n, expected[i]!.unlimited));
+          await world.store.atomic(run.ledger.open(at, grants[i]!, expected[i]!.unlimited));
         }
 
         for (const [step, event] of history.entries()) {
@@ -941,7 +956,7 @@ describe('any sequence of events', () => {
       }),
       { numRuns: 30 },
     );
-    assert.ok(refusals > 50 && charges > 50, `too quiet to prove anything: ${refusals} refusals, ${charges} charges`);
+    assert.ok(refusals > 20 && charges > 20, `too quiet to prove anything: ${refusals} refusals, ${charges} charges`);
     await world.close();
   });
 });

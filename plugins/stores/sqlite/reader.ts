@@ -19,7 +19,8 @@ function find(sql: string): Database.Statement<unknown[]> {
   const known = statements.get(sql);
   if (known) return known;
   const statement = db.prepare<unknown[]>(sql);
-  if (!statement.reader) throw new Error('only statements that return rows can be read');
+  if (!statement.reader || !statement.readonly)
+    throw new Error('only statements that read and return rows can be read');
   if (statements.size >= KEPT) statements.clear();
   statements.set(sql, statement);
   return statement;

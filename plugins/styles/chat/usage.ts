@@ -13,8 +13,9 @@ export function usageIn(value: Json | undefined): Usage | undefined {
 }
 
 /**
- * The common form of a usage object. Cached and audio tokens are part of the prompt, and clamped to it; reasoning is part of
- * the completion, and added where a vendor's total shows that it was left out.
+ * The common form of a usage object: what the vendor says, as whole numbers; whether it can be true is for others to judge.
+ * Cached and audio tokens are part of the prompt. Reasoning is part of the completion, and added where the total shows that a
+ * vendor left it out.
  */
 export function toUsage(told: Json | undefined): Usage | undefined {
   const prompt = member(told, 'prompt_tokens');
@@ -22,33 +23,27 @@ export function toUsage(told: Json | undefined): Usage | undefined {
   if (typeof prompt !== 'number' && typeof completion !== 'number') return undefined;
   const inputDetails = member(told, 'prompt_tokens_details');
   const outputDetails = member(told, 'completion_tokens_details');
+  const cached =
+    member(inputDetails, 'cached_tokens') ??
+    member(told, 'prompt_cache_hit_tokens') ??
+    member(told, 'cached_tokens') ??
+    member(told, 'num_cached_tokens');
+  const written = member(inputDetails, 'cache_write_tokens') ?? member(inputDetails, 'cached_creation_tokens');
   const input = count(prompt);
-  const cacheRead = Math.min(
-    input,
-    count(
-      member(inputDetails, 'cached_tokens') ??
-        member(told, 'prompt_cache_hit_tokens') ??
-        member(told, 'cached_tokens') ??
-        member(told, 'num_cached_tokens'),
-    ),
-  );
-  const cacheWrite = Math.min(
-    input - cacheRead,
-    count(member(inputDetails, 'cache_write_tokens') ?? member(inputDetails, 'cached_creation_tokens')),
-  );
+  const cacheRead = count(cached);
+  const output = count(completion);
   const reasoning = count(member(outputDetails, 'reasoning_tokens'));
-  const counted = count(completion);
-  const isBeside = reasoning > 0 && count(member(told, 'total_tokens')) === input + counted + reasoning;
-  const output = isBeside ? counted + reasoning : counted;
+  const isBeside = reasoning > 0 && count(member(told, 'total_tokens')) === input + output + reasoning;
   return {
     input,
     cacheRead,
-    cacheWrite,
+    // Some count the same tokens as read and as written: the rest of the prompt is all that can have been written.
+    cacheWrite: Math.min(count(written), Math.max(0, input - cacheRead)),
     cacheWriteLong: 0,
-    inputAudio: Math.min(input, count(member(inputDetails, 'audio_tokens'))),
-    output,
-    reasoning: Math.min(output, reasoning),
-    outputAudio: Math.min(output, count(member(outputDetails, 'audio_tokens'))),
+    inputAudio: count(member(inputDetails, 'audio_tokens')),
+    output: isBeside ? output + reasoning : output,
+    reasoning,
+    outputAudio: count(member(outputDetails, 'audio_tokens')),
     estimated: false,
   };
 }
@@ -78,5 +73,6 @@ function member(value: Json | undefined, name: string): Json | undefined {
 }
 
 function count(value: Json | undefined): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
+  if (typeof value !== 'number' || value <= 0) return 0;
+  return Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER);
 }

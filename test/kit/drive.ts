@@ -1,7 +1,6 @@
-/** A host for a few real plugins, with an in-memory store and a clock by hand; no HTTP. */
+/** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
 import Database from 'better-sqlite3';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import { Ledger } from '../../core/contracts/ledger.ts';
 import type {
   Awaitable,
   Caller,
@@ -15,17 +14,15 @@ import type {
   Store,
   Value,
 } from '../../core/plugin.ts';
-import { createLedger } from '../../plugins/quota/ledger.ts';
-import { migrations as ledgerTables } from '../../plugins/quota/tables.ts';
-import { type FakeClock, fakeClock } from '../kit/clock.ts';
+import { type FakeClock, fakeClock } from './clock.ts';
 
 /** A store that counts what is read from it. */
-export interface SmallStore extends Store {
+export interface MemoryStore extends Store {
   readonly reads: number;
   readonly db: Database.Database;
 }
 
-export function smallStore(): SmallStore {
+export function memoryStore(): MemoryStore {
   const db = new Database(':memory:');
   db.pragma('foreign_keys = ON');
   let reads = 0;
@@ -59,8 +56,9 @@ export function smallStore(): SmallStore {
 }
 class Missed extends Error {}
 
-export interface SmallHost {
-  readonly store: SmallStore;
+/** Plugins that have been created, and what surrounds them. */
+export interface Driven {
+  readonly store: MemoryStore;
   readonly clock: FakeClock;
   /** What the first start would have shown. */
   readonly shown: { readonly rootPassword?: string; readonly key?: string }[];
@@ -82,22 +80,24 @@ interface AnyPlugin {
   create(host: Host, config: never): Awaitable<Parts>;
 }
 
-/** Creates plugins in the order given, each with its sections; `services` stand in for plugins that are not there. */
-export async function smallHost(
+/** Creates plugins in the order given, each with its sections. */
+export async function drive(
   plugins: readonly AnyPlugin[],
   options: {
-    readonly store?: SmallStore;
+    readonly store?: MemoryStore;
     readonly clock?: FakeClock;
     readonly sections?: Readonly<Record<string, unknown>>;
-    readonly services?: readonly (readonly [Service<unknown>, unknown])[];
+    /** Stand-ins for plugins that are not there. */
+    readonly services?: (store: MemoryStore, clock: FakeClock) => readonly (readonly [Service<unknown>, unknown])[];
+    /** Their tables. */
+    readonly tables?: readonly Migration[];
   } = {},
-): Promise<SmallHost> {
-  const { store = smallStore(), clock = fakeClock(), sections = {} } = options;
-  const shown: SmallHost['shown'] = [];
+): Promise<Driven> {
+  const { store = memoryStore(), clock = fakeClock(), sections = {} } = options;
+  const shown: Driven['shown'] = [];
   const provided = new Map<string, unknown>([
-    [FirstStart.id, { note: (lines: SmallHost['shown'][number]) => shown.push(lines) }],
-    [Ledger.id, createLedger(store, clock, () => 0n)],
-    ...(options.services ?? []).map(([service, it]) => [service.id, it] as const),
+    [FirstStart.id, { note: (lines: Driven['shown'][number]) => shown.push(lines) }],
+    ...(options.services?.(store, clock) ?? []).map(([service, it]) => [service.id, it] as const),
   ]);
   const lasting = new Map<string, unknown>();
   const quiet = () => {};
@@ -124,7 +124,7 @@ export async function smallHost(
   };
   // A store that another host has used before has its tables.
   if (store.db.pragma('user_version', { simple: true }) === 0) {
-    for (const { sql } of [...ledgerTables, ...plugins.flatMap((plugin) => plugin.migrations ?? [])]) {
+    for (const { sql } of [...(options.tables ?? []), ...plugins.flatMap((plugin) => plugin.migrations ?? [])]) {
       for (const statement of sql) store.db.exec(statement);
     }
     store.db.pragma('user_version = 1');

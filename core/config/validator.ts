@@ -1,0 +1,30 @@
+/** Checks one value against a schema and fills its defaults in. */
+import { Ajv } from 'ajv';
+import type { Schema } from '../plugin.ts';
+import { type Mistake, mistakes } from './sentences.ts';
+import { isAddressRange } from './values.ts';
+
+/** The validator for everything that stands in gateway.yaml: strict with schemas, complete with mistakes. */
+export function createValidator(): Ajv {
+  return new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    ownProperties: true,
+    strict: true,
+    // Alternatives that differ in what they require need not repeat what it looks like.
+    strictRequired: false,
+    allowUnionTypes: true,
+    allowMatchingProperties: true,
+    formats: { 'address-range': isAddressRange },
+  });
+}
+
+/**
+ * Fills the defaults of `value` in, where it stands, and says what is wrong with it. For parts of a section whose schema is known
+ * only later: the fields that a vendor adds to its channels. Throws where the schema itself is wrong.
+ */
+export function checkValue(schema: Schema, value: unknown): readonly Mistake[] {
+  const validate = createValidator().compile(schema);
+  return validate(value) ? [] : mistakes(validate.errors ?? [], value);
+}

@@ -1,0 +1,465 @@
+/** Passages: requests whose bytes are carried without being understood, yet bounded, timed and booked like calls. */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { answerHeaders, send } from './answers.ts';
+import { givesAway } from './attempt.ts';
+import { answerUnread, tooLarge } from './body.ts';
+import type { Clock } from './clock.ts';
+import type { Attempt, Call, FailureKind } from './contracts/call.ts';
+import type { Deadline } from './deadlines.ts';
+import { type DeliverTools, errorOf, failureOf, retryAfter, retryHeaders } from './deliver.ts';
+import { GatewayError } from './errors.ts';
+import { ClientLeft, type LiveExchange } from './exchange.ts';
+import type { Head } from './head.ts';
+import { scanJson } from './json.ts';
+import type { OpaqueCall, OpaqueCarrier, OpaqueListener } from './opaque.ts';
+import type { Known, Passage, PassageTarget } from './plugin.ts';
+
+/** A request for a passage, as it came. */
+export interface Arrival {
+  readonly head: Head;
+  /** The client waits for a go-ahead before it sends its body. */
+  readonly expectsContinue: boolean;
+  /** A larger body is cut off. */
+  readonly maxBytes: number;
+}
+
+/** More than this of an error is not read. */
+const MAX_ERROR_BODY = 64 * 1_024;
+const HEAD_MS = 600_000;
+/** How long a client may leave its answer unread. */
+const WRITE_STALL_MS = 120_000;
+/** What of the client's head goes to the vendor, beside what frames the body. */
+const ASKED: readonly string[] = ['accept', 'content-type', 'range'];
+/** What of the vendor's head goes to the client. */
+const ANSWERED: readonly string[] = [
+  'accept-ranges',
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'etag',
+  'last-modified',
+];
+const EMPTY = scanJson(Buffer.from('{}'));
+
+/** What a passage asks for, as far as anybody here can tell. Refuses what must not be carried. */
+export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 'head' | 'maxBytes'>): Call {
+  if (/%2f/i.test(head.path)) {
+    throw new GatewayError(400, 'invalid_path', 'An encoded slash (%2F) in the path is not carried.');
+  }
+  if (head.length !== undefined && head.length > maxBytes) throw tooLarge(maxBytes);
+  return {
+    style: passage.prefix,
+    model: '',
+    stream: false,
+    asksUsage: false,
+    body: EMPTY,
+    bounds: { inputBytes: head.length ?? 0, media: 0, outputTokens: 0, choices: 1 },
+  };
+}
+
+/**
+ * Carries an admitted request to the vendor and its answer back, or throws what the client is to be told. When it returns,
+ * the client has its answer, or a connection that broke off, and the exchange is concluded.
+ */
+export function carryPassage(
+  x: LiveExchange & Known,
+  passage: Passage,
+  arrival: Arrival,
+  opaque: OpaqueCarrier,
+  tools: DeliverTools,
+): Promise<void> {
+  if (x.stoppedBy !== undefined) throw x.stoppedBy;
+  const target = passage.target(x);
+  return new Promise((resolve, reject) => {
+    new Carriage(x, target, tools, resolve, reject).start(arrival, opaque);
+  });
+}
+
+/** Notes that a passage is tried at its only channel. */
+export function beginAttempt(x: LiveExchange, { channel }: PassageTarget, clock: Clock): Attempt {
+  const attempt: Attempt = {
+    offer: { channel, model: '', priced: '' },
+    startedMs: clock.now(),
+    endedMs: undefined,
+    firstByteMs: undefined,
+    status: undefined,
+    failure: undefined,
+    reason: undefined,
+    retryAfterMs: undefined,
+  };
+  x.attempts.push(attempt);
+  return attempt;
+}
+
+/** `refused`: the vendor says no, and its reasons are read. `answering`: a success is on its way. */
+type State = 'asking' | 'refused' | 'answering' | 'done';
+
+class Carriage implements OpaqueListener {
+  readonly #x: LiveExchange & Known;
+  readonly #target: PassageTarget;
+  readonly #tools: DeliverTools;
+  readonly #resolve: () => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #attempt: Attempt;
+  readonly #totalAtMs: number;
+  #state: State = 'asking';
+  #call: OpaqueCall | undefined;
+  #upload: Upload | undefined;
+  #deadline: Deadline | undefined;
+  #connected = false;
+  /** The vendor takes the body slower than the client sends it. */
+  #vendorStalls = false;
+  /** The client takes the answer slower than the vendor sends it. */
+  #clientStalls = false;
+  #answer: IncomingMessage | undefined;
+  /** Bytes of the body still to come, where the vendor said how many. */
+  #left: number | undefined;
+  /** Bytes of the answer that are held back. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  constructor(
+    x: LiveExchange & Known,
+    target: PassageTarget,
+    tools: DeliverTools,
+    resolve: () => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#x = x;
+    this.#target = target;
+    this.#tools = tools;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#attempt = beginAttempt(x, target, tools.clock);
+    this.#totalAtMs = x.startedMono + target.channel.timeout.totalMs;
+  }
+
+  start({ head, expectsContinue, maxBytes }: Arrival, opaque: OpaqueCarrier): void {
+    const { request, response } = this.#x;
+    const { url, channel } = this.#target;
+    this.#deadline = this.#tools.deadlines.set(channel.timeout.connectMs, () => this.#expired());
+    if (head.hasBody) {
+      this.#upload = new Upload(request, maxBytes, {
+        tooLarge: () => this.#stop(tooLarge(maxBytes)),
+        stalled: (yes) => {
+          this.#vendorStalls = yes;
+          this.#waitForHead();
+        },
+      });
+    }
+    try {
+      this.#call = opaque.web(
+        { method: head.method, url, headers: askedHeaders(head, this.#target) },
+        this.#upload,
+        this,
+      );
+    } catch {
+      this.#fail('broken', 'the request could not be made');
+      return;
+    }
+    // Only now: whoever waits for a go-ahead never sends what would be refused.
+    if (expectsContinue) response.writeContinue();
+    this.#x.onStop((error) => this.#stop(error));
+  }
+
+  // ---- the vendor
+
+  connected(): void {
+    this.#connected = true;
+    this.#waitForHead();
+  }
+
+  answered(answer: IncomingMessage): void {
+    // An answer nobody waits for may still break; then it must not do so unheard.
+    answer.on('error', () => this.failed());
+    if (this.#state !== 'asking') {
+      answer.destroy();
+      return;
+    }
+    answer.on('close', () => this.failed());
+    const status = answer.statusCode ?? 0;
+    this.#answer = answer;
+    this.#attempt.status = status;
+    this.#attempt.retryAfterMs = retryAfter(flat(answer));
+    this.#waitFor(this.#target.channel.timeout.idleMs);
+    const nonsense = whyNotRelayed(answer);
+    if (nonsense !== undefined) {
+      this.#fail('broken', nonsense);
+      return;
+    }
+    if (status >= 300) {
+      this.#attempt.failure = failureOf(status, status >= 500);
+      this.#attempt.reason = `status ${status}`;
+      if (this.#attempt.failure === 'credential') {
+        this.#fail('credential', this.#attempt.reason);
+        return;
+      }
+      this.#state = 'refused';
+    } else {
+      this.#state = 'answering';
+      const length = answer.headers['content-length'];
+      this.#left = length === undefined ? undefined : Number(length);
+    }
+    answer.on('data', (chunk: Buffer) => this.#read(chunk));
+    answer.on('end', () => {
+      if (!answer.complete) this.failed();
+      else if (this.#state === 'refused') this.#relayRefusal();
+      else if (this.#state === 'answering') this.#finish();
+    });
+  }
+
+  failed(): void {
+    if (!this.#connected) this.#fail('connect', 'the connection failed');
+    else if (this.#answer === undefined) this.#fail('broken', 'the connection was closed before the answer');
+    else this.#fail('broken', 'the connection was closed in the middle of the answer');
+  }
+
+  // ---- the answer
+
+  #read(chunk: Buffer): void {
+    if (this.#state !== 'refused' && this.#state !== 'answering') return;
+    this.#attempt.firstByteMs ??= this.#tools.clock.now() - this.#attempt.startedMs;
+    this.#waitFor(this.#target.channel.timeout.idleMs);
+    if (this.#left !== undefined) this.#left -= chunk.length;
+    // An error is relayed whole or not at all; and what completes a success waits until that is written down.
+    if (this.#state === 'refused' || (this.#left !== undefined && this.#left <= 0)) this.#hold(chunk);
+    else this.#write(chunk);
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#state === 'refused' && this.#heldBytes > MAX_ERROR_BODY) this.#fail('broken', 'the error is too long');
+  }
+
+  #write(chunk: Buffer): void {
+    const { response } = this.#x;
+    this.#x.served = this.#attempt.offer;
+    this.#x.delivered = true;
+    this.#sendHead();
+    if (response.write(chunk) || this.#clientStalls) return;
+    // The client reads slower than the vendor writes: the vendor has to wait, and the client not for ever.
+    this.#clientStalls = true;
+    this.#answer?.pause();
+    this.#waitFor(WRITE_STALL_MS);
+    response.once('drain', () => {
+      this.#clientStalls = false;
+      this.#waitFor(this.#target.channel.timeout.idleMs);
+      this.#answer?.resume();
+    });
+  }
+
+  /** Leaves with the first bytes of the body, so that a vendor that fails before them can still be answered for. */
+  #sendHead(): void {
+    const { response } = this.#x;
+    if (response.headersSent) return;
+    this.#x.status = this.#attempt.status!;
+    response.writeHead(this.#x.status, this.#answeredHeaders());
+  }
+
+  #answeredHeaders(): Record<string, string> {
+    const own: Record<string, string> = { 'x-turnpike-channel': this.#target.channel.name };
+    const theirs = flat(this.#answer!);
+    for (const name of ANSWERED) {
+      if (theirs[name] !== undefined) own[name] = theirs[name].replace(/[^\t\x20-\x7e\x80-\xff]/g, '?');
+    }
+    if (this.#attempt.status === 204) delete own['content-length'];
+    if (this.#attempt.retryAfterMs !== undefined) Object.assign(own, retryHeaders(this.#attempt.retryAfterMs));
+    return answerHeaders(this.#x.id, this.#x.answerHeaders, own);
+  }
+
+  // ---- endings
+
+  /** The good ending: the books first, then the last bytes. */
+  #finish(): void {
+    const x = this.#x;
+    x.served = this.#attempt.offer;
+    x.status = this.#attempt.status!;
+    this.#end();
+    this.#tools.conclude(x, 'served').then(
+      () => {
+        if (!x.gone) {
+          x.delivered = true;
+          this.#sendHead();
+          x.response.end(Buffer.concat(this.#held));
+          // What the vendor did not want to read has to go before the connection can serve again.
+          x.request.resume();
+        }
+        this.#resolve();
+      },
+      (error: unknown) => this.#giveUp(error),
+    );
+  }
+
+  /** The vendor says no, and the client should hear it. */
+  #relayRefusal(): void {
+    const x = this.#x;
+    const { status } = this.#attempt;
+    const body = Buffer.concat(this.#held);
+    if (givesAway(body, this.#target.channel)) {
+      this.#fail('broken', 'the error tells what is not for the client');
+      return;
+    }
+    x.status = status!;
+    this.#end();
+    this.#tools.conclude(x, status! < 500 ? 'refused' : 'failed').then(
+      () => {
+        const answer = { status: status!, headers: this.#answeredHeaders(), body };
+        if (!x.gone && x.request.complete) send(x.response, answer.status, answer.headers, body);
+        else if (!x.gone) answerUnread(x.request, x.response, answer, this.#tools.clock.after);
+        this.#resolve();
+      },
+      (error: unknown) => this.#giveUp(error),
+    );
+  }
+
+  /** Not in the books: the client must not believe it has everything. */
+  #giveUp(error: unknown): void {
+    if (!this.#x.response.headersSent) {
+      this.#reject(error);
+      return;
+    }
+    this.#x.response.destroy();
+    this.#resolve();
+  }
+
+  #fail(failure: FailureKind, reason: string): void {
+    if (this.#state === 'done') return;
+    this.#attempt.failure ??= failure;
+    this.#attempt.reason ??= reason;
+    this.#breakOff(errorOf(this.#attempt.failure, this.#attempt), 'failed');
+  }
+
+  /** The client left, sends too much, or somebody cut the exchange off. */
+  #stop(error: Error): void {
+    if (this.#state === 'done') return;
+    this.#breakOff(error, error instanceof ClientLeft ? 'aborted' : 'failed');
+  }
+
+  /** The bad ending: the error where there is still room for one, else no ending at all, so that no part is taken for the whole. */
+  #breakOff(error: Error, outcome: 'failed' | 'aborted'): void {
+    const { response } = this.#x;
+    this.#end();
+    if (!response.headersSent) {
+      this.#reject(error);
+      return;
+    }
+    const close = (): void => {
+      response.destroy();
+      this.#resolve();
+    };
+    this.#tools.conclude(this.#x, outcome).then(close, close);
+  }
+
+  /** Whatever happens from here on is nobody's business. */
+  #end(): void {
+    this.#state = 'done';
+    if (this.#deadline !== undefined) this.#tools.deadlines.clear(this.#deadline);
+    this.#deadline = undefined;
+    this.#x.onStop(undefined);
+    this.#upload?.destroy();
+    this.#call?.abort();
+    this.#attempt.endedMs = this.#tools.clock.now();
+    this.#tools.pipeline.attempted(this.#x, this.#attempt);
+  }
+
+  // ---- waiting
+
+  #waitFor(ms: number): void {
+    if (this.#deadline !== undefined) this.#deadline.atMs = Math.min(this.#tools.clock.mono() + ms, this.#totalAtMs);
+  }
+
+  /** Slow clients are the server's to watch; the vendor may not be slow in taking the body, nor in answering it. */
+  #waitForHead(): void {
+    if (!this.#connected || this.#state !== 'asking') return;
+    const { idleMs, headMs } = this.#target.channel.timeout;
+    if (this.#upload === undefined || this.#upload.readableEnded) this.#waitFor(headMs ?? HEAD_MS);
+    else this.#waitFor(this.#vendorStalls ? idleMs : Number.POSITIVE_INFINITY);
+  }
+
+  #expired(): void {
+    this.#deadline = undefined;
+    if (this.#clientStalls) this.#stop(new ClientLeft('the client does not read'));
+    else if (!this.#connected) this.#fail('connect', 'the connection took too long');
+    else if (this.#tools.clock.mono() >= this.#totalAtMs) this.#fail('timeout', 'the call took too long');
+    else this.#fail('timeout', `no ${this.#state === 'asking' ? 'answer' : 'bytes'} in time`);
+  }
+}
+
+/** Who is told how an upload fares. */
+interface UploadWatcher {
+  readonly tooLarge: () => void;
+  /** Whether the vendor keeps the client waiting; also told when the body has come to its end. */
+  readonly stalled: (yes: boolean) => void;
+}
+
+/** The client's body on its way: bounded, and read no faster than the vendor takes it. */
+class Upload extends Readable {
+  readonly #source: IncomingMessage;
+  readonly #watcher: UploadWatcher;
+  readonly #take: (chunk: Buffer) => void;
+  readonly #finish = (): void => {
+    this.push(null);
+  };
+
+  constructor(source: IncomingMessage, maxBytes: number, watcher: UploadWatcher) {
+    super();
+    let size = 0;
+    this.#source = source;
+    this.#watcher = watcher;
+    this.#take = (chunk) => {
+      size += chunk.length;
+      if (size > maxBytes) {
+        watcher.tooLarge();
+      } else if (!this.push(chunk)) {
+        source.pause();
+        watcher.stalled(true);
+      }
+    };
+    source.on('data', this.#take).on('end', this.#finish);
+    this.on('end', () => watcher.stalled(false));
+  }
+
+  override _read(): void {
+    this.#watcher.stalled(false);
+    this.#source.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#source.off('data', this.#take).off('end', this.#finish);
+    this.#source.pause();
+    done(error);
+  }
+}
+
+/** Everything the vendor learns about the request, beside its address. */
+function askedHeaders(head: Head, target: PassageTarget): Record<string, string> {
+  const headers: Record<string, string> = {
+    'user-agent': 'turnpike',
+    // Whether the client could read anything else, we do not pass on.
+    'accept-encoding': 'identity',
+  };
+  for (const name of ASKED) if (head.headers[name] !== undefined) headers[name] = head.headers[name];
+  Object.assign(headers, target.headers);
+  if (head.hasBody && head.length === undefined) headers['transfer-encoding'] = 'chunked';
+  else if (head.method === 'POST' || head.method === 'PUT') headers['content-length'] = String(head.length ?? 0);
+  return headers;
+}
+
+/** What makes an answer none; undefined where it may be relayed. */
+function whyNotRelayed({ statusCode = 0, headers }: IncomingMessage): string | undefined {
+  if (statusCode < 200 || (statusCode >= 300 && statusCode < 400) || statusCode === 407) return `status ${statusCode}`;
+  if (/^\s*(text\/html|application\/xhtml)/i.test(headers['content-type'] ?? ''))
+    return 'a page for people was answered';
+  return undefined;
+}
+
+/** The headers of an answer; of repeated ones, node has made one already wherever we look. */
+function flat({ headers }: IncomingMessage): Record<string, string> {
+  const result: Record<string, string> = Object.create(null);
+  for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') result[name] = value;
+  return result;
+}

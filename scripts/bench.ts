@@ -1,0 +1,39 @@
+/** `npm run bench [-- --quick]`: measures Turnpike beside a bare proxy, a proxy package and another gateway, in one run. */
+import { loadTools } from './bench/load.ts';
+import { canPin, describeMachine } from './bench/machine.ts';
+import { FULL, measureAll, QUICK } from './bench/measurements.ts';
+import { endAllAtExit } from './bench/processes.ts';
+import { report } from './bench/report.ts';
+import type { Who } from './bench/rounds.ts';
+import { bareProxy, httpProxy3, portkey, turnpike, type Variant } from './bench/variants.ts';
+
+const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+
+const words = process.argv.slice(2);
+if (words.some((word) => word !== '--quick')) {
+  say('usage: npm run bench [-- --quick]');
+  process.exit(2);
+}
+endAllAtExit();
+say(describeMachine());
+if (!canPin)
+  say('Processes are not kept on cores of their own (needs Linux, taskset and two cores): compare ratios only.');
+
+const { tools, note } = await loadTools();
+if (note !== undefined) say(note);
+
+const variants: Variant[] = [bareProxy, httpProxy3];
+try {
+  variants.push(await portkey());
+} catch (error) {
+  say(`Portkey is left out, because it could not be installed: ${(error as Error).message}`);
+}
+variants.push(turnpike);
+
+const measured = await measureAll(variants, tools, words.includes('--quick') ? QUICK : FULL, say);
+const titles = new Map<Who, string>([
+  ['direct', 'mock vendor, direct'],
+  ...variants.map(({ name, title }) => [name, title] as const),
+]);
+process.stdout.write(report(measured, titles));
+process.exit(0);

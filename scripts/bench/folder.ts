@@ -1,0 +1,42 @@
+/** The scratch folder of a bench, `.bench/`: packages that are measured and not needed, request bodies, a database. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './processes.ts';
+
+export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
+export const FOLDER: string = join(ROOT, '.bench');
+
+/** A file of this folder of scripts. */
+export function script(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** Writes a file into the scratch folder. Its path. */
+export function write(name: string, text: string): string {
+  const path = join(FOLDER, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** An empty folder in the scratch folder. Its path. */
+export function emptied(name: string): string {
+  const path = join(FOLDER, name);
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+/** Installs packages at exact versions into a folder of their own, unless they are there. Rejects where npm cannot. */
+export async function install(
+  name: string,
+  dependencies: Readonly<Record<string, string>>,
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const path = join(FOLDER, name);
+  if (Object.keys(dependencies).every((needed) => existsSync(join(path, 'node_modules', needed)))) return path;
+  write(join(name, 'package.json'), JSON.stringify({ private: true, dependencies, overrides }));
+  await run(['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'], { cwd: path });
+  return path;
+}

@@ -1,0 +1,182 @@
+/** The mock vendor and the load generator: the C pair where it can be compiled, else a slower stand-in. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FOLDER, install, ROOT, script, write } from './folder.ts';
+import { CORE, freePort, has, onCore } from './machine.ts';
+import { type Running, run, start } from './processes.ts';
+import { chatRequest, type Target } from './variants.ts';
+
+/** What is sent, and how. */
+export interface Load {
+  readonly stream: boolean;
+  readonly connections: number;
+  readonly requests: number;
+  /** Sent before counting begins. */
+  readonly warm?: number;
+  /** Requests per second, whatever the answers do; without it each connection sends its next request when it has an answer. */
+  readonly perSecond?: number;
+  /** Microseconds between the first requests of two connections. */
+  readonly rampUs?: number;
+  /** Reads the server's memory so many seconds after the start, too. */
+  readonly memoryAtS?: number;
+}
+
+/** What came of it. Times are microseconds, memory is KiB; undefined is not measured. */
+export interface Sample {
+  readonly answered: number;
+  /** Errors, other statuses than 200, streams without their last event. */
+  readonly failed: number;
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpu: number | undefined;
+  readonly firstByteP50: number | undefined;
+  readonly cpuPerEvent: number | undefined;
+  readonly eventDelayP99: number | undefined;
+  readonly memoryBefore: number | undefined;
+  readonly memoryDuring: number | undefined;
+}
+
+/** Where answers come from, and who asks for them. */
+export interface LoadTools {
+  /** Can time streams and single microseconds. */
+  readonly exact: boolean;
+  /** A vendor whose streams have so many events, so far apart. */
+  vendor(events: number, gapMs: number): Promise<{ readonly port: number; readonly process: Running }>;
+  measure(target: Target, load: Load): Promise<Sample>;
+}
+
+const SOURCES = join(ROOT, '../shared/tools/load');
+/** Nobody may take longer over one load. */
+const LONGEST_S = 60;
+
+/** The C pair, or the stand-in and a sentence why. */
+export async function loadTools(): Promise<{ readonly tools: LoadTools; readonly note: string | undefined }> {
+  const missing = !existsSync(join(SOURCES, 'lg.c'))
+    ? 'the C mock vendor and load generator are not beside this checkout'
+    : has('cc')
+      ? undefined
+      : 'there is no C compiler';
+  if (missing === undefined) return { tools: await compiled(), note: undefined };
+  const note =
+    `${missing}: a mock on node and autocannon stand in. They take more time than what they measure, so the requests per ` +
+    'second are theirs as much as the server’s, and latency, streams and memory are not measured.';
+  return { tools: await standIn(), note };
+}
+
+async function compiled(): Promise<LoadTools> {
+  const bin = join(FOLDER, 'bin');
+  mkdirSync(bin, { recursive: true });
+  for (const name of ['mock', 'lg']) await run(['cc', '-O2', '-o', join(bin, name), join(SOURCES, `${name}.c`)]);
+  const bodies = requestBodies();
+  return {
+    exact: true,
+    async vendor(events, gapMs) {
+      const port = await freePort();
+      const options = [`${port}`, '--chunks', `${events}`, '--gap-us', `${gapMs * 1_000}`];
+      const process = start(onCore(CORE.load, [join(bin, 'mock'), ...options]));
+      await process.says(/ready/);
+      return { port, process };
+    },
+    async measure(target, load) {
+      const options: Record<string, number | string | undefined> = {
+        port: target.port,
+        conns: load.connections,
+        n: load.requests,
+        warm: load.warm,
+        rate: load.perSecond,
+        'ramp-us': load.rampUs,
+        'mid-rss': load.memoryAtS,
+        pid: target.pid,
+        body: bodies(load.stream),
+        maxs: LONGEST_S,
+        // What the server does about an answer after it has sent it belongs to its cost.
+        'post-ms': 50,
+      };
+      const words = Object.entries(options).flatMap(([name, value]) =>
+        value === undefined ? [] : [`--${name}`, `${value}`],
+      );
+      for (const header of target.headers) words.push('--hdr', header);
+      if (load.stream) words.push('--sse');
+      const said = JSON.parse(await run(onCore(CORE.load, [join(bin, 'lg'), ...words]))) as Record<string, number>;
+      const counted = (name: string): number => said[name] ?? 0;
+      return {
+        answered: counted('ok'),
+        failed: counted('errs') + counted('non200') + counted('nodone') + counted('timedout'),
+        perSecond: counted('rps'),
+        p50: counted('p50_us'),
+        p99: counted('p99_us'),
+        cpu: said.cpu_us_per_req,
+        firstByteP50: said.ttfb_p50_us,
+        cpuPerEvent: said.cpu_us_per_chunk,
+        eventDelayP99: said.chunk_p99_us,
+        memoryBefore: said.rss0_kb,
+        memoryDuring: said.rss_mid_kb,
+      };
+    },
+  };
+}
+
+async function standIn(): Promise<LoadTools> {
+  const folder = await install('autocannon', { autocannon: '8.0.0' });
+  const autocannon = join(folder, 'node_modules/autocannon/autocannon.js');
+  const bodies = requestBodies();
+  return {
+    exact: false,
+    async vendor() {
+      const port = await freePort();
+      const running = start(onCore(CORE.load, [process.execPath, script('./mock-vendor.mjs'), `${port}`]));
+      await running.says(/ready/);
+      return { port, process: running };
+    },
+    async measure(target, load) {
+      const words = ['--json', '-m', 'POST', '-c', `${load.connections}`, '-a', `${load.requests + (load.warm ?? 0)}`];
+      words.push('-i', bodies(load.stream), '-H', 'content-type=application/json');
+      for (const header of target.headers) words.push('-H', header.replace(': ', '='));
+      const url = `http://127.0.0.1:${target.port}/v1/chat/completions`;
+      const before = cpuTime(target.pid);
+      const output = await run(onCore(CORE.load, [process.execPath, autocannon, ...words, url]));
+      const after = cpuTime(target.pid);
+      const said = JSON.parse(output) as {
+        readonly '2xx': number;
+        readonly non2xx: number;
+        readonly errors: number;
+        readonly duration: number;
+        readonly latency: { readonly p50: number; readonly p99: number };
+      };
+      const answered = said['2xx'];
+      return {
+        answered,
+        failed: said.non2xx + said.errors,
+        perSecond: answered / said.duration,
+        p50: said.latency.p50 * 1_000,
+        p99: said.latency.p99 * 1_000,
+        cpu: before === undefined || after === undefined ? undefined : (after - before) / answered,
+        firstByteP50: undefined,
+        cpuPerEvent: undefined,
+        eventDelayP99: undefined,
+        memoryBefore: undefined,
+        memoryDuring: undefined,
+      };
+    },
+  };
+}
+
+/** Files with the request for a whole answer and for a stream. */
+function requestBodies(): (stream: boolean) => string {
+  const whole = write('whole.json', chatRequest(false));
+  const stream = write('stream.json', chatRequest(true));
+  return (wanted) => (wanted ? stream : whole);
+}
+
+/** CPU time of a process and its threads so far, in microseconds; to a hundredth of a second, and on Linux only. */
+function cpuTime(pid: number | undefined): number | undefined {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,8 @@
+// Loaded before a gateway that would listen on every address: a bench is nobody's business but this machine's.
+import { Server } from 'node:net';
+
+const { listen } = Server.prototype;
+Server.prototype.listen = function (port, ...rest) {
+  const listening = rest.find((argument) => typeof argument === 'function');
+  return listen.call(this, typeof port === 'object' ? port.port : port, '127.0.0.1', listening);
+};

@@ -1,0 +1,49 @@
+/** What this machine offers a bench: cores to pin to, programs, descriptors, free ports. */
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { availableParallelism, cpus } from 'node:os';
+
+/** Where whoever is measured runs, and where everything else does. */
+export const CORE = { server: '0', load: '1', both: '0,1' } as const;
+
+/** Whether a program is installed. */
+export function has(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
+}
+
+/** Whether processes can be kept on a core of their own. */
+export const canPin: boolean = process.platform === 'linux' && availableParallelism() >= 2 && has('taskset');
+
+/** The same command, kept on some cores where that is possible. */
+export function onCore(cores: string, command: readonly string[]): readonly string[] {
+  return canPin ? ['taskset', '-c', cores, ...command] : command;
+}
+
+/** Moves a running process, with all its threads. */
+export function moveTo(cores: string, pid: number): void {
+  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', cores, String(pid)], { stdio: 'ignore' });
+}
+
+/** How many files and connections one process may have open. */
+export function descriptors(): number {
+  const { stdout } = spawnSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
+  return stdout?.trim() === 'unlimited' ? Infinity : Number(stdout?.trim() || 1_024);
+}
+
+/** A port of the loopback address on which nobody listens. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
+    });
+  });
+}
+
+/** One line: `2 × AMD EPYC, node v20.20.2, linux`. */
+export function describeMachine(): string {
+  const model = cpus()[0]?.model ?? 'unknown processor';
+  return `${availableParallelism()} × ${model}, node ${process.version}, ${process.platform}`;
+}

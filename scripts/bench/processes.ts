@@ -1,0 +1,85 @@
+/** The processes of a bench: started, watched for a sign that they are ready, and all ended with it, however it ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A process we started. */
+export interface Running {
+  readonly pid: number;
+  /** Waits for a line that matches. Rejects with what the process said where it ends before, or takes too long. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  stop(): Promise<void>;
+}
+
+const READY_MS = 20_000;
+const running = new Set<ChildProcess>();
+
+/** Starts a program. */
+export function start(command: readonly string[], options: { readonly cwd?: string } = {}): Running {
+  const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  let output = '';
+  let heard = (): void => {};
+  const hear = (text: string): void => {
+    output = (output + text).slice(-16_384);
+    heard();
+  };
+  child.stdout.setEncoding('utf8').on('data', hear);
+  child.stderr.setEncoding('utf8').on('data', hear);
+  child.on('error', (error) => hear(error.message));
+  child.on('exit', () => {
+    running.delete(child);
+    heard();
+  });
+  return {
+    pid: child.pid ?? 0,
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const fail = (why: string) => reject(new Error(`${command.join(' ')} ${why}:\n${output}`));
+        const tooLate = setTimeout(() => fail('was not ready in time'), READY_MS);
+        heard = () => {
+          const found = pattern.exec(output);
+          if (found === null && child.exitCode === null) return;
+          clearTimeout(tooLate);
+          if (found === null) fail(`ended with code ${child.exitCode}`);
+          else resolve(found);
+        };
+        heard();
+      }),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Runs a program to its end. Resolves with its standard output; rejects with what it complained about. */
+export function run(command: readonly string[], options: { readonly cwd?: string } = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command[0]!, command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(child);
+    let output = '';
+    let complaints = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaints += text;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      running.delete(child);
+      if (code === 0) resolve(output);
+      else reject(new Error(`${command.join(' ')} ended with code ${code}: ${complaints.trim().slice(-2_000)}`));
+    });
+  });
+}
+
+/** Ends everything that still runs, also when this process is interrupted. Call once, before anything is started. */
+export function endAllAtExit(): void {
+  process.on('exit', () => {
+    for (const child of running) child.kill('SIGKILL');
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+}

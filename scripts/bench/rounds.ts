@@ -1,0 +1,72 @@
+/** Rounds: everybody is measured once in each, in turns, so that what disturbs the machine disturbs all of them alike. */
+import type { Sample } from './load.ts';
+import type { VariantName } from './variants.ts';
+
+/** `direct` is the mock vendor without anything between. */
+export type Who = VariantName | 'direct';
+
+/** The samples of everybody, one per round. */
+export type Rounds = ReadonlyMap<Who, readonly Sample[]>;
+
+/** One number of a sample; undefined where it was not measured. */
+export type Pick = (sample: Sample) => number | undefined;
+
+/** Measures everybody once per round, forwards in one and backwards in the next. */
+export async function inTurns(
+  everybody: readonly Who[],
+  rounds: number,
+  measure: (who: Who) => Promise<Sample>,
+): Promise<Rounds> {
+  const samples = new Map<Who, Sample[]>(everybody.map((who) => [who, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const who of round % 2 === 0 ? everybody : everybody.toReversed()) {
+      samples.get(who)!.push(await measure(who));
+    }
+  }
+  return samples;
+}
+
+/** The median of one number over all rounds. */
+export function typical(rounds: Rounds, who: Who, pick: Pick): number | undefined {
+  return median((rounds.get(who) ?? []).map(pick));
+}
+
+/** The median of one number less the same number of another, round by round. */
+export function added(rounds: Rounds, who: Who, pick: Pick, base: Who = 'direct'): number | undefined {
+  return paired(rounds, who, base, (mine, its) => minus(pick(mine), pick(its)));
+}
+
+/** The median of what one has divided by what another has, round by round. */
+export function ratio(rounds: Rounds, who: Who, other: Who, pick: Pick): number | undefined {
+  return paired(rounds, who, other, (mine, its) => divided(pick(mine), pick(its)));
+}
+
+/** The same for what they add to `direct`. */
+export function addedRatio(rounds: Rounds, who: Who, other: Who, pick: Pick): number | undefined {
+  return divided(added(rounds, who, pick), added(rounds, other, pick));
+}
+
+function paired(
+  rounds: Rounds,
+  who: Who,
+  other: Who,
+  compare: (mine: Sample, its: Sample) => number | undefined,
+): number | undefined {
+  const its = rounds.get(other) ?? [];
+  return median((rounds.get(who) ?? []).map((mine, i) => (its[i] === undefined ? undefined : compare(mine, its[i]))));
+}
+
+function minus(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a - b;
+}
+
+function divided(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined || b <= 0 ? undefined : a / b;
+}
+
+function median(values: readonly (number | undefined)[]): number | undefined {
+  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  if (sorted.length === 0) return undefined;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

@@ -1,0 +1,120 @@
+/** Who is compared: a bare proxy, a proxy package, another gateway, and Turnpike as a user would start it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { emptied, install, ROOT, script, write } from './folder.ts';
+import { CORE, freePort, onCore } from './machine.ts';
+import { type Running, start } from './processes.ts';
+
+export type VariantName = 'bare' | 'http-proxy-3' | 'portkey' | 'turnpike';
+
+/** Something that takes chat calls and gets its answers from an upstream. */
+export interface Variant {
+  readonly name: VariantName;
+  /** For the tables. */
+  readonly title: string;
+  /** Starts it in front of the vendor that listens at `upstream`. */
+  start(upstream: number): Promise<Server>;
+}
+
+/** Where requests go. */
+export interface Target {
+  readonly port: number;
+  /** `name: value` */
+  readonly headers: readonly string[];
+  /** Whose CPU time and memory are measured; undefined for the vendor itself. */
+  readonly pid?: number;
+}
+
+/** A running variant. */
+export interface Server extends Target {
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const PORTKEY = { '@portkey-ai/gateway': '1.15.2' };
+/** With the version npm would choose, it answers 500 to every stream. */
+const PORTKEY_NEEDS = { '@hono/node-server': '1.12.2' };
+/** Large enough never to be reached in a bench. */
+const UNREACHED = 1_000_000_000;
+
+function started(process: Running, port: number, headers: readonly string[]): Server {
+  return { port, headers, pid: process.pid, stop: () => process.stop() };
+}
+
+function proxy(name: VariantName, title: string, file: string): Variant {
+  return {
+    name,
+    title,
+    async start(upstream) {
+      const port = await freePort();
+      const process = start(onCore(CORE.server, [globalThis.process.execPath, script(file), `${port}`, `${upstream}`]));
+      await process.says(/ready/);
+      return started(process, port, []);
+    },
+  };
+}
+
+/** The yardstick of all ratios. */
+export const bareProxy: Variant = proxy('bare', 'bare node:http proxy', './bare-proxy.mjs');
+export const httpProxy3: Variant = proxy('http-proxy-3', 'http-proxy-3, keep-alive', './http-proxy-3.mjs');
+
+/** Installs Portkey's gateway. Rejects where npm cannot. */
+export async function portkey(): Promise<Variant> {
+  const folder = await install('portkey', PORTKEY, PORTKEY_NEEDS);
+  const entry = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+  return {
+    name: 'portkey',
+    title: `Portkey ${PORTKEY['@portkey-ai/gateway']}`,
+    async start(upstream) {
+      const port = await freePort();
+      const command = [process.execPath, '--import', script('./loopback-only.mjs'), entry, '--headless'];
+      const running = start(onCore(CORE.server, [...command, `--port=${port}`]));
+      await running.says(/Ready for connections/);
+      return started(running, port, [
+        'authorization: Bearer none',
+        'x-portkey-provider: openai',
+        `x-portkey-custom-host: http://127.0.0.1:${upstream}/v1`,
+      ]);
+    },
+  };
+}
+
+/** Turnpike with the pipeline of the shipped gateway.yaml, a priced model, and limits that count and never refuse. */
+export const turnpike: Variant = {
+  name: 'turnpike',
+  title: 'Turnpike',
+  async start(upstream) {
+    const port = await freePort();
+    const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
+      readonly pipeline: readonly string[];
+      readonly limits: Readonly<Record<string, number>>;
+    };
+    const data = emptied(`data-${port}`);
+    const config = write(
+      `data-${port}/gateway.yaml`,
+      stringify({
+        listen: { host: '127.0.0.1', port },
+        store: { driver: 'sqlite', file: join(data, 'turnpike.db') },
+        pipeline: shipped.pipeline,
+        limits: Object.fromEntries(Object.keys(shipped.limits).map((option) => [option, UNREACHED])),
+        channels: [{ name: 'mock', vendor: 'compatible', url: `http://127.0.0.1:${upstream}/v1`, key: 'vendor-key' }],
+        models: { [MODEL]: { from: ['mock'], price: { input: 0.15, output: 0.6 } } },
+      }),
+    );
+    const command = [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config];
+    const running = start(onCore(CORE.server, command));
+    const key = (await running.says(/"key":"(sk-\w+)"[^]*ready http/))[1];
+    return started(running, port, [`authorization: Bearer ${key}`]);
+  },
+};
+
+/** The model of every request. */
+export const MODEL = 'gpt-4o-mini';
+
+/** A chat request of 2 KB. */
+export function chatRequest(stream: boolean): string {
+  const content = 'Explain how a toll road keeps its books, and what happens when a barrier fails. '.repeat(5);
+  const messages = ['system', 'user', 'assistant', 'user'].map((role) => ({ role, content }));
+  return JSON.stringify({ model: MODEL, stream, temperature: 0.2, max_tokens: 256, messages, user: 'u'.repeat(64) });
+}

@@ -1,0 +1,98 @@
+/** The vendors of the kill loop: what they answer, and the price of what they have sent. */
+import { type FakeVendor, fakeVendor, type VendorRequest } from '../../test/kit/fake-vendor.ts';
+import { chatEvents } from '../../test/kit/fixtures.ts';
+import { cutAt, errorAnswer, eventStream, lengthOf, pause, rst, type Script, wholeAnswer } from '../../test/kit/script.ts';
+import { answerOf, type Call, MODELS, numberIn, PRICE, priceOf } from './calls.ts';
+
+/** Between two events of the slow one: a stream then lives as long as two checkpoints. */
+const SLOW_MS = 350;
+/** Before any answer: calls pile up, as they do at true vendors. */
+const THINKING_MS = 20;
+/** Our own count, where the vendor does not say: four characters or bytes are a token. */
+const PER_TOKEN = 4;
+
+/** Vendors that answer the calls of a run. */
+export interface Vendors {
+  /** The sections of gateway.yaml that lead to them. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Notes on every call the most that its vendors' words can cost, and stops them. */
+  close(): Promise<void>;
+}
+
+/** Starts them; `callOf` finds a call by its number. */
+export async function startVendors(callOf: (number: number) => Call): Promise<Vendors> {
+  const answered: { readonly request: VendorRequest; readonly call: Call; readonly script: Script }[] = [];
+  const vendor: FakeVendor = await fakeVendor((request) => {
+    const call = callOf(numberIn(JSON.stringify(request.json.messages)));
+    const script = scriptFor(call, request.path.startsWith('/flaky/'));
+    answered.push({ request, call, script });
+    return script;
+  });
+  const channel = (name: string, priority: number) => ({
+    name,
+    vendor: 'compatible',
+    url: `http://127.0.0.1:${vendor.port}/${name}/v1`,
+    key: 'a-vendor-key-of-the-kill-loop',
+    priority,
+  });
+  const from = { good: ['main'], flaky: ['flaky', 'main'], breaking: ['main'], slow: ['main'], down: ['main'] };
+  return {
+    config: {
+      channels: [channel('flaky', 0), channel('main', 1)],
+      models: Object.fromEntries(MODELS.map((name) => [name, { from: from[name], price: PRICE }])),
+    },
+    async close() {
+      for (const { request, call, script } of answered) {
+        const cost = mostFor(request, call, script);
+        if (cost > call.most) call.most = cost;
+      }
+      await vendor.close();
+    },
+  };
+}
+
+function scriptFor(call: Call, flaky: boolean): Script {
+  const { model, stream, number } = call;
+  if (model === 'down') return errorAnswer(503);
+  // The fallback is asked more often than not, and in every way in which a channel can fail before its first word.
+  if (flaky && number % 4 !== 0) return number % 4 === 1 ? errorAnswer(500) : number % 4 === 2 ? [rst()] : cutAt(whole(call), 20);
+  if (model === 'breaking') return cutAt(stream ? streamed(call, 2) : whole(call), -10 - 10 * (number % 20));
+  return stream ? streamed(call, model === 'slow' ? SLOW_MS : 2) : whole(call);
+}
+
+function whole(call: Call): Script {
+  return [pause(THINKING_MS), ...wholeAnswer(answerOf(call))];
+}
+
+function streamed(call: Call, betweenMs: number): Script {
+  const events = chatEvents(answerOf(call)).flatMap((event) => [pause(betweenMs), event]);
+  return [pause(THINKING_MS), ...eventStream(events)];
+}
+
+/**
+ * The most that may be charged for what a vendor has sent of an answer: its own count, where it got that far; else ours of
+ * the text it sent. Nothing for errors, nor for a whole answer that was cut off.
+ */
+function mostFor(request: VendorRequest, call: Call, script: Script): bigint {
+  const sent = sentBytes(request, script);
+  const told = sent.includes('"usage":{') ? priceOf(answerOf(call).usage) : 0n;
+  if (!call.stream) return sent.length === lengthOf(script) ? told : 0n;
+  const text = [...sent.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)].map(([, content = '']) => content).join('');
+  if (text === '') return told;
+  const counted = priceOf({
+    prompt: Math.ceil(request.body.length / PER_TOKEN),
+    completion: Math.ceil(text.length / PER_TOKEN),
+  });
+  return counted > told ? counted : told;
+}
+
+/** What can have left: all that was handed to the network, and the write under way. */
+function sentBytes(request: VendorRequest, script: Script): string {
+  let text = '';
+  for (const move of script) {
+    if (move.kind !== 'bytes') continue;
+    if (text.length > request.sentBytes) break;
+    text += move.bytes.toString('latin1');
+  }
+  return text;
+}

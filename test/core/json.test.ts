@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type JsonBody, type JsonLimits, scanAnswer, scanJson } from '../../core/json.ts';
+
+const scan = (text: string, limits?: JsonLimits): JsonBody => scanJson(Buffer.from(text), limits);
+
+/** The message of the refusal; fails where there is none, or where it is no 400 `invalid_json`. */
+function refusal(bytes: string | Buffer, limits?: JsonLimits): string {
+  let message = '';
+  assert.throws(
+    () => scanJson(Buffer.from(bytes), limits),
+    (error) => {
+      assert.ok(error instanceof GatewayError, String(error));
+      assert.deepEqual([error.status, error.code, error.param], [400, 'invalid_json', '']);
+      message = error.message;
+      return true;
+    },
+  );
+  return message;
+}
+
+const FORBIDDEN = ['__proto__', 'constructor', 'prototype'];
+const names = fc
+  .oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.string({ maxLength: 60 }))
+  .filter((name) => !FORBIDDEN.includes(name));
+const values = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.oneof(
+      fc.constantFrom<Json>(null, true, false, 0, -1.5e-7, 1e21, '', 'data:,', '"\\\\"\\'),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
+      fc.string({ unit: 'binary', maxLength: 100 }),
+    ),
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.dictionary(names, tie('value'), { maxKeys: 5 }),
+  ),
+})).value;
+const objects = fc.dictionary(names, values, { maxKeys: 8 });
+/** A JSON object as text, in several ways to write it. */
+const texts = fc.tuple(objects, fc.constantFrom('', ' ', '\t', '\n \r'), fc.boolean()).map(([object, space, ascii]) => {
+  // Every token between quotes stays; space goes around the others.
+  const spaced = JSON.stringify(object).replace(/"(?:[^"\\]|\\.)*"|[{}[\]:,]/gs, (token) => `${space}${token}${space}`);
+  return ascii ? spaced.replace(/[^\0-\x7f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`) : spaced;
+});
+
+describe('scanning a body', () => {
+  it('finds every member where the parser finds it', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const truth = JSON.parse(text) as JsonObject;
+        const body = scan(text);
+        assert.deepEqual(new Set(body.members.keys()), new Set(Object.keys(truth)));
+        for (const [name, { start, end }] of body.members) {
+          assert.deepEqual(JSON.parse(body.bytes.toString('utf8', start, end)), truth[name]);
+          assert.deepEqual(body.get(name), truth[name]);
+          assert.ok(body.has(name));
+        }
+        assert.deepEqual(body.tree(), truth);
+        assert.equal(body.get('no such member'), undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('accepts exactly the objects that the parser accepts, also when one character is wrong', () => {
+    let refused = 0;
+    const damage = fc.tuple(
+      fc.nat(),
+      fc.constantFrom(
+        '',
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"',
+        '\\',
+        '-',
+        '+',
+        '.',
+        'e',
+        'E',
+        '0',
+        '1',
+        't',
+        'u',
+        ' ',
+        'x',
+        '/',
+      ),
+      fc.nat({ max: 1 }),
+    );
+    fc.assert(
+      fc.property(texts, damage, (text, [place, by, cut]) => {
+        const at = place % (text.length + 1);
+        const broken = text.slice(0, at) + by + text.slice(at + cut);
+        // A damaged surrogate pair is not what this is about: bytes cannot hold one half.
+        fc.pre(Buffer.from(broken).toString() === broken);
+        let truth: Json | undefined;
+        try {
+          truth = JSON.parse(broken) as Json;
+        } catch {
+          truth = undefined;
+        }
+        let body: JsonBody | undefined;
+        try {
+          body = scan(broken);
+        } catch (error) {
+          assert.ok(error instanceof GatewayError);
+          if (/twice|never accepted/.test(error.message)) return;
+        }
+        if (body === undefined) refused++;
+        const isObject = typeof truth === 'object' && truth !== null && !Array.isArray(truth);
+        assert.equal(body !== undefined, isObject, broken);
+        if (body !== undefined) assert.deepEqual(body.tree(), truth);
+      }),
+      { numRuns: 1_500 },
+    );
+    assert.ok(refused > 300, `only ${refused} were refused`);
+  });
+
+  it('refuses whatever bytes come with nothing but a 400', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 64 }),
+      fc
+        .array(fc.constantFrom('{', '}', '[', ']', ':', ',', '"', '"a"', '\\', '1', '-', 'null', ' ', '{"a":'), {
+          maxLength: 30,
+        })
+        .map((parts) => Buffer.from(parts.join(''))),
+    );
+    fc.assert(
+      fc.property(bytes, (data) => {
+        try {
+          scanJson(Buffer.from(data));
+        } catch (error) {
+          assert.ok(error instanceof GatewayError && error.status === 400);
+        }
+        scanAnswer(Buffer.from(data));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('finds the end of a string wherever its escapes and quotes stand', () => {
+    for (const inside of ['\\"', '\\\\', '\\n', '\\u0022', '\\\\\\"', '\\"\\"', 'é']) {
+      for (let before = 0; before < 70; before++) {
+        for (const after of [0, 1, 40]) {
+          const text = `{"a":"${'x'.repeat(before)}${inside}${'y'.repeat(after)}","b":["${inside}"]}`;
+          assert.deepEqual(scan(text).tree(), JSON.parse(text));
+          assert.deepEqual(scan(text).get('b'), JSON.parse(text).b);
+        }
+      }
+    }
+  });
+
+  it('says what is wrong and where', () => {
+    assert.match(refusal(''), /empty.*JSON object/);
+    assert.match(refusal(' \n'), /empty/);
+    assert.match(refusal('[1]'), /must be a JSON object/);
+    assert.match(refusal('"a"'), /must be a JSON object/);
+    assert.match(refusal('{"a" 1}'), /`1` at byte 5 where a colon should stand/);
+    assert.match(refusal('{"a":1 "b":2}'), /`"` at byte 7 where a comma or `}` should stand/);
+    assert.match(refusal('{"a":1,}'), /`}` at byte 7 where a member name/);
+    assert.match(refusal("{'a':1}"), /`'` at byte 1 where a member name/);
+    assert.match(refusal('{"a":[1,]}'), /`]` at byte 8 where a value/);
+    assert.match(refusal('{"a":tru}'), /`t` at byte 5 where a value/);
+    assert.match(refusal('{"a":01}'), /`1` at byte 6/);
+    assert.match(refusal('{"a":1.}'), /digit should stand at byte 7/);
+    assert.match(refusal('{"a":"C:\\Users"}'), /no such escape at byte 8.*written `\\\\`/);
+    assert.match(refusal('{"a":"x'), /string at byte 5 has no end/);
+    assert.match(refusal('{"a":[1'), /ends at byte 7 where a comma or `]`/);
+    assert.match(refusal('{"a":1}}'), /`}` at byte 7 where nothing more/);
+    assert.match(refusal('{"a":1}\0'), /byte 0x00 at byte 7/);
+  });
+
+  it('refuses a top-level member that comes twice, however it is spelt', () => {
+    assert.match(refusal('{"model":"a","model":"b"}'), /"model" twice/);
+    assert.match(refusal('{"model":"a","mod\\u0065l":"b"}'), /"model" twice/);
+    assert.deepEqual(scan('{"a":{"b":1,"b":2}}').get('a'), { b: 2 });
+  });
+
+  it('refuses names that reach a prototype', () => {
+    for (const name of FORBIDDEN) assert.match(refusal(`{"${name}":{}}`), /never accepted/);
+    assert.match(refusal('{"a":[{"b":{"__proto__":{"x":1}}}]}'), /`__proto__`/);
+    assert.match(refusal('{"a":{"\\u005f_proto__":1}}'), /`__proto__`/);
+    assert.match(refusal('{"a":{"_\\u005fproto\\u005F_":1}}'), /`__proto__`/);
+    // Honest words in a tool's schema.
+    assert.ok(scan('{"tools":[{"properties":{"constructor":{},"prototype":{},"_private":{},"\\u540d":{}}}]}'));
+    assert.ok(scan('{"a":"__proto__","b":["constructor"]}'));
+    assert.equal(({} as { x?: number }).x, undefined);
+  });
+
+  it('refuses bytes that are not UTF-8, and a byte order mark', () => {
+    assert.match(refusal(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), /UTF-8/);
+    assert.match(refusal(Buffer.from('\uFEFF{}')), /byte order mark/);
+    // Half a surrogate pair, as bytes and as an escape: only the escape is JSON.
+    assert.match(refusal(Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])), /UTF-8/);
+    assert.equal(scan('{"a":"\\ud800"}').get('a'), '\ud800');
+  });
+
+  it('keeps numbers as they were written', () => {
+    const text = '{"a":1e400,"b":-0,"c":9007199254740993,"d":1.0}';
+    const body = scan(text);
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((name) => body.get(name)),
+      [Number.POSITIVE_INFINITY, -0, 9007199254740992, 1],
+    );
+    assert.equal(body.patched({ e: 'true' }).toString(), `${text.slice(0, -1)},"e":true}`);
+  });
+
+  it('leaves control characters inside strings to the parser', () => {
+    const body = scan('{"a":"x\ny","b":1}');
+    assert.equal(body.get('b'), 1);
+    assert.throws(
+      () => body.get('a'),
+      (error) => error instanceof GatewayError && error.code === 'invalid_json',
+    );
+    assert.throws(
+      () => body.tree(),
+      (error) => error instanceof GatewayError && error.code === 'invalid_json',
+    );
+  });
+
+  it('refuses what is nested too deep or has too many parts, long before parsing it', () => {
+    const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+    assert.ok(scan(nested(64)));
+    assert.match(refusal(nested(65)), /more than 64 levels/);
+    assert.ok(scan('{"a":[1,2]}', { tokens: 5 }));
+    assert.match(refusal('{"a":[1,2,3]}', { tokens: 5 }), /more than 5 values and names/);
+    assert.match(refusal(`{"a":${'['.repeat(10_000_000)}`), /levels/);
+    assert.match(refusal(`{"a":[${'{},'.repeat(3_000_000)}{}]}`), /more than 200000/);
+    assert.equal(scan(`{"a":"${'x'.repeat(1_000_000)}"}`).textBytes, 1_000_001);
+  });
+
+  it('counts text by its bytes, and media apart from it', () => {
+    const base64 = 'iVBORw0KGgoAAAAN'.repeat(200);
+    const part = (name: string, value: string): JsonBody => scan(JSON.stringify({ [name]: value }));
+    assert.equal(scan('{"ab":"é","c":[12,true]}').textBytes, 2 + 2 + 1 + 2 + 4);
+
+    for (const [name, value] of [
+      ['url', `data:image/png;base64,${base64}`],
+      ['image_url', `data:image/png;base64,${base64}`],
+      ['data', base64],
+      ['file_data', base64],
+    ] as const) {
+      const body = part(name, value);
+      assert.deepEqual([body.media, body.textBytes], [1, name.length], name);
+    }
+    // An address is text, and a picture.
+    const link = part('url', 'https://example.com/cat.png');
+    assert.deepEqual([link.media, link.textBytes], [1, 3 + 27]);
+    // Text is text, whatever it begins with and wherever it stands.
+    const prose = 'data: here is what I mean, at length. '.repeat(50);
+    for (const name of ['content', 'text', 'data', 'url']) {
+      const body = part(name, prose);
+      assert.deepEqual([body.media, body.textBytes], [0, name.length + prose.length], name);
+    }
+    const disguised = base64.slice(0, 640) + '这不是图片，'.repeat(400);
+    assert.equal(part('data', disguised).media, 0);
+    const list = scan(
+      JSON.stringify({ image: [`data:image/png;base64,${base64}`, `data:image/png;base64,${base64}`] }),
+    );
+    assert.deepEqual([list.media, list.textBytes], [2, 5]);
+  });
+});
+
+describe('patching a body', () => {
+  it('means the same as changing the parsed object', () => {
+    const changes = fc.dictionary(names, fc.option(values, { nil: undefined }), { maxKeys: 3 });
+    fc.assert(
+      fc.property(
+        texts,
+        changes,
+        fc.array(fc.tuple(fc.nat(), fc.option(values, { nil: undefined })), { maxLength: 4 }),
+        (text, fresh, own) => {
+          const body = scan(text);
+          const keys = [...body.members.keys()];
+          const wanted: Record<string, Json | undefined> = { ...fresh };
+          for (const [i, value] of own) if (keys.length > 0) wanted[keys[i % keys.length]!] = value;
+          const expected: Record<string, Json> = { ...(JSON.parse(text) as JsonObject) };
+          for (const [name, value] of Object.entries(wanted)) {
+            if (value === undefined) delete expected[name];
+            else expected[name] = value;
+          }
+          const texted = Object.fromEntries(
+            Object.entries(wanted).map(([name, value]) => [
+              name,
+              value === undefined ? undefined : JSON.stringify(value),
+            ]),
+          );
+          const patched = body.patched(texted);
+          assert.deepEqual(JSON.parse(patched.toString()), JSON.parse(JSON.stringify(expected)));
+          // And it is a body again, without a member twice.
+          assert.deepEqual(new Set(scanJson(patched).members.keys()), new Set(Object.keys(expected)));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves every other byte as it was', () => {
+    const body = scan('{ "model" : "a",\n "n":1.0, "s":"\\u0041" }');
+    assert.equal(body.patched({ model: '"b"' }).toString(), '{ "model" : "b",\n "n":1.0, "s":"\\u0041" }');
+    assert.equal(body.patched({ n: undefined }).toString(), '{ "model" : "a", "s":"\\u0041" }');
+    assert.equal(body.patched({ model: undefined }).toString(), '{ "n":1.0, "s":"\\u0041" }');
+    assert.equal(body.patched({ s: undefined, x: '[]' }).toString(), '{ "model" : "a",\n "n":1.0,"x":[] }');
+    assert.equal(body.patched({ model: undefined, n: undefined, s: undefined }).toString(), '{  }');
+    assert.equal(body.patched({}), body.bytes);
+    assert.equal(body.patched({ missing: undefined }), body.bytes);
+    assert.equal(scan('{}').patched({ 'é"': '1' }).toString(), '{"é\\"":1}');
+    assert.equal(scan('{"toString":1}').patched({}).toString(), '{"toString":1}');
+  });
+});
+
+describe('scanning an answer', () => {
+  it('is lenient where a vendor is merely odd', () => {
+    const answer = scanAnswer(
+      Buffer.from(`{"id":"1","constructor":1,"id":"2","deep":${'['.repeat(100)}${']'.repeat(100)}}`),
+    );
+    assert.equal(answer?.get('id'), '2');
+    assert.equal(scanAnswer(Buffer.from(`{"data":[${'0.5,'.repeat(300_000)}1]}`))?.has('data'), true);
+  });
+
+  it('is undefined for what is no JSON object', () => {
+    for (const text of ['', 'null', '[]', '"x"', '<!doctype html>', '{"a":', '{"a":1}{"b":2}', 'data: {}\n\n']) {
+      assert.equal(scanAnswer(Buffer.from(text)), undefined, text);
+    }
+  });
+});

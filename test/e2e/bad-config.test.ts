@@ -1,0 +1,58 @@
+/** A gateway.yaml with a mistake never starts a gateway and never replaces a running one. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { describeAssembly } from '../../core/check.ts';
+import { ConfigError } from '../../core/config/file.ts';
+import { openGateway } from '../../core/gateway.ts';
+import { startGateway, type TestGateway } from '../kit/gateway.ts';
+
+/** What is wrong with text and shape, and what is wrong between the sections. */
+const folders = [join(import.meta.dirname, '../core/config'), join(import.meta.dirname, 'bad-config')];
+const cases = folders.flatMap((folder) => readdirSync(folder).map((name) => ({ name, dir: join(folder, name) })));
+const silent = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+
+/** The problems as `turnpike check` shows them, with the file's name alone. */
+async function problems(run: () => Promise<unknown>): Promise<string> {
+  try {
+    await run();
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return `${error.message.replace(/^.*(?=gateway\.yaml:)/gm, '')}\n`;
+  }
+  return assert.fail('nothing was found wrong');
+}
+
+describe('a bad gateway.yaml', () => {
+  let running: TestGateway;
+  before(async () => {
+    running = await startGateway();
+  });
+  after(() => running.stop());
+
+  it('comes in many kinds', () => assert.ok(cases.length >= 20));
+
+  for (const { name, dir } of cases) {
+    const file = join(dir, 'gateway.yaml');
+    const expected = (): string => readFileSync(join(dir, 'expected.txt'), 'utf8');
+
+    it(`${name}: check says what is wrong and what would be right`, async () => {
+      // Paths of the machine it runs on are not part of what is expected.
+      const text = await problems(() => describeAssembly(file, {}));
+      assert.equal(text.replaceAll(`${dir}/`, ''), expected());
+    });
+
+    it(`${name}: no gateway starts on it`, async () => {
+      await problems(() => openGateway({ configFile: file, env: {}, log: silent }));
+    });
+
+    it(`${name}: a running gateway stays as it is`, async () => {
+      const good = readFileSync(running.configFile);
+      writeFileSync(running.configFile, readFileSync(file));
+      await problems(() => running.gateway.reload());
+      writeFileSync(running.configFile, good);
+      assert.equal((await running.chat({ model: 'demo' })).status, 200);
+    });
+  }
+});

@@ -1,0 +1,235 @@
+/** What every vendor must do: first asked of the object itself, then seen on the wire behind a whole gateway. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Call, JsonObject, Offer, StyleName } from '../../core/contracts/call.ts';
+import type { Style } from '../../core/contracts/style.ts';
+import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
+import { scanJson } from '../../core/json.ts';
+import type { Host, Plugin, Sections } from '../../core/plugin.ts';
+import { fakeClock } from './clock.ts';
+import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
+import { CHAT_DELTAS, chatBody, chatEvents, chatRequest } from './fixtures.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from './gateway.ts';
+import { errorAnswer, eventStream, hold, streamAnswer, wholeAnswer } from './script.ts';
+
+export interface VendorFixtures {
+  /** The vendor's name. */
+  readonly name: string;
+  /** Fields of a channel that only this vendor has. */
+  readonly options?: JsonObject;
+  /** How each style it speaks is asked: the style, and a right body that names the model `public-name`. */
+  readonly styles: Readonly<Record<StyleName, { readonly style: Style; readonly request: JsonObject }>>;
+  /** False for a vendor that answers itself, so that nothing of it can be seen on the wire. */
+  readonly isRemote?: boolean;
+}
+
+/** Runs the contract for one vendor of a plugin. A vendor that speaks `chat` as most do is watched on the wire, too. */
+export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
+  describe(`vendor: ${fixtures.name}`, () => {
+    let vendor: Vendor;
+    before(async () => {
+      vendor = await vendorOf(plugin, fixtures.name);
+    });
+    /** Every style the vendor speaks, with how it is asked. */
+    const dialects = (): readonly (readonly [Dialect, Call])[] =>
+      Object.entries(vendor.speaks).map(([name, dialect]) => {
+        const asked = fixtures.styles[name];
+        assert.ok(asked !== undefined && dialect !== undefined, `the fixtures lack the style '${name}'`);
+        return [dialect, callOf(asked.style, asked.request)];
+      });
+
+    it('speaks at least one style, and by default none that it does not speak', () => {
+      assert.match(vendor.name, /^[a-z0-9][a-z0-9-]*$/);
+      assert.ok(dialects().length > 0);
+      for (const style of vendor.defaultStyles ?? []) assert.ok(style in vendor.speaks, style);
+    });
+
+    it('has an address of its own, or says by its silence that a channel needs one', () => {
+      const url = vendor.url?.();
+      if (url !== undefined && fixtures.isRemote !== false) assert.match(url, /^https?:\/\/[^?#]*[^/?#]$/);
+    });
+
+    it('asks at a path below the address', () => {
+      for (const [dialect, call] of dialects()) {
+        const path = typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offerOf(channelOf(fixtures)));
+        assert.match(path, /^\/[^\s#]*$/);
+      }
+    });
+
+    it("takes its credential from the channel, and says nothing of the client's", () => {
+      for (const [dialect, call] of dialects()) {
+        const headers = dialect.headers(channelOf(fixtures, 'credential-one'), call);
+        const others = dialect.headers(channelOf(fixtures, 'credential-two'), call);
+        assert.equal(vendor.keyless === true || JSON.stringify(headers).includes('credential-one'), true);
+        assert.ok(!JSON.stringify(others).includes('credential-one'));
+        assert.ok(!JSON.stringify(headers).includes('client-canary'));
+        checkHeaders(headers);
+      }
+      if (vendor.credentials !== undefined) {
+        const headers = vendor.credentials(channelOf(fixtures, 'credential-one'));
+        assert.ok(JSON.stringify(headers).includes('credential-one'));
+        checkHeaders(headers);
+      }
+    });
+
+    it('names the model as the offer does where it writes the body itself', () => {
+      for (const [dialect, call] of dialects()) {
+        const body = { ...(call.body.tree() as JsonObject) };
+        const before = structuredClone(body);
+        const sent = dialect.request?.(body, offerOf(channelOf(fixtures)));
+        if (sent !== undefined && 'model' in sent) assert.equal(sent.model, 'vendor-name');
+        assert.deepEqual(body, before, 'another attempt must find the body as it was');
+      }
+    });
+
+    it('asks another channel where this one cannot, and only there', () => {
+      const judge = vendor.judge?.bind(vendor);
+      if (judge === undefined) return;
+      for (const status of [401, 402, 403, 408, 429, 500, 502, 503, 504, 529]) {
+        assert.equal(judge(status, {}), 'next', `status ${status}`);
+      }
+      for (const status of [200, 400]) assert.equal(judge(status, {}), 'relay', `status ${status}`);
+    });
+
+    if (fixtures.isRemote !== false && fixtures.styles.chat !== undefined) onTheWire(plugin, fixtures);
+  });
+}
+
+/** The chat style through a gateway, with a vendor that remembers what it was sent. */
+function onTheWire(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
+  describe('on the wire', () => {
+    let upstream: FakeVendor;
+    let gateway: TestGateway;
+    let seen = 0;
+    before(async () => {
+      upstream = await fakeVendor();
+      const { pipeline } = defaultConfig([]) as { readonly pipeline: readonly string[] };
+      gateway = await startGateway({
+        plugins: [plugin],
+        config: {
+          pipeline: pipeline.filter((name) => !name.startsWith('vendors/')),
+          channels: [
+            {
+              ...fixtures.options,
+              name: 'main',
+              vendor: fixtures.name,
+              url: upstream.url,
+              key: VENDOR_KEY,
+              speaks: ['chat'],
+            },
+          ],
+          models: { 'public-name': { from: [{ main: 'vendor-name' }], free: true } },
+        },
+      });
+    });
+    beforeEach(() => {
+      seen = upstream.requests.length;
+    });
+    after(async () => {
+      await gateway.stop();
+      await upstream.close();
+    });
+
+    const ask = (more: JsonObject = {}, signal?: AbortSignal): Promise<Response> =>
+      fetch(`${gateway.url}/v1/chat/completions?key=client-canary`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.key}`,
+          'content-type': 'application/json',
+          cookie: 'session=client-canary',
+          'user-agent': 'client-canary',
+          'x-client': 'client-canary',
+          'x-forwarded-for': '192.0.2.77',
+        },
+        body: JSON.stringify(chatRequest({ model: 'public-name', ...more })),
+        ...(signal === undefined ? {} : { signal }),
+      });
+
+    it("sends the vendor what it must know, and nothing of the client's but the body", async () => {
+      upstream.next(wholeAnswer());
+      const answer = await ask({ seed: 7, unknown_field: [1.5] });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(await answer.json(), chatBody());
+      const sent = upstream.requests[seen]!;
+      assert.equal(sent.method, 'POST');
+      assert.deepEqual(sent.json, chatRequest({ model: 'vendor-name', seed: 7, unknown_field: [1.5] }));
+      const head = JSON.stringify([sent.path, sent.rawHeaders]);
+      for (const secret of ['client-canary', gateway.key, '192.0.2.77']) assert.ok(!head.includes(secret), secret);
+      assert.ok(head.includes(VENDOR_KEY));
+      assert.equal(sent.headers['content-type'], 'application/json');
+      assert.ok(![...answer.headers].some(([, value]) => value.includes(VENDOR_KEY)));
+    });
+
+    it('passes a stream on byte by byte, with the usage only where the client asked for it', async () => {
+      const events = chatEvents();
+      upstream.next(streamAnswer(), streamAnswer());
+      const asked = await ask({ stream: true, stream_options: { include_usage: true } });
+      assert.equal(await asked.text(), events.join(''));
+      const unasked = await ask({ stream: true });
+      assert.equal(await unasked.text(), events.filter((_, place) => place !== events.length - 2).join(''));
+      assert.deepEqual(upstream.requests[seen + 1]!.json.stream_options, { include_usage: true });
+    });
+
+    it('never shows the client what is between us and the vendor', async () => {
+      for (const status of [401, 403, 500]) {
+        upstream.next(errorAnswer(status, `Bad key ${VENDOR_KEY}.`));
+        const answer = await ask();
+        assert.equal(answer.status, 502);
+        assert.ok(!(await answer.text()).includes(VENDOR_KEY));
+      }
+    });
+
+    it('leaves the vendor when the client leaves', async () => {
+      upstream.next(eventStream([...chatEvents().slice(0, 2), hold()]));
+      const client = new AbortController();
+      const answer = await ask({ stream: true }, client.signal);
+      const reader = answer.body!.getReader();
+      const { value } = await reader.read();
+      assert.ok(Buffer.from(value ?? []).includes(CHAT_DELTAS[0]!));
+      client.abort();
+      await upstream.waitFor(() => upstream.requests[seen]?.state === 'aborted');
+    });
+  });
+}
+
+async function vendorOf(plugin: Plugin<Sections>, name: string): Promise<Vendor> {
+  const quiet = (): void => {};
+  const host = { clock: fakeClock(), log: { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet } };
+  const parts = await plugin.create(host as unknown as Host, {});
+  const vendor = parts.vendors?.find((candidate) => candidate.name === name);
+  assert.ok(vendor !== undefined, `the plugin ${plugin.name} brings no vendor '${name}'`);
+  return vendor;
+}
+
+function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
+  return {
+    name: 'main',
+    vendor: fixtures.name,
+    url: 'https://vendor.example/v1',
+    key,
+    weight: 1,
+    priority: 0,
+    timeout: { connectMs: 1_000, headMs: undefined, idleMs: 1_000, totalMs: 10_000 },
+    speaks: undefined,
+    streamUsage: 'include_usage',
+    options: fixtures.options ?? {},
+  };
+}
+
+function offerOf(channel: Channel): Offer {
+  return { channel, model: 'vendor-name', priced: 'public-name' };
+}
+
+function callOf(style: Style, request: JsonObject): Call {
+  const body = scanJson(Buffer.from(JSON.stringify({ ...request, user: 'client-canary' })));
+  return { style: style.name, body, ...style.read(body, {}) };
+}
+
+/** Headers as they may stand on the wire; those of the body and of the connection are not a vendor's to set. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    assert.match(name, /^[a-z0-9-]+$/);
+    assert.match(value, /^[\x20-\x7e]+$/);
+    assert.ok(!['content-length', 'content-type', 'transfer-encoding', 'connection', 'host'].includes(name), name);
+  }
+}

@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { scanAnswer, scanJson } from '../../core/json.ts';
+import type { Channel, Host, Json, JsonObject, Parts, Vendor } from '../../core/plugin.ts';
+import { chat } from '../../plugins/styles/chat/index.ts';
+import compatible from '../../plugins/vendors/compatible/index.ts';
+import demo from '../../plugins/vendors/demo/index.ts';
+import { sampleOf } from '../../plugins/vendors/demo/sample.ts';
+import openai from '../../plugins/vendors/openai/index.ts';
+import { fakeClock } from '../kit/clock.ts';
+import { startGateway } from '../kit/gateway.ts';
+import { eventsOf } from '../kit/recordings.ts';
+import { measure } from '../kit/style-contract.ts';
+import { vendorContract } from '../kit/vendor-contract.ts';
+
+const styles = {
+  chat: { style: chat, request: { model: 'public-name', messages: [{ role: 'user', content: 'Hello?' }] } },
+};
+
+vendorContract(openai, { name: 'openai', styles, options: { organization: 'org-1', project: 'proj-1' } });
+vendorContract(compatible, { name: 'compatible', styles });
+vendorContract(demo, { name: 'demo', styles, isRemote: false });
+
+async function partsOf(plugin: typeof demo): Promise<Parts> {
+  return plugin.create({ clock: fakeClock(Date.UTC(2026, 0, 1)) } as unknown as Host, {});
+}
+
+describe('the vendor openai', () => {
+  it('names the organization and the project where the channel does', async () => {
+    const vendor = (await partsOf(openai)).vendors![0]!;
+    const channel = { key: 'k', options: {} } as Channel;
+    assert.deepEqual(vendor.credentials?.(channel), { authorization: 'Bearer k' });
+    assert.deepEqual(vendor.credentials?.({ ...channel, options: { organization: 'o', project: 'p' } }), {
+      authorization: 'Bearer k',
+      'openai-organization': 'o',
+      'openai-project': 'p',
+    });
+  });
+});
+
+interface Message {
+  readonly content: string | null;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+    readonly custom: { readonly name: string; readonly input: string };
+  }[];
+}
+interface Completion {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly { readonly index: number; readonly message: Message; readonly finish_reason: string }[];
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number; readonly total_tokens: number };
+}
+
+describe('the vendor demo', () => {
+  let parts: Parts;
+  let vendor: Vendor;
+  before(async () => {
+    parts = await partsOf(demo);
+    vendor = parts.vendors![0]!;
+    await parts.start?.();
+  });
+  after(() => parts.stop?.());
+
+  const post = (body: Json, path = '/chat/completions'): Promise<Response> =>
+    fetch(`${vendor.url?.()}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const user = (content: Json): JsonObject => ({ role: 'user', content });
+  const requestOf = (content: Json, more: JsonObject = {}): JsonObject => ({
+    model: 'demo-1',
+    messages: [user(content)],
+    ...more,
+  });
+
+  /** The whole answer; the streamed one must say the same, and the style must read both. */
+  async function ask(request: JsonObject): Promise<Completion> {
+    const text = await (await post(request)).text();
+    const whole = JSON.parse(text) as Completion;
+    const stream = await (await post({ ...request, stream: true, stream_options: { include_usage: true } })).text();
+    assert.deepEqual(withoutIds(folded(stream)), withoutIds({ choices: whole.choices, usage: whole.usage }));
+
+    const facts = chat.answer(scanAnswer(Buffer.from(text))!);
+    const { meter, kinds } = measure(chat, stream.match(/data: .*\n\n/g)!, false);
+    assert.deepEqual(meter.usage, facts?.usage);
+    assert.equal(meter.textLength, facts?.textLength);
+    assert.deepEqual([meter.finished, kinds.at(-1)], [true, 'last']);
+
+    const { bounds } = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
+    assert.ok(whole.usage.prompt_tokens <= bounds.inputBytes + bounds.media * 85);
+    assert.ok(whole.usage.completion_tokens <= (bounds.outputTokens ?? Number.POSITIVE_INFINITY));
+    assert.equal(whole.usage.total_tokens, whole.usage.prompt_tokens + whole.usage.completion_tokens);
+    return whole;
+  }
+  const textOf = async (request: JsonObject): Promise<string> => (await ask(request)).choices[0]!.message.content!;
+
+  it('answers with the facts of the request, the same each time', async () => {
+    const first = await ask(requestOf('What is a turnpike?'));
+    const again = await ask(requestOf('What is a turnpike?'));
+    assert.match(first.choices[0]!.message.content!, /demo-1.*"What is a turnpike\?"/);
+    assert.deepEqual(again.choices, first.choices);
+    assert.deepEqual(again.usage, first.usage);
+    assert.notEqual(again.id, first.id);
+    assert.deepEqual([first.model, first.created], ['demo-1', Date.UTC(2026, 0, 1) / 1_000]);
+    assert.equal(first.choices[0]!.finish_reason, 'stop');
+  });
+
+  it('streams word by word, and tells its usage only where asked', async () => {
+    const stream = await (await post(requestOf('Hello', { stream: true }))).text();
+    const chunks = eventsOf(stream) as readonly JsonObject[];
+    assert.ok(chunks.length > 10);
+    assert.ok(chunks.every((chunk) => !('usage' in chunk)));
+    assert.ok(stream.endsWith('data: [DONE]\n\n'));
+  });
+
+  it('counts more for more', async () => {
+    const short = await ask(requestOf('Hello'));
+    const long = await ask(requestOf('Hello '.repeat(100)));
+    assert.ok(long.usage.prompt_tokens > short.usage.prompt_tokens + 90);
+    const many = await ask(requestOf('Hello', { n: 3 }));
+    assert.equal(many.choices.length, 3);
+    assert.equal(many.usage.completion_tokens, 3 * short.usage.completion_tokens);
+  });
+
+  it('obeys limits and stop sequences', async () => {
+    const cut = await ask(requestOf('Hello', { max_tokens: 5 }));
+    assert.deepEqual([cut.choices[0]!.finish_reason, cut.usage.completion_tokens], ['length', 5]);
+    const newer = await ask(requestOf('Hello', { max_completion_tokens: 3, n: 2 }));
+    assert.deepEqual([newer.choices[1]!.finish_reason, newer.usage.completion_tokens], ['length', 6]);
+    const stopped = await ask(requestOf('Hello', { stop: ['gateway.yaml', 'model'] }));
+    assert.equal(stopped.choices[0]!.finish_reason, 'stop');
+    assert.equal(stopped.choices[0]!.message.content, 'This is the demo ');
+  });
+
+  const tool = (name: string, parameters: JsonObject): JsonObject => ({
+    type: 'function',
+    function: { name, parameters },
+  });
+  const tools = [
+    tool('get_weather', {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 2 }, unit: { enum: ['C', 'F'] } },
+      required: ['city', 'days'],
+    }),
+    tool('get_time', { type: 'object', properties: {} }),
+    { type: 'custom', custom: { name: 'shell' } },
+  ];
+  const called = async (content: string, more: JsonObject = {}): Promise<readonly string[]> => {
+    const { choices } = await ask(requestOf(content, { tools, ...more }));
+    const [{ message, finish_reason }] = choices as [Completion['choices'][0]];
+    const calls = message.tool_calls ?? [];
+    assert.equal(finish_reason, calls.length > 0 ? 'tool_calls' : 'stop');
+    assert.equal(message.content === null, calls.length > 0);
+    assert.equal(new Set(calls.map(({ id }) => id)).size, calls.length);
+    return calls.map((call) =>
+      call.type === 'custom'
+        ? `${call.custom.name} ${call.custom.input}`
+        : `${call.function.name} ${call.function.arguments}`,
+    );
+  };
+  const weather = 'get_weather {"city":"city","days":2}';
+
+  it('calls the tools that a message names', async () => {
+    assert.deepEqual(await called('Please use get_weather.'), [weather]);
+    assert.deepEqual(await called('First get weather, then get_time!'), [weather, 'get_time {}']);
+    assert.deepEqual(await called('get_time and get_weather', { parallel_tool_calls: false }), [weather]);
+    assert.deepEqual(await called('forget_weather'), []);
+    assert.deepEqual(await called('Run a shell.'), ['shell "Run a shell."']);
+  });
+
+  it('obeys the tool choice', async () => {
+    assert.deepEqual(await called('get_weather', { tool_choice: 'none' }), []);
+    assert.deepEqual(await called('Hello', { tool_choice: 'auto' }), []);
+    assert.deepEqual(await called('Hello', { tool_choice: 'required' }), [weather]);
+    assert.deepEqual(await called('Hello', { tool_choice: { type: 'function', function: { name: 'get_time' } } }), [
+      'get_time {}',
+    ]);
+    const allowed = (mode: string): JsonObject => ({
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'get_time' } }] },
+      },
+    });
+    assert.deepEqual(await called('get_weather', allowed('auto')), []);
+    assert.deepEqual(await called('get_weather', allowed('required')), ['get_time {}']);
+  });
+
+  it('makes something of what the tools answered', async () => {
+    const messages = [
+      user('get_weather'),
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: '21 degrees' },
+    ];
+    assert.match(await textOf({ model: 'demo-1', messages, tools }), /"21 degrees"/);
+  });
+
+  it('answers in JSON where JSON is wanted', async () => {
+    const object = JSON.parse(
+      await textOf(requestOf('Hello', { response_format: { type: 'json_object' } })),
+    ) as JsonObject;
+    assert.equal(object.model, 'demo-1');
+    const schema = {
+      type: 'object',
+      properties: { steps: { type: 'array', items: { $ref: '#/$defs/step' } }, final: { type: 'string' } },
+      required: ['steps', 'final'],
+      additionalProperties: false,
+      $defs: { step: { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] } },
+    };
+    const format = { type: 'json_schema', json_schema: { name: 'x', strict: true, schema } };
+    assert.deepEqual(JSON.parse(await textOf(requestOf('Hello', { response_format: format }))), {
+      steps: [{ why: 'why' }],
+      final: 'final',
+    });
+  });
+
+  it('says that it received pictures, clips and files', async () => {
+    const data = 'iVBORw0KGgoAAAAN'.repeat(20);
+    const text = await textOf(
+      requestOf([
+        { type: 'text', text: 'Look' },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+        { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } },
+        { type: 'input_audio', input_audio: { format: 'wav', data } },
+      ]),
+    );
+    assert.match(text, /"Look".*2 images.*1 audio clip,/);
+  });
+
+  it('refuses what it does not understand', async () => {
+    assert.equal((await post({}, '/nowhere')).status, 404);
+    assert.equal((await post([])).status, 400);
+    assert.equal((await fetch(`${vendor.url?.()}/chat/completions`, { method: 'POST', body: '{' })).status, 400);
+  });
+
+  it('is there only between start and stop, and can start again', async () => {
+    const other = await partsOf(demo);
+    const [{ url }] = other.vendors as [Vendor];
+    assert.equal(url?.(), '');
+    await other.start?.();
+    const first = url?.() ?? '';
+    assert.match(first, /^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    assert.notEqual(first, vendor.url?.());
+    await other.stop?.();
+    await assert.rejects(fetch(first));
+    await other.stop?.();
+    await other.start?.();
+    assert.equal((await fetch(`${url?.()}/x`)).status, 404);
+    await other.stop?.();
+  });
+});
+
+describe('the vendor demo behind a gateway', () => {
+  it('answers before and after a reload', async () => {
+    const gateway = await startGateway();
+    try {
+      for (const reload of [false, true]) {
+        if (reload) await gateway.gateway.reload();
+        const whole = (await (await gateway.chat({ model: 'demo' })).json()) as Completion;
+        assert.match(whole.choices[0]!.message.content!, /You said: "Hello"/);
+        const stream = await (await gateway.chat({ model: 'demo', stream: true })).text();
+        const { choices } = folded(stream) as unknown as Completion;
+        assert.deepEqual(choices, whole.choices);
+      }
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe('a sample of a schema', () => {
+  const schemas: readonly JsonObject[] = [
+    {
+      type: 'object',
+      properties: { a: { type: 'number', minimum: 3 }, b: { type: ['null', 'boolean'] } },
+      required: ['a', 'b'],
+    },
+    { type: 'array', items: { type: 'integer', exclusiveMinimum: 4, multipleOf: 5 }, minItems: 3 },
+    { type: 'array', prefixItems: [{ type: 'string' }, { const: 7 }], items: false },
+    { type: 'array', items: { type: 'string' }, maxItems: 0 },
+    { anyOf: [{ type: 'string', minLength: 30 }, { type: 'null' }] },
+    { type: 'string', maxLength: 2 },
+    { type: 'number', maximum: -5 },
+    { enum: ['x', 'y'] },
+    {
+      allOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { $ref: '#/$defs/b' }],
+      $defs: { b: { properties: { b: { type: 'integer' } }, required: ['b'] } },
+    },
+    {
+      $ref: '#/$defs/tree',
+      $defs: {
+        tree: {
+          type: 'object',
+          properties: { next: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/tree' }] } },
+          required: ['next'],
+        },
+      },
+    },
+    { type: 'object', required: ['constructor', 'toString'] },
+    {},
+  ];
+
+  it('fits the schema', () => {
+    for (const schema of schemas) {
+      const isValid = new Ajv2020({ strict: false }).compile(schema);
+      const sample = sampleOf(schema);
+      assert.ok(
+        isValid(sample),
+        `${JSON.stringify(schema)} → ${JSON.stringify(sample)}: ${JSON.stringify(isValid.errors)}`,
+      );
+    }
+  });
+
+  it('ends, whatever the schema demands', () => {
+    const endless = {
+      $ref: '#/$defs/a',
+      $defs: { a: { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, required: ['a'] } },
+    };
+    const wide = {
+      type: 'array',
+      minItems: 1e9,
+      items: { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } },
+    };
+    for (const schema of [endless, wide, { $ref: '#' }, { $ref: '#/nowhere' }, true, null]) {
+      assert.ok(JSON.stringify(sampleOf(schema as Json)).length < 2_000_000);
+    }
+  });
+});
+
+/** The ids of tool calls are made anew for each answer. */
+function withoutIds(answer: unknown): Json {
+  return JSON.parse(JSON.stringify(answer).replace(/call_chatcmpl-demo-\d+/g, 'call')) as Json;
+}
+
+/** A stream put together again, as a client does it. */
+function folded(stream: string): Json {
+  const messages = new Map<number, Record<string, unknown>>();
+  const finishes = new Map<number, Json>();
+  let usage: Json = null;
+  for (const chunk of eventsOf(stream) as readonly JsonObject[]) {
+    if (chunk.usage !== null) usage = chunk.usage ?? null;
+    for (const choice of chunk.choices as readonly {
+      index: number;
+      delta: Record<string, unknown>;
+      finish_reason: Json;
+    }[]) {
+      const { tool_calls: pieces, ...delta } = choice.delta;
+      const message = messages.get(choice.index) ?? {};
+      messages.set(choice.index, message);
+      merge(message, delta);
+      for (const piece of (pieces ?? []) as readonly Record<string, unknown>[]) {
+        const { index, ...rest } = piece;
+        message.tool_calls ??= [];
+        const calls = message.tool_calls as Record<string, unknown>[];
+        calls[index as number] ??= {};
+        merge(calls[index as number]!, rest);
+      }
+      if (choice.finish_reason !== null) finishes.set(choice.index, choice.finish_reason);
+    }
+  }
+  const choices = [...messages].map(([index, message]) => ({
+    index,
+    message,
+    logprobs: null,
+    finish_reason: finishes.get(index)!,
+  }));
+  return { choices, usage } as unknown as Json;
+}
+
+/** Adds a delta: strings grow, objects merge, everything else is replaced. */
+function merge(into: Record<string, unknown>, delta: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(delta)) {
+    const had = into[name];
+    if (typeof had === 'string' && typeof value === 'string') into[name] = had + value;
+    else if (typeof had === 'object' && had !== null)
+      merge(had as Record<string, unknown>, value as Record<string, unknown>);
+    else into[name] = typeof value === 'object' && value !== null ? { ...value } : value;
+  }
+}

@@ -1,0 +1,21 @@
+/** `drive` for plugins that need a ledger: the real one is there. */
+import { Ledger } from '../../core/contracts/ledger.ts';
+import type { Plugin, Sections } from '../../core/plugin.ts';
+import { createLedger } from '../../plugins/quota/ledger.ts';
+import { migrations as tables } from '../../plugins/quota/tables.ts';
+import { type Driven, drive } from '../kit/drive.ts';
+
+/** As `drive`, with a ledger that has charged nothing yet. */
+export function driveWithLedger(
+  plugins: readonly Plugin<Sections>[],
+  options: Omit<NonNullable<Parameters<typeof drive>[1]>, 'tables'> = {},
+): Promise<Driven> {
+  return drive(plugins, {
+    ...options,
+    tables,
+    services: (store, clock) => [
+      [Ledger, createLedger(store, clock, () => 0n)],
+      ...(options.services?.(store, clock) ?? []),
+    ],
+  });
+}

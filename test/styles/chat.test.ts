@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createEventSplitter } from '../../core/events.ts';
+import { scanAnswer, scanJson } from '../../core/json.ts';
+import type { EventKind, JsonObject, Usage } from '../../core/plugin.ts';
+import { GatewayError } from '../../core/plugin.ts';
+import { chat } from '../../plugins/styles/chat/index.ts';
+import { chatBody, chatError, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
+import { CHAT_RECORDINGS, recordedBytes, recordedUsage, recordings, recordingsAvailable } from '../kit/recordings.ts';
+import { measure, styleContract } from '../kit/style-contract.ts';
+
+const usage = (more: Partial<Usage> = {}): Usage => ({
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteLong: 0,
+  inputAudio: 0,
+  output: 0,
+  reasoning: 0,
+  outputAudio: 0,
+  estimated: false,
+  ...more,
+});
+const request = { model: 'public-name', messages: [{ role: 'user', content: 'Hello?' }] };
+const told = { prompt: 20, completion: 9, cached: 16, reasoning: 4 };
+const without = (name: string): JsonObject =>
+  Object.fromEntries(Object.entries(request).filter(([key]) => key !== name));
+
+styleContract(chat, {
+  request,
+  refused: [
+    [without('model'), 'model'],
+    [{ ...request, model: null }, 'model'],
+    [{ ...request, model: 7 }, 'model'],
+    [{ ...request, model: '' }, 'model'],
+    [{ ...request, model: 'x'.repeat(257) }, 'model'],
+    [without('messages'), 'messages'],
+    [{ ...request, messages: [] }, 'messages'],
+    [{ ...request, messages: 'Hello?' }, 'messages'],
+    [{ ...request, messages: null }, 'messages'],
+    [{ ...request, temperature: 2.1 }, 'temperature'],
+    [{ ...request, temperature: -0.1 }, 'temperature'],
+    [{ ...request, temperature: '1' }, 'temperature'],
+    [{ ...request, top_p: 1.1 }, 'top_p'],
+    [{ ...request, stream: 'true' }, 'stream'],
+    [{ ...request, stream_options: [] }, 'stream_options'],
+    [{ ...request, max_tokens: 0 }, 'max_tokens'],
+    [{ ...request, max_tokens: 1.5 }, 'max_tokens'],
+    [{ ...request, max_completion_tokens: -1 }, 'max_completion_tokens'],
+    [{ ...request, n: 0 }, 'n'],
+    [{ ...request, n: 129 }, 'n'],
+    [{ ...request, n: true }, 'n'],
+  ],
+  answer: {
+    body: chatBody({ usage: told }),
+    usage: usage({ input: 20, cacheRead: 16, output: 9, reasoning: 4 }),
+  },
+  stream: chatEvents({ usage: told }),
+  usageEvent: chatEvents({ usage: told }).length - 2,
+  error: {
+    body: chatError('It burns.', 'fire'),
+    event: chatEvent(chatError('It burns.', 'fire')),
+    message: 'It burns.',
+  },
+});
+
+const read = (more: JsonObject) => chat.read(scanJson(Buffer.from(JSON.stringify(chatRequest(more)))), {});
+
+describe('a chat request', () => {
+  it('may leave out or null every optional field', () => {
+    const { stream, asksUsage, bounds } = read({
+      temperature: null,
+      top_p: null,
+      stream: null,
+      stream_options: null,
+      max_tokens: null,
+      max_completion_tokens: null,
+      n: null,
+    });
+    assert.deepEqual([stream, asksUsage, bounds.outputTokens, bounds.choices], [false, false, undefined, 1]);
+    assert.ok(read({ temperature: 2, top_p: 1, n: 128 }));
+    assert.ok(read({ temperature: 0, top_p: 0 }));
+  });
+
+  it('is bounded by the largest output it allows, all choices together', () => {
+    assert.equal(read({ max_tokens: 100 }).bounds.outputTokens, 100);
+    assert.equal(read({ max_tokens: 100, max_completion_tokens: 50 }).bounds.outputTokens, 100);
+    assert.equal(read({ max_completion_tokens: 50, n: 3 }).bounds.outputTokens, 150);
+  });
+
+  it('counts pictures apart from text', () => {
+    const url = `data:image/png;base64,${'iVBORw0KGgoAAAAN'.repeat(1_000)}`;
+    const parts = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url } },
+      { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } },
+    ];
+    const { bounds } = read({ messages: [{ role: 'user', content: parts }] });
+    assert.equal(bounds.media, 2);
+    assert.ok(bounds.inputBytes < 300);
+  });
+
+  it('says whether the client itself asks for usage', () => {
+    assert.equal(read({ stream: true, stream_options: { include_usage: true } }).asksUsage, true);
+    assert.equal(read({ stream: true, stream_options: { include_usage: false } }).asksUsage, false);
+  });
+
+  it('may be written with spaces wherever JSON has room for them', () => {
+    const body = scanJson(Buffer.from('{"model" : "m", "messages" : [ \n {"role":"user","content":"x"} ] }'));
+    assert.equal(chat.read(body, {}).model, 'm');
+    const empty = scanJson(Buffer.from('{"model":"m","messages":[ \n ]}'));
+    assert.throws(
+      () => chat.read(empty, {}),
+      (error) => error instanceof GatewayError && error.param === 'messages',
+    );
+  });
+
+  it("keeps the client's stream options when it asks for the usage", () => {
+    const body = scanJson(
+      Buffer.from(
+        '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":false,"include_obfuscation":false}}',
+      ),
+    );
+    const sent = body.patched(chat.patch(body, { model: 'm', askUsage: true })).toString();
+    assert.equal(
+      sent,
+      '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}}',
+    );
+  });
+});
+
+describe('usage of chat vendors', () => {
+  const usageOf = (told: JsonObject): Usage | undefined =>
+    chat.answer(scanAnswer(Buffer.from(JSON.stringify({ choices: [], usage: told })))!)?.usage;
+
+  it('is found under every name that vendors use', () => {
+    const told = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+    assert.deepEqual(usageOf(told), usage({ input: 100, output: 10 }));
+    for (const cached of [
+      { prompt_tokens_details: { cached_tokens: 64 } },
+      { prompt_cache_hit_tokens: 64, prompt_cache_miss_tokens: 36 },
+      { cached_tokens: 64 },
+      { num_cached_tokens: 64 },
+      { prompt_tokens_details: null, cached_tokens: 64 },
+    ]) {
+      assert.deepEqual(usageOf({ ...told, ...cached }), usage({ input: 100, cacheRead: 64, output: 10 }));
+    }
+    assert.deepEqual(
+      usageOf({
+        ...told,
+        prompt_tokens_details: { cached_tokens: 10, cache_write_tokens: 20, audio_tokens: 5 },
+        completion_tokens_details: { reasoning_tokens: 3, audio_tokens: 2 },
+      }),
+      usage({ input: 100, cacheRead: 10, cacheWrite: 20, inputAudio: 5, output: 10, reasoning: 3, outputAudio: 2 }),
+    );
+  });
+
+  it('includes the reasoning that a vendor counts beside the completion', () => {
+    const details = { completion_tokens_details: { reasoning_tokens: 40 } };
+    assert.deepEqual(
+      usageOf({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 55, ...details }),
+      usage({ input: 10, output: 45, reasoning: 40 }),
+    );
+    assert.deepEqual(
+      usageOf({ prompt_tokens: 10, completion_tokens: 45, total_tokens: 55, ...details }),
+      usage({ input: 10, output: 45, reasoning: 40 }),
+    );
+  });
+
+  it('does not count what was read from the cache as written to it', () => {
+    const details = { cached_tokens: 2161, cache_write_tokens: 2161 };
+    assert.deepEqual(
+      usageOf({ prompt_tokens: 2168, completion_tokens: 1, prompt_tokens_details: details }),
+      usage({ input: 2168, cacheRead: 2161, cacheWrite: 7, output: 1 }),
+    );
+  });
+
+  it('is a whole number and never negative', () => {
+    assert.deepEqual(usageOf({ prompt_tokens: 10, completion_tokens: -5 }), usage({ input: 10 }));
+    assert.deepEqual(usageOf({ prompt_tokens: 1.5, completion_tokens: '3' }), usage({ input: 2 }));
+    assert.equal(usageOf({}), undefined);
+    assert.equal(usageOf({ prompt_tokens: '10' }), undefined);
+  });
+});
+
+describe('a chat answer', () => {
+  const answer = (value: JsonObject) => chat.answer(scanAnswer(Buffer.from(JSON.stringify(value)))!);
+
+  it('may hold an error that is only a sentence, and an error that is none', () => {
+    assert.deepEqual(answer({ error: 'model is loading' })?.error, { message: 'model is loading', code: '' });
+    assert.deepEqual(answer({ error: { message: 'no', code: 400 } })?.error, { message: 'no', code: '400' });
+    assert.equal(answer({ choices: [], error: null })?.error, undefined);
+    assert.equal(answer({ choices: null }), undefined);
+  });
+
+  it('has as many characters as its text, reasoning and tool arguments', () => {
+    const message = {
+      content: 'aé中😀\n"',
+      reasoning_content: 'because',
+      tool_calls: [{ function: { name: 'f', arguments: '{"a":1}' } }],
+    };
+    // An emoji is one character in bytes, whatever JavaScript says.
+    assert.equal(answer({ choices: [{ message }] })?.textLength, 6 + 7 + 7);
+    const parts = [{ type: 'text', text: 'in a part' }];
+    assert.equal(answer({ choices: [{ message: { content: parts } }] })?.textLength, 9);
+    const twice = { reasoning: 'because', reasoning_details: [{ type: 'reasoning.text', text: 'because' }] };
+    assert.equal(answer({ choices: [{ message: twice }] })?.textLength, 7);
+  });
+});
+
+describe('the chat meter', () => {
+  const chunk = (delta: JsonObject, more: JsonObject = {}): string =>
+    chatEvent({ id: '1', choices: [{ index: 0, delta, finish_reason: null }], ...more });
+  const kindsOf = (events: readonly string[], hideUsage = false): readonly EventKind[] =>
+    measure(chat, events, hideUsage).kinds;
+
+  it('is not fooled by text that talks about usage, errors and endings', () => {
+    const text = 'data: [DONE] "usage":{"prompt_tokens":1} {"error":{"message":"x"}} "finish_reason":"stop" \\" [DONE]';
+    const { meter, kinds } = measure(
+      chat,
+      [chunk({ content: text }), chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })],
+      true,
+    );
+    assert.deepEqual(kinds, ['pass', 'pass']);
+    assert.deepEqual([meter.usage, meter.finished, meter.error], [undefined, false, undefined]);
+    assert.equal(meter.textLength, 2 * text.length);
+  });
+
+  it('reads JSON as other languages write it', () => {
+    const { meter, kinds } = measure(
+      chat,
+      [
+        'data: {"choices": [{"index": 0, "delta": {"content": "\\u4e2d\\u6587"}, "finish_reason": "stop"}], "usage": null}\n\n',
+        'data: {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}\n\n',
+        'data:[DONE]\n\n',
+      ],
+      true,
+    );
+    assert.deepEqual(kinds, ['pass', 'hide', 'last']);
+    assert.deepEqual(meter.usage, usage({ input: 3, output: 2 }));
+    assert.deepEqual([meter.textLength, meter.finished], [2, true]);
+  });
+
+  it('takes the last word on usage, wherever it stands, but no zeros after it', () => {
+    const at = (place: JsonObject): string => chunk({ content: 'x' }, place);
+    const count = (n: number): JsonObject => ({ prompt_tokens: n, completion_tokens: n });
+    assert.equal(measure(chat, [at({ usage: count(1) }), at({ usage: count(2) })], false).meter.usage?.input, 2);
+    assert.equal(measure(chat, [at({ x_groq: { id: '1', usage: count(3) } })], false).meter.usage?.input, 3);
+    assert.equal(
+      measure(chat, [chatEvent({ choices: [{ delta: {}, finish_reason: 'stop', usage: count(4) }] })], false).meter
+        .usage?.input,
+      4,
+    );
+    assert.equal(measure(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).meter.usage?.input, 5);
+  });
+
+  it('hides an event only if it holds nothing but usage', () => {
+    const used = { usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    assert.deepEqual(
+      kindsOf(
+        [
+          chunk({ content: 'x' }, used),
+          chatEvent({ choices: [], ...used }),
+          chatEvent(used),
+          chatEvent({ choices: [], prompt_filter_results: [] }),
+        ],
+        true,
+      ),
+      ['pass', 'hide', 'hide', 'pass'],
+    );
+  });
+
+  it('knows errors in every form, and a null for what it is', () => {
+    assert.deepEqual(kindsOf([chunk({ content: 'x' }, { error: null }), chunk({}, { error: { message: 'x' } })]), [
+      'pass',
+      'error',
+    ]);
+    const named = measure(chat, ['event: error\ndata: {"message":"out of memory","code":"oom"}\n\n'], false);
+    assert.deepEqual([named.kinds, named.meter.error], [['error'], { message: 'out of memory', code: 'oom' }]);
+    assert.equal(measure(chat, ['event: error\ndata: overloaded\n\n'], false).meter.error?.message, 'overloaded');
+    assert.equal(measure(chat, ['data: {"error": "text"}\n\n'], false).meter.error?.message, 'text');
+    // A choice's own error is the client's to read.
+    assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: {}, error: { message: 'x' } }] })]), ['pass']);
+  });
+
+  it('reads an event that begins with a mark, a comment or another line', () => {
+    const { kinds, meter } = measure(
+      chat,
+      [
+        `\uFEFF${chunk({ content: 'ab' })}`,
+        `: "\n${chunk({ content: 'cd' })}`,
+        `id: 1\n${chunk({ content: 'ef' })}`,
+        `: bye\n${DONE}`,
+      ],
+      false,
+    );
+    assert.deepEqual(kinds, ['pass', 'pass', 'pass', 'last']);
+    assert.equal(meter.textLength, 6);
+  });
+
+  it('finds the end of a stream whose last blank line is missing', () => {
+    assert.deepEqual(kindsOf(['data: [DONE]']), ['last']);
+    assert.deepEqual(kindsOf(['data: [DONE]\r\r']), ['last']);
+  });
+});
+
+describe('recorded chat traffic', { skip: !recordingsAvailable }, () => {
+  const all = recordings(CHAT_RECORDINGS).filter(({ status }) => status === 200);
+
+  it('has the recorded usage in every whole answer', () => {
+    const whole = all.filter(({ sse }) => sse === undefined);
+    assert.ok(whole.length > 200);
+    for (const recording of whole) {
+      const facts = chat.answer(scanAnswer(recordedBytes(recording))!);
+      assert.ok(facts !== undefined, recording.id);
+      assert.deepEqual(facts.usage, recordedUsage(recording), recording.id);
+    }
+  });
+
+  it('has the recorded usage, text and ending in every stream, cut anywhere', () => {
+    const streams = all.filter(({ sse }) => sse !== undefined);
+    assert.ok(streams.length > 30);
+    for (const recording of streams) {
+      const bytes = recordedBytes(recording);
+      const first = metered(bytes, bytes.length);
+      assert.deepEqual(first.usage, recordedUsage(recording), recording.id);
+      assert.ok(!first.kinds.includes('hide'), recording.id);
+      const gaveUp = /^data: {"error"/m.test(recording.sse ?? '');
+      assert.equal(first.kinds.includes('error'), gaveUp, recording.id);
+      if (!gaveUp) {
+        assert.equal(first.kinds.indexOf('last'), first.kinds.length - 1, recording.id);
+        assert.equal(first.finished, true, recording.id);
+        assert.ok(first.textLength > 0, recording.id);
+      }
+      for (const size of [1, 2, 7, 64, 1_000])
+        assert.deepEqual(metered(bytes, size), first, `${recording.id} by ${size}`);
+    }
+  });
+
+  it('reads every recorded request', () => {
+    for (const { id, request } of recordings(CHAT_RECORDINGS)) {
+      const facts = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
+      assert.equal(facts.model, request.model, id);
+      assert.equal(facts.stream, request.stream ?? false, id);
+    }
+  });
+});
+
+/** A stream through splitter and meter in chunks of one size. */
+function metered(bytes: Buffer, size: number) {
+  const splitter = createEventSplitter({ maxBytes: 1_000_000 });
+  const meter = chat.meter({ hideUsage: false });
+  const kinds: EventKind[] = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    for (const event of splitter.push(bytes.subarray(at, at + size))!) kinds.push(meter.see(event));
+  }
+  const rest = splitter.rest();
+  if (rest.length > 0) kinds.push(meter.see(rest));
+  const { usage, textLength, finished, error } = meter;
+  return { usage, textLength, finished, error, kinds };
+}
