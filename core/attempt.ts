@@ -246,14 +246,13 @@ class Delivery implements UpstreamListener {
     const x = this.#x;
     if (x.response.headersSent || x.gone) return;
     x.status = 200;
-    x.response.writeHead(
-      200,
-      answerHeaders(x.id, x.answerHeaders, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'x-accel-buffering': 'no',
-        'x-turnpike-channel': this.#channel.name,
-      }),
-    );
+    const own: Record<string, string> = {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+    };
+    // A keep-alive goes out before anybody knows who will serve.
+    if (this.#committed) own['x-turnpike-channel'] = this.#channel.name;
+    x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
   }
 
   #send(bytes: Buffer | string): void {
@@ -345,7 +344,8 @@ class Delivery implements UpstreamListener {
     // What comes behind the last event is not for anybody; a vendor that has said it all is left to close by itself.
     if (outcome === 'served') this.#lingering = this.#tools.deadlines.set(LINGER_MS, () => call?.abort());
     else call?.abort();
-    this.#tools.conclude(x, outcome).then(
+    // The client may have left a stream that is read to its end all the same.
+    this.#tools.conclude(x, outcome === 'served' && x.gone ? 'aborted' : outcome).then(
       () => {
         if (!x.gone) then();
         this.#resolve({ kind: 'relayed' });

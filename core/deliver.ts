@@ -42,8 +42,9 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
     if (outcome.final) break;
   }
   if (last === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
-  if (last.relay !== undefined) {
-    await relayRefusal(x, last.relay, tools);
+  // After a keep-alive there is no status left to relay: the error is told inside the stream.
+  if (last.relay !== undefined && !x.response.headersSent) {
+    await relayRefusal(x, last.relay, last.final ? 'refused' : 'failed', tools);
     return;
   }
   throw last.error;
@@ -141,10 +142,11 @@ async function deliverWhole(x: LiveExchange, offer: Offer, body: Buffer, tools: 
 async function relayRefusal(
   x: LiveExchange,
   { offer, status, headers, body }: VendorAnswer,
+  outcome: 'refused' | 'failed',
   tools: DeliverTools,
 ): Promise<void> {
   x.status = status;
-  await tools.conclude(x, 'failed');
+  await tools.conclude(x, outcome);
   if (x.gone) return;
   const own: Record<string, string> = { 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
   const retryAfterMs = retryAfter(headers);

@@ -9,7 +9,7 @@ import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CommandFailed, type CommandResult, runCommand } from './commands.ts';
 import type { StoreSection } from './config/core-sections.ts';
-import { ConfigError } from './config/file.ts';
+import { ConfigError, type ConfigFile } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { Catalog } from './contracts/catalog.ts';
 import { FirstStart } from './contracts/first-start.ts';
@@ -101,19 +101,25 @@ async function assembleGateway(
   const upstream = createUpstream();
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
-  const retiring = new Set<Promise<void>>();
+  /** What a reload has replaced, until its last exchange has ended. */
+  const retiring = new Map<Generation, Promise<void>>();
   let state: 'starting' | 'ready' | 'draining' = 'starting';
   let server: Server | undefined;
   let control: { close(): Promise<void> } | undefined;
   let stopWatching = (): void => {};
-  let hurried = (): void => {};
+  let reloading: Promise<void> = Promise.resolve();
 
   const build = async (from: Plan): Promise<Built> => {
     await migrate(store, from.plugins);
     const assembly = await assemble(from, around);
     assembly.link();
     const generation = generationOf(assembly);
-    await assembly.start();
+    try {
+      await assembly.start();
+    } catch (error) {
+      await assembly.stop();
+      throw error;
+    }
     return { assembly, generation };
   };
 
@@ -190,18 +196,33 @@ async function assembleGateway(
     },
   ];
 
-  const reload = async (): Promise<void> => {
+  const reloadNow = async (): Promise<void> => {
+    if (state === 'draining') return;
     const next = await planFrom(options.configFile, options.env, options.plugins);
     refuseRestart(plan, next);
     throwIfWrong(next.file);
     const before = current;
     current = await build(next);
     log.info('gateway.yaml was reloaded');
-    const retired = whenIdle(before.generation).then(() => before.assembly.stop());
-    retiring.add(retired);
-    retired
+    const retired = whenIdle(before.generation)
+      .then(() => before.assembly.stop())
       .catch((error: unknown) => log.error('the old generation did not stop well', { error }))
-      .finally(() => retiring.delete(retired));
+      .finally(() => retiring.delete(before.generation));
+    retiring.set(before.generation, retired);
+  };
+  /** One after the other: two at once would both take the place of the same generation, and one of them be lost. */
+  const reload = (): Promise<void> => {
+    const done = reloading.then(reloadNow);
+    reloading = done.catch(() => {});
+    return done;
+  };
+
+  /** Ends everything that runs, with an error where the client can still be told one. */
+  const cutAll = (): void => {
+    const error = new GatewayError(503, 'shutting_down', 'The gateway is shutting down.');
+    for (const { live } of [current.generation, ...retiring.keys()]) for (const x of live) x.cut(error);
+    // Who does not take its last bytes, or does not send its first ones, is not waited for any longer.
+    clock.after(FAREWELL_MS, () => server?.closeAllConnections());
   };
 
   return {
@@ -212,12 +233,12 @@ async function assembleGateway(
     run: (argv, stdin) => runCommand(commands(), argv, stdin),
     reconcile: reconcileAll,
     reload,
-    hurry: () => hurried(),
+    hurry: cutAll,
     async listen() {
       const { listen, storeSection, file } = current.assembly;
       const tls = listen.tls === undefined ? undefined : readTls(listen.tls, file.dir);
       server = createGatewayServer({ tls, current: () => current.generation, state: () => state, opaque, clock, log });
-      await listenOn(server, listen);
+      await listenOn(server, listen).catch((error: NodeJS.ErrnoException) => refuseAddress(error, file));
       control = await openControl(controlPath(resolve(file.dir, storeSection.file)), (argv, stdin) =>
         runCommand(commands(), argv, stdin),
       );
@@ -233,16 +254,12 @@ async function assembleGateway(
       state = 'draining';
       stopWatching();
       await control?.close();
+      await reloading;
       const closed = server === undefined ? undefined : new Promise<void>((done) => server!.close(() => done()));
       server?.closeIdleConnections();
       const { generation, assembly } = current;
-      const drained = Promise.all([whenIdle(generation), ...retiring]);
-      const cutAll = (): void => {
-        for (const x of generation.live) x.cut(new GatewayError(503, 'shutting_down', 'The gateway is shutting down.'));
-      };
-      hurried = cutAll;
       const cancel = clock.after(assembly.listen.drainMs, cutAll);
-      await drained;
+      await Promise.all([whenIdle(generation), ...retiring.values()]);
       cancel();
       server?.closeAllConnections();
       await closed;
@@ -254,6 +271,9 @@ async function assembleGateway(
     },
   };
 }
+
+/** How long clients may take to hear that they were cut off. */
+const FAREWELL_MS = 1_000;
 
 interface Built {
   readonly assembly: Assembly;
@@ -303,6 +323,17 @@ function listenOn(server: Server, { host, port }: { readonly host: string; reado
       done();
     });
   });
+}
+
+/** An address that cannot be had is a mistake of the file. */
+function refuseAddress(error: NodeJS.ErrnoException, file: ConfigFile): never {
+  if (error.code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process listens there already');
+  else if (error.code === 'EACCES')
+    file.problem(['listen', 'port'], 'this user may not listen there; ports below 1024 are for root');
+  else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    file.problem(['listen', 'host'], 'this machine has no such address');
+  throwIfWrong(file);
+  throw error;
 }
 
 /** What a running gateway cannot change is an error of the new file, not a silence. */

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { driverOf, planFrom } from './assembly.ts';
 import { describeAssembly } from './check.ts';
 import { type CommandResult, EXIT, usage } from './commands.ts';
-import type { StoreSection } from './config/core-sections.ts';
-import { ConfigError } from './config/file.ts';
+import { DEFAULT_STORE_FILE, type StoreSection } from './config/core-sections.ts';
+import { ConfigError, readConfig } from './config/file.ts';
 import { editorSchema } from './config/schema.ts';
 import { askControl, controlPath } from './control.ts';
 import { type Gateway, openGateway, reasons } from './gateway.ts';
@@ -62,8 +62,21 @@ const OWN_COMMANDS: Readonly<Record<string, (args: Arguments) => Promise<number>
   '--version': version,
 };
 
+/** Variables that have node or a library write requests to the terminal. */
+const DEBUGGERS: readonly (readonly [name: string, talks: RegExp])[] = [
+  ['DEBUG', /(^|[\s,])(\*|http-proxy)/],
+  ['NODE_DEBUG', /http|net|tls|undici|fetch/i],
+];
+
 /** Serves until a signal ends it. */
 async function start({ configFile, welcome }: Arguments): Promise<number> {
+  const chatter = DEBUGGERS.find(([name, talks]) => talks.test(process.env[name] ?? ''));
+  if (chatter !== undefined) {
+    complain(
+      `${chatter[0]}=${process.env[chatter[0]]} makes libraries print what they send, credentials too: unset it`,
+    );
+    return EXIT.failed;
+  }
   const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info');
   const gateway = await openGateway({ configFile, env: process.env, log });
   // Whoever pipes our output away has still had our work done.
@@ -177,10 +190,11 @@ async function askRunning(
   argv: readonly string[],
   stdin: string,
 ): Promise<CommandResult | undefined> {
-  const { file } = await planFrom(configFile, process.env);
-  const store = file.value.store as { readonly file?: unknown } | undefined;
-  const storeFile = typeof store?.file === 'string' ? store.file : './data/turnpike.db';
-  return askControl(controlPath(resolve(file.dir, storeFile)), argv, stdin);
+  // Mistakes elsewhere in the file are no reason not to find a gateway that still runs on an older one.
+  const { dir, value } = readConfig(configFile, process.env);
+  const store = value.store as { readonly file?: unknown } | undefined;
+  const storeFile = typeof store?.file === 'string' ? store.file : DEFAULT_STORE_FILE;
+  return askControl(controlPath(resolve(dir, storeFile)), argv, stdin);
 }
 
 /** Does it with a gateway of our own that serves nobody. */

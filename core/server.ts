@@ -179,8 +179,14 @@ async function serveExchange(
   } catch (error) {
     await failExchange(x, error, conclude, options);
   } finally {
-    generation.live.delete(x);
-    generation.ended();
+    const end = (): void => {
+      generation.live.delete(x);
+      generation.ended();
+    };
+    // The last bytes may still be on their way to a slow client.
+    const { response } = x;
+    if (response.writableEnded && !response.writableFinished && !response.destroyed) response.once('close', end);
+    else end();
   }
 }
 
@@ -236,7 +242,8 @@ async function failExchange(
   let told = toGatewayError(error);
   x.status = x.gone ? 499 : told.status;
   try {
-    await conclude(x.gone ? 'aborted' : x.attempts.length === 0 ? 'refused' : 'failed');
+    const refused = told.status < 500 && (told.status !== 429 || x.attempts.length === 0);
+    await conclude(x.gone ? 'aborted' : refused ? 'refused' : 'failed');
   } catch (settling) {
     told = toGatewayError(settling);
   }

@@ -17,6 +17,8 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   yaml: ['core'],
 };
 const BRANDS = /openai|anthropic|gemini|stripe|claude|google|groq|mistral|deepseek/i;
+/** `import … from '…'`, `export … from '…'`, `import '…'`. */
+const STATEMENT = /^(?:import|export)\b(?:[^;'"]*\bfrom)?\s*'([^']+)'/gm;
 const builtins = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
 const problems: string[] = [];
 
@@ -25,7 +27,8 @@ for (const room of ['core', 'plugins', 'scripts', 'test']) {
     if (!/\.(ts|mjs)$/.test(name)) continue;
     const file = join(room, name);
     const text = readFileSync(file, 'utf8');
-    for (const [, from = ''] of text.matchAll(/(?:from|import\()\s*'([^']+)'/g)) checkImport(file, from);
+    for (const [, from = ''] of text.matchAll(STATEMENT)) checkImport(file, from);
+    for (const [, from = ''] of text.matchAll(/\bimport\('([^']+)'\)/g)) checkImport(file, from);
     if (room === 'core' && BRANDS.test(text)) problems.push(`${file}: core names a vendor's brand`);
   }
 }

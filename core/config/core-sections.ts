@@ -17,6 +17,9 @@ export interface ListenSection {
   readonly attempts: { readonly max: number };
 }
 
+/** Where the database is when nobody says. */
+export const DEFAULT_STORE_FILE = './data/turnpike.db';
+
 /** `store` as it is written. */
 export interface StoreSection {
   readonly driver: string;
@@ -169,8 +172,8 @@ export const coreSections: {
         type: 'string',
         description: 'The database, relative to this file.',
         minLength: 1,
-        examples: ['./data/turnpike.db'],
-        default: './data/turnpike.db',
+        examples: [DEFAULT_STORE_FILE],
+        default: DEFAULT_STORE_FILE,
       },
     },
   }),

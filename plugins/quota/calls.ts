@@ -12,6 +12,8 @@ export interface Calls {
   settle(x: Exchange): readonly Step[] | undefined;
   /** Writes down what running calls have delivered, and cuts those off that outrun their hold. */
   checkpoint(): Promise<void>;
+  /** Whether a call with this id has not come to its end. */
+  isRunning(id: string): boolean;
   /** What an exchange was charged; 0n until it is settled. */
   charged(x: Exchange): bigint;
 }
@@ -24,12 +26,15 @@ interface Taking {
   readonly fixed: bigint | undefined;
   /** At the last checkpoint. */
   delivered: bigint;
+  outran: boolean;
   charged: bigint;
 }
 
-export function createCalls({ store, clock, log, boot }: Host, tariff: Tariff): Calls {
+export function createCalls(host: Host, tariff: Tariff): Calls {
+  const { store, clock, log, boot } = host;
   const takings = new WeakMap<Exchange, Taking>();
-  const running = new Set<Exchange>();
+  // Calls of an older configuration that still run are running, too.
+  const running = host.lasting('quota.running', () => new Map<string, Exchange>());
 
   /** The log and the usage record tell what was odd about a call. */
   function noteAnomalies(x: Exchange, due: bigint, hold: Hold): void {
@@ -41,6 +46,7 @@ export function createCalls({ store, clock, log, boot }: Host, tariff: Tariff): 
   }
 
   return {
+    isRunning: (id) => running.has(id),
     charged: (x) => takings.get(x)?.charged ?? 0n,
 
     async admit(x) {
@@ -51,15 +57,15 @@ export function createCalls({ store, clock, log, boot }: Host, tariff: Tariff): 
         // A crash may forget a hold: nothing has gone out for it that could be charged.
         const refused = await store.atomic(holdSteps(hold), 'ran');
         if (refused !== undefined) throw insufficient(refused, amount);
-        running.add(x);
+        running.set(x.id, x);
       }
-      takings.set(x, { hold, fixed, delivered: 0n, charged: 0n });
+      takings.set(x, { hold, fixed, delivered: 0n, outran: false, charged: 0n });
     },
 
     settle(x) {
       const taking = takings.get(x);
       if (taking === undefined) return undefined;
-      running.delete(x);
+      running.delete(x.id);
       const { hold, fixed } = taking;
       if (hold !== undefined) {
         const due = tariff.due(x, fixed);
@@ -72,7 +78,7 @@ export function createCalls({ store, clock, log, boot }: Host, tariff: Tariff): 
 
     async checkpoint() {
       const steps: Step[] = [];
-      for (const x of running) {
+      for (const x of running.values()) {
         const taking = takings.get(x);
         if (taking?.hold === undefined || !x.delivered) continue;
         const { hold, fixed } = taking;
@@ -82,8 +88,8 @@ export function createCalls({ store, clock, log, boot }: Host, tariff: Tariff): 
           taking.delivered = delivered;
           steps.push(checkpointStep(hold.id, delivered));
         }
-        if (due > hold.amount) {
-          running.delete(x);
+        if (due > hold.amount && !taking.outran) {
+          taking.outran = true;
           x.cut(outrun(hold));
         }
       }

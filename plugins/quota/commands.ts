@@ -9,7 +9,7 @@ import { inQuota } from './ledger.ts';
 export function userCredit(ledger: Ledger, accounts: () => Accounts | undefined): Command {
   return {
     name: 'user credit',
-    summary: 'give an account quota units',
+    summary: 'gives an account quota units',
     positionals: ['NAME', 'UNITS'],
     async run({ positionals: [name, units] }) {
       if (name === undefined || units === undefined) throw new UsageError('user credit NAME UNITS');

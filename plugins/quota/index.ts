@@ -9,7 +9,7 @@ import { userCredit } from './commands.ts';
 import { invariants } from './invariants.ts';
 import { createLedger } from './ledger.ts';
 import { createPriceBook, pricesSchema } from './price-book.ts';
-import { recover } from './recovery.ts';
+import { createSweep, recover } from './recovery.ts';
 import { quotaSection } from './sections.ts';
 import { migrations } from './tables.ts';
 import { createTariff, upstreamOf } from './tariff.ts';
@@ -17,6 +17,8 @@ import { saneUsage } from './usage-sanity.ts';
 
 /** How often running calls write down what they have delivered. */
 const CHECKPOINT_MS = 1_000;
+/** How often holds are looked for that nobody will close; longer than any settling takes. */
+const SWEEP_MS = 60_000;
 
 export default definePlugin({
   name: 'quota',
@@ -39,18 +41,17 @@ export default definePlugin({
 
     let lines: readonly string[] = [];
     let recovered = false;
-    let stopClock: (() => void) | undefined;
-    let writing: Promise<void> | undefined;
-
-    /** A slow store gets one list of checkpoints at a time; the next one says more. */
-    function checkpoint(): void {
-      writing ??= calls
-        .checkpoint()
-        .catch((error: unknown) => log.warn('checkpoints were not written', { error }))
-        .finally(() => {
-          writing = undefined;
-        });
-    }
+    const sweep = createSweep(host, calls.isRunning);
+    const timers: (() => void)[] = [];
+    // A slow store gets one list of each at a time; the next one says more.
+    const checkpoints = oneAtATime(calls.checkpoint, (error) => log.warn('checkpoints were not written', { error }));
+    const sweeps = oneAtATime(
+      async () => {
+        const holds = await sweep(host.find(Records));
+        if (holds > 0) log.warn('closed holds that could not be settled', { holds });
+      },
+      (error) => log.warn('holds were not swept', { error }),
+    );
 
     return {
       admit: calls.admit,
@@ -66,12 +67,27 @@ export default definePlugin({
         const count = await recover(host, host.find(Records));
         recovered = true;
         if (count > 0) log.info('closed what an earlier run had left open', { holds: count });
-        stopClock = clock.every(CHECKPOINT_MS, checkpoint);
+        timers.push(clock.every(CHECKPOINT_MS, checkpoints.run), clock.every(SWEEP_MS, sweeps.run));
       },
       async stop() {
-        stopClock?.();
-        await writing;
+        for (const stop of timers.splice(0)) stop();
+        await Promise.all([checkpoints.done(), sweeps.done()]);
       },
     };
   },
 });
+
+/** Work that begins only when it is not under way. */
+function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void) {
+  let underWay: Promise<void> | undefined;
+  return {
+    run(): void {
+      underWay ??= work()
+        .catch(failed)
+        .finally(() => {
+          underWay = undefined;
+        });
+    },
+    done: async () => underWay,
+  };
+}

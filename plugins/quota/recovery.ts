@@ -1,4 +1,4 @@
-/** Recovery: closes what a dead run of the gateway left open, before a new one takes calls. */
+/** Recovery: closes what a dead run of the gateway left open, and what this one could not write down in time. */
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
 import type { Host, Store } from '../../core/plugin.ts';
 import { closeSteps } from './ledger.ts';
@@ -20,32 +20,54 @@ interface OpenHold {
 }
 
 /**
- * Charges every abandoned hold what its last checkpoint says was delivered, frees the rest and writes the usage record.
+ * Charges every hold of a dead run what its last checkpoint says was delivered, frees the rest and writes the usage record.
  * Returns how many there were. Throws where one cannot be closed: then the ledger is damaged, and nothing may start on it.
  */
-export async function recover({ store, clock, boot }: Host, records: Records | undefined): Promise<number> {
+export async function recover(host: Host, records: Records | undefined): Promise<number> {
   let recovered = 0;
   for (;;) {
-    const holds = await abandoned(store, boot);
+    // One gateway owns the store, so those of every other run are nobody's.
+    const holds = await openHolds(host.store, 'boot <> ?', host.boot);
     if (holds.length === 0) return recovered;
-    const atMs = clock.now();
-    const failed = await store.atomic(
-      holds.flatMap((hold) => [
-        ...closeSteps({ ...hold, amount: BigInt(hold.amount) }, BigInt(hold.delivered), atMs, 'recovery'),
-        ...(records?.steps(recordOf(hold)) ?? []),
-      ]),
-    );
-    if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
+    await close(host, records, holds);
     recovered += holds.length;
   }
 }
 
-/** The next holds that nobody alive will close: one gateway owns the store, so those of every other run. */
-function abandoned(store: Store, boot: string): Promise<readonly OpenHold[]> {
+/**
+ * Finds holds of this run that nobody will close: their call has ended, and the store could not write that down then. One that
+ * is seen twice in a row is closed like that of a dead run. Call it seldom: between two calls every settling has come to its end.
+ */
+export function createSweep(
+  host: Host,
+  isRunning: (id: string) => boolean,
+): (records: Records | undefined) => Promise<number> {
+  let suspects: ReadonlySet<string> = new Set();
+  return async (records) => {
+    const ended = (await openHolds(host.store, 'boot = ?', host.boot)).filter(({ id }) => !isRunning(id));
+    const orphans = ended.filter(({ id }) => suspects.has(id));
+    suspects = new Set(ended.map(({ id }) => id));
+    if (orphans.length > 0) await close(host, records, orphans);
+    return orphans.length;
+  };
+}
+
+async function close({ store, clock }: Host, records: Records | undefined, holds: readonly OpenHold[]): Promise<void> {
+  const atMs = clock.now();
+  const failed = await store.atomic(
+    holds.flatMap((hold) => [
+      ...closeSteps({ ...hold, amount: BigInt(hold.amount) }, BigInt(hold.delivered), atMs, 'recovery'),
+      ...(records?.steps(recordOf(hold)) ?? []),
+    ]),
+  );
+  if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
+}
+
+function openHolds(store: Store, whose: 'boot = ?' | 'boot <> ?', boot: string): Promise<readonly OpenHold[]> {
   return store.all<OpenHold>(
     `SELECT id, account_id AS "accountId", key_id AS "keyId", CAST(amount AS TEXT) AS amount,
         CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs"
-      FROM hold WHERE boot <> ? ORDER BY id LIMIT ?`,
+      FROM hold WHERE ${whose} ORDER BY id LIMIT ?`,
     boot,
     BATCH,
   );

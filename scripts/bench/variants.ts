@@ -104,7 +104,7 @@ export const turnpike: Variant = {
     );
     const command = [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config];
     const running = start(onCore(CORE.server, command));
-    const key = (await running.says(/"key":"(sk-\w+)"[^]*ready http/))[1];
+    const key = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1];
     return started(running, port, [`authorization: Bearer ${key}`]);
   },
 };

@@ -1,5 +1,5 @@
 /** The calls that the kill loop makes: who asks for what, how the vendor answers, and what that costs. */
-import { type ChatAnswer, CHAT_DELTAS, type ChatUsage } from '../../test/kit/fixtures.ts';
+import { CHAT_DELTAS, type ChatAnswer, type ChatUsage } from '../../test/kit/fixtures.ts';
 import type { Random } from './random.ts';
 
 /** What the vendor behind a model is like. */

@@ -1,5 +1,5 @@
 /** The customers of the kill loop: they ask, read, leave, and remember exactly what they have seen. */
-import { Agent, request } from 'node:http';
+import { type Agent, request } from 'node:http';
 import { type Call, MAX_TOKENS, promptOf } from './calls.ts';
 
 const DONE = 'data: [DONE]\n\n';
@@ -18,7 +18,7 @@ export function makeCall(call: Call, port: number, key: string, agent: Agent): P
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      // Ours to choose, the same for many: it must decide nothing.
+      // Kept in the usage record, so that a record can be told from which call it is.
       'x-request-id': `call-${call.number}`,
     };
     const asked = request({ host: '127.0.0.1', port, agent, method: 'POST', path: '/v1/chat/completions', headers });

@@ -1,7 +1,16 @@
 /** The vendors of the kill loop: what they answer, and the price of what they have sent. */
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../../test/kit/fake-vendor.ts';
 import { chatEvents } from '../../test/kit/fixtures.ts';
-import { cutAt, errorAnswer, eventStream, lengthOf, pause, rst, type Script, wholeAnswer } from '../../test/kit/script.ts';
+import {
+  cutAt,
+  errorAnswer,
+  eventStream,
+  lengthOf,
+  pause,
+  rst,
+  type Script,
+  wholeAnswer,
+} from '../../test/kit/script.ts';
 import { answerOf, type Call, MODELS, numberIn, PRICE, priceOf } from './calls.ts';
 
 /** Between two events of the slow one: a stream then lives as long as two checkpoints. */
@@ -55,7 +64,8 @@ function scriptFor(call: Call, flaky: boolean): Script {
   const { model, stream, number } = call;
   if (model === 'down') return errorAnswer(503);
   // The fallback is asked more often than not, and in every way in which a channel can fail before its first word.
-  if (flaky && number % 4 !== 0) return number % 4 === 1 ? errorAnswer(500) : number % 4 === 2 ? [rst()] : cutAt(whole(call), 20);
+  if (flaky && number % 4 !== 0)
+    return number % 4 === 1 ? errorAnswer(500) : number % 4 === 2 ? [rst()] : cutAt(whole(call), 20);
   if (model === 'breaking') return cutAt(stream ? streamed(call, 2) : whole(call), -10 - 10 * (number % 20));
   return stream ? streamed(call, model === 'slow' ? SLOW_MS : 2) : whole(call);
 }
@@ -76,7 +86,7 @@ function streamed(call: Call, betweenMs: number): Script {
 function mostFor(request: VendorRequest, call: Call, script: Script): bigint {
   const sent = sentBytes(request, script);
   const told = sent.includes('"usage":{') ? priceOf(answerOf(call).usage) : 0n;
-  if (!call.stream) return sent.length === lengthOf(script) ? told : 0n;
+  if (!call.stream) return sent === bytesOf(whole(call)) ? told : 0n;
   const text = [...sent.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)].map(([, content = '']) => content).join('');
   if (text === '') return told;
   const counted = priceOf({
@@ -88,11 +98,15 @@ function mostFor(request: VendorRequest, call: Call, script: Script): bigint {
 
 /** What can have left: all that was handed to the network, and the write under way. */
 function sentBytes(request: VendorRequest, script: Script): string {
-  let text = '';
-  for (const move of script) {
-    if (move.kind !== 'bytes') continue;
-    if (text.length > request.sentBytes) break;
-    text += move.bytes.toString('latin1');
-  }
-  return text;
+  let kept = 0;
+  const moves = script.filter((move) => {
+    if (kept > request.sentBytes) return false;
+    kept += lengthOf([move]);
+    return true;
+  });
+  return bytesOf(moves);
+}
+
+function bytesOf(script: Script): string {
+  return script.map((move) => (move.kind === 'bytes' ? move.bytes.toString('latin1') : '')).join('');
 }

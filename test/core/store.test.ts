@@ -148,6 +148,7 @@ describe('opening the store', () => {
     const store = await fresh();
     let closed = 0;
     const failing: StoreDriver = {
+      ...driver,
       open: async () => ({
         ...store,
         run: () => Promise.reject(new Error('read-only')),

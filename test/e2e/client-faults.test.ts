@@ -2,91 +2,35 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import Database from 'better-sqlite3';
-import { definePlugin } from '../../core/plugin.ts';
-import { type FakeClock, fakeClock } from '../kit/clock.ts';
-import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { definePlugin, type JsonObject } from '../../core/plugin.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
-import { startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
+import type { TestGateway } from '../kit/gateway.ts';
 import { type RawConnection, rawConnection, rawRequest, requestText } from '../kit/raw-client.ts';
 import { eventStream, hold, jsonAnswer, type Script, silence, wholeAnswer } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
+import {
+  type Bench,
+  CHAT_PATH,
+  callHeaders,
+  callText,
+  checkLog,
+  cost,
+  countedCost,
+  countedTokens,
+  countHolds,
+  countRecords,
+  openBench,
+  recordsAfter,
+  STREAMED,
+} from './bench.ts';
 
-const PATH = '/v1/chat/completions';
 const EVENTS = chatEvents();
-const FULL_COST = cost(CHAT_USAGE.prompt, CHAT_USAGE.completion);
-
-/** What tokens cost with the price of `test-model`: 1 and 2 currency units per million, in micro-quota. */
-function cost(input: number, output: number): bigint {
-  return BigInt(input) * 500_000n + BigInt(output) * 1_000_000n;
-}
-
-interface Bench {
-  readonly gateway: TestGateway;
-  readonly vendor: FakeVendor;
-  readonly clock: FakeClock;
-  stop(): Promise<void>;
-}
-
-async function bench(options: TestGatewayOptions = {}): Promise<Bench> {
-  const clock = fakeClock();
-  const vendor = await fakeVendor();
-  const gateway = await startGateway({ vendor, clock, ...options });
-  return {
-    gateway,
-    vendor,
-    clock,
-    async stop() {
-      await gateway.stop();
-      await vendor.close();
-    },
-  };
-}
-
-function headersFor(gateway: TestGateway): Readonly<Record<string, string>> {
-  return { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-}
-function callText(gateway: TestGateway, more: Parameters<typeof chatRequest>[0] = {}): Buffer {
-  const body = JSON.stringify(chatRequest({ model: 'test-model', max_tokens: 16, ...more }));
-  return requestText('POST', PATH, headersFor(gateway), body);
-}
-const STREAMED = { stream: true, stream_options: { include_usage: true } } as const;
-
-/** The records beyond the first `known`, once there are so many. What a client that has left can no longer be told, only the books tell. */
-async function recordsAfter(gateway: TestGateway, known: number, count = 1): Promise<readonly UsageRow[]> {
-  for (let tries = 0; tries < 1_000; tries++) {
-    const records = usageRecords(gateway.storeFile).slice(known);
-    if (records.length >= count) {
-      assert.equal(records.length, count);
-      return records;
-    }
-    await setTimeout(10);
-  }
-  throw new Error(`there are still no ${count} new usage records`);
-}
-function countRecords({ storeFile }: TestGateway): number {
-  return usageRecords(storeFile).length;
-}
-function countHolds({ storeFile }: TestGateway): number {
-  const db = new Database(storeFile, { readonly: true });
-  try {
-    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM hold').get()?.n ?? 0;
-  } finally {
-    db.close();
-  }
-}
-/** Nothing of what happened may be an accident of the gateway's. */
-function checkLog(gateway: TestGateway): void {
-  assert.deepEqual(
-    gateway.log.filter((line) => /"level":"(error|fatal)"/.test(line)),
-    [],
-  );
-}
+const FULL_COST = cost(CHAT_USAGE);
 
 describe('a client that leaves', () => {
   let stand: Bench;
   before(async () => {
-    stand = await bench();
+    stand = await openBench();
   });
   after(() => stand.stop());
   afterEach(() => {
@@ -96,7 +40,7 @@ describe('a client that leaves', () => {
 
   /** Sends a call, waits for `when`, leaves, and returns the one record of it. */
   async function leave(
-    more: Parameters<typeof chatRequest>[0],
+    more: JsonObject,
     script: Script,
     when: (client: RawConnection) => Promise<void>,
     how: 'abort' | 'finish' = 'abort',
@@ -165,10 +109,9 @@ describe('a client that leaves', () => {
       await vendorAborted();
       assert.equal(record.outcome, 'aborted');
       assert.equal(record.attempts[0]?.failure, undefined);
-      assert.equal(record.estimated, !counted);
       const text = CHAT_DELTAS.slice(0, Math.max(0, sent - 1)).join('');
-      if (!counted) assert.equal(record.output, Math.ceil(text.length / 4));
-      assert.equal(record.charged, counted ? FULL_COST : cost(record.input ?? 0, record.output ?? 0));
+      if (!counted) assert.equal(record.output, countedTokens(text));
+      assert.equal(record.charged, counted ? FULL_COST : countedCost(record));
       assert.ok(record.charged > 0n);
     });
   }
@@ -188,7 +131,7 @@ describe('a client that leaves', () => {
     const record = await leave(STREAMED, script, (client) => client.until(EVENTS[2]!), 'finish');
     await vendorAborted();
     assert.equal(record.outcome, 'aborted');
-    assert.equal(record.output, Math.ceil(CHAT_DELTAS.slice(0, 2).join('').length / 4));
+    assert.equal(record.output, countedTokens(CHAT_DELTAS.slice(0, 2).join('')));
   });
 
   it('T-CL-09 and sends its call again pays for what each try has delivered', async () => {
@@ -207,9 +150,9 @@ describe('a client that leaves', () => {
     const { gateway } = stand;
     const known = countRecords(gateway);
     const body = JSON.stringify(chatRequest({ model: 'test-model' }));
-    const headers = { ...headersFor(gateway), 'x-request-id': 'the-same' };
+    const headers = { ...callHeaders(gateway), 'x-request-id': 'the-same' };
     const answers = await Promise.all(
-      [1, 2, 3, 4, 5].map(() => rawRequest(gateway.port, requestText('POST', PATH, headers, body))),
+      [1, 2, 3, 4, 5].map(() => rawRequest(gateway.port, requestText('POST', CHAT_PATH, headers, body))),
     );
     assert.equal(new Set(answers.map((answer) => answer.headers['x-request-id'])).size, 5);
     const records = await recordsAfter(gateway, known, 5);
@@ -240,7 +183,7 @@ describe('a client that leaves before its call has gone out', () => {
         },
       }),
     });
-    const { gateway, vendor, stop } = await bench({ plugins: [gate] });
+    const { gateway, vendor, stop } = await openBench({ plugins: [gate] });
     try {
       const client = await rawConnection(gateway.port);
       await client.write(callText(gateway, STREAMED));
@@ -267,7 +210,7 @@ describe('a client that leaves before its call has gone out', () => {
 describe('a client that leaves, where the configuration says otherwise', () => {
   let stand: Bench;
   before(async () => {
-    stand = await bench({ config: { listen: { port: 0, onDisconnect: { stream: 'drain', whole: 'cancel' } } } });
+    stand = await openBench({ config: { listen: { port: 0, onDisconnect: { stream: 'drain', whole: 'cancel' } } } });
   });
   after(() => stand.stop());
   afterEach(() => checkLog(stand.gateway));
@@ -305,7 +248,7 @@ describe('a client that leaves, where the configuration says otherwise', () => {
 describe('a client that is slow', () => {
   let stand: Bench;
   before(async () => {
-    stand = await bench();
+    stand = await openBench();
   });
   after(() => stand.stop());
   afterEach(() => checkLog(stand.gateway));
@@ -369,7 +312,7 @@ describe('a client that is slow', () => {
 describe('a client that does not wait for answers', () => {
   let stand: Bench;
   before(async () => {
-    stand = await bench();
+    stand = await openBench();
   });
   after(() => stand.stop());
   afterEach(() => checkLog(stand.gateway));
@@ -406,7 +349,7 @@ describe('a request that is wrong on the wire', () => {
   const LIMIT = 64 << 10;
   let stand: Bench;
   before(async () => {
-    stand = await bench({ config: { listen: { port: 0, body: { json: '64kb' } } } });
+    stand = await openBench({ config: { listen: { port: 0, body: { json: '64kb' } } } });
   });
   after(() => stand.stop());
   afterEach(() => {
@@ -433,7 +376,7 @@ describe('a request that is wrong on the wire', () => {
   const post =
     (body: string | Buffer, more: Readonly<Record<string, string>> = {}) =>
     (gateway: TestGateway) =>
-      requestText('POST', PATH, { ...headersFor(gateway), ...more }, body);
+      requestText('POST', CHAT_PATH, { ...callHeaders(gateway), ...more }, body);
   const said = (text: string | Buffer): Pick<Wrong, 'request' | 'status' | 'keeps'> => ({
     request: post(text),
     status: 400,
@@ -444,20 +387,21 @@ describe('a request that is wrong on the wire', () => {
   const WRONGS: readonly Wrong[] = [
     {
       name: 'T-CL-08: a header of 17 KB',
-      request: (gateway) => requestText('POST', PATH, { ...headersFor(gateway), 'x-a': 'a'.repeat(17 << 10) }, '{}'),
+      request: (gateway) =>
+        requestText('POST', CHAT_PATH, { ...callHeaders(gateway), 'x-a': 'a'.repeat(17 << 10) }, '{}'),
       status: 431,
     },
     {
       name: 'T-CL-08: 101 headers',
       request: (gateway) => {
         const many = Object.fromEntries(Array.from({ length: 98 }, (_, i) => [`x-${i}`, '1']));
-        return requestText('POST', PATH, { ...headersFor(gateway), ...many }, '{}');
+        return requestText('POST', CHAT_PATH, { ...callHeaders(gateway), ...many }, '{}');
       },
       status: 431,
     },
     {
       name: 'T-CL-08: an address of 9 KB',
-      request: (gateway) => requestText('POST', `${PATH}?${'a'.repeat(9 << 10)}`, headersFor(gateway), '{}'),
+      request: (gateway) => requestText('POST', `${CHAT_PATH}?${'a'.repeat(9 << 10)}`, callHeaders(gateway), '{}'),
       status: 414,
     },
     { name: 'T-CL-08: a body one byte too long', request: post(large(LIMIT + 1)), status: 413 },
@@ -567,14 +511,16 @@ describe('a request that is wrong on the wire', () => {
   it('T-CL-08: a body of exactly the limit is read', async () => {
     const answer = await rawRequest(
       stand.gateway.port,
-      requestText('POST', PATH, headersFor(stand.gateway), large(LIMIT).replace('test-model', 'none-model')),
+      requestText('POST', CHAT_PATH, callHeaders(stand.gateway), large(LIMIT).replace('test-model', 'none-model')),
     );
     assert.equal(answer.status, 404);
   });
 
   it('T-CL-08: whoever goes on sending what is too long is cut off after two seconds', async () => {
     const client = await rawConnection(stand.gateway.port);
-    await client.write(requestText('POST', PATH, { ...headersFor(stand.gateway), 'content-length': String(1 << 30) }));
+    await client.write(
+      requestText('POST', CHAT_PATH, { ...callHeaders(stand.gateway), 'content-length': String(1 << 30) }),
+    );
     assert.equal((await client.response()).status, 413);
     await client.write('a'.repeat(1 << 20));
     assert.equal(client.ending, undefined);
@@ -585,8 +531,8 @@ describe('a request that is wrong on the wire', () => {
   it('T-CL-08: whoever asks first is told before the body is sent', async () => {
     const client = await rawConnection(stand.gateway.port);
     await client.write(
-      requestText('POST', PATH, {
-        ...headersFor(stand.gateway),
+      requestText('POST', CHAT_PATH, {
+        ...callHeaders(stand.gateway),
         'content-length': String(1 << 30),
         expect: '100-continue',
       }),

@@ -1,14 +1,13 @@
 /** Whatever a vendor does wrong: what the client is told, what is charged, what the channel is blamed for. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { FailureKind } from '../../core/contracts/call.ts';
-import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { closedPort, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
-import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { defaultConfig, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { type RawResponse, rawConnection, rawRequest, requestText } from '../kit/raw-client.ts';
 import {
   atHead,
@@ -34,6 +33,18 @@ import {
   wholeAnswer,
 } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
+import {
+  type Bench,
+  CHAT_PATH,
+  callHeaders,
+  callText,
+  checkLog,
+  cost,
+  countedCost,
+  countedTokens,
+  openBench,
+  STREAMED,
+} from './bench.ts';
 
 /** What the client is told. */
 type Told =
@@ -422,20 +433,13 @@ const ODD_USAGES: readonly (readonly [name: string, usage: object])[] = [
   ['a total that is no sum', { prompt_tokens: 5, completion_tokens: 1, total_tokens: 999 }],
 ];
 
-/** What tokens cost with the price of `test-model`: 1 and 2 currency units per million, in micro-quota. */
-const cost = (input: number, output: number): bigint => BigInt(input) * 500_000n + BigInt(output) * 1_000_000n;
-
-interface Bench {
-  readonly gateway: TestGateway;
-  readonly vendor: FakeVendor;
+interface Stand extends Bench {
+  /** Behind the channel that is asked when `main` fails. */
   readonly spare: FakeVendor | undefined;
-  readonly clock: FakeClock;
-  stop(): Promise<void>;
 }
 
-/** A gateway whose first channel misbehaves; with `spare`, a second one that does not. Ten seconds are its patience. */
-async function bench(spares: 0 | 1): Promise<Bench> {
-  const clock = fakeClock();
+/** A gateway whose first channel misbehaves; with `spares`, a second one that does not. Ten seconds are its patience. */
+async function openStand(spares: 0 | 1): Promise<Stand> {
   const vendor = await fakeVendor();
   const spare = spares === 1 ? await fakeVendor() : undefined;
   const plain = createServer((socket) => {
@@ -445,7 +449,7 @@ async function bench(spares: 0 | 1): Promise<Bench> {
   await once(plain, 'listening');
   const vendors = spare === undefined ? [vendor] : [vendor, spare];
   const standard = defaultConfig(vendors);
-  const channels = standard.channels as readonly { readonly name: string; readonly priority?: number }[];
+  const [main, ...others] = standard.channels as readonly object[];
   const more = [
     ['refused', `http://127.0.0.1:${await closedPort()}/v1`],
     ['nameless', 'http://no..name/v1'],
@@ -453,40 +457,26 @@ async function bench(spares: 0 | 1): Promise<Bench> {
     ['patient', vendor.url],
   ].map(([name, url]) => ({ name, vendor: 'compatible', url, key: VENDOR_KEY }));
   const price = { input: 1, output: 2 };
-  const others = spare === undefined ? [] : ['spare'];
-  const gateway = await startGateway({
-    vendor: vendors,
-    clock,
+  const instead = spare === undefined ? [] : ['spare'];
+  const bench = await openBench({
+    vendors,
     config: {
-      channels: [
-        ...channels.map((channel) =>
-          channel.name === 'main' ? { ...channel, timeout: { head: '10s', idle: '10s' } } : channel,
-        ),
-        ...more,
-      ],
+      channels: [{ ...main, timeout: { head: '10s', idle: '10s' } }, ...others, ...more],
       models: {
         ...(standard.models as object),
-        ...Object.fromEntries(more.map(({ name }) => [`${name}-model`, { from: [name, ...others], price }])),
+        ...Object.fromEntries(more.map(({ name }) => [`${name}-model`, { from: [name, ...instead], price }])),
       },
     },
   });
   return {
-    gateway,
-    vendor,
+    ...bench,
     spare,
-    clock,
     async stop() {
-      await gateway.stop();
-      await vendor.close();
-      await spare?.close();
-      await closeServer(plain);
+      await bench.stop();
+      plain.close();
+      await once(plain, 'close');
     },
   };
-}
-
-async function closeServer(server: Server): Promise<void> {
-  server.close();
-  await once(server, 'close');
 }
 
 /** Asks the gateway for what the fault is about and lets the vendor do its worst. */
@@ -498,7 +488,7 @@ async function suffer({ gateway, vendor, clock }: Bench, fault: Fault): Promise<
   const seen = vendor.requests.length;
   const client = await rawConnection(gateway.port);
   try {
-    await client.write(callText(gateway, fault.asked, fault.model));
+    await client.write(askText(gateway, fault.asked, fault.model));
     const answer = client.response();
     answer.catch(() => {});
     if (fault.waitsMs !== undefined) {
@@ -513,15 +503,8 @@ async function suffer({ gateway, vendor, clock }: Bench, fault: Fault): Promise<
   }
 }
 
-function callText(gateway: TestGateway, asked: 'whole' | 'stream', model = 'test-model'): Buffer {
-  const stream = asked === 'stream' ? { stream: true, stream_options: { include_usage: true } } : {};
-  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-  return requestText(
-    'POST',
-    '/v1/chat/completions',
-    headers,
-    JSON.stringify(chatRequest({ model, max_tokens: 16, ...stream })),
-  );
+function askText(gateway: TestGateway, asked: 'whole' | 'stream', model = 'test-model'): Buffer {
+  return callText(gateway, asked === 'stream' ? { model, ...STREAMED } : { model });
 }
 
 /** The one record of an answer. */
@@ -568,32 +551,19 @@ function checkCharge(record: UsageRow, charge: Charge, answer: RawResponse): voi
   }
   if (charge === 'usage') {
     assert.equal(record.estimated, false);
-    assert.equal(record.charged, cost(CHAT_USAGE.prompt, CHAT_USAGE.completion));
+    assert.equal(record.charged, cost(CHAT_USAGE));
     return;
   }
-  assert.equal(record.estimated, true);
   const text = CHAT_DELTAS.filter((delta) => answer.text.includes(`"${delta}"`)).join('');
-  assert.equal(record.output, Math.ceil(text.length / 4));
-  assert.equal(record.charged, cost(record.input ?? 0, record.output ?? 0));
+  assert.equal(record.output, countedTokens(text));
+  assert.equal(record.charged, countedCost(record));
   assert.ok(record.charged > 0n);
 }
 
-/** Nothing of what happened may be an accident of the gateway's. */
-function checkLog(gateway: TestGateway): void {
-  const errors = gateway.log.filter(
-    (line) => /"level":"(error|fatal)"/.test(line) && !line.includes('does not accept the key'),
-  );
-  assert.deepEqual(errors, []);
-  assert.deepEqual(
-    gateway.log.filter((line) => line.includes(VENDOR_KEY)),
-    [],
-  );
-}
-
 describe('a vendor that fails, with nobody to stand in', () => {
-  let stand: Bench;
+  let stand: Stand;
   before(async () => {
-    stand = await bench(0);
+    stand = await openStand(0);
   });
   after(() => stand.stop());
   afterEach(() => checkLog(stand.gateway));
@@ -625,7 +595,7 @@ describe('a vendor that fails, with nobody to stand in', () => {
         });
         checkTold(answer, { served: body });
         const { charged } = recordOf(stand.gateway, answer);
-        const most = cost(callText(stand.gateway, asked).length + 1024, 16);
+        const most = cost({ prompt: askText(stand.gateway, asked).length + 1024, completion: 16 });
         assert.ok(charged >= 0n && charged <= most, `${charged} of at most ${most}`);
       });
     }
@@ -661,7 +631,7 @@ describe('a vendor that fails, with nobody to stand in', () => {
     vendor.next([silence()]);
     const seen = vendor.requests.length;
     const client = await rawConnection(gateway.port);
-    await client.write(callText(gateway, 'stream', 'patient-model'));
+    await client.write(askText(gateway, 'stream', 'patient-model'));
     const coming = client.response();
     await vendor.waitFor(() => vendor.requests.length > seen);
     clock.advance(61_000);
@@ -678,7 +648,7 @@ describe('a vendor that fails, with nobody to stand in', () => {
     const holds = STREAM.map((_, i) => `T-UP-09-${i}`);
     vendor.next(eventStream(STREAM.flatMap((event, i) => [hold(holds[i]!), event])));
     const client = await rawConnection(gateway.port);
-    await client.write(callText(gateway, 'stream'));
+    await client.write(askText(gateway, 'stream'));
     const answer = client.response();
     for (const [i, name] of holds.entries()) {
       await vendor.waitFor(() => vendor.requests.at(-1)?.holding === name);
@@ -703,7 +673,7 @@ describe('a vendor that fails, with nobody to stand in', () => {
     const { gateway, vendor } = stand;
     vendor.next([...WHOLE, bytes('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison')]);
     for (let i = 0; i < 2; i++) {
-      const { text } = await rawRequest(gateway.port, callText(gateway, 'whole'));
+      const { text } = await rawRequest(gateway.port, askText(gateway, 'whole'));
       assert.ok(!text.includes('poison'));
     }
     const [first, second] = vendor.requests.slice(-2);
@@ -716,14 +686,13 @@ describe('a vendor that fails, with nobody to stand in', () => {
       const said = errorAnswer(status);
       vendor.next([atHead(), stopReading(), ...said, silence()]);
       const large = JSON.stringify(chatRequest({ model: 'test-model', max_tokens: 16, user: 'a'.repeat(12 << 20) }));
-      const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-      const answer = await rawRequest(gateway.port, requestText('POST', '/v1/chat/completions', headers, large));
+      const answer = await rawRequest(gateway.port, requestText('POST', CHAT_PATH, callHeaders(gateway), large));
       checkTold(answer, { relayed: status, code: `vendor_${status}` });
       const record = recordOf(gateway, answer);
       assert.equal(record.attempts[0]?.failure, 'refused');
       assert.equal(record.charged, 0n);
       // What was not sent blocks the old connection; nobody may be made to wait behind it.
-      const next = await rawRequest(gateway.port, callText(gateway, 'whole'));
+      const next = await rawRequest(gateway.port, askText(gateway, 'whole'));
       checkTold(next, { served: JSON.stringify(chatBody({ model: 'test-model' })) });
     });
   }
@@ -743,10 +712,10 @@ describe('a kept connection that dies as it is used', () => {
   ] as const) {
     for (const asked of ['whole', 'stream'] as const) {
       it(`T-UP-21 ${asked}: is replaced by a fresh one where it was ${how}, and the call is charged once`, async () => {
-        const stand = await bench(0);
+        const stand = await openStand(0);
         const { gateway, vendor } = stand;
         try {
-          const calls = [1, 2, 3].map(() => rawRequest(gateway.port, callText(gateway, asked)));
+          const calls = [1, 2, 3].map(() => rawRequest(gateway.port, askText(gateway, asked)));
           vendor.always((request) => [hold(), ...(request.json.stream ? streamAnswer() : wholeAnswer())]);
           await vendor.waitFor(3);
           vendor.release();
@@ -756,7 +725,7 @@ describe('a kept connection that dies as it is used', () => {
           vendor.always((request) =>
             request.connection <= 3 ? [end] : request.json.stream ? streamAnswer() : wholeAnswer(),
           );
-          const answer = await rawRequest(gateway.port, callText(gateway, asked));
+          const answer = await rawRequest(gateway.port, askText(gateway, asked));
           checkTold(answer, { served: asked === 'whole' ? BODY : STREAM.join('') });
           const record = recordOf(gateway, answer);
           assert.equal(record.attempts.length, 1);
@@ -777,12 +746,12 @@ describe('a kept connection that dies as it is used', () => {
     ['closes in the middle of its head', [...cutAt(WHOLE, 20, fin())]],
   ] as const) {
     it(`T-UP-21 whole: is not replaced where the vendor ${name}: it has had the request`, async () => {
-      const stand = await bench(0);
+      const stand = await openStand(0);
       const { gateway, vendor } = stand;
       try {
-        await rawRequest(gateway.port, callText(gateway, 'whole'));
+        await rawRequest(gateway.port, askText(gateway, 'whole'));
         vendor.next(answer);
-        checkTold(await rawRequest(gateway.port, callText(gateway, 'whole')), badAnswer);
+        checkTold(await rawRequest(gateway.port, askText(gateway, 'whole')), badAnswer);
         assert.equal(vendor.requests.length, 2);
         assert.equal(vendor.requests[1]?.connection, 1);
       } finally {
@@ -792,14 +761,14 @@ describe('a kept connection that dies as it is used', () => {
   }
 
   it('T-UP-21 whole: is not replaced where it was made for the call, the one before having been closed', async () => {
-    const stand = await bench(0);
+    const stand = await openStand(0);
     const { gateway, vendor } = stand;
     try {
-      await rawRequest(gateway.port, callText(gateway, 'whole'));
+      await rawRequest(gateway.port, askText(gateway, 'whole'));
       vendor.dropIdle();
       await vendor.waitFor(() => vendor.openConnections === 0);
       vendor.always([rst()]);
-      checkTold(await rawRequest(gateway.port, callText(gateway, 'whole')), badAnswer);
+      checkTold(await rawRequest(gateway.port, askText(gateway, 'whole')), badAnswer);
       assert.equal(vendor.requests.length, 2);
     } finally {
       await stand.stop();
@@ -807,10 +776,10 @@ describe('a kept connection that dies as it is used', () => {
   });
 
   it('T-UP-21 whole: is not replaced where it was fresh', async () => {
-    const stand = await bench(0);
+    const stand = await openStand(0);
     try {
       stand.vendor.always([rst()]);
-      const answer = await rawRequest(stand.gateway.port, callText(stand.gateway, 'whole'));
+      const answer = await rawRequest(stand.gateway.port, askText(stand.gateway, 'whole'));
       checkTold(answer, badAnswer);
       assert.equal(stand.vendor.requests.length, 1);
     } finally {
@@ -820,9 +789,9 @@ describe('a kept connection that dies as it is used', () => {
 });
 
 describe('a vendor that fails, with another to stand in', () => {
-  let stand: Bench;
+  let stand: Stand;
   before(async () => {
-    stand = await bench(1);
+    stand = await openStand(1);
   });
   after(() => stand.stop());
   afterEach(() => {

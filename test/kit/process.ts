@@ -128,9 +128,13 @@ export async function startProcess(
       throw error;
     },
   );
-  const lines = (): readonly string[] => stderr.split('\n').slice(0, -1).filter((line) => line !== '');
+  const lines = (): readonly string[] =>
+    stderr
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line !== '');
 
-  return {
+  const gateway: GatewayProcess = {
     pid: child.pid!,
     url,
     port: Number(new URL(url).port),
@@ -147,7 +151,7 @@ export async function startProcess(
       return lines().filter((line) => readLine(line) === undefined);
     },
     logged(fits, patienceMs = 20_000) {
-      return eventually('it logged what was waited for', () => this.log.find(fits), patienceMs);
+      return eventually('it logged what was waited for', () => gateway.log.find(fits), patienceMs);
     },
     signal: (name) => void child.kill(name),
     async kill() {
@@ -158,11 +162,12 @@ export async function startProcess(
     async stop() {
       child.kill('SIGTERM');
       const { code, signal } = await ended;
-      if (code !== 0 || this.complaints.length > 0) {
+      if (code !== 0 || gateway.complaints.length > 0) {
         throw new Error(`The gateway ended with ${code ?? signal}:\n${stderr}`);
       }
     },
   };
+  return gateway;
 }
 
 function launch(args: readonly string[], { env = {} }: ProcessOptions): ChildProcess {

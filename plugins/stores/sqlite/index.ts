@@ -1,18 +1,13 @@
 /** The embedded store: one SQLite file, one thread that writes it, others that read it. */
 import { resolve } from 'node:path';
-import type { Log, OpenStore, Reader, StoreDriver } from '../../../core/plugin.ts';
+import type { OpenStore, Reader, StoreDriver } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
 import type { Reads } from './reads.ts';
 import { startReads } from './reads.ts';
 import { restore } from './restore.ts';
 import { startWrites } from './writes.ts';
 
-interface Driver extends StoreDriver {
-  /** Puts the backup `from` in the place of the store `file`. Throws `StoreInUse` while a gateway has it. */
-  restore(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<void>;
-}
-
-const driver: Driver = {
+const driver: StoreDriver = {
   async open({ file: name, log }) {
     const file = resolve(name);
     // Both threads start while the file is still being checked.
@@ -75,9 +70,7 @@ const driver: Driver = {
     }
     return store;
   },
-  async restore({ from, file, log }) {
-    restore(from, file, log);
-  },
+  restore,
 };
 
 export default driver;

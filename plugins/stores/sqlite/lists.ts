@@ -43,7 +43,6 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
   let texts: string[] = [];
   let lists: (Value | undefined)[] = [];
   let count = 0;
-  let turnMs = 0;
 
   let ended: StoreUnavailable | undefined;
   let drained: (() => void) | undefined;
@@ -65,10 +64,10 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
     return known.size - 1;
   }
 
-  function oldestMs(): number {
+  function oldestMs(nowMs: number): number {
     if (waiting.size === 0) return 0;
     while (!waiting.has(oldest)) oldest++;
-    return mono() - waiting.get(oldest)!.sinceMs;
+    return nowMs - waiting.get(oldest)!.sinceMs;
   }
 
   function add(
@@ -78,7 +77,8 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
     reject: (error: Error) => void,
   ): void {
     if (ended) throw ended;
-    if (waiting.size >= MOST_WAITING || oldestMs() > LONGEST_WAIT_MS) {
+    const nowMs = mono();
+    if (waiting.size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
       throw new StoreUnavailable(`the store is behind: ${waiting.size} lists wait`);
     }
     const start = lists.length;
@@ -94,11 +94,8 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
       throw error;
     }
     lists[start + 1] = lists.length;
-    if (count++ === 0) {
-      turnMs = mono();
-      setImmediate(flush);
-    }
-    waiting.set(next++, { steps, sinceMs: turnMs, resolve, reject });
+    if (count++ === 0) setImmediate(flush);
+    waiting.set(next++, { steps, sinceMs: nowMs, resolve, reject });
   }
 
   function take(number: number): Waiting | undefined {
@@ -143,7 +140,7 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
         settled();
       });
     },
-    pressure: () => ({ waiting: waiting.size, oldestMs: oldestMs() }),
+    pressure: () => ({ waiting: waiting.size, oldestMs: oldestMs(mono()) }),
   };
 }
 

@@ -12,7 +12,8 @@ export function lock(file: string): () => void {
   createPrivate(name);
   const db = new Database(name, { timeout: 0 });
   try {
-    db.exec('BEGIN EXCLUSIVE');
+    // Nothing is ever written, so there need be no journal beside it.
+    db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
     if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))) throw error;

@@ -1,18 +1,19 @@
 /** Puts a backup in the place of the store. */
 import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Log, refuse } from '../../../core/plugin.ts';
+import type { StoreDriver } from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
 import { sync, verify } from './connection.ts';
 import { lock } from './lock.ts';
 
 /**
- * Replaces the database at `to` by the one at `from`, which stays as it is. What was there is kept as `<to>.before-restore`.
- * Throws `StoreInUse` while a gateway runs on `to`, and refuses (400, 409) a source that is not a whole, sound database of
+ * Replaces the database `file` by the one at `from`, which stays as it is. What was there is kept as `<file>.before-restore`.
+ * Throws `StoreInUse` while a gateway runs on it, and refuses (400, 409) a source that is not a whole, sound database of
  * Turnpike; nothing has changed then. Cut off in the middle, it leaves the old database or the new one, never a mixture.
  */
-export function restore(from: string, to: string, log: Log): void {
+export const restore: StoreDriver['restore'] = async ({ from, file, log }) => {
   const source = resolve(from);
-  const target = resolve(to);
+  const target = resolve(file);
   const kept = `${target}.before-restore`;
   if (source === target) refuse(400, 'backup_unusable', `${from} is the store itself`);
   if (!existsSync(source)) refuse(400, 'backup_unusable', `${from} does not exist`);
@@ -50,4 +51,4 @@ export function restore(from: string, to: string, log: Log): void {
     unlock();
   }
   log.info('the store was restored', { from: source, to: target, ...(existsSync(kept) ? { kept } : {}) });
-}
+};

@@ -1,0 +1,226 @@
+/** The kill loop: a gateway under load is killed at a random moment and started again on the same database, many times over. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { askControl, controlPath } from '../../core/control.ts';
+import { type GatewayProcess, startProcess, turnpike } from '../../test/kit/process.ts';
+import { ledgerFaults } from '../../test/kit/reconcile.ts';
+import { compare, type Kind, openHolds, recoveredHolds, type Violation } from './books.ts';
+import { type Call, nextCall } from './calls.ts';
+import { makeCall } from './client.ts';
+import { createRandom, type Random } from './random.ts';
+import { startVendors } from './vendor.ts';
+
+/** How the loop runs. */
+export interface ChaosOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** Calls in flight at any time. */
+  readonly callers: number;
+  /** Hears a line about every kill. */
+  readonly progress: (line: string) => void;
+}
+
+/** What came of it. */
+export interface ChaosReport {
+  readonly kills: number;
+  readonly calls: number;
+  /** Answers whose end a client has seen, refusals among them. */
+  readonly complete: number;
+  /** Those of them that were served. */
+  readonly served: number;
+  readonly refused: number;
+  readonly failed: number;
+  /** Calls whose client left. */
+  readonly aborted: number;
+  /** Calls that a kill or a vendor cut off. */
+  readonly cut: number;
+  /** Holds that a later run closed, and how many of them had delivered something by a checkpoint. */
+  readonly recovered: { readonly all: number; readonly charged: number };
+  readonly violations: readonly Violation[];
+}
+
+/** A customer of the gateway, and what it may spend. */
+interface Customer {
+  readonly accountId: number;
+  readonly name: string;
+  readonly key: string;
+  /** Quota credited, and acknowledged. */
+  credited: number;
+}
+
+const PIPELINE = [
+  'accounts',
+  'auth',
+  'counters',
+  'keys',
+  'limits',
+  'quota',
+  'models',
+  'styles',
+  'vendors/compatible',
+  'log',
+];
+/** Quota of each customer; what is missing between its calls and its balance is refused. */
+const BALANCES = [
+  { credit: 10_000_000, allowance: undefined },
+  { credit: 10_000_000, allowance: undefined },
+  { credit: 1_000_000, allowance: 20_000 },
+  { credit: 5_000, allowance: undefined },
+];
+/** What the poor one gets before each kill. */
+const ALMS = 1_000;
+const SOON_MS = { least: 200, most: 800 };
+/** Every fifth run lives long enough for checkpoints. */
+const LATER_MS = { least: 1_200, most: 1_900 };
+/** Counting all money again takes longer with every call, so it is not done after every kill. */
+const COUNT_AGAIN_EVERY = 10;
+
+/** Runs the loop; everything it touches is gone afterwards. */
+export async function killLoop(options: ChaosOptions): Promise<ChaosReport> {
+  const dir = mkdtempSync(join(tmpdir(), 'turnpike-chaos-'));
+  try {
+    return await runIn(dir, options);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptions): Promise<ChaosReport> {
+  const random = createRandom(seed);
+  const configFile = join(dir, 'gateway.yaml');
+  const storeFile = join(dir, 'turnpike.db');
+  const calls: Call[] = [];
+  const violations: Violation[] = [];
+  const blame = (kind: Kind, text: string): void => void violations.push({ kind, text });
+  let customers: readonly Customer[] = [];
+
+  /** A command beside the running gateway, as the command line gives it. */
+  const command = async (line: string, stdin = ''): Promise<string> => {
+    const result = await askControl(controlPath(storeFile), line.split(' '), stdin);
+    if (result?.code !== 0) throw new Error(`turnpike ${line}: ${result?.stderr || result?.stdout}`);
+    return result.stdout.trim();
+  };
+  const credit = async (customer: Customer, units: number): Promise<void> => {
+    await command(`user credit ${customer.name} ${units}`);
+    customer.credited += units;
+  };
+
+  /** What must hold as soon as a gateway is ready, whatever became of the one before. */
+  const inspect = async (gateway: GatewayProcess, run: number): Promise<void> => {
+    const left = openHolds(storeFile);
+    if (left > 0) blame('hold left', `${left} holds are open when run ${run} is ready`);
+    const { code, stdout, stderr } = (await askControl(controlPath(storeFile), ['reconcile'], ''))!;
+    if (code !== 0) blame('reconcile', `run ${run}: ${stdout}${stderr}`);
+    if (run % COUNT_AGAIN_EVERY === 0)
+      for (const fault of ledgerFaults(storeFile)) blame('ledger', `run ${run}: ${fault}`);
+    for (const line of gateway.complaints) blame('process', `run ${run}: ${line}`);
+  };
+
+  const start = async (config: Readonly<Record<string, unknown>>): Promise<GatewayProcess> => {
+    const file = { listen: { host: '127.0.0.1', port: 0 }, store: { file: './turnpike.db' }, pipeline: PIPELINE };
+    writeFileSync(configFile, stringify({ ...file, ...config }));
+    return startProcess(configFile);
+  };
+
+  for (let run = 1; run <= kills; run++) {
+    const first = calls.length;
+    const vendors = await startVendors((number) => calls[number]!);
+    const gateway = await start(vendors.config);
+    try {
+      if (run === 1) customers = await openAccounts(command, credit);
+      await inspect(gateway, run);
+      await credit(customers.at(-1)!, ALMS);
+      const { least, most } = run % 5 === 0 ? LATER_MS : SOON_MS;
+      const lifeMs = random.between(least, most);
+      const load = startLoad(gateway.port, customers, calls, callers, random);
+      await setTimeout(lifeMs);
+      const over = load.end();
+      await gateway.kill();
+      await over;
+      for (const line of gateway.complaints) blame('process', `run ${run}: ${line}`);
+      progress(
+        `kill ${run} of ${kills} after ${lifeMs} ms: ${calls.length - first} calls, ${violations.length} violations so far`,
+      );
+    } finally {
+      await gateway.kill();
+      await vendors.close();
+    }
+  }
+
+  const vendors = await startVendors((number) => calls[number]!);
+  const gateway = await start(vendors.config);
+  try {
+    await inspect(gateway, kills + 1);
+    const { code, stdout } = await turnpike(['reconcile', '--config', configFile]);
+    if (code !== 0) blame('reconcile', `beside the last run: ${stdout}`);
+    await gateway.stop().catch((error: Error) => blame('process', error.message));
+  } finally {
+    await gateway.kill();
+    await vendors.close();
+  }
+  for (const fault of ledgerFaults(storeFile)) blame('ledger', fault);
+  const grants = customers.map(({ accountId, credited }) => ({ accountId, granted: BigInt(credited) * 1_000_000n }));
+  violations.push(...compare(storeFile, calls, grants));
+
+  const count = (fits: (call: Call) => boolean): number => calls.filter(fits).length;
+  return {
+    kills,
+    calls: calls.length,
+    complete: count(({ complete }) => complete),
+    served: count(({ complete, status }) => complete && status === 200),
+    refused: count(({ complete, status }) => complete && status === 403),
+    failed: count(({ complete, status }) => complete && status !== 200 && status !== 403),
+    aborted: count(({ complete, left }) => !complete && left),
+    cut: count(({ complete, left }) => !complete && !left),
+    recovered: recoveredHolds(storeFile),
+    violations,
+  };
+}
+
+async function openAccounts(
+  command: (line: string, stdin?: string) => Promise<string>,
+  credit: (customer: Customer, units: number) => Promise<void>,
+): Promise<readonly Customer[]> {
+  const customers: Customer[] = [];
+  for (const [i, balance] of BALANCES.entries()) {
+    const name = `customer-${i}`;
+    const id = await command(`user create --name ${name} --role member --password-stdin`, 'a long enough password');
+    const limit = balance.allowance === undefined ? '--unlimited' : `--quota ${balance.allowance}`;
+    const key = await command(`key create --name ${name} --user ${name} ${limit}`);
+    const customer = { accountId: Number(id), name, key, credited: 0 };
+    await credit(customer, balance.credit);
+    customers.push(customer);
+  }
+  return customers;
+}
+
+/** So many callers, each making one call after the other; `end` lets them begin no more, and resolves when the last is over. */
+function startLoad(
+  port: number,
+  customers: readonly Customer[],
+  calls: Call[],
+  callers: number,
+  random: Random,
+): { end(): Promise<void> } {
+  const agent = new Agent({ keepAlive: true });
+  let ending = false;
+  const keepCalling = async (): Promise<void> => {
+    while (!ending) {
+      const call = nextCall(calls.length, customers.length, random);
+      calls.push(call);
+      await makeCall(call, port, customers[call.customer]!.key, agent);
+    }
+  };
+  const all = Array.from({ length: callers }, keepCalling);
+  return {
+    async end() {
+      ending = true;
+      await Promise.all(all);
+      agent.destroy();
+    },
+  };
+}
