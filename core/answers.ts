@@ -65,9 +65,9 @@ export function send(
 }
 
 /** A complete answer as bytes, for a connection that has no response object. */
-export function rawAnswer(error: GatewayError): string {
+export function rawAnswer(error: GatewayError, id: string): string {
   const body = JSON.stringify(errorObject(error));
-  const headers = { ...ALWAYS, ...error.headers, 'content-type': 'application/json' };
+  const headers = answerHeaders(id, error.headers, { 'content-type': 'application/json' });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}\r\n${lines.join('')}` +

@@ -55,11 +55,11 @@ export function makeAttempt(
   attempt: Attempt,
   request: UpstreamRequest,
   style: Style,
-  meter: StreamMeter,
+  hideUsage: boolean,
   tools: AttemptTools,
 ): Promise<AttemptResult> {
   return new Promise((resolve) => {
-    new Delivery(x, attempt, style, meter, tools, resolve).start(request);
+    new Delivery(x, attempt, style, hideUsage, tools, resolve).start(request);
   });
 }
 
@@ -71,11 +71,13 @@ class Delivery implements UpstreamListener {
   readonly #attempt: Attempt;
   readonly #channel: Channel;
   readonly #style: Style;
-  readonly #meter: StreamMeter;
+  readonly #hideUsage: boolean;
   readonly #tools: AttemptTools;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #totalAtMs: number;
-  readonly #splitter: EventSplitter = createEventSplitter({ maxBytes: MAX_EVENT });
+  /** Both made once it is known that a stream comes. */
+  #splitter!: EventSplitter;
+  #meter!: StreamMeter;
   #state: State = 'head';
   #call: UpstreamCall | undefined;
   #deadline: Deadline | undefined;
@@ -95,7 +97,7 @@ class Delivery implements UpstreamListener {
     x: LiveExchange,
     attempt: Attempt,
     style: Style,
-    meter: StreamMeter,
+    hideUsage: boolean,
     tools: AttemptTools,
     resolve: (result: AttemptResult) => void,
   ) {
@@ -103,7 +105,7 @@ class Delivery implements UpstreamListener {
     this.#attempt = attempt;
     this.#channel = attempt.offer.channel;
     this.#style = style;
-    this.#meter = meter;
+    this.#hideUsage = hideUsage;
     this.#tools = tools;
     this.#resolve = resolve;
     this.#totalAtMs = x.startedMono + this.#channel.timeout.totalMs;
@@ -135,7 +137,7 @@ class Delivery implements UpstreamListener {
     if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
       this.#fail('broken', 'the answer is compressed although it must not be');
     } else if (this.#x.call.stream) {
-      if (type.startsWith('text/event-stream')) this.#state = 'stream';
+      if (type.startsWith('text/event-stream')) this.#expectStream();
       else this.#fail('broken', 'a stream was asked for and something else was answered');
     } else {
       this.#state = 'whole';
@@ -193,6 +195,12 @@ class Delivery implements UpstreamListener {
   }
 
   // ---- streams
+
+  #expectStream(): void {
+    this.#state = 'stream';
+    this.#splitter = createEventSplitter({ maxBytes: MAX_EVENT });
+    this.#meter = this.#style.meter({ hideUsage: this.#hideUsage });
+  }
 
   #relay(chunk: Buffer): void {
     const events = this.#splitter.push(chunk);

@@ -1,10 +1,21 @@
 /** Reads a request's body, bounded: too much is refused before it is read where the length is declared. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from './clock.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
 
-/** The whole body. Refuses with 411, 413 and 415; rejects with `ClientLeft`. */
+/**
+ * Refuses a call without a body (411). To be asked before anything else can come on the connection: what follows may well be
+ * the body, framed in a way that nobody understands.
+ */
+export function requireBody(head: Head): void {
+  if (head.length !== undefined || head.headers['transfer-encoding'] !== undefined) return;
+  throw new GatewayError(411, 'length_required', 'A body is needed: send it with a Content-Length or in chunks.');
+}
+
+/** The whole body. Refuses with 413 and 415; rejects with `ClientLeft`. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -12,9 +23,6 @@ export function readBody(
   options: { readonly limit: number; readonly expectsContinue: boolean },
 ): Promise<Buffer> {
   checkType(head.headers['content-type']);
-  if (head.length === undefined && head.headers['transfer-encoding'] === undefined) {
-    throw new GatewayError(411, 'length_required', 'A body is needed: send it with a Content-Length or in chunks.');
-  }
   if (head.length !== undefined && head.length > options.limit) throw tooLarge(options.limit);
   // Only now: a client that waits for a go-ahead never sends what would be refused.
   if (options.expectsContinue) response.writeContinue();
@@ -36,7 +44,10 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
       reject(tooLarge(limit));
     });
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
-    request.on('close', () => reject(new ClientLeft('the client left before its request was complete')));
+    request.on('close', () => {
+      // It closes after every request; an error for nothing is the dearest thing in this file.
+      if (!request.readableEnded) reject(new ClientLeft('the client left before its request was complete'));
+    });
     request.on('error', () => reject(new ClientLeft('the client left before its request was complete')));
   });
 }
@@ -57,6 +68,7 @@ function checkType(type: string | undefined): void {
   );
 }
 
+/** For a body beyond the limit, in bytes. */
 export function tooLarge(limit: number): GatewayError {
   return new GatewayError(
     413,
@@ -68,6 +80,24 @@ export function tooLarge(limit: number): GatewayError {
 /** How long a client may go on sending what nobody wants, so that it can read why. */
 const LINGER_MS = 2_000;
 
+/** Connections that will be closed after what has been answered on them. */
+const closing = new WeakSet<object>();
+
+/** True where nothing that still comes may be carried out: it may be the rest of what has been refused. */
+export function isClosing(socket: Duplex): boolean {
+  return closing.has(socket);
+}
+
+/** Writes a last answer to a connection that has no response object, and gives the client time to read it. */
+export function answerRaw(socket: Duplex, answer: string, after: Clock['after']): void {
+  closing.add(socket);
+  socket.on('error', () => socket.destroy());
+  socket.end(answer);
+  const cancel = after(LINGER_MS, () => socket.destroy());
+  socket.on('close', cancel);
+  socket.resume();
+}
+
 /**
  * Answers a request whose body was not read, then waits for the client to stop sending: closing at once would reset the
  * connection and take the answer with it.
@@ -76,8 +106,9 @@ export function answerUnread(
   request: IncomingMessage,
   response: ServerResponse,
   answer: { readonly status: number; readonly headers: Record<string, string>; readonly body: string | Buffer },
-  after: (ms: number, run: () => void) => () => void,
+  after: Clock['after'],
 ): void {
+  closing.add(request.socket);
   response.writeHead(answer.status, {
     ...answer.headers,
     connection: 'close',
@@ -93,8 +124,8 @@ export function answerUnread(
     if (done) return;
     done = true;
     cancel();
+    // Closes the connection, too, once the answers before this one have gone.
     response.end();
-    request.socket.destroySoon();
   };
   const cancel = after(LINGER_MS, finish);
   request.on('end', finish);

@@ -1,11 +1,12 @@
 /** Deadlines of everything that is under way, swept together: no timer object per request. */
 import type { Clock } from './clock.ts';
+import { createRoll, type Member } from './roll.ts';
 
 /** How often deadlines are looked at; they are late by no more than this. */
 const SWEEP_MS = 50;
 
 /** Something that must not go on for ever. Move `atMs` to postpone it. */
-export interface Deadline {
+export interface Deadline extends Member {
   /** On the monotonic clock; `Infinity` while nothing is due. */
   atMs: number;
   readonly expired: () => void;
@@ -19,25 +20,24 @@ export interface Deadlines {
 }
 
 export function createDeadlines(clock: Clock): Deadlines {
-  const watched = new Set<Deadline>();
+  const watched = createRoll<Deadline>();
   const stop = clock.every(SWEEP_MS, () => {
     if (watched.size === 0) return;
     const now = clock.mono();
     for (const deadline of watched) {
-      if (deadline.atMs > now) continue;
+      // One that expires may have cleared or postponed others.
+      if (deadline.place < 0 || deadline.atMs > now) continue;
       watched.delete(deadline);
       deadline.expired();
     }
   });
   return {
     set(ms, expired) {
-      const deadline = { atMs: clock.mono() + ms, expired };
+      const deadline = { atMs: clock.mono() + ms, expired, place: -1 };
       watched.add(deadline);
       return deadline;
     },
-    clear(deadline) {
-      watched.delete(deadline);
-    },
+    clear: watched.delete,
     stop,
   };
 }

@@ -35,11 +35,12 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
   let tries = 0;
   for (const offer of offers) {
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
-    if (++tries > tools.maxAttempts) break;
+    // Nobody is asked for an answer that there is no time left to wait for.
+    if (tools.clock.mono() >= x.startedMono + offer.channel.timeout.totalMs) continue;
     const outcome = await tryOffer(x, offer, tools);
     if (outcome === undefined) return;
     last = outcome;
-    if (outcome.final) break;
+    if (outcome.final || ++tries >= tools.maxAttempts) break;
   }
   if (last === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
   // After a keep-alive there is no status left to relay: the error is told inside the stream.
@@ -88,9 +89,10 @@ async function tryOffer(x: LiveExchange & Known, offer: Offer, tools: DeliverToo
   x.attempts.push(attempt);
   const hideUsage = asksUsage(x, offer);
   const request = toUpstream(x, offer, style, dialect, hideUsage);
-  const once = () => makeAttempt(x, attempt, request, style, style.meter({ hideUsage }), tools);
-  let result = await once();
-  if (result.kind === 'failed' && result.stale) result = await once();
+  let result = await makeAttempt(x, attempt, request, style, hideUsage, tools);
+  if (result.kind === 'failed' && result.stale) {
+    result = await makeAttempt(x, attempt, request, style, hideUsage, tools);
+  }
   attempt.endedMs = tools.clock.now();
   const failed = await judge(x, attempt, result, vendor, style, tools);
   tools.pipeline.attempted(x, attempt);

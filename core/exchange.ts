@@ -7,6 +7,7 @@ import type { Style } from './contracts/style.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
 import type { Awaitable, Exchange, Passage } from './plugin.ts';
+import type { Member } from './roll.ts';
 
 /** What the server knows when an exchange begins. */
 export interface Beginning {
@@ -24,7 +25,8 @@ export class ClientLeft extends Error {}
 const NOTHING: JsonObject = Object.freeze({});
 
 /** The exchange as core sees it: the plugins' view, and the state behind it. */
-export class LiveExchange implements Exchange {
+export class LiveExchange implements Exchange, Member {
+  place = -1;
   readonly id: string;
   readonly startedMs: number;
   readonly startedMono: number;

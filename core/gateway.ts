@@ -1,7 +1,7 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
 import { readFileSync, watch } from 'node:fs';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { basename, dirname, resolve } from 'node:path';
 import { createAddressList } from './address.ts';
 import { type Assembly, assemble, driverOf, type Plan, planFrom, type Surroundings } from './assembly.ts';
@@ -22,6 +22,7 @@ import { createOpaqueCarrier } from './opaque.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
+import { createRoll, type Roll } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createGatewayServer, type Generation } from './server.ts';
 import { migrate, openStore } from './store.ts';
@@ -129,7 +130,7 @@ async function assembleGateway(
     const guards: Record<string, Guard> = Object.assign({}, ...players.map(({ parts }) => parts.guards ?? {}));
     const routes: Route[] = [...ownRoutes(() => state, store), ...players.flatMap(({ parts }) => parts.routes ?? [])];
     checkGuards(routes, guards);
-    const live = new Set<LiveExchange>();
+    const live = createRoll<LiveExchange>();
     return {
       router: createRouter(
         [...assembly.styles.values()],
@@ -255,13 +256,13 @@ async function assembleGateway(
       stopWatching();
       await control?.close();
       await reloading;
-      const closed = server === undefined ? undefined : new Promise<void>((done) => server!.close(() => done()));
-      server?.closeIdleConnections();
+      const closed = server === undefined ? undefined : stopListening(server);
       const { generation, assembly } = current;
       const cancel = clock.after(assembly.listen.drainMs, cutAll);
       await Promise.all([whenIdle(generation), ...retiring.values()]);
       cancel();
       server?.closeAllConnections();
+      server?.close();
       await closed;
       await assembly.stop();
       deadlines.stop();
@@ -281,7 +282,7 @@ interface Built {
 }
 
 /** Who waits for a generation to become idle. */
-const idle = new WeakMap<Set<LiveExchange>, () => void>();
+const idle = new WeakMap<Roll<LiveExchange>, () => void>();
 
 /** Health, for load balancers and supervisors; public, and without facts about the inside. */
 function ownRoutes(state: () => string, store: OpenStore): readonly Route[] {
@@ -323,6 +324,14 @@ function listenOn(server: Server, { host, port }: { readonly host: string; reado
       done();
     });
   });
+}
+
+/**
+ * Takes no more connections; resolves when the last has ended. `server.close` of HTTP would also end those that count as idle,
+ * among them those whose answer is complete but still on its way.
+ */
+function stopListening(server: Server): Promise<void> {
+  return new Promise((done) => NetServer.prototype.close.call(server, () => done()));
 }
 
 /** An address that cannot be had is a mistake of the file. */

@@ -24,7 +24,7 @@ const HOST = /^[A-Za-z0-9.\-:[\]]+$/;
 /** Visible ASCII without `#` and `\`, which proxies and servers disagree about. */
 const TARGET = /^\/[!"$-[\]-~]*$/;
 /** Dots and separators in disguise: whoever sends them wants two readers to see two paths. */
-const DISGUISED = /%2e|%5c|%00|\/\/|\/\.{1,2}(\/|$)/i;
+const DISGUISED = /%2e|%5c|%00|\/\/|\/\.{1,2}([/;]|$)/i;
 /** Coming twice, these would let two readers believe two different things. */
 const ONCE: ReadonlySet<string> = new Set([
   'authorization',
@@ -41,14 +41,11 @@ const isCredential = (name: string): boolean => name.endsWith('api-key');
 /** Reads and checks the head of a request; throws what the client is told. A refused head also ends the connection. */
 export function readHead(request: IncomingMessage): Head {
   const method = request.method ?? '';
-  if (!METHOD_SET.has(method)) {
-    throw new GatewayError(405, 'method_not_allowed', `The method ${method} is not served here.`, {
-      headers: { allow: METHODS },
-    });
-  }
+  if (!METHOD_SET.has(method)) throw methodNotServed();
   const headers = readHeaders(request.rawHeaders);
   checkVersion(request.httpVersion, headers);
   checkHost(request.httpVersion, headers);
+  checkExpectation(headers.expect);
   const target = request.url ?? '';
   if (target.length > MAX_TARGET) {
     throw new GatewayError(414, 'uri_too_long', `The address is longer than ${MAX_TARGET} characters.`);
@@ -68,6 +65,13 @@ export function readHead(request: IncomingMessage): Head {
     throw new GatewayError(400, 'unexpected_body', `A ${method} request must not have a body.`);
   }
   return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody };
+}
+
+/** For methods that no path has, those that the parser refuses among them. */
+export function methodNotServed(): GatewayError {
+  return new GatewayError(405, 'method_not_allowed', `This method is not served here; ${METHODS} are.`, {
+    headers: { allow: METHODS },
+  });
 }
 
 function readHeaders(raw: readonly string[]): Headers {
@@ -119,10 +123,22 @@ function checkHost(version: string, headers: Headers): void {
   }
 }
 
+function checkExpectation(expected: string | undefined): void {
+  if (expected === undefined || expected.toLowerCase() === '100-continue') return;
+  throw new GatewayError(417, 'expectation_failed', 'The only expectation served is 100-continue.', {
+    param: 'expect',
+  });
+}
+
+/** Some readers take `010` for eight. */
+const LENGTH = /^(0|[1-9]\d{0,14})$/;
+
 function readLength(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) {
-    throw new GatewayError(400, 'invalid_content_length', 'Content-Length must be a whole number of bytes.');
+  if (!LENGTH.test(text)) {
+    throw new GatewayError(400, 'invalid_content_length', 'Content-Length must be a whole number of bytes.', {
+      param: 'content-length',
+    });
   }
   return Number(text);
 }

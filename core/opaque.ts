@@ -94,7 +94,15 @@ export function createOpaqueCarrier(): OpaqueCarrier {
   });
   // Every request has its own callback; an event that nobody hears would be thrown.
   proxy.on('error', () => {});
-  proxy.on('proxyReq', (_sent, request, _seat, _options, socket) => tellConnected(ours(request).listener, socket));
+  proxy.on('proxyReq', (sent, request, _seat, _options, socket) => {
+    const { listener } = ours(request);
+    tellConnected(listener, socket);
+    // A vendor that switches protocols unasked would otherwise end the request without a word.
+    sent.on('upgrade', (_answer, unasked) => {
+      unasked.destroy();
+      listener.failed(new Error('the vendor switched protocols'));
+    });
+  });
   proxy.on('proxyRes', (answer, request) => ours(request).listener.answered(answer));
   proxy.on('proxyReqWs', (sent, request) => {
     ours(request).sent = sent;

@@ -305,7 +305,7 @@ class Carriage implements OpaqueListener {
     }
     x.status = status!;
     this.#end();
-    this.#tools.conclude(x, status! < 500 ? 'refused' : 'failed').then(
+    this.#tools.conclude(x, this.#attempt.failure === 'refused' ? 'refused' : 'failed').then(
       () => {
         const answer = { status: status!, headers: this.#answeredHeaders(), body };
         if (!x.gone && x.request.complete) send(x.response, answer.status, answer.headers, body);

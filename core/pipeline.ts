@@ -95,15 +95,19 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     },
     async settle(x) {
       const steps: Step[] = [];
+      const failures: unknown[] = [];
+      // Everybody is told that it is over, also where one of them fails and nothing can be written.
       for (const { name, run } of settle) {
         try {
           const answer = run(x);
           const more = answer instanceof Promise ? await answer : answer;
           if (more !== undefined) steps.push(...more);
         } catch (error) {
-          broken(log, 'settle', name, error, x);
+          log.error('a plugin failed', { phase: 'settle', plugin: name, exchange: x.id, error });
+          failures.push(error);
         }
       }
+      if (failures.length > 0) throw failures[0];
       return steps;
     },
     describe: () => [

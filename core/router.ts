@@ -9,6 +9,7 @@ export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'passage'; readonly passage: Passage };
 
+/** Everything that is served, by path. */
 export interface Router {
   /** Throws 404 or 405. */
   find(method: string, path: string): Match;
@@ -21,6 +22,13 @@ interface Pattern {
   readonly route: Route;
 }
 
+/** A route, and what its path says. */
+interface Found {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Builds the table of everything that is served. */
 export function createRouter(styles: readonly Style[], routes: readonly Route[], passages: readonly Passage[]): Router {
   const styleByPath = new Map(styles.map((style) => [style.path, style]));
   const exact = new Map<string, Route[]>();
@@ -30,11 +38,20 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route]);
   }
 
+  const passageAt = (path: string): Passage | undefined =>
+    passages.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const patternsAt = (path: string): Found[] => {
+    const parts = path.split('/');
+    return patterns.flatMap(({ parts: pattern, route }) => {
+      const params = matchParts(pattern, parts);
+      return params === undefined ? [] : [{ route, params }];
+    });
+  };
+  const isServed = (path: string): boolean =>
+    styleByPath.has(path) || exact.has(path) || passageAt(path) !== undefined || patternsAt(path).length > 0;
   const notFound = (path: string): GatewayError => {
-    const known = (candidate: string): boolean => styleByPath.has(candidate) || exact.has(candidate);
-    const right = [`/v1${path}`, path.replace(/^\/v1\/v1\//, '/v1/'), path.replace(/\/+$/, '')].find(
-      (p) => p !== path && known(p),
-    );
+    const tidy = path.toLowerCase().replace(/\/$/, '');
+    const right = [tidy, `/v1${tidy}`, tidy.replace(/^\/v1\/v1\//, '/v1/')].find((p) => p !== path && isServed(p));
     const hint = right === undefined ? '' : ` Did you mean ${right}?`;
     return new GatewayError(404, 'not_found', `There is nothing at ${path.slice(0, 200)}.${hint}`);
   };
@@ -42,7 +59,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     new GatewayError(405, 'method_not_allowed', `${method} is not served here; ${allowed.join(' or ')} is.`, {
       headers: { allow: allowed.join(', ') },
     });
-  const pick = (method: string, found: readonly { route: Route; params: Record<string, string> }[]): Match => {
+  const pick = (method: string, found: readonly Found[]): Match => {
     // A HEAD is a GET whose body node leaves out.
     const wanted = method === 'HEAD' ? 'GET' : method;
     const hit = found.find(({ route }) => route.method === wanted);
@@ -63,13 +80,9 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
           method,
           routesHere.map((route) => ({ route, params: {} })),
         );
-      const passage = passages.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+      const passage = passageAt(path);
       if (passage !== undefined) return { kind: 'passage', passage };
-      const parts = path.split('/');
-      const found = patterns.flatMap(({ parts: pattern, route }) => {
-        const params = matchParts(pattern, parts);
-        return params === undefined ? [] : [{ route, params }];
-      });
+      const found = patternsAt(path);
       if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },

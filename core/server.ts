@@ -5,14 +5,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
-import { answerUnread, readBody } from './body.ts';
+import { answerRaw, answerUnread, isClosing, readBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
-import type { Outcome } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { GatewayError } from './errors.ts';
 import { LiveExchange } from './exchange.ts';
-import { type Head, MAX_HEADERS, readHead } from './head.ts';
+import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import { scanJson } from './json.ts';
 import type { Log } from './log.ts';
@@ -20,6 +19,7 @@ import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, carryPassage, readPassage } from './passage.ts';
 import type { Pipeline } from './pipeline.ts';
 import { Answer, type ApiRequest, type Guard, type Known, type Passage, type Route } from './plugin.ts';
+import type { Roll } from './roll.ts';
 import type { Router } from './router.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
 
@@ -32,7 +32,7 @@ export interface Generation {
   readonly trusted: (ip: string) => boolean;
   readonly limits: { readonly jsonBytes: number; readonly uploadBytes: number };
   /** Exchanges that still run in this generation. */
-  readonly live: Set<LiveExchange>;
+  readonly live: Roll<LiveExchange>;
   /** Called whenever an exchange of it has ended. */
   readonly ended: () => void;
 }
@@ -74,39 +74,56 @@ export function createGatewayServer(options: ServerOptions): Server {
   };
   server.on('request', (request, response) => take(request, response, false));
   server.on('checkContinue', (request, response) => take(request, response, true));
-  server.on('checkExpectation', (_request, response: ServerResponse) => {
-    const error = new GatewayError(417, 'expectation_failed', 'The only expectation served is 100-continue.');
-    send(response, 417, { ...answerHeaders('', {}, { connection: 'close' }) }, errorBody(error, undefined, ''));
-  });
+  // `readHead` refuses it.
+  server.on('checkExpectation', (request, response) => take(request, response, false));
   server.on('upgrade', (request, socket, head) => upgrade(request, socket, head, options));
-  server.on('connect', (_request, socket: Duplex) =>
-    endSocket(socket, new GatewayError(405, 'method_not_allowed', 'CONNECT is not served here.')),
-  );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket));
+  server.on('connect', (_request, socket: Duplex) => endSocket(socket, methodNotServed(), options));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket, options));
   return server;
 }
 
 /** A request that the parser itself refuses. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options: ServerOptions): void {
+  // What was answered there already is still to be read.
+  if (isClosing(socket) && error.code !== 'ECONNRESET') return;
+  const owed = [...owedOn(socket)];
+  // The request that broke off may be answered here; behind others, or inside an answer, this one would be taken for theirs.
+  const inPlace = owed.every(({ req, headersSent }) => !req.complete && !headersSent) && owed.length <= 1;
+  if (error.code === 'ECONNRESET' || !socket.writable || !inPlace) {
     socket.destroy();
     return;
   }
-  if (error.code === 'HPE_HEADER_OVERFLOW') {
-    endSocket(socket, new GatewayError(431, 'headers_too_large', 'The headers are larger than 16 KiB.'));
-  } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    endSocket(socket, new GatewayError(408, 'request_timeout', 'The request did not arrive in time.'));
-  } else {
-    endSocket(socket, new GatewayError(400, 'bad_request', 'This is not a well-formed HTTP request.'));
+  endSocket(socket, parserRefusal(error.code), options);
+}
+
+function parserRefusal(code: string | undefined): GatewayError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new GatewayError(431, 'headers_too_large', 'The headers are larger than 16 KiB.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new GatewayError(408, 'request_timeout', 'The request did not arrive in time.');
+    case 'HPE_INVALID_METHOD':
+      return methodNotServed();
+    default:
+      return new GatewayError(400, 'bad_request', 'This is not a well-formed HTTP request.');
   }
 }
 
-function endSocket(socket: Duplex, error: GatewayError): void {
-  socket.on('error', () => {});
-  socket.end(rawAnswer(error), () => socket.destroy());
+function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions): void {
+  answerRaw(socket, rawAnswer(error, newId(clock.now())), clock.after);
 }
 
-const pipelined = new WeakMap<object, number>();
+const owed = new WeakMap<Duplex, ServerResponse[]>();
+
+/** The answers that have not been given on a connection yet. */
+function owedOn(socket: Duplex): ServerResponse[] {
+  let responses = owed.get(socket);
+  if (responses === undefined) {
+    responses = [];
+    owed.set(socket, responses);
+  }
+  return responses;
+}
 
 async function serve(
   request: IncomingMessage,
@@ -114,15 +131,18 @@ async function serve(
   expectsContinue: boolean,
   options: ServerOptions,
 ): Promise<void> {
-  const waiting = (pipelined.get(request.socket) ?? 0) + 1;
-  if (waiting > MAX_PIPELINED) {
+  if (isClosing(request.socket)) return;
+  const waiting = owedOn(request.socket);
+  if (waiting.length === MAX_PIPELINED) {
     request.socket.destroy();
     return;
   }
-  pipelined.set(request.socket, waiting);
-  response.on('close', () => pipelined.set(request.socket, (pipelined.get(request.socket) ?? 1) - 1));
+  waiting.push(response);
+  response.on('close', () => waiting.splice(waiting.indexOf(response), 1));
   // A reset between two writes is the client's business, never an exception.
   response.on('error', () => {});
+
+  if (options.state() !== 'ready') response.shouldKeepAlive = false;
 
   const generation = options.current();
   let head: Head;
@@ -137,6 +157,7 @@ async function serve(
     const match = generation.router.find(head.method, head.path);
     if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();
     const ip = clientAddress(request.socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
+    if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
       await serveRoute(request, response, { head, ip, expectsContinue, ...match }, generation, options);
       return;
@@ -167,7 +188,6 @@ async function serveExchange(
   options: ServerOptions,
   work: (x: LiveExchange & Known) => Promise<void>,
 ): Promise<void> {
-  const conclude = (outcome: Outcome): Promise<void> => generation.deliver.conclude(x, outcome);
   generation.live.add(x);
   x.response.on('close', () => {
     if (!x.response.writableFinished) x.leave();
@@ -175,17 +195,16 @@ async function serveExchange(
   try {
     x.identity = await generation.pipeline.authenticate(x);
     await work(x as LiveExchange & Known);
-    await conclude('served');
+    await generation.deliver.conclude(x, 'served');
   } catch (error) {
-    await failExchange(x, error, conclude, options);
+    await failExchange(x, error, generation, options);
   } finally {
     const end = (): void => {
       generation.live.delete(x);
       generation.ended();
     };
-    // The last bytes may still be on their way to a slow client.
-    const { response } = x;
-    if (response.writableEnded && !response.writableFinished && !response.destroyed) response.once('close', end);
+    // The last bytes may still be on their way.
+    if (x.response.headersSent && !x.response.destroyed) x.response.once('close', end);
     else end();
   }
 }
@@ -236,14 +255,14 @@ async function serveSocket(
 async function failExchange(
   x: LiveExchange,
   error: unknown,
-  conclude: (outcome: Outcome) => Promise<void>,
+  generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
   let told = toGatewayError(error);
   x.status = x.gone ? 499 : told.status;
   try {
     const refused = told.status < 500 && (told.status !== 429 || x.attempts.length === 0);
-    await conclude(x.gone ? 'aborted' : refused ? 'refused' : 'failed');
+    await generation.deliver.conclude(x, x.gone ? 'aborted' : refused ? 'refused' : 'failed');
   } catch (settling) {
     told = toGatewayError(settling);
   }
@@ -270,9 +289,10 @@ function refuseRequest(
     response.destroy();
     return;
   }
-  const headers = answerHeaders(id, extra, { ...error.headers, 'content-type': 'application/json' });
+  const headers = answerHeaders(id, { ...extra, ...error.headers }, { 'content-type': 'application/json' });
   const body = errorBody(error, style, id);
-  if (request.complete) send(response, error.status, headers, body);
+  const isRead = request.complete && request.readableLength === 0;
+  if (isRead) send(response, error.status, headers, body);
   else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
 }
 
@@ -324,13 +344,13 @@ async function serveRoute(
 /** A connection that wants to become something else: a websocket inside a passage, or nothing. */
 function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: ServerOptions): void {
   socket.on('error', () => socket.destroy());
-  if ((pipelined.get(socket) ?? 0) > 0) {
+  if (owedOn(socket).length > 0) {
     // An answer is still on its way there, and would end up inside ours.
     socket.destroy();
     return;
   }
   upgradePassage(request, socket as Socket, first, options).catch((error: unknown) => {
-    endSocket(socket, toGatewayError(error));
+    endSocket(socket, toGatewayError(error), options);
   });
 }
 

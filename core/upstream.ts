@@ -59,7 +59,12 @@ export function createUpstream(): Upstream {
       allowH2: false,
     });
     open.add(client);
-    return { client, used: false };
+    const connection = { client, used: false };
+    // A client whose connection has gone makes itself a new one.
+    client.on('connect', () => {
+      connection.used = false;
+    });
+    return connection;
   };
 
   const take = (key: string, request: UpstreamRequest): Connection => {
@@ -87,7 +92,6 @@ export function createUpstream(): Upstream {
     send(request, listener) {
       const key = `${request.origin} ${request.connectMs}`;
       const connection = take(key, request);
-      const reused = connection.used;
       // The one latch of a request: whatever happens after the first ending is nobody's business.
       let done = false;
       let started = false;
@@ -120,7 +124,7 @@ export function createUpstream(): Upstream {
             done = true;
             discard(connection);
             const kind = failureOf(error, started);
-            listener.fail(kind, reasonOf(error), { stale: reused && started && !heard });
+            listener.fail(kind, reasonOf(error), { stale: connection.used && started && !heard });
           },
           onRequestUpgrade(controller) {
             controller.abort(new errors.RequestAbortedError());

@@ -23,17 +23,18 @@ export default definePlugin({
     const tokenWindows = windows.filter((rule) => rule.kind === 'tokens');
     if (windows.length === 0 && gates.length === 0) return {};
 
+    const giveBack = async (taken: readonly WindowRule[], x: Known): Promise<void> => {
+      for (const rule of taken) await counters.correct(nameOf(rule, x.identity), MINUTE_MS, x.id, 0);
+    };
+
     /** Takes from every window and enters every gate, or takes nothing and refuses. */
     const admit = async (x: Known): Promise<void> => {
       const tightest: Partial<Record<WindowKind, { readonly rule: WindowRule; readonly taken: Taken }>> = {};
       const taken: WindowRule[] = [];
-      const giveBack = async (): Promise<void> => {
-        for (const rule of taken) await counters.correct(nameOf(rule, x.identity), MINUTE_MS, x.id, 0);
-      };
       for (const rule of windows) {
         const took = await counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(rule, x), x.id);
         if (!took.ok) {
-          await giveBack();
+          await giveBack(taken, x);
           refuseRate(rule, took.retryAfterMs);
         }
         taken.push(rule);
@@ -43,7 +44,7 @@ export default definePlugin({
       for (const gate of gates) {
         const name = nameOf(gate, x.identity);
         if (!(await counters.enter(name, gate.limit, x.id))) {
-          await giveBack();
+          await giveBack(taken, x);
           refuseConcurrency(gate);
         }
         // Undone as well when a later gate, or a later plugin, refuses.

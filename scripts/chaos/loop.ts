@@ -52,19 +52,23 @@ interface Customer {
   credited: number;
 }
 
-const PIPELINE = [
-  'accounts',
-  'auth',
-  'counters',
-  'keys',
-  'limits',
-  'quota',
-  'models',
-  'styles',
-  'vendors/compatible',
-  'log',
-];
-/** Quota of each customer; what is missing between its calls and its balance is refused. */
+const CONFIG = {
+  listen: { host: '127.0.0.1', port: 0 },
+  store: { file: './turnpike.db' },
+  pipeline: [
+    'accounts',
+    'auth',
+    'counters',
+    'keys',
+    'limits',
+    'quota',
+    'models',
+    'styles',
+    'vendors/compatible',
+    'log',
+  ],
+};
+/** Quota of each customer; two of them run out of it. */
 const BALANCES = [
   { credit: 10_000_000, allowance: undefined },
   { credit: 10_000_000, allowance: undefined },
@@ -110,29 +114,32 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
   };
 
   /** What must hold as soon as a gateway is ready, whatever became of the one before. */
-  const inspect = async (gateway: GatewayProcess, run: number): Promise<void> => {
+  const inspect = async (run: number): Promise<void> => {
     const left = openHolds(storeFile);
     if (left > 0) blame('hold left', `${left} holds are open when run ${run} is ready`);
     const { code, stdout, stderr } = (await askControl(controlPath(storeFile), ['reconcile'], ''))!;
     if (code !== 0) blame('reconcile', `run ${run}: ${stdout}${stderr}`);
     if (run % COUNT_AGAIN_EVERY === 0)
       for (const fault of ledgerFaults(storeFile)) blame('ledger', `run ${run}: ${fault}`);
-    for (const line of gateway.complaints) blame('process', `run ${run}: ${line}`);
   };
 
-  const start = async (config: Readonly<Record<string, unknown>>): Promise<GatewayProcess> => {
-    const file = { listen: { host: '127.0.0.1', port: 0 }, store: { file: './turnpike.db' }, pipeline: PIPELINE };
-    writeFileSync(configFile, stringify({ ...file, ...config }));
-    return startProcess(configFile);
+  /** A gateway on the database of the one before, and its vendors; whatever `use` does to it, it is gone afterwards. */
+  const withGateway = async (use: (gateway: GatewayProcess) => Promise<void>): Promise<void> => {
+    const vendors = await startVendors((number) => calls[number]!);
+    try {
+      writeFileSync(configFile, stringify({ ...CONFIG, ...vendors.config }));
+      const gateway = await startProcess(configFile);
+      await use(gateway).finally(() => gateway.kill());
+    } finally {
+      await vendors.close();
+    }
   };
 
   for (let run = 1; run <= kills; run++) {
-    const first = calls.length;
-    const vendors = await startVendors((number) => calls[number]!);
-    const gateway = await start(vendors.config);
-    try {
+    await withGateway(async (gateway) => {
+      const before = calls.length;
       if (run === 1) customers = await openAccounts(command, credit);
-      await inspect(gateway, run);
+      await inspect(run);
       await credit(customers.at(-1)!, ALMS);
       const { least, most } = run % 5 === 0 ? LATER_MS : SOON_MS;
       const lifeMs = random.between(least, most);
@@ -142,26 +149,16 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
       await gateway.kill();
       await over;
       for (const line of gateway.complaints) blame('process', `run ${run}: ${line}`);
-      progress(
-        `kill ${run} of ${kills} after ${lifeMs} ms: ${calls.length - first} calls, ${violations.length} violations so far`,
-      );
-    } finally {
-      await gateway.kill();
-      await vendors.close();
-    }
+      const made = calls.length - before;
+      progress(`kill ${run} of ${kills} after ${lifeMs} ms: ${made} calls, ${violations.length} violations so far`);
+    });
   }
-
-  const vendors = await startVendors((number) => calls[number]!);
-  const gateway = await start(vendors.config);
-  try {
-    await inspect(gateway, kills + 1);
+  await withGateway(async (gateway) => {
+    await inspect(kills + 1);
     const { code, stdout } = await turnpike(['reconcile', '--config', configFile]);
     if (code !== 0) blame('reconcile', `beside the last run: ${stdout}`);
     await gateway.stop().catch((error: Error) => blame('process', error.message));
-  } finally {
-    await gateway.kill();
-    await vendors.close();
-  }
+  });
   for (const fault of ledgerFaults(storeFile)) blame('ledger', fault);
   const grants = customers.map(({ accountId, credited }) => ({ accountId, granted: BigInt(credited) * 1_000_000n }));
   violations.push(...compare(storeFile, calls, grants));

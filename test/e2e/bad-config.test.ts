@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { planFrom } from '../../core/assembly.ts';
 import { describeAssembly } from '../../core/check.ts';
 import { ConfigError } from '../../core/config/file.ts';
+import { editorSchema } from '../../core/config/schema.ts';
 import { openGateway } from '../../core/gateway.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
@@ -55,4 +57,11 @@ describe('a bad gateway.yaml', () => {
       assert.equal((await running.chat({ model: 'demo' })).status, 200);
     });
   }
+});
+
+it('the schema that editors read is the one that the plugins check with', async () => {
+  const root = join(import.meta.dirname, '../..');
+  const { sections } = await planFrom(join(root, 'gateway.yaml'), {});
+  const written: unknown = JSON.parse(readFileSync(join(root, 'core/schema.json'), 'utf8'));
+  assert.deepEqual(written, JSON.parse(JSON.stringify(editorSchema(sections))), 'run `npx turnpike schema`');
 });

@@ -34,12 +34,19 @@ export async function openBench(
     vendor: vendors[0]!,
     clock,
     async stop() {
-      // A call that hangs would keep the gateway waiting for ever: its drain goes by the clock, and the clock by hand.
+      // A call that hangs keeps the gateway waiting: its drain goes by the clock, and the clock by hand.
       const hurry = setInterval(() => clock.advance(60_000), 100);
+      const patience = new AbortController();
+      const late = setTimeout(10_000, 'late', { signal: patience.signal }).catch(() => 'stopped');
       try {
-        await gateway.stop();
+        assert.notEqual(
+          await Promise.race([gateway.stop(), late]),
+          'late',
+          'the gateway waits for an exchange without end',
+        );
       } finally {
         clearInterval(hurry);
+        patience.abort();
         for (const vendor of vendors) await vendor.close();
       }
     },

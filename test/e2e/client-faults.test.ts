@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { definePlugin, type JsonObject } from '../../core/plugin.ts';
+import type { VendorRequest } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
 import type { TestGateway } from '../kit/gateway.ts';
 import { type RawConnection, rawConnection, rawRequest, requestText } from '../kit/raw-client.ts';
@@ -188,6 +189,7 @@ describe('a client that leaves before its call has gone out', () => {
       const client = await rawConnection(gateway.port);
       await client.write(callText(gateway, STREAMED));
       await atGate;
+      for (let tries = 0; countHolds(gateway) === 0 && tries < 1_000; tries++) await setTimeout(5);
       assert.equal(countHolds(gateway), 1);
       client.abort();
       await client.ended;
@@ -253,44 +255,89 @@ describe('a client that is slow', () => {
   after(() => stand.stop());
   afterEach(() => checkLog(stand.gateway));
 
-  it('T-CL-03 makes its vendor wait, keeps nobody else waiting, and is cut off in the end', async () => {
-    const { gateway, vendor, clock } = stand;
-    const known = countRecords(gateway);
-    const event = chatEvent({ choices: [{ index: 0, delta: { content: 'a'.repeat(64 << 10) } }] });
-    vendor.next(eventStream([...Array<string>(800).fill(event), DONE]));
+  /** 64 KiB that are no tokens. */
+  const padding = chatEvent({ choices: [{ index: 0, delta: { content: 'a' } }], padding: 'a'.repeat(64 << 10) });
+  /** 64 KiB of text: far more than a call of 16 tokens may cost. */
+  const text = chatEvent({ choices: [{ index: 0, delta: { content: 'a'.repeat(64 << 10) } }] });
+
+  /** A client that has not read a byte of this stream, and whose vendor has been made to wait for it. */
+  async function stalled(events: readonly string[]): Promise<{ client: RawConnection; request: VendorRequest }> {
+    const { gateway, vendor } = stand;
+    const seen = vendor.requests.length;
+    vendor.next(eventStream(events));
     const client = await rawConnection(gateway.port);
     client.pause();
     await client.write(callText(gateway, STREAMED));
-    await vendor.waitFor(1);
-    const slow = vendor.requests.at(-1)!;
-    for (let before = -1; before !== slow.sentBytes || slow.sentBytes === 0; await setTimeout(100))
-      before = slow.sentBytes;
-    assert.equal(slow.state, 'answering');
-    assert.ok(slow.sentBytes < 24 << 20, `the gateway took ${slow.sentBytes} bytes that nobody reads`);
+    await vendor.waitFor(() => (vendor.requests[seen]?.sentBytes ?? 0) > 0);
+    const request = vendor.requests[seen]!;
+    for (let before = -1; before !== request.sentBytes; await setTimeout(100)) before = request.sentBytes;
+    assert.equal(request.state, 'answering');
+    return { client, request };
+  }
+
+  it('T-CL-03 makes its vendor wait, keeps nobody else waiting, and is cut off in the end', async () => {
+    const { gateway, vendor, clock } = stand;
+    const known = countRecords(gateway);
+    const { client, request } = await stalled([...Array<string>(800).fill(padding), DONE]);
+    assert.ok(request.sentBytes < 24 << 20, `the gateway took ${request.sentBytes} bytes that nobody reads`);
     assert.equal((await rawRequest(gateway.port, callText(gateway))).status, 200);
     clock.advance(121_000);
-    await vendor.waitFor(() => slow.state === 'aborted');
+    await vendor.waitFor(() => request.state === 'aborted');
     const records = await recordsAfter(gateway, known, 2);
     const cut = records.find(({ outcome }) => outcome !== 'served');
     assert.equal(cut?.outcome, 'aborted');
     assert.equal(cut?.attempts[0]?.failure, undefined, 'the vendor is not to blame');
-    assert.ok(cut!.charged > 0n);
-    client.abort();
+    assert.equal(cut?.charged, countedCost(cut!));
+    client.resume();
+    await client.ended;
   });
 
   it('T-CL-03 gets everything in the end if it goes on reading', async () => {
-    const { gateway, vendor } = stand;
-    const event = chatEvent({ choices: [{ index: 0, delta: { content: 'a'.repeat(64 << 10) } }] });
-    const body = event.repeat(300) + EVENTS.join('');
-    vendor.next(eventStream([...Array<string>(300).fill(event), ...EVENTS]));
-    const client = await rawConnection(gateway.port);
-    client.pause();
-    await client.write(callText(gateway, STREAMED));
-    await setTimeout(200);
+    const events = [...Array<string>(800).fill(padding), ...EVENTS];
+    const { client } = await stalled(events);
     client.resume();
     const answer = await client.response();
     assert.equal(answer.complete, true);
-    assert.equal(answer.text === body, true);
+    assert.equal(answer.text === events.join(''), true, 'every byte, in order');
+    client.abort();
+  });
+
+  it('T-CL-03 is told why its answer was cut where it outran what was held for it', async () => {
+    const { clock, vendor } = stand;
+    const { client, request } = await stalled(Array<string>(800).fill(text));
+    clock.advance(5_000);
+    await vendor.waitFor(() => request.state === 'aborted');
+    client.resume();
+    await client.ended;
+    assert.ok(client.received.includes('QUOTA_HOLD_EXCEEDED'));
+    assert.ok(!client.received.includes('[DONE]'));
+  });
+
+  it('T-CL-03 is cut off where it does not even read why', async () => {
+    const { clock, vendor } = stand;
+    const { client, request } = await stalled(Array<string>(800).fill(text));
+    clock.advance(5_000);
+    await vendor.waitFor(() => request.state === 'aborted');
+    await setTimeout(50);
+    clock.advance(121_000);
+    client.resume();
+    await client.ended;
+    assert.ok(!client.received.includes('QUOTA_HOLD_EXCEEDED'), 'it was kept for a client that does not read');
+  });
+
+  it('T-CL-03 is cut off where it does not fetch its whole answer, and pays for it', async () => {
+    const { gateway, clock, vendor } = stand;
+    const known = countRecords(gateway);
+    vendor.next(jsonAnswer(200, { ...chatBody(), padding: 'a'.repeat(32 << 20) }));
+    const client = await rawConnection(gateway.port);
+    client.pause();
+    await client.write(callText(gateway));
+    const [record] = await recordsAfter(gateway, known);
+    assert.equal(record?.charged, FULL_COST);
+    await setTimeout(50);
+    clock.advance(121_000);
+    client.resume();
+    assert.equal((await client.response()).complete, false, 'it was kept for a client that does not read');
     client.abort();
   });
 

@@ -38,18 +38,24 @@ const CARRIED = [
   { prefix: '/v1/files/special', channel: 'main', path: '/elsewhere', free: true },
   { prefix: '/v1/realtime', channel: 'main', price: 1 },
   { prefix: '/v1/gone', channel: 'gone', free: true },
-  { prefix: '/v1/off', channel: 'off', free: true },
+  { prefix: '/v1/off', channel: 'unpaid', free: true },
 ];
 const UPLOAD_LIMIT = 32 << 20;
 
 /** The exchanges that were admitted, latest last. */
 const admitted: LiveExchange[] = [];
+/** What the books wait for. */
+let settling: (() => Promise<void>) | undefined;
 const witness = definePlugin({
   name: 'witness',
   api: 1,
   create: () => ({
     admit(x) {
       admitted.push(x as LiveExchange);
+    },
+    async settle() {
+      await settling?.();
+      return undefined;
     },
   }),
 });
@@ -70,7 +76,7 @@ async function passing(
       channels: [
         { name: 'main', vendor: 'compatible', url: vendor.url, key: VENDOR_KEY, timeout: { head: '10s', idle: '10s' } },
         { name: 'gone', vendor: 'compatible', url: `http://127.0.0.1:${await closedPort()}/v1`, key: VENDOR_KEY },
-        { name: 'off', vendor: 'compatible', url: vendor.url },
+        { name: 'unpaid', vendor: 'compatible', url: vendor.url },
         { name: 'demo', vendor: 'demo' },
       ],
       models: { demo: { from: ['demo'], free: true } },
@@ -92,6 +98,16 @@ function recordOf(gateway: TestGateway, answer: Pick<RawResponse, 'headers'>): U
   const records = usageRecords(gateway.storeFile).filter(({ id }) => id === answer.headers['x-request-id']);
   assert.equal(records.length, 1, `one usage record for ${answer.headers['x-request-id']}`);
   return records[0]!;
+}
+
+/** The record of an exchange whose client has gone: written in its own time. */
+async function booked(gateway: TestGateway, { id }: LiveExchange): Promise<UsageRow> {
+  for (let looks = 0; looks < 2_000; looks++) {
+    const found = usageRecords(gateway.storeFile).find((record) => record.id === id);
+    if (found !== undefined) return found;
+    await setImmediate();
+  }
+  return assert.fail('the exchange was never booked');
 }
 
 /** Lets everything happen that only waits for its turn. */
@@ -133,6 +149,8 @@ describe('a passage', () => {
     const answer = await work();
     return [answer, vendor.requests.length - seen];
   };
+  /** The vendor has nothing more to do with the last request. */
+  const over = (): Promise<void> => vendor.waitFor(() => last().state === 'played' || last().state === 'aborted');
   /** The next request is answered as if nothing had happened. */
   const isWell = async (): Promise<void> => {
     vendor.always(jsonAnswer(200, { well: true }));
@@ -341,9 +359,9 @@ describe('a passage', () => {
         assert.equal(answer.headers['content-type'], 'application/json');
         assert.equal(typeof codeOf(answer), 'string');
         const record = recordOf(gateway, answer);
-        assert.equal(record.outcome, 'failed');
+        assert.equal(record.outcome, answer.status < 500 ? 'refused' : 'failed');
         assert.notEqual(record.attempts[0]!.failure, undefined);
-        await vendor.waitFor(() => vendor.inFlight === 0);
+        await over();
         await isWell();
       });
     }
@@ -441,7 +459,7 @@ describe('a passage', () => {
           [status, `vendor_${status}`, '60'],
         );
         const { outcome, charged } = recordOf(gateway, answer);
-        assert.deepEqual([outcome, charged], [status < 500 ? 'refused' : 'failed', 0n]);
+        assert.deepEqual([outcome, charged], [status < 500 && status !== 429 ? 'refused' : 'failed', 0n]);
       });
     }
 
@@ -479,24 +497,33 @@ describe('a passage', () => {
       assert.equal(last().headers['transfer-encoding'], 'chunked');
     });
 
-    it('lets the client wait for a vendor that takes its body slowly, and tells the vendor when the client leaves', async () => {
-      vendor.next([atHead(), stopReading(), hold('slow'), silence()]);
+    it('lets the client wait for a vendor that takes its body slowly', async () => {
+      vendor.next([atHead(), stopReading(), silence()]);
       const seen = vendor.requests.length;
       const client = await rawConnection(gateway.port);
       const headers = { ...bearer(gateway.key), 'content-length': String(UPLOAD_LIMIT) };
       await client.write(requestText('POST', '/v1/files', headers));
       void client.write(Buffer.alloc(UPLOAD_LIMIT - 1));
       await vendor.waitFor(() => vendor.requests.length > seen);
-      const x = admitted.at(-1)!;
-      const { socket } = x.request;
-      await settleDown(() => socket.bytesRead);
-      assert.ok(socket.bytesRead < 20 << 20, `${socket.bytesRead} bytes were taken`);
-      assert.ok(x.request.readableLength < 1 << 20, `${x.request.readableLength} bytes wait in memory`);
+      const { request } = admitted.at(-1)!;
+      await settleDown(() => request.socket.bytesRead);
+      assert.ok(request.socket.bytesRead < 20 << 20, `${request.socket.bytesRead} bytes were taken`);
+      assert.ok(request.readableLength < 1 << 20, `${request.readableLength} bytes wait in memory`);
       client.abort();
-      vendor.release('slow');
-      await vendor.waitFor(() => vendor.inFlight === 0);
-      assert.equal(last().complete, false);
-      const { outcome, status } = usageRecords(gateway.storeFile).find(({ id }) => id === x.id)!;
+      await isWell();
+    });
+
+    it('tells the vendor when the client leaves in the middle of its body', async () => {
+      vendor.next([atHead(), silence()]);
+      const client = await rawConnection(gateway.port);
+      const headers = { ...bearer(gateway.key), 'content-length': '1000' };
+      const seen = vendor.requests.length;
+      await client.write(requestText('POST', '/v1/files', headers, 'only this'));
+      await vendor.waitFor(() => vendor.requests.length > seen);
+      client.abort();
+      await over();
+      assert.deepEqual([last().body.toString(), last().complete], ['only this', false]);
+      const { outcome, status } = await booked(gateway, admitted.at(-1)!);
       assert.deepEqual([outcome, status], ['aborted', 499]);
       await isWell();
     });
@@ -513,7 +540,7 @@ describe('a passage', () => {
       const body = Buffer.concat([...Array.from({ length: 33 }, () => piece), Buffer.from('0\r\n\r\n')]);
       const answer = await ask('POST', '/v1/files', { 'transfer-encoding': 'chunked' }, body);
       assert.deepEqual([answer.status, codeOf(answer)], [413, 'request_too_large']);
-      await vendor.waitFor(() => vendor.inFlight === 0);
+      await over();
       assert.equal(last().complete, false);
       await isWell();
     });
@@ -523,7 +550,6 @@ describe('a passage', () => {
         vendor.next([atHead(), stopReading(), ...errorAnswer(status), silence()]);
         const answer = await ask('POST', '/v1/files', {}, large);
         assert.deepEqual([answer.status, codeOf(answer)], [status, `vendor_${status}`]);
-        await vendor.waitFor(() => vendor.inFlight === 0);
         assert.equal(last().complete, false);
       });
     }
@@ -532,9 +558,9 @@ describe('a passage', () => {
       vendor.next([atHead(), ...jsonAnswer(200, { early: true }), silence()]);
       const client = await rawConnection(gateway.port);
       const headers = { ...bearer(gateway.key), 'content-length': '8' };
-      await client.write(requestText('POST', '/v1/files', headers));
+      await client.write(requestText('POST', '/v1/files', headers, 'the '));
       assert.equal((await client.response()).text, '{"early":true}');
-      await client.write('the body');
+      await client.write('body');
       await client.write(requestText('GET', '/v1/files', bearer(gateway.key)));
       assert.equal((await client.response()).text, '{"ok":true}');
       client.abort();
@@ -568,50 +594,78 @@ describe('a passage', () => {
       await client.write(requestText('GET', '/v1/files/1/content', bearer(gateway.key)));
       await client.until('begun');
       client.abort();
-      await vendor.waitFor(() => vendor.inFlight === 0);
+      await over();
       assert.equal(last().state, 'aborted');
       await isWell();
     });
   });
 
   describe('is booked', () => {
-    it('at its price where the vendor answers with a success, before the client has the whole answer', async () => {
-      const key = await gateway.customer(5);
-      const answers: Script[] = [
+    it('at its price where the vendor answers with a success, before the client has the end of the answer', async () => {
+      const key = await gateway.customer(9);
+      const answers: readonly Script[] = [
         sized(200, 'text/plain', 'whole'),
         [head(201, { 'content-length': '5' }), bytes('who'), bytes('le')],
         [head(200, { 'transfer-encoding': 'chunked' }), chunk('whole'), lastChunk()],
         [head(204, { 'content-length': '0' })],
       ];
-      for (const [i, script] of answers.entries()) {
+      for (const script of answers) {
         vendor.next(script);
         const answer = await ask('POST', '/v1/batches', bearer(key), '{}');
-        if (i >= 2) {
-          assert.deepEqual([answer.status, codeOf(answer)], [403, 'QUOTA_INSUFFICIENT']);
-          continue;
-        }
-        assert.equal(answer.text, 'whole');
+        assert.equal(answer.text, answer.status === 204 ? '' : 'whole');
         const { charged, outcome, channel } = recordOf(gateway, answer);
         assert.deepEqual([charged, outcome, channel], [2_000_000n, 'served', 'main']);
       }
+      const [answer, seen] = await counting(() => ask('POST', '/v1/batches', bearer(key), '{}'));
+      assert.deepEqual([answer.status, codeOf(answer), seen], [403, 'QUOTA_USER_INSUFFICIENT', 0]);
     });
+
+    for (const [name, script, first] of [
+      ['a whole answer', sized(200, 'text/plain', 'whole'), ''],
+      [
+        'an answer with a length',
+        [head(200, { 'content-length': '5' }), bytes('who'), hold('rest'), bytes('le')],
+        'who',
+      ],
+      ['an answer in chunks', [head(200, { 'transfer-encoding': 'chunked' }), chunk('whole'), lastChunk()], 'whole'],
+      ['an answer without a body', [head(204, {})], ''],
+    ] as const satisfies readonly (readonly [string, Script, string])[]) {
+      it(`before the end of ${name} leaves`, async () => {
+        let finish = (): void => {};
+        const entered = new Promise<void>((enter) => {
+          settling = () => {
+            enter();
+            return new Promise((done) => {
+              finish = done;
+            });
+          };
+        });
+        vendor.next([...script]);
+        const client = await rawConnection(gateway.port);
+        await client.write(requestText('POST', '/v1/batches', bearer(gateway.key), '{}'));
+        if (first !== '') await client.until(first);
+        vendor.release('rest');
+        await entered;
+        await settleDown(() => client.received.length);
+        const received = client.received.toString();
+        if (first === '') assert.equal(received, '');
+        else
+          assert.ok(received.includes(first) && !received.endsWith('le') && !received.endsWith('0\r\n\r\n'), received);
+        settling = undefined;
+        finish();
+        const answer = await client.response();
+        client.abort();
+        assert.equal(answer.complete, true);
+        // Where the head has waited, it can tell the price.
+        assert.equal(answer.headers['x-turnpike-cost'], first === '' ? '2' : undefined);
+      });
+    }
 
     it('at nothing where the vendor does not', async () => {
       for (const script of [errorAnswer(404), errorAnswer(500), [fin()], htmlAnswer()]) {
         vendor.next(script);
         const answer = await ask('POST', '/v1/batches', {}, '{}');
         assert.equal(recordOf(gateway, answer).charged, 0n);
-      }
-    });
-
-    it('and the answer has no end before it is', async () => {
-      for (const script of [
-        sized(200, 'text/plain', 'whole'),
-        [head(200, { 'transfer-encoding': 'chunked' }), chunk('whole'), lastChunk()],
-      ]) {
-        vendor.next(script);
-        const answer = await ask('POST', '/v1/batches', {}, '{}');
-        assert.deepEqual([answer.complete, recordOf(gateway, answer).charged], [true, 2_000_000n]);
       }
     });
   });
@@ -700,11 +754,8 @@ describe('a websocket inside a passage', () => {
     const [data] = (await once(webSocket, 'message')) as [Buffer];
     return data;
   };
-  const newest = (): UsageRow => usageRecords(gateway.storeFile).at(-1)!;
-  /** The last exchange is over, its place in the books included. */
-  const ended = async (): Promise<void> => {
-    while (admitted.at(-1)!.outcome === undefined || newest()?.id !== admitted.at(-1)!.id) await setImmediate();
-  };
+  /** The record of the last exchange, once it is over. */
+  const ended = (): Promise<UsageRow> => booked(gateway, admitted.at(-1)!);
 
   it('carries messages both ways, small and large', async () => {
     const webSocket = open();
@@ -715,8 +766,7 @@ describe('a websocket inside a passage', () => {
     webSocket.close(1000, 'done');
     const [code, reason] = (await once(webSocket, 'close')) as [number, Buffer];
     assert.deepEqual([code, reason.toString()], [1000, 'done']);
-    await ended();
-    const { outcome, status, charged, channel } = newest();
+    const { outcome, status, charged, channel } = await ended();
     assert.deepEqual([outcome, status, charged, channel], ['served', 101, 1_000_000n, 'main']);
   });
 
@@ -783,10 +833,10 @@ describe('a websocket inside a passage', () => {
       const webSocket = open();
       await once(webSocket, 'open');
       assert.deepEqual(await refused(open()), { status: 429, code: 'concurrency_limit_exceeded' });
-      const { id } = admitted.at(-1)!;
+      const x = admitted.at(-1)!;
       close(webSocket);
       await once(webSocket, 'close');
-      while (!usageRecords(gateway.storeFile).some((record) => record.id === id)) await setImmediate();
+      assert.equal((await booked(gateway, x)).outcome, 'served');
     }
   });
 
@@ -809,9 +859,8 @@ describe('a websocket inside a passage', () => {
     it(`is refused with our error where the vendor answers with ${what}`, async () => {
       vendor.next([...said]);
       assert.deepEqual(await refused(open()), { status, code });
-      await ended();
-      const { outcome, charged } = newest();
-      assert.deepEqual([outcome, charged], ['failed', 0n]);
+      const { outcome, charged } = await ended();
+      assert.deepEqual([outcome, charged], [status === 404 ? 'refused' : 'failed', 0n]);
       await vendor.waitFor(() => vendor.inFlight === 0);
     });
   }
@@ -867,21 +916,31 @@ describe('the section `passthrough`', () => {
     return assert.fail('the gateway started');
   };
 
-  for (const [name, entries, said] of [
-    ['neither a price nor `free`', [{ prefix: '/v1/x', channel: 'main' }], /either what a request costs/],
-    ['both', [{ prefix: '/v1/x', channel: 'main', free: true, price: 1 }], /either what a request costs/],
-    ['a price of nothing', [{ prefix: '/v1/x', channel: 'main', price: 0 }], /price/],
-    ['a price with a fraction', [{ prefix: '/v1/x', channel: 'main', price: 0.5 }], /price/],
-    ['a channel that does not exist', [{ prefix: '/v1/x', channel: 'nowhere', free: true }], /no channel 'nowhere'/],
-    ['a vendor without passthrough', [{ prefix: '/v1/x', channel: 'demo', free: true }], /offers no passthrough/],
-    ['the path of a style', [{ prefix: '/v1/chat/completions', channel: 'main', free: true }], /style 'chat'/],
-    ['a path above a style', [{ prefix: '/v1/chat', channel: 'main', free: true }], /style 'chat'/],
-    ['a path outside /v1', [{ prefix: '/api/x', channel: 'main', free: true }], /prefix/],
-    ['a path with dots', [{ prefix: '/v1/..', channel: 'main', free: true }], /prefix/],
-    ['one prefix twice', [1, 2].map(() => ({ prefix: '/v1/x', channel: 'main', free: true })), /listed twice/],
-  ] as const) {
-    it(`refuses ${name}`, async () => {
-      assert.match(await mistakes(entries), said);
-    });
-  }
+  it('names every entry that is written wrong', async () => {
+    const message = await mistakes([
+      { prefix: '/api/x', channel: 'main', free: true },
+      { prefix: '/v1/../x', channel: 'main', free: true },
+      { prefix: '/v1', channel: 'main', free: true },
+      { prefix: '/v1/x', channel: 'main', price: 0 },
+      { prefix: '/v1/x', channel: 'main', price: 0.5 },
+      { prefix: '/v1/x', channel: 'main', path: 'x', free: true },
+    ]);
+    for (const place of ['[0].prefix', '[1].prefix', '[2].prefix', '[3].price', '[4].price', '[5].path']) {
+      assert.ok(message.includes(`passthrough${place}`), `${place} in ${message}`);
+    }
+  });
+
+  it('names every entry that cannot work', async () => {
+    const entries = [
+      [{ prefix: '/v1/a', channel: 'main' }, /\[0\].*say either what a request costs/],
+      [{ prefix: '/v1/b', channel: 'main', free: true, price: 1 }, /\[1\].*say either what a request costs/],
+      [{ prefix: '/v1/c', channel: 'nowhere', free: true }, /\[2\].*no channel 'nowhere'/],
+      [{ prefix: '/v1/d', channel: 'demo', free: true }, /\[3\].*offers no passthrough/],
+      [{ prefix: '/v1/chat/completions', channel: 'main', free: true }, /\[4\].*the style 'chat'/],
+      [{ prefix: '/v1/chat', channel: 'main', free: true }, /\[5\].*the style 'chat'/],
+      [{ prefix: '/v1/a', channel: 'main', free: true }, /\[6\].*listed twice/],
+    ] as const;
+    const message = await mistakes(entries.map(([entry]) => entry));
+    for (const [, said] of entries) assert.match(message, said);
+  });
 });

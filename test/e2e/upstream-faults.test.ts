@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { FailureKind } from '../../core/contracts/call.ts';
 import { closedPort, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
@@ -153,6 +154,10 @@ const unreachable = (name: string, model: string): readonly Fault[] =>
 /** An error status of the vendor's that asks for another channel. */
 const refusal = (row: string, name: string, answer: Script, told: Told, failure: FailureKind): readonly Fault[] =>
   both({ row, name, answer, told, charged: 'nothing', failure });
+/** The vendor calls the request wrong: nobody else would like it better. */
+const wrongRequest = (name: string, answer: Script, told: Told): readonly Fault[] =>
+  refusal('11', name, answer, told, 'refused').map((fault) => ({ ...fault, final: true }));
+const ourWords = { status: 400, code: 'invalid_request_error' } as const;
 const failing = { status: 502, code: 'upstream_error' } as const;
 
 const MIB = Buffer.alloc(1 << 20, 0x61);
@@ -281,6 +286,16 @@ const FAULTS: readonly Fault[] = [
   ...refusal('11', 'it forbids', errorAnswer(403), failing, 'credential'),
   ...refusal('11', 'it does not know the model', errorAnswer(404), { relayed: 404, code: 'vendor_404' }, 'status'),
 
+  ...wrongRequest('it refuses the request', errorAnswer(400), { relayed: 400, code: 'vendor_400' }),
+  ...wrongRequest('it finds the request too large', errorAnswer(413), { relayed: 413, code: 'vendor_413' }),
+  ...wrongRequest('it refuses and tells our key', errorAnswer(400, `Bad: ${VENDOR_KEY}`), ourWords),
+  ...wrongRequest('it refuses in HTML', htmlAnswer(422), ourWords),
+  ...wrongRequest(
+    'it refuses in gzip',
+    sized(400, 'application/json', gzipSync('{"error":{"message":"no"}}'), { 'content-encoding': 'gzip' }),
+    ourWords,
+  ),
+
   ...refusal(
     '12',
     'it fails with an explanation of a gigabyte',
@@ -294,6 +309,13 @@ const FAULTS: readonly Fault[] = [
   ),
   ...refusal('12', 'it fails in HTML', htmlAnswer(502), failing, 'status'),
   ...refusal('12', 'its explanation breaks off', cutAt(errorAnswer(500), -5, rst()), failing, 'status'),
+  ...refusal(
+    '12',
+    'its explanation does not come',
+    [head(500, { 'content-type': 'application/json', 'content-length': '100' }), bytes('{"error"'), silence()],
+    failing,
+    'status',
+  ).map((fault) => ({ ...fault, waitsMs: OVER_IDLE })),
   ...refusal('12', 'its explanation is empty', sized(500, 'application/json', ''), failing, 'status'),
 
   spoiled('13', 'it compresses although it must not', [
@@ -455,7 +477,8 @@ async function openStand(spares: 0 | 1): Promise<Stand> {
     ['nameless', 'http://no..name/v1'],
     ['plain', `https://127.0.0.1:${(plain.address() as AddressInfo).port}/v1`],
     ['patient', vendor.url],
-  ].map(([name, url]) => ({ name, vendor: 'compatible', url, key: VENDOR_KEY }));
+    ['brief', vendor.url, { total: '30s' }],
+  ].map(([name, url, timeout = {}]) => ({ name, vendor: 'compatible', url, key: VENDOR_KEY, timeout }));
   const price = { input: 1, output: 2 };
   const instead = spare === undefined ? [] : ['spare'];
   const bench = await openBench({
@@ -659,6 +682,42 @@ describe('a vendor that fails, with nobody to stand in', () => {
     const { text, complete } = await answer;
     assert.equal(text.replaceAll(': keep-alive\n\n', ''), STREAM.join(''));
     assert.equal(complete, true);
+    client.abort();
+  });
+
+  it('T-UP-09 stream: a trickle is cut off when the whole takes too long', async () => {
+    const { gateway, vendor, clock } = stand;
+    const holds = STREAM.slice(0, 4).map((_, i) => `brief-${i}`);
+    vendor.next(eventStream(STREAM.flatMap((event, i) => [hold(holds[i] ?? 'never'), event])));
+    const client = await rawConnection(gateway.port);
+    await client.write(askText(gateway, 'stream', 'brief-model'));
+    const coming = client.response();
+    for (const [i, name] of holds.entries()) {
+      await vendor.waitFor(() => vendor.requests.at(-1)?.holding === name);
+      clock.advance(9_000);
+      if (i === holds.length - 1) break;
+      vendor.release(name);
+      await client.until(STREAM[i]!);
+    }
+    const answer = await coming;
+    client.abort();
+    checkTold(answer, { brokeOff: 'upstream_timeout', after: BEGUN });
+    checkCharge(recordOf(gateway, answer), 'delivered', answer);
+  });
+
+  it('T-UP-02 whole: without a word in the configuration patience is ten minutes', async () => {
+    const { gateway, vendor, clock } = stand;
+    const seen = vendor.requests.length;
+    vendor.next([silence()]);
+    const client = await rawConnection(gateway.port);
+    await client.write(askText(gateway, 'whole', 'patient-model'));
+    const answer = client.response();
+    await vendor.waitFor(() => vendor.requests.length > seen);
+    clock.advance(599_000);
+    await setTimeout(20);
+    assert.equal(client.received.length, 0);
+    clock.advance(1_100);
+    checkTold(await answer, { status: 504, code: 'upstream_timeout' });
     client.abort();
   });
 

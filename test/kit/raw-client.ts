@@ -181,28 +181,43 @@ function watch(socket: Socket): RawConnection {
         if (ending === undefined) return undefined;
         throw new Error(`The connection ended before ${JSON.stringify(mark)} came: ${received().toString('latin1')}`);
       }).then(() => {}),
-    response: ({ bodiless = false } = {}) =>
-      eventually('an answer', () => {
-        const parsed = parseResponse(buffer.subarray(read, length), ending !== undefined, bodiless);
+    response({ bodiless = false } = {}) {
+      const chunks: Chunks = { parts: [], size: 0 };
+      return eventually('an answer', () => {
+        const parsed = parseResponse(buffer.subarray(read, length), { ended: ending !== undefined, bodiless, chunks });
         if (parsed === undefined) return undefined;
         read += parsed.size;
         return parsed.response;
-      }),
+      });
+    },
   };
+}
+
+/** How an answer is to be read. */
+interface Reading {
+  /** Nothing more will come. */
+  readonly ended: boolean;
+  readonly bodiless: boolean;
+  /** What was read of its chunks before, so that a long body is not read from its beginning each time more of it comes. */
+  readonly chunks: Chunks;
+}
+interface Chunks {
+  readonly parts: Buffer[];
+  /** Bytes of the body that they took on the wire. */
+  size: number;
 }
 
 /** The first answer in `data`; undefined where more has to come. Throws on everything that HTTP/1.1 does not allow. */
 function parseResponse(
   data: Buffer,
-  ended: boolean,
-  bodiless: boolean,
+  reading: Reading,
 ): { readonly response: RawResponse; readonly size: number } | undefined {
   const interim: number[] = [];
   let at = 0;
   for (;;) {
     const close = data.indexOf('\r\n\r\n', at);
     if (close < 0) {
-      if (!ended) return undefined;
+      if (!reading.ended) return undefined;
       throw new Error(
         `The connection ended before the head of an answer: ${JSON.stringify(data.toString('latin1', at))}`,
       );
@@ -213,21 +228,15 @@ function parseResponse(
       interim.push(status);
       continue;
     }
-    const none = bodiless || status === 101 || status === 204 || status === 304;
-    const body = none
-      ? { data: Buffer.alloc(0), size: 0, complete: true }
-      : parseBody(data.subarray(at), headers, ended);
-    if (body === undefined || (!body.complete && !ended)) return undefined;
-    const response = {
-      status,
-      version,
-      headers,
-      body: Buffer.from(body.data),
-      text: body.data.toString(),
-      complete: body.complete,
-      interim,
+    const none = reading.bodiless || status === 101 || status === 204 || status === 304;
+    const body = none ? EMPTY : parseBody(data.subarray(at), headers, reading);
+    if (body === undefined) return undefined;
+    const { complete } = body;
+    const own = Buffer.from(body.data);
+    return {
+      response: { status, version, headers, body: own, text: own.toString(), complete, interim },
+      size: at + body.size,
     };
-    return { response, size: at + body.size };
   }
 }
 
@@ -258,38 +267,38 @@ interface ParsedBody {
   readonly size: number;
   readonly complete: boolean;
 }
+const EMPTY: ParsedBody = { data: Buffer.alloc(0), size: 0, complete: true };
 
-function parseBody(data: Buffer, headers: Headers, ended: boolean): ParsedBody | undefined {
+/** The body; undefined where more of it has to come. */
+function parseBody(data: Buffer, headers: Headers, { ended, chunks }: Reading): ParsedBody | undefined {
   const { 'content-length': declared, 'transfer-encoding': coding } = headers;
   if (coding !== undefined) {
     if (coding !== 'chunked') throw new Error(`A transfer coding nobody asked for: ${coding}`);
-    return parseChunks(data);
+    const complete = parseChunks(data, chunks);
+    if (!complete && !ended) return undefined;
+    return { data: Buffer.concat(chunks.parts), size: complete ? chunks.size : data.length, complete };
   }
   // Without framing a body ends with its connection, and nobody can say whether it is whole.
   if (declared === undefined) return ended ? { data, size: data.length, complete: true } : undefined;
   if (!/^\d+$/.test(declared)) throw new Error(`Not a length: ${declared}`);
   const size = Number(declared);
   const there = data.subarray(0, size);
-  return { data: there, size: there.length, complete: there.length === size };
+  const complete = there.length === size;
+  return complete || ended ? { data: there, size: there.length, complete } : undefined;
 }
 
-function parseChunks(data: Buffer): ParsedBody {
-  const parts: Buffer[] = [];
-  let at = 0;
-  const cut = (): ParsedBody => ({ data: Buffer.concat(parts), size: data.length, complete: false });
+/** Adds the chunks that have come whole; true once the last one has. */
+function parseChunks(data: Buffer, chunks: Chunks): boolean {
   for (;;) {
-    const eol = data.indexOf('\r\n', at);
-    if (eol < 0) return cut();
-    const line = data.toString('latin1', at, eol);
+    const eol = data.indexOf('\r\n', chunks.size);
+    if (eol < 0) return false;
+    const line = data.toString('latin1', chunks.size, eol);
     if (!/^[0-9A-Fa-f]+$/.test(line)) throw new Error(`Not a chunk size: ${JSON.stringify(line)}`);
-    const size = Number.parseInt(line, 16);
-    at = eol + 2;
-    const part = data.subarray(at, at + size);
-    parts.push(part);
-    at += size;
-    if (data.length < at + 2) return cut();
-    if (data.toString('latin1', at, at + 2) !== '\r\n') throw new Error('A chunk does not end where it says');
-    at += 2;
-    if (size === 0) return { data: Buffer.concat(parts), size: at, complete: true };
+    const end = eol + 2 + Number.parseInt(line, 16);
+    if (data.length < end + 2) return false;
+    if (data.toString('latin1', end, end + 2) !== '\r\n') throw new Error('A chunk does not end where it says');
+    chunks.parts.push(data.subarray(eol + 2, end));
+    chunks.size = end + 2;
+    if (end === eol + 2) return true;
   }
 }
