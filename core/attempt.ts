@@ -379,6 +379,11 @@ class Delivery implements UpstreamListener {
       this.#stop(new ClientLeft('the client does not read'));
       return;
     }
+    if (this.#state === 'status') {
+      // As where it breaks off: the status has said enough.
+      this.#finishStatus();
+      return;
+    }
     const total = this.#tools.clock.mono() >= this.#totalAtMs;
     this.#fail(
       'timeout',

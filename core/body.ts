@@ -31,6 +31,11 @@ export function readBody(
 
 function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (request.destroyed) {
+      // While its sender was being looked up: it will say so to nobody any more.
+      reject(new ClientLeft('the client left before its request was complete'));
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -75,6 +80,12 @@ export function tooLarge(limit: number): GatewayError {
     'request_too_large',
     `The body is larger than the limit of ${limit} bytes (listen.body in gateway.yaml).`,
   );
+}
+
+/** True where nothing of a request is left to come or to be read: its body was read to its end, or it has none. */
+export function isRead(request: IncomingMessage): boolean {
+  const untouched = request.readableFlowing === null && request.readableLength === 0;
+  return request.readableEnded || (request.complete && untouched);
 }
 
 /** How long a client may go on sending what nobody wants, so that it can read why. */

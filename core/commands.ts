@@ -13,6 +13,16 @@ export interface CommandResult {
 /** Exit codes that scripts rely on. */
 export const EXIT = { done: 0, failed: 1, usage: 2, storeInUse: 73, config: 78 } as const;
 
+/** The commands of the gateway itself, which every pipeline has; `help` lists them without opening a gateway. */
+export const CORE_COMMANDS = {
+  reconcile: { name: 'reconcile', summary: 'checks the books: one line per invariant, exit code 1 when one fails' },
+  backup: {
+    name: 'backup',
+    summary: 'writes a consistent copy of the database, also while the gateway runs',
+    positionals: ['FILE'],
+  },
+} as const satisfies Readonly<Record<string, Omit<Command, 'run'>>>;
+
 /** The command that the first words name; undefined where none does. */
 export function findCommand(commands: readonly Command[], argv: readonly string[]): Command | undefined {
   const named = (command: Command): boolean => command.name.split(' ').every((word, i) => argv[i] === word);
@@ -71,7 +81,7 @@ function parse(
 }
 
 /** `key create [--name …] [--unlimited]`. */
-export function usage(command: Command): string {
+export function usage(command: Omit<Command, 'run'>): string {
   const options = Object.entries(command.options ?? {}).map(
     ([name, { type }]) => `[--${name}${type === 'string' ? ' …' : ''}]`,
   );

@@ -23,6 +23,8 @@ export interface DeliverTools extends AttemptTools {
 
 /** A vendor's no that the client can act on: it goes to the client as it is. */
 const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429]);
+/** What a client is asked to wait where a vendor at its limit does not say how long. */
+const USUAL_RETRY_MS = 1_000;
 /** Longest wait that we pass on. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -91,7 +93,7 @@ async function tryOffer(x: LiveExchange & Known, offer: Offer, tools: DeliverToo
   const request = toUpstream(x, offer, style, dialect, hideUsage);
   let result = await makeAttempt(x, attempt, request, style, hideUsage, tools);
   if (result.kind === 'failed' && result.stale) {
-    result = await makeAttempt(x, attempt, request, style, hideUsage, tools);
+    result = await makeAttempt(x, attempt, { ...request, fresh: true }, style, hideUsage, tools);
   }
   attempt.endedMs = tools.clock.now();
   const failed = await judge(x, attempt, result, vendor, style, tools);
@@ -152,7 +154,7 @@ async function relayRefusal(
   if (x.gone) return;
   const own: Record<string, string> = { 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
   const retryAfterMs = retryAfter(headers);
-  if (status === 429 && retryAfterMs !== undefined) Object.assign(own, retryHeaders(retryAfterMs));
+  if (status === 429) Object.assign(own, retryHeaders(retryAfterMs ?? USUAL_RETRY_MS));
   send(x.response, status, answerHeaders(x.id, x.answerHeaders, own), body);
 }
 
@@ -206,7 +208,7 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
       return new GatewayError(502, 'bad_upstream_response', 'The vendor did not answer properly.');
     case 'busy':
       return new GatewayError(429, 'rate_limit_exceeded', 'The vendor is at its limit. Try again later.', {
-        headers: retryHeaders(attempt.retryAfterMs ?? 1_000),
+        headers: retryHeaders(attempt.retryAfterMs ?? USUAL_RETRY_MS),
       });
     case 'refused':
       return new GatewayError(

@@ -7,7 +7,7 @@ import { createAddressList } from './address.ts';
 import { type Assembly, assemble, driverOf, type Plan, planFrom, type Surroundings } from './assembly.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { CommandFailed, type CommandResult, runCommand } from './commands.ts';
+import { CORE_COMMANDS, CommandFailed, type CommandResult, runCommand } from './commands.ts';
 import type { StoreSection } from './config/core-sections.ts';
 import { ConfigError, type ConfigFile } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
@@ -177,8 +177,7 @@ async function assembleGateway(
   const reconcileAll = (): Promise<readonly Finding[]> => reconcile(current.assembly.players, store);
   const ownCommands: readonly Command[] = [
     {
-      name: 'reconcile',
-      summary: 'checks the books: one line per invariant, exit code 1 when one fails',
+      ...CORE_COMMANDS.reconcile,
       async run() {
         const findings = await reconcileAll();
         const text = describeFindings(findings);
@@ -187,9 +186,7 @@ async function assembleGateway(
       },
     },
     {
-      name: 'backup',
-      summary: 'writes a consistent copy of the database, also while the gateway runs',
-      positionals: ['FILE'],
+      ...CORE_COMMANDS.backup,
       async run({ positionals }) {
         await store.backup(positionals[0]!);
         return '';

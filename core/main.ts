@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { driverOf, planFrom } from './assembly.ts';
 import { describeAssembly } from './check.ts';
-import { type CommandResult, EXIT, usage } from './commands.ts';
+import { CORE_COMMANDS, type CommandResult, EXIT, usage } from './commands.ts';
 import { DEFAULT_STORE_FILE, type StoreSection } from './config/core-sections.ts';
 import { ConfigError, readConfig } from './config/file.ts';
 import { editorSchema } from './config/schema.ts';
@@ -27,6 +27,8 @@ const complain = (line: string): boolean => process.stderr.write(line.endsWith('
 
 /** Runs the command line. Sets the exit code; `start` returns when the gateway has stopped. */
 export async function main(args: readonly string[]): Promise<void> {
+  // Whoever pipes our output away has still had our work done.
+  process.stdout.on('error', () => {});
   const parsed = readArguments(args);
   if (typeof parsed === 'string') {
     complain(parsed);
@@ -79,8 +81,6 @@ async function start({ configFile, welcome }: Arguments): Promise<number> {
   }
   const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info');
   const gateway = await openGateway({ configFile, env: process.env, log });
-  // Whoever pipes our output away has still had our work done.
-  process.stdout.on('error', () => {});
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {
     ended = resolve;
@@ -161,10 +161,9 @@ async function restore({ argv, configFile }: Arguments): Promise<number> {
 async function help({ configFile }: Arguments): Promise<number> {
   say('turnpike <command> [--config FILE]\n');
   for (const [name, summary] of Object.entries(OWN_SUMMARIES)) say(`  ${name.padEnd(24)}${summary}`);
-  const commands = await commandsOf(configFile);
-  for (const command of commands) {
+  for (const command of [...Object.values(CORE_COMMANDS), ...(await commandsOf(configFile))]) {
     say(`  ${command.name.padEnd(24)}${command.summary}`);
-    say(`  ${''.padEnd(24)}${usage(command)}`);
+    if (usage(command) !== command.name) say(`  ${''.padEnd(24)}${usage(command)}`);
   }
   return EXIT.done;
 }

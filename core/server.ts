@@ -5,9 +5,10 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
-import { answerRaw, answerUnread, isClosing, readBody, requireBody } from './body.ts';
+import { answerRaw, answerUnread, isClosing, isRead, readBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
 import type { Style } from './contracts/style.ts';
+import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { GatewayError } from './errors.ts';
 import { LiveExchange } from './exchange.ts';
@@ -117,11 +118,18 @@ const owed = new WeakMap<Duplex, ServerResponse[]>();
 
 /** The answers that have not been given on a connection yet. */
 function owedOn(socket: Duplex): ServerResponse[] {
-  let responses = owed.get(socket);
-  if (responses === undefined) {
-    responses = [];
-    owed.set(socket, responses);
-  }
+  const known = owed.get(socket);
+  if (known !== undefined) return known;
+  const responses: ServerResponse[] = [];
+  owed.set(socket, responses);
+  // Of the answers that wait for their turn, node tells none that their connection has gone.
+  socket.on('close', () => {
+    for (const response of [...responses]) {
+      if (response.socket !== null) continue;
+      response.destroy();
+      response.emit('close');
+    }
+  });
   return responses;
 }
 
@@ -204,9 +212,33 @@ async function serveExchange(
       generation.ended();
     };
     // The last bytes may still be on their way.
-    if (x.response.headersSent && !x.response.destroyed) x.response.once('close', end);
-    else end();
+    if (x.response.headersSent && !x.response.destroyed) {
+      x.response.once('close', end);
+      boundFlush(x.response, generation.deliver.deadlines);
+    } else {
+      end();
+    }
   }
+}
+
+/** How long a client may take none of the bytes that are ready for it. */
+const FLUSH_STALL_MS = 120_000;
+
+/** Closes an answer that is complete on our side and that the client has stopped reading. */
+function boundFlush(response: ServerResponse, deadlines: Deadlines): void {
+  const { socket } = response;
+  if (socket === null || socket.writableLength === 0) return;
+  let left = socket.writableLength;
+  const look = (): void => {
+    if (socket.writableLength >= left) {
+      response.destroy();
+      return;
+    }
+    left = socket.writableLength;
+    deadline = deadlines.set(FLUSH_STALL_MS, look);
+  };
+  let deadline = deadlines.set(FLUSH_STALL_MS, look);
+  response.once('close', () => deadlines.clear(deadline));
 }
 
 /** A call: read, admitted, and delivered by the first channel that can. */
@@ -291,8 +323,7 @@ function refuseRequest(
   }
   const headers = answerHeaders(id, { ...extra, ...error.headers }, { 'content-type': 'application/json' });
   const body = errorBody(error, style, id);
-  const isRead = request.complete && request.readableLength === 0;
-  if (isRead) send(response, error.status, headers, body);
+  if (isRead(request)) send(response, error.status, headers, body);
   else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
 }
 

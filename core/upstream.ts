@@ -1,5 +1,6 @@
 /** The carrier of metered calls: undici clients, one request at a time each, the most recently used first. */
-import { Client, errors } from 'undici';
+import type { Socket } from 'node:net';
+import { buildConnector, Client, errors } from 'undici';
 import type { FailureKind, Headers } from './contracts/call.ts';
 
 /** What goes to a vendor. */
@@ -10,6 +11,8 @@ export interface UpstreamRequest {
   readonly headers: Record<string, string>;
   readonly body: Buffer;
   readonly connectMs: number;
+  /** True where no connection that was kept may be used. */
+  readonly fresh?: boolean;
 }
 
 /** Who listens to the answer. After `end` or `fail` nothing more is called. */
@@ -41,6 +44,9 @@ const IDLE_MS = 30_000;
 
 interface Connection {
   readonly client: Client;
+  /** What it stands on now; a client whose connection has gone makes itself a new one. */
+  socket: Socket | undefined;
+  /** Whether something has been answered on this socket. */
   used: boolean;
 }
 
@@ -49,27 +55,31 @@ export function createUpstream(): Upstream {
   const open = new Set<Client>();
 
   const connect = (request: UpstreamRequest): Connection => {
+    const connector = buildConnector({ timeout: request.connectMs });
     const client = new Client(request.origin, {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: IDLE_MS,
       keepAliveMaxTimeout: 2 * IDLE_MS,
-      connect: { timeout: request.connectMs },
+      connect(options, done) {
+        connector(options, (...[error, socket]) => {
+          connection.socket = socket ?? undefined;
+          connection.used = false;
+          if (error === null) done(null, socket);
+          else done(error, null);
+        });
+      },
       allowH2: false,
     });
+    const connection: Connection = { client, socket: undefined, used: false };
     open.add(client);
-    const connection = { client, used: false };
-    // A client whose connection has gone makes itself a new one.
-    client.on('connect', () => {
-      connection.used = false;
-    });
     return connection;
   };
 
   const take = (key: string, request: UpstreamRequest): Connection => {
-    const connection = idle.get(key)?.pop();
-    return connection ?? connect(request);
+    const kept = request.fresh ? undefined : idle.get(key)?.pop();
+    return kept ?? connect(request);
   };
 
   const discard = (connection: Connection): void => {
@@ -84,7 +94,9 @@ export function createUpstream(): Upstream {
       idle.set(key, stack);
     }
     connection.used = true;
-    if (stack.length < MAX_IDLE) stack.push(connection);
+    // A vendor that answers before it has read everything leaves the rest of the request on the wire.
+    const clean = connection.socket?.writableLength === 0;
+    if (clean && stack.length < MAX_IDLE) stack.push(connection);
     else discard(connection);
   };
 
@@ -95,7 +107,7 @@ export function createUpstream(): Upstream {
       // The one latch of a request: whatever happens after the first ending is nobody's business.
       let done = false;
       let started = false;
-      let heard = false;
+      const readBefore = connection.socket?.bytesRead;
       let control: { pause(): void; resume(): void; abort(reason: Error): void } | undefined;
       connection.client.dispatch(
         { method: 'POST', path: request.path, headers: request.headers, body: request.body, idempotent: false },
@@ -106,7 +118,6 @@ export function createUpstream(): Upstream {
             if (done) controller.abort(new errors.RequestAbortedError());
           },
           onResponseStart(_controller, status, headers) {
-            heard = true;
             if (done || status < 200) return;
             listener.head(status, flat(headers));
           },
@@ -124,7 +135,9 @@ export function createUpstream(): Upstream {
             done = true;
             discard(connection);
             const kind = failureOf(error, started);
-            listener.fail(kind, reasonOf(error), { stale: connection.used && started && !heard });
+            // Nobody has worked on a request to which a kept connection said nothing at all before it closed.
+            const stale = connection.used && started && connection.socket?.bytesRead === readBefore;
+            listener.fail(kind, reasonOf(error), { stale });
           },
           onRequestUpgrade(controller) {
             controller.abort(new errors.RequestAbortedError());

@@ -85,6 +85,9 @@ function billing(rows: readonly Row[], debits: readonly Debit[]): (call: Call) =
     const what = `call ${call.number} (${call.model}, status ${call.status}, ${call.id})`;
     const row = recordOf.get(call.id!);
     if (row === undefined) return [{ kind: 'unbilled', text: `${what} has no usage record` }];
+    if (row.outcome === 'recovered') {
+      return [{ kind: 'unbilled', text: `${what} was seen whole, but its hold was left open: ${row.charged} charged` }];
+    }
     const found: Violation[] = [];
     const wrong = (text: string): void => void found.push({ kind: 'wrong amount', text: `${what} ${text}` });
     const taken = debitsOf.get(row.id) ?? [];

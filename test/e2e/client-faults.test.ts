@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { Keys } from '../../core/contracts/keys.ts';
 import { definePlugin, type JsonObject } from '../../core/plugin.ts';
 import type { VendorRequest } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
-import type { TestGateway } from '../kit/gateway.ts';
+import { defaultConfig, type TestGateway } from '../kit/gateway.ts';
 import { type RawConnection, rawConnection, rawRequest, requestText } from '../kit/raw-client.ts';
 import { eventStream, hold, jsonAnswer, type Script, silence, wholeAnswer } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
@@ -164,36 +165,39 @@ describe('a client that leaves', () => {
   });
 });
 
+/** A place in the pipeline where an exchange waits until the test opens it. */
+function gate(): { readonly arrived: Promise<void>; arrive(): Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let arrive = (): void => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  return {
+    arrived,
+    arrive() {
+      arrive();
+      return opened;
+    },
+    open,
+  };
+}
+
 describe('a client that leaves before its call has gone out', () => {
-  it('T-CL-01 is charged nothing, and no vendor hears of it', async () => {
-    let open = (): void => {};
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    let arrived = (): void => {};
-    const atGate = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
-    const gate = definePlugin({
-      name: 'gate',
-      api: 1,
-      create: () => ({
-        async admit() {
-          arrived();
-          await opened;
-        },
-      }),
-    });
-    const { gateway, vendor, stop } = await openBench({ plugins: [gate] });
+  it('T-CL-01 while it is being admitted is charged nothing, and no vendor hears of it', async () => {
+    const { arrived, arrive, open } = gate();
+    const last = definePlugin({ name: 'last', api: 1, create: () => ({ admit: () => arrive() }) });
+    const { gateway, vendor, stop } = await openBench({ plugins: [last] });
     try {
       const client = await rawConnection(gateway.port);
       await client.write(callText(gateway, STREAMED));
-      await atGate;
+      await arrived;
       for (let tries = 0; countHolds(gateway) === 0 && tries < 1_000; tries++) await setTimeout(5);
       assert.equal(countHolds(gateway), 1);
       client.abort();
-      await client.ended;
-      // The gateway has to see the end of the connection before the gate opens.
+      // The gateway has to see the end of the connection before it goes on.
       await setTimeout(50);
       open();
       const [record] = await recordsAfter(gateway, 0);
@@ -204,6 +208,39 @@ describe('a client that leaves before its call has gone out', () => {
       checkLog(gateway);
     } finally {
       open();
+      await stop();
+    }
+  });
+
+  it('T-CL-01 while it is being identified keeps nobody waiting for its body', async () => {
+    const { arrived, arrive, open } = gate();
+    const slow = definePlugin({
+      name: 'slow-auth',
+      api: 1,
+      needs: [Keys],
+      create: (host) => ({
+        guards: { key: () => undefined },
+        async authenticate(x) {
+          await arrive();
+          return host.use(Keys).find(x.headers.authorization?.replace('Bearer ', '') ?? '');
+        },
+      }),
+    });
+    const pipeline = (defaultConfig([]).pipeline as readonly string[]).filter((name) => name !== 'auth');
+    const { gateway, vendor, stop } = await openBench({ plugins: [slow], config: { pipeline } });
+    try {
+      const client = await rawConnection(gateway.port);
+      await client.write(callText(gateway).subarray(0, -10));
+      await arrived;
+      client.abort();
+      await setTimeout(50);
+      open();
+      assert.equal((await rawRequest(gateway.port, callText(gateway))).status, 200);
+      assert.equal(vendor.requests.length, 1);
+      checkLog(gateway);
+    } finally {
+      open();
+      // Ends only when every exchange has.
       await stop();
     }
   });
@@ -376,6 +413,25 @@ describe('a client that does not wait for answers', () => {
     client.abort();
     const records = await recordsAfter(gateway, known, users.length);
     assert.ok(records.every(({ charged }) => charged === FULL_COST));
+  });
+
+  it('T-CL-07 leaves all its calls when it leaves, not only the first', async () => {
+    const { gateway, vendor } = stand;
+    const known = countRecords(gateway);
+    const seen = vendor.requests.length;
+    vendor.always(eventStream([...EVENTS.slice(0, 3), hold('never'), ...EVENTS.slice(3)]));
+    const client = await rawConnection(gateway.port);
+    await client.write(Buffer.concat([callText(gateway, STREAMED), callText(gateway, STREAMED)]));
+    const both = () => vendor.requests.slice(seen);
+    await vendor.waitFor(() => both().length === 2 && both().every(({ holding }) => holding === 'never'));
+    await client.until(EVENTS[2]!);
+    client.abort();
+    await vendor.waitFor(() => both().every(({ state }) => state === 'aborted'));
+    const records = await recordsAfter(gateway, known, 2);
+    assert.deepEqual(
+      records.map(({ outcome }) => outcome),
+      ['aborted', 'aborted'],
+    );
   });
 
   it('T-CL-07 is cut off where it pipelines without end', async () => {

@@ -141,7 +141,7 @@ function errorOf(answer: RawResponse): ErrorObject {
   const { error } = JSON.parse(answer.text) as { error: Record<string, unknown> };
   assert.deepEqual(Object.keys(error).sort(), ['code', 'message', 'param', 'type']);
   for (const member of Object.values(error)) assert.equal(typeof member, 'string');
-  assert.match(String(error.message), /^[A-Z].{10,}[.?]$/s);
+  assert.match(String(error.message), /^[`A-Z].{10,}[.?]$/s);
   return error as unknown as ErrorObject;
 }
 

@@ -206,6 +206,7 @@ describe('a passage', () => {
     vendor.next([head(204, { 'content-length': '0' })]);
     const deleted = await ask('DELETE', '/v1/files/1');
     assert.equal(deleted.status, 204);
+    assert.equal(deleted.headers['content-length'], undefined);
     assert.equal(last().headers['content-length'], '0');
 
     vendor.next([head(200, { 'content-length': '1000', etag: '"e"' })]);
@@ -396,9 +397,9 @@ describe('a passage', () => {
       );
       for (let i = 0; i < 2; i++) assert.ok(!(await ask('GET', '/v1/files/1')).text.includes('poison'));
       const { connection } = last();
-      const open = vendor.openConnections;
       vendor.release('later');
-      await vendor.waitFor(() => vendor.openConnections < open);
+      await over();
+      await settleDown(() => vendor.openConnections);
       await isWell();
       assert.notEqual(last().connection, connection);
     });
@@ -557,10 +558,10 @@ describe('a passage', () => {
     it('answers a success that comes while the client is still sending, and serves its connection again', async () => {
       vendor.next([atHead(), ...jsonAnswer(200, { early: true }), silence()]);
       const client = await rawConnection(gateway.port);
-      const headers = { ...bearer(gateway.key), 'content-length': '8' };
-      await client.write(requestText('POST', '/v1/files', headers, 'the '));
+      const headers = { ...bearer(gateway.key), 'content-length': String(large.length) };
+      await client.write(requestText('POST', '/v1/files', headers, large.subarray(0, 100)));
       assert.equal((await client.response()).text, '{"early":true}');
-      await client.write('body');
+      await client.write(large.subarray(100));
       await client.write(requestText('GET', '/v1/files', bearer(gateway.key)));
       assert.equal((await client.response()).text, '{"ok":true}');
       client.abort();
@@ -800,7 +801,7 @@ describe('a websocket inside a passage', () => {
         'set-cookie': 'canary=1',
         server: 'canary',
       }),
-      fin(),
+      silence(),
     ]);
     const client = await rawConnection(gateway.port);
     const headers = {
@@ -815,9 +816,10 @@ describe('a websocket inside a passage', () => {
     assert.equal(answer.status, 101);
     assert.equal(answer.headers['sec-websocket-accept'], 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
     assert.ok(!JSON.stringify(answer.headers).includes('canary'));
-    await client.ended;
+    // The vendor would never close it.
     client.abort();
-    await ended();
+    assert.equal((await ended()).outcome, 'served');
+    await vendor.waitFor(() => vendor.inFlight === 0);
   });
 
   it('holds its place among the calls that run at a time until it is closed, by whichever side', async () => {
@@ -843,6 +845,10 @@ describe('a websocket inside a passage', () => {
   it('is refused to a client nobody knows, and without a word to the vendor', async () => {
     const seen = vendor.requests.length;
     assert.deepEqual(await refused(open({})), { status: 401, code: 'invalid_api_key' });
+    const client = await rawConnection(gateway.port);
+    await client.write(requestText('GET', '/v1/realtime', { connection: 'Upgrade', upgrade: 'websocket' }));
+    assert.equal((await client.response()).status, 401);
+    assert.equal(await client.ended, 'fin');
     assert.equal(vendor.requests.length, seen);
   });
 

@@ -411,9 +411,10 @@ function latch(): Latch {
   return { opened, open };
 }
 
+/** The last few, for somebody who waits in vain. */
 function describeRequests(requests: readonly VendorRequest[]): string {
-  const lines = requests.map(
-    ({ method, path, state, sentBytes }) => `${method} ${path} ${state}, ${sentBytes} bytes sent`,
-  );
-  return lines.length === 0 ? 'No request has come.' : lines.join('; ');
+  const lines = requests
+    .slice(-5)
+    .map(({ method, path, state, sentBytes }) => `${method} ${path} ${state}, ${sentBytes} bytes sent`);
+  return `${requests.length} requests came. ${lines.join('; ')}`;
 }

@@ -5,6 +5,7 @@ import type { Call, JsonObject, Offer, StyleName } from '../../core/contracts/ca
 import type { Style } from '../../core/contracts/style.ts';
 import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
 import { scanJson } from '../../core/json.ts';
+import { loadPlugin } from '../../core/loader.ts';
 import type { Host, Plugin, Sections } from '../../core/plugin.ts';
 import { fakeClock } from './clock.ts';
 import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
@@ -17,23 +18,34 @@ export interface VendorFixtures {
   readonly name: string;
   /** Fields of a channel that only this vendor has. */
   readonly options?: JsonObject;
-  /** How each style it speaks is asked: the style, and a right body that names the model `public-name`. */
-  readonly styles: Readonly<Record<StyleName, { readonly style: Style; readonly request: JsonObject }>>;
+  /**
+   * How each style it speaks is asked: the style, and a right body that names the model `public-name`. Without it, the chat
+   * style that ships with the gateway.
+   */
+  readonly styles?: Readonly<Record<StyleName, StyleFixture>>;
   /** False for a vendor that answers itself, so that nothing of it can be seen on the wire. */
   readonly isRemote?: boolean;
+}
+
+/** A style, and how it is asked. */
+export interface StyleFixture {
+  readonly style: Style;
+  readonly request: JsonObject;
 }
 
 /** Runs the contract for one vendor of a plugin. A vendor that speaks `chat` as most do is watched on the wire, too. */
 export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
   describe(`vendor: ${fixtures.name}`, () => {
     let vendor: Vendor;
+    let styles: Readonly<Record<StyleName, StyleFixture>>;
     before(async () => {
       vendor = await vendorOf(plugin, fixtures.name);
+      styles = fixtures.styles ?? { chat: { style: await shippedStyle('chat'), request: chatRequest(PUBLIC_NAME) } };
     });
     /** Every style the vendor speaks, with how it is asked. */
     const dialects = (): readonly (readonly [Dialect, Call])[] =>
       Object.entries(vendor.speaks).map(([name, dialect]) => {
-        const asked = fixtures.styles[name];
+        const asked = styles[name];
         assert.ok(asked !== undefined && dialect !== undefined, `the fixtures lack the style '${name}'`);
         return [dialect, callOf(asked.style, asked.request)];
       });
@@ -72,9 +84,9 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
       }
     });
 
-    it('names the model as the offer does where it writes the body itself', () => {
+    it('keeps the name that the offer has for the model where it writes the body itself', () => {
       for (const [dialect, call] of dialects()) {
-        const body = { ...(call.body.tree() as JsonObject) };
+        const body = { ...(call.body.tree() as JsonObject), model: 'vendor-name' };
         const before = structuredClone(body);
         const sent = dialect.request?.(body, offerOf(channelOf(fixtures)));
         if (sent !== undefined && 'model' in sent) assert.equal(sent.model, 'vendor-name');
@@ -91,7 +103,8 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
       for (const status of [200, 400]) assert.equal(judge(status, {}), 'relay', `status ${status}`);
     });
 
-    if (fixtures.isRemote !== false && fixtures.styles.chat !== undefined) onTheWire(plugin, fixtures);
+    const speaksChat = fixtures.styles === undefined || fixtures.styles.chat !== undefined;
+    if (fixtures.isRemote !== false && speaksChat) onTheWire(plugin, fixtures);
   });
 }
 
@@ -192,13 +205,27 @@ function onTheWire(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
   });
 }
 
+const PUBLIC_NAME = { model: 'public-name' };
+
 async function vendorOf(plugin: Plugin<Sections>, name: string): Promise<Vendor> {
-  const quiet = (): void => {};
-  const host = { clock: fakeClock(), log: { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet } };
-  const parts = await plugin.create(host as unknown as Host, {});
+  const parts = await plugin.create(bareHost(), {});
   const vendor = parts.vendors?.find((candidate) => candidate.name === name);
   assert.ok(vendor !== undefined, `the plugin ${plugin.name} brings no vendor '${name}'`);
   return vendor;
+}
+
+/** A style of the gateway's own, loaded as its pipeline would: the kit imports no plugin. */
+async function shippedStyle(name: StyleName): Promise<Style> {
+  const parts = await (await loadPlugin('styles', '.')).create(bareHost(), {});
+  const style = parts.styles?.find((candidate) => candidate.name === name);
+  assert.ok(style !== undefined, `there is no style '${name}'`);
+  return style;
+}
+
+function bareHost(): Host {
+  const quiet = (): void => {};
+  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet };
+  return { clock: fakeClock(), log } as unknown as Host;
 }
 
 function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
