@@ -322,11 +322,11 @@ class Delivery implements UpstreamListener {
   #vendorGaveUp(event: Buffer): void {
     const error = this.#meter.error;
     if (!this.#committed) {
-      this.#fail('broken', `the vendor answered with an error: ${clip(error?.message)}`);
+      this.#fail('broken', `the vendor answered with an error: ${quoted(error?.message, this.#channel)}`);
       return;
     }
     this.#attempt.failure = 'broken';
-    this.#attempt.reason = clip(error?.message);
+    this.#attempt.reason = quoted(error?.message, this.#channel);
     if (givesAway(event, this.#channel)) {
       this.#breakOff(new GatewayError(502, 'upstream_error', 'The vendor ended the answer with an error.'));
       return;
@@ -444,10 +444,15 @@ function isComment(event: Buffer): boolean {
 
 /** Whether bytes of a vendor's hold our credential or say where the channel goes. */
 export function givesAway(bytes: Buffer, channel: Channel): boolean {
-  if (channel.key.length >= 8 && bytes.includes(channel.key)) return true;
-  return bytes.includes(new URL(channel.url).host);
+  const host = new URL(channel.url).host;
+  const told = (text: string | Buffer): boolean =>
+    (channel.key.length >= 8 && text.includes(channel.key)) || text.includes(host);
+  // Some write JSON with its slashes escaped.
+  return told(bytes) || (bytes.includes('\\/') && told(bytes.toString().replaceAll('\\/', '/')));
 }
 
-function clip(text: string | undefined): string {
-  return (text ?? 'without a reason').slice(0, 300);
+/** What a vendor said went wrong, short, for the records; not where it would give something away. */
+export function quoted(text: string | undefined, channel: Channel): string {
+  if (text === undefined) return 'without a reason';
+  return givesAway(Buffer.from(text), channel) ? 'in words that are not to be repeated' : text.slice(0, 300);
 }

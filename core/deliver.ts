@@ -1,7 +1,7 @@
 /** Delivers a call: asks one channel after another until one answers, and gives that answer to the client, once. */
 
 import { answerHeaders, send } from './answers.ts';
-import { type AttemptResult, type AttemptTools, givesAway, makeAttempt } from './attempt.ts';
+import { type AttemptResult, type AttemptTools, givesAway, makeAttempt, quoted } from './attempt.ts';
 import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
 import type { Dialect, Vendor } from './contracts/vendor.ts';
@@ -123,7 +123,11 @@ async function judge(
       const facts = body === undefined ? undefined : style.answer(body);
       if (facts === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
       if (facts.error !== undefined)
-        return failedWith(attempt, 'broken', `an error in a success: ${facts.error.message.slice(0, 300)}`);
+        return failedWith(
+          attempt,
+          'broken',
+          `an error in a success: ${quoted(facts.error.message, attempt.offer.channel)}`,
+        );
       x.usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength);
       await deliverWhole(x, attempt.offer, result.body, tools);
       return undefined;

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describeAssembly } from '../../core/check.ts';
 import { definePlugin } from '../../core/plugin.ts';
@@ -255,7 +256,7 @@ describe('T-SEC-01 secrets', () => {
     assert.equal((await call('a good call', gateway.key))?.status, 200);
     assert.equal((await call('a good stream', memberKey, { stream: true }))?.status, 200);
     assert.equal((await call('an unknown key', UNKNOWN_KEY))?.status, 401);
-    assert.equal((await call('an unknown model', memberKey, { model: SAID.prompt }))?.status, 404);
+    assert.equal((await call('an unknown model', memberKey, { model: 'none' }))?.status, 404);
     assert.equal((await call('a wrong field', memberKey, { temperature: 9 }))?.status, 400);
     const probe = (await send(
       'a plugin that fails',
@@ -276,15 +277,12 @@ describe('T-SEC-01 secrets', () => {
           const asked = main.requests.length;
           main.next((request) => indiscretions(request, VENDOR.main)[name]!);
           await call(`${name}, ${stream ? 'streamed' : 'whole'}, ${model}`, memberKey, { model, stream });
-          if (main.requests.length === asked)
-            assert.fail(
-              `${name}: main was not asked ${stream} ${model}` +
-                [...answers.values()].at(-1) +
-                gateway.log.slice(-6).join('\n'),
-            );
+          assert.notEqual(main.requests.length, asked, `main was not asked for ${name}`);
           await recover();
         }
       }
+      // What a passage carries with success is nobody’s to read.
+      if (/error/.test(name)) continue;
       main.next((request) => indiscretions(request, VENDOR.main)[name]!);
       await send(
         `${name}, carried`,
@@ -301,7 +299,9 @@ describe('T-SEC-01 secrets', () => {
   async function recover(): Promise<void> {
     for (let tries = 0; tries < 20; tries++) {
       clock.advance(60_000);
-      if ((await call('a call to see whether all is well', memberKey))?.status === 200) return;
+      const asked = main.requests.length;
+      for (const model of ['alone', 'both']) await call('a call to see whether all is well', memberKey, { model });
+      if (main.requests.length === asked + 2) return;
     }
     assert.fail('main is never asked again');
   }
@@ -539,7 +539,7 @@ describe('T-ERR-01 a plugin that fails', () => {
   async function swept(): Promise<void> {
     for (let tries = 0; tries < 200 && holds() > 0; tries++) {
       clock.advance(60_000);
-      await new Promise((resolve) => setImmediate(resolve));
+      await setTimeout(5);
     }
     assert.equal(holds(), 0);
   }
