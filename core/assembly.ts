@@ -23,10 +23,10 @@ export interface Assembly {
   readonly styles: ReadonlyMap<string, Style>;
   /** A service, for core itself; undefined where nobody provides it. */
   find<T>(service: Service<T>): T | undefined;
-  /** Calls `link`, then `start` on every plugin, providers first. Throws what is wrong with the file. */
-  start(): Promise<void>;
   /** Checks what can only be seen when all plugins are there. Throws what is wrong with the file. */
   link(): void;
+  /** Calls `start` on every plugin, providers first; to be called after `link`. */
+  start(): Promise<void>;
   /** Calls `stop` on every plugin that was started, in reverse. */
   stop(): Promise<void>;
 }
@@ -58,6 +58,16 @@ export async function planFrom(
 ): Promise<Plan> {
   const file = readConfig(path, env);
   const plugins: Plugin<Sections>[] = [];
+  const sections: Record<string, Schema> = { ...coreSections };
+  const readers = new Map<string, string>();
+  const readSections = ({ name, sections: own = {} }: Plugin<Sections>, i: number): void => {
+    for (const [section, schema] of Object.entries(own)) {
+      if (sections[section] !== undefined && sections[section] !== schema)
+        file.problem(['pipeline', i], `${name} and ${readers.get(section) ?? 'core'} both read the section ${section}`);
+      sections[section] = schema;
+      readers.set(section, name);
+    }
+  };
   const entries = Array.isArray(file.value.pipeline) ? (file.value.pipeline as PipelineEntry[]) : [];
   for (const [i, entry] of entries.entries()) {
     const use = typeof entry === 'string' ? entry : entry?.use;
@@ -66,21 +76,18 @@ export async function planFrom(
       const plugin = await loadPlugin(use, file.dir);
       if (plugins.some(({ name }) => name === plugin.name))
         file.problem(['pipeline', i], `the plugin ${plugin.name} is listed twice`);
-      else plugins.push(plugin);
+      else {
+        plugins.push(plugin);
+        readSections(plugin, i);
+      }
     } catch (error) {
       if (!(error instanceof LoadError)) throw error;
       file.problem(['pipeline', i], error.message);
     }
   }
-  plugins.push(...extra);
-  const sections: Record<string, Schema> = { ...coreSections };
-  for (const plugin of plugins) {
-    for (const [name, schema] of Object.entries(plugin.sections ?? {})) {
-      if (sections[name] !== undefined && sections[name] !== schema) {
-        throw new Error(`two plugins read the section ${name}; ${plugin.name} is one of them`);
-      }
-      sections[name] = schema;
-    }
+  for (const plugin of extra) {
+    readSections(plugin, entries.length);
+    plugins.push(plugin);
   }
   return { file, plugins, sections, values: checkSections(file, sections) };
 }

@@ -1,7 +1,7 @@
 /** The control socket beside the database: how the command line speaks to a running gateway. One line of JSON there, one back. */
 import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandResult } from './commands.ts';
@@ -19,23 +19,27 @@ export function controlPath(storeFile: string): string {
   return beside.length <= MAX_PATH ? beside : join(tmpdir(), `turnpike-${name}.sock`);
 }
 
-/** Listens for commands until closed. Only the user the gateway runs as may connect. */
+/** Listens for commands until closed, and then lets those that run come to their end. Only the user the gateway runs as may connect. */
 export async function openControl(
   path: string,
   run: (argv: readonly string[], stdin: string) => Promise<CommandResult>,
 ): Promise<{ close(): Promise<void> }> {
   // The store's lock is ours, so whoever left this socket behind is gone.
   if (process.platform !== 'win32') rmSync(path, { force: true });
+  /** Connections that have not said yet what they want. */
+  const silent = new Set<Socket>();
   const server = createServer((socket) => {
+    silent.add(socket);
     socket.on('error', () => socket.destroy());
+    socket.on('close', () => silent.delete(socket));
     let text = '';
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > MAX_LINE) socket.destroy();
-      if (!text.endsWith('\n')) return;
-      const { argv, stdin } = JSON.parse(text) as { argv: readonly string[]; stdin: string };
-      run(argv, stdin).then((result) => socket.end(`${JSON.stringify(result)}\n`));
+      if (!text.endsWith('\n') && text.length <= MAX_LINE) return;
+      const asked = silent.delete(socket) ? readLine(text) : undefined;
+      if (asked === undefined) socket.destroy();
+      else run(asked.argv, asked.stdin).then((result) => socket.end(`${JSON.stringify(result)}\n`));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -45,14 +49,30 @@ export async function openControl(
   if (process.platform !== 'win32') chmodSync(path, 0o600);
   server.unref();
   return {
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of silent) socket.destroy();
+      }),
   };
+}
+
+/** What a line asks for; undefined where it is too long, or no line of ours. */
+function readLine(text: string): { readonly argv: readonly string[]; readonly stdin: string } | undefined {
+  if (text.length > MAX_LINE) return undefined;
+  try {
+    const { argv, stdin } = JSON.parse(text);
+    return Array.isArray(argv) && typeof stdin === 'string' ? { argv, stdin } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Has a running gateway run a command; undefined where none runs. */
 export function askControl(path: string, argv: readonly string[], stdin: string): Promise<CommandResult | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);
+    const brokenOff = (): void => reject(new Error('the running gateway closed the control socket without an answer'));
     let text = '';
     let connected = false;
     socket.setEncoding('utf8');
@@ -64,11 +84,11 @@ export function askControl(path: string, argv: readonly string[], stdin: string)
       text += chunk;
     });
     socket.on('end', () => {
-      if (text === '') reject(new Error('the running gateway closed the control socket without an answer'));
-      else resolve(JSON.parse(text) as CommandResult);
+      if (text.endsWith('\n')) resolve(JSON.parse(text) as CommandResult);
+      else brokenOff();
     });
-    socket.on('error', (error) => {
-      if (connected) reject(error);
+    socket.on('error', () => {
+      if (connected) brokenOff();
       else resolve(undefined);
     });
   });

@@ -1,4 +1,5 @@
 /** Every error the gateway answers with: one class, and the table of its types. */
+import { sharedByCopies } from './copies.ts';
 
 /** Something the client is told, on purpose. */
 export class GatewayError extends Error {
@@ -21,6 +22,7 @@ export class GatewayError extends Error {
     return typeOf(this.status);
   }
 }
+sharedByCopies(GatewayError, 'GatewayError');
 
 export interface ErrorDetails {
   readonly param?: string;

@@ -50,7 +50,11 @@ function locate(use: string, dir: string): string {
   if (/^[\w/-]+$/.test(use) && existsSync(shipped)) return shipped;
   try {
     return createRequire(`${dir}/`).resolve(use);
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED')
+      throw new LoadError(
+        `${use} is installed, but the \`exports\` of its package.json have no \`default\` under that name`,
+      );
     const near = nearest(use, shippedPlugins());
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new LoadError(`${use} is neither what ships with the gateway nor an installed package${hint}`);

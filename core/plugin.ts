@@ -5,6 +5,7 @@ import type { Attempt, Call, Headers, Json, JsonObject, Offer, Outcome, Usage } 
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
+import { sharedByCopies } from './copies.ts';
 import type { Log } from './log.ts';
 
 export type { Clock } from './clock.ts';
@@ -218,6 +219,7 @@ export class Answer {
     this.headers = headers;
   }
 }
+sharedByCopies(Answer, 'Answer');
 export function answer(status: number, body?: string | Buffer, headers: Readonly<Record<string, string>> = {}): Answer {
   return new Answer(status, body, headers);
 }
@@ -263,6 +265,7 @@ export interface CommandRequest {
 }
 /** The command was called in a way it does not understand. */
 export class UsageError extends Error {}
+sharedByCopies(UsageError, 'UsageError');
 
 export interface Invariant {
   /** `used-is-sum-of-debits`. */
@@ -325,5 +328,7 @@ export interface OpenStore extends Store {
 }
 /** Another process holds the store. Exit code 73. */
 export class StoreInUse extends Error {}
+sharedByCopies(StoreInUse, 'StoreInUse');
 /** The store cannot be written now: disk full, read-only, failed sync. Calls are refused with 503. */
 export class StoreUnavailable extends Error {}
+sharedByCopies(StoreUnavailable, 'StoreUnavailable');

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// The command `turnpike`: teaches node to read TypeScript, then hands over to core/main.ts.
-import { register } from 'tsx/esm/api';
+// The command `turnpike`: core/main.ts, in a node that reads TypeScript.
+import './typescript.mjs';
 
-register();
 const { main } = await import('../core/main.ts');
 await main(process.argv.slice(2));

@@ -130,7 +130,18 @@ async function standIn(): Promise<LoadTools> {
       return { port, process: running };
     },
     async measure(target, load) {
-      const words = ['--json', '-m', 'POST', '-c', `${load.connections}`, '-a', `${load.requests + (load.warm ?? 0)}`];
+      // It ends with a sample: those of a second would make every short load one of a second.
+      const words = [
+        '--json',
+        '-L',
+        '100',
+        '-m',
+        'POST',
+        '-c',
+        `${load.connections}`,
+        '-a',
+        `${load.requests + (load.warm ?? 0)}`,
+      ];
       words.push('-i', bodies(load.stream), '-H', 'content-type=application/json');
       for (const header of target.headers) words.push('-H', header.replace(': ', '='));
       const url = `http://127.0.0.1:${target.port}/v1/chat/completions`;

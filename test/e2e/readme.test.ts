@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
-import type { Plugin, Sections } from '../../core/plugin.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents } from '../kit/fixtures.ts';
 import { startGateway } from '../kit/gateway.ts';
@@ -310,20 +309,33 @@ function anchorsOf(markdown: string): readonly string[] {
 describe('the examples for authors of plugins', () => {
   let place: ReturnType<typeof folder>;
   before(() => {
-    place = folder(['turnpike', 'tsx', '@types/node']);
-    const all = new Map([...examples(README), ...examples(PLUGINS_README)]);
-    for (const [path, code] of all) write(place.dir, path, code);
-    write(place.dir, 'package.json', JSON.stringify({ type: 'module' }));
+    place = folder(['turnpike', '@types/node']);
+    for (const [path, code] of [...examples(README), ...examples(PLUGINS_README)]) write(place.dir, path, code);
   });
   after(() => place.remove());
 
-  const load = async (path: string): Promise<Plugin<Sections>> =>
-    ((await import(pathToFileURL(join(place.dir, path)).href)) as { readonly default: Plugin<Sections> }).default;
+  /** The sections that ship, with one of them at the end of the pipeline. */
+  const withPlugin = (plugin: string, more: Section): Section => {
+    const shipped = shippedSections();
+    const store = { file: `./${basename(plugin)}.db` };
+    return { ...shipped, store, pipeline: [...(shipped.pipeline as string[]), plugin], ...more };
+  };
+  const start = (plugin: string, more: Section = {}): Promise<GatewayProcess> =>
+    startProcess(write(place.dir, 'gateway.yaml', stringify(withPlugin(plugin, more))));
+  const ask = (gateway: GatewayProcess, model: string): Promise<Response> =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${firstKey(gateway)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello?' }] }),
+    });
 
   it('are in order for the compiler', async () => {
     const base = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as Section;
-    const typed = [...examples(PLUGINS_README).keys()].filter((path) => !path.includes('acme'));
-    write(place.dir, 'tsconfig.json', JSON.stringify({ ...base, include: undefined, files: typed }));
+    const { compilerOptions } = base as { readonly compilerOptions: Section };
+    const files = [...examples(PLUGINS_README).keys()].filter((path) => !path.includes('acme'));
+    // Without a package.json the compiler has to be told that these are modules.
+    const options = { ...compilerOptions, module: 'esnext', moduleResolution: 'bundler' };
+    write(place.dir, 'tsconfig.json', JSON.stringify({ compilerOptions: options, files }));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     await run(process.execPath, [tsc, '-p', place.dir]).catch((error: { readonly stdout: string }) =>
       assert.fail(error.stdout),
@@ -342,17 +354,40 @@ describe('the examples for authors of plugins', () => {
     assert.ok(Number(/^(?:#|ℹ) pass (\d+)$/m.exec(stdout)?.[1]) >= 11, stdout);
   });
 
-  it('keep a tally', async () => {
-    const gateway = await startGateway({ plugins: [await load('plugins/tally.ts')] });
+  it('refuse with their own words, and say in `check` what they do', async () => {
+    const from = (new Date().getUTCHours() + 12) % 24;
+    const hours = { from, to: from + 1 };
+    const gateway = await start('./plugins/hours.ts', { hours });
     try {
-      for (let i = 0; i < 3; i++) assert.equal((await gateway.chat({ model: 'demo' })).status, 200);
-      assert.equal((await gateway.chat({ model: 'nothing' })).status, 404);
-      assert.equal(await gateway.command('tally'), 'demo 3');
+      const answer = await ask(gateway, 'demo');
+      const { error } = (await answer.json()) as { readonly error: Section };
+      assert.deepEqual([answer.status, error.code], [403, 'closed']);
+      const { stdout } = await turnpike(['check', '--config', join(place.dir, 'gateway.yaml')]);
+      assert.match(stdout, new RegExp(`^hours +open from ${hours.from} to ${hours.to} o'clock UTC$`, 'm'));
+    } finally {
+      await gateway.stop();
+    }
+    const mistaken = stringify(withPlugin('./plugins/hours.ts', { hours: { from: 9, to: 8 } }));
+    const { code, stderr } = await turnpike(['check', '--config', write(place.dir, 'wrong.yaml', mistaken)]);
+    assert.equal(code, 78);
+    assert.match(stderr, /hours\.to: must be later than `from`/);
+  });
+
+  it('keep a tally', async () => {
+    const gateway = await start('./plugins/tally.ts');
+    try {
+      for (let i = 0; i < 3; i++) assert.equal((await ask(gateway, 'demo')).status, 200);
+      assert.equal((await ask(gateway, 'nothing')).status, 404);
+      const config = ['--config', join(place.dir, 'gateway.yaml')];
+      assert.equal((await turnpike(['tally', ...config])).stdout, 'demo 3\n');
+      assert.match((await turnpike(['help', ...config])).stdout, /^ {2}tally +how many calls each model has served$/m);
+      const books = await turnpike(['reconcile', ...config]);
+      assert.equal(books.code, 0);
+      assert.match(books.stdout, /tally-counts-up/);
       const path = `${gateway.url}/v1/tally`;
-      const told = await fetch(path, { headers: { authorization: `Bearer ${gateway.key}` } });
+      const told = await fetch(path, { headers: { authorization: `Bearer ${firstKey(gateway)}` } });
       assert.deepEqual(await told.json(), [{ model: 'demo', calls: 3 }]);
       assert.equal((await fetch(path)).status, 401);
-      assert.match(await gateway.command('reconcile'), /tally-counts-up/);
     } finally {
       await gateway.stop();
     }
@@ -361,21 +396,18 @@ describe('the examples for authors of plugins', () => {
   it('talk to a vendor with fields of its own', async () => {
     const vendor = await fakeVendor(() => wholeAnswer());
     const channel = { vendor: 'regional', url: vendor.url, key: 'secret' };
-    const gateway = await startGateway({
-      plugins: [await load('vendors/regional.ts')],
-      config: {
-        channels: [
-          { ...channel, name: 'plain' },
-          { ...channel, name: 'full', version: '2027-05-05', project: 'p1' },
-        ],
-        models: {
-          plain: { from: [{ plain: 'my model' }], free: true },
-          full: { from: ['full'], free: true },
-        },
+    const gateway = await start('./vendors/regional.ts', {
+      channels: [
+        { ...channel, name: 'plain' },
+        { ...channel, name: 'full', version: '2027-05-05', project: 'p1' },
+      ],
+      models: {
+        plain: { from: [{ plain: 'my model' }], free: true },
+        full: { from: ['full'], free: true },
       },
     });
     try {
-      for (const model of ['plain', 'full']) assert.equal((await gateway.chat({ model })).status, 200);
+      for (const model of ['plain', 'full']) assert.equal((await ask(gateway, model)).status, 200);
       assert.deepEqual(
         vendor.requests.map(({ path, headers }) => [path, headers['api-key'], headers['x-project']]),
         [
@@ -390,11 +422,11 @@ describe('the examples for authors of plugins', () => {
   });
 
   it('find the names they import inside the checkout, too, without anything installed', async () => {
-    for (const name of ['turnpike/plugin', 'turnpike/kit', 'turnpike/contracts/catalog']) {
-      assert.match(import.meta.resolve(name), /^file:.*\.ts$/);
-      assert.ok(existsSync(fileURLToPath(import.meta.resolve(name))), name);
+    for (const name of ['plugin', 'kit', 'contracts/catalog', 'typescript']) {
+      const url = import.meta.resolve(`turnpike/${name}`);
+      assert.ok(existsSync(fileURLToPath(url)), url);
     }
-    const plugin = (await import('turnpike/plugin')) as Section;
-    assert.equal(typeof plugin.definePlugin, 'function');
+    const { definePlugin } = await import('turnpike/plugin');
+    assert.equal(typeof definePlugin, 'function');
   });
 });

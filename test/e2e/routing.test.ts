@@ -231,7 +231,7 @@ describe('how often is tried', () => {
     const bench = await stand(3, (channels) => ({ channels: channels.map((channel) => ({ ...channel, timeout })) }));
     try {
       const { gateway, vendors, clock } = bench;
-      for (const vendor of vendors) vendor.next([silence()]);
+      for (const vendor of vendors.slice(0, 2)) vendor.next([silence()]);
       const answer = gateway.chat({});
       await vendors[0]!.waitFor(1);
       clock.advance(3_100);
