@@ -61,7 +61,7 @@ export async function openControl(
 function readLine(text: string): { readonly argv: readonly string[]; readonly stdin: string } | undefined {
   if (text.length > MAX_LINE) return undefined;
   try {
-    const { argv, stdin } = JSON.parse(text);
+    const { argv, stdin } = JSON.parse(text) as { readonly argv: unknown; readonly stdin: unknown };
     return Array.isArray(argv) && typeof stdin === 'string' ? { argv, stdin } : undefined;
   } catch {
     return undefined;

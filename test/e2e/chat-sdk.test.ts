@@ -38,7 +38,10 @@ async function stand(options: TestGatewayOptions = {}): Promise<Stand> {
   const { models, ...rest } = defaultConfig([vendor]) as { readonly models: JsonObject };
   const demo = { from: ['demo'], price: { input: 1, output: 2 } };
   const config = { ...rest, models: { ...models, demo, unpriced: { from: ['main'] } }, ...options.config };
-  const gateway = await startGateway({ vendor, ...options, config });
+  const gateway = await startGateway({ vendor, ...options, config }).catch(async (error: unknown) => {
+    await vendor.close();
+    throw error;
+  });
   const other: Stand['other'] = (more = {}) => {
     let count = 0;
     const counted: typeof fetch = (...request) => {

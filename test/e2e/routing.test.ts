@@ -57,6 +57,9 @@ async function stand(
       models: { 'test-model': { from: channels.map(({ name }) => name), price: { input: 1, output: 2 } } },
       ...configure(channels),
     },
+  }).catch(async (error: unknown) => {
+    await Promise.all(vendors.map((vendor) => vendor.close()));
+    throw error;
   });
   let known = vendors.map(() => 0);
   return {

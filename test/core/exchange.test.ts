@@ -1,0 +1,268 @@
+/** An exchange: what it gives back, how it is stopped, that it ends once, and what it is called. */
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, it } from 'node:test';
+import { type Books, endExchange } from '../../core/books.ts';
+import { ClientLeft, LiveExchange } from '../../core/exchange.ts';
+import { firstIdAt, newId } from '../../core/id.ts';
+import { createLog } from '../../core/log.ts';
+import { createPipeline } from '../../core/pipeline.ts';
+import { type Outcome, type Parts, type Step, StoreUnavailable } from '../../core/plugin.ts';
+import { fakeClock } from '../kit/clock.ts';
+import { memoryStore } from '../kit/drive.ts';
+
+function live(clock = fakeClock(), search = ''): LiveExchange {
+  const head = { method: 'POST', path: '/v1/chat/completions', search, headers: {}, hasBody: true } as never;
+  const request = {} as IncomingMessage;
+  const response = {} as ServerResponse;
+  return new LiveExchange({ request, response, head, ip: '192.0.2.1', style: undefined, passage: undefined }, clock);
+}
+
+describe('what was deferred', () => {
+  it('is undone last in first out, each when the one before has finished', async () => {
+    const x = live();
+    const told: string[] = [];
+    x.defer(() => void told.push('first'));
+    x.defer(async () => {
+      await Promise.resolve();
+      told.push('second');
+    });
+    x.defer(() => void told.push('third'));
+    await x.release(assert.fail);
+    assert.deepEqual(told, ['third', 'second', 'first']);
+  });
+
+  it('is undone although some of it fails, and each failure is told', async () => {
+    const x = live();
+    const told: string[] = [];
+    x.defer(() => void told.push('first'));
+    x.defer(async () => {
+      throw new Error('later');
+    });
+    x.defer(() => {
+      throw new Error('at once');
+    });
+    await x.release((error) => told.push((error as Error).message));
+    assert.deepEqual(told, ['at once', 'later', 'first']);
+  });
+
+  it('is undone once', async () => {
+    const x = live();
+    let times = 0;
+    x.defer(() => void times++);
+    await Promise.all([x.release(assert.fail), x.release(assert.fail)]);
+    await x.release(assert.fail);
+    assert.equal(times, 1);
+  });
+});
+
+describe('stopping an exchange', () => {
+  it('reaches whoever works on it, and the signal', () => {
+    const x = live();
+    const { signal } = x;
+    const stops: Error[] = [];
+    x.onStop((error) => stops.push(error));
+    assert.deepEqual([signal.aborted, x.stoppedBy], [false, undefined]);
+    const error = new Error('enough');
+    x.cut(error);
+    assert.deepEqual(stops, [error]);
+    assert.deepEqual([signal.aborted, x.signal, x.stoppedBy, x.gone], [true, signal, error, false]);
+  });
+
+  it('before anybody works on it stops the work as it begins', () => {
+    const x = live();
+    const error = new Error('too late');
+    x.cut(error);
+    const stops: Error[] = [];
+    x.onStop((reason) => stops.push(reason));
+    assert.deepEqual(stops, [error]);
+    assert.equal(x.signal.aborted, true, 'also where nobody had asked for the signal');
+  });
+
+  it('keeps the first reason, whoever comes later', () => {
+    const x = live();
+    x.leave();
+    x.cut(new Error('the gateway stops'));
+    assert.ok(x.stoppedBy instanceof ClientLeft);
+    assert.equal(x.gone, true);
+  });
+
+  it('concerns nobody whose work is done', () => {
+    const x = live();
+    x.onStop(assert.fail);
+    x.onStop(undefined);
+    x.cut(new Error('enough'));
+  });
+});
+
+describe('what is known of an exchange', () => {
+  it('has a call from admission on, and not before', () => {
+    const x = live();
+    assert.throws(() => x.call, /no call before `admit`/);
+    const call = { model: 'm' } as never;
+    x.call = call;
+    assert.equal(x.call, call);
+  });
+
+  it('is noted bit by bit', () => {
+    const x = live();
+    x.note({ tries: 1, model: 'a' });
+    x.note({ model: 'b' });
+    assert.deepEqual(x.notes, { tries: 1, model: 'b' });
+    assert.deepEqual(live().notes, {});
+  });
+
+  it('reads the query as it came', () => {
+    assert.equal(live(undefined, 'a=1&b=%20').query.get('b'), ' ');
+  });
+
+  it('counts what the running answer has used until there is a last word', () => {
+    const x = live();
+    assert.equal(x.usage, undefined);
+    x.running = () => ({ input: 1 }) as never;
+    assert.deepEqual(x.usage, { input: 1 });
+    x.usage = { input: 2 } as never;
+    assert.deepEqual(x.usage, { input: 2 });
+  });
+});
+
+describe('the end of an exchange', () => {
+  /** What becomes of it, with a store that fails as often as it is told. */
+  function ending(parts: Parts, failures: readonly Error[] = []) {
+    const clock = fakeClock();
+    const log: string[] = [];
+    const kept: (readonly Step[])[] = [];
+    const left = [...failures];
+    const store = {
+      ...memoryStore(),
+      async atomic(steps: readonly Step[]) {
+        const failure = left.shift();
+        if (failure !== undefined) throw failure;
+        kept.push(steps);
+        return steps[0]!.must;
+      },
+    };
+    const books: Books = {
+      store,
+      clock,
+      log: createLog({ level: 'info', write: (line) => log.push(line), now: () => 0 }),
+    };
+    const pipeline = createPipeline([{ name: 'only', parts }], books.log);
+    const x = live(clock);
+    return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endExchange(x, outcome, pipeline, books) };
+  }
+  const STEPS: readonly Step[] = [{ sql: '1' }, { sql: '2' }];
+
+  it('comes once, however often it is declared', async () => {
+    const told: (Outcome | undefined)[] = [];
+    const { x, kept, end } = ending({
+      settle(exchange) {
+        told.push(exchange.outcome);
+        return STEPS;
+      },
+    });
+    await Promise.all([end('aborted'), end('served')]);
+    await end('failed');
+    assert.deepEqual([x.outcome, told, kept], ['aborted', ['aborted'], [STEPS]]);
+  });
+
+  it('gives back what was taken before it asks what is kept, although that fails', async () => {
+    const told: string[] = [];
+    const { x, log, end } = ending({
+      settle() {
+        told.push('settle');
+        return undefined;
+      },
+    });
+    x.defer(() => void told.push('release'));
+    x.defer(() => {
+      throw new Error('stuck');
+    });
+    await end();
+    assert.deepEqual(told, ['release', 'settle']);
+    assert.equal(log.length, 1);
+    assert.match(log[0]!, /a release failed.*stuck/);
+  });
+
+  it('writes nothing where there is nothing to write', async () => {
+    const { kept, end } = ending({ settle: () => [] });
+    await end();
+    assert.deepEqual(kept, []);
+  });
+
+  it('is no good one where a plugin fails to settle', async () => {
+    const { kept, end } = ending({
+      settle() {
+        throw new Error('lost count');
+      },
+    });
+    await assert.rejects(end(), { message: 'lost count' });
+    assert.deepEqual(kept, []);
+  });
+
+  it('waits for a store that cannot be written, and writes as soon as it can', async () => {
+    const full = new StoreUnavailable('disk full');
+    const { clock, kept, log, end } = ending({ settle: () => STEPS }, [full, full]);
+    let ended = false;
+    const done = end().then(() => {
+      ended = true;
+    });
+    for (let tries = 0; tries < 100 && !ended; tries++) {
+      await new Promise(setImmediate);
+      clock.advance(100);
+    }
+    await done;
+    assert.deepEqual([kept, log], [[STEPS], []]);
+  });
+
+  it('gives up on a store that stays unwritable, in so many seconds', async () => {
+    const { clock, kept, log, end } = ending(
+      { settle: () => STEPS },
+      Array(1_000).fill(new StoreUnavailable('disk full')),
+    );
+    const began = clock.mono();
+    let failure: unknown;
+    end().catch((error: unknown) => {
+      failure = error;
+    });
+    for (let tries = 0; tries < 200 && failure === undefined; tries++) {
+      await new Promise(setImmediate);
+      clock.advance(100);
+    }
+    assert.ok(failure instanceof StoreUnavailable);
+    assert.ok(clock.mono() - began >= 5_000 && clock.mono() - began < 6_000, `after ${clock.mono() - began} ms`);
+    assert.deepEqual(kept, []);
+    assert.match(log[0]!, /an exchange could not be settled/);
+  });
+
+  it('does not try again what the store refuses', async () => {
+    const { kept, end } = ending({ settle: () => [{ sql: '1', must: 'hold-exists' }] });
+    await assert.rejects(end(), { message: 'the store refused to settle: hold-exists' });
+    assert.equal(kept.length, 1);
+  });
+});
+
+describe('an id', () => {
+  it('is 26 characters of a small alphabet, another each time, and in order', () => {
+    const ids: string[] = [];
+    const beganMs = Date.UTC(2026, 0, 1);
+    for (let i = 0; i < 100_000; i++) ids.push(newId(beganMs + Math.floor(i / 300)));
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(ids.every((id) => /^[0-9a-v]{26}$/.test(id)));
+    assert.deepEqual([...ids].sort(), ids);
+  });
+
+  it('is new and in order where the clock steps back, and finds its way when it comes forward', () => {
+    const ms = Date.UTC(2027, 0, 1);
+    const ids = [ms, ms + 5, ms, ms - 3_600_000, ms + 5, ms + 6].map(newId);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.deepEqual([...ids].sort(), ids);
+    assert.ok(ids.at(-1)!.startsWith(firstIdAt(ms + 6)));
+  });
+
+  it('is not smaller than the smallest of its moment, and smaller than that of the next', () => {
+    const ms = Date.UTC(2028, 0, 1);
+    const id = newId(ms);
+    assert.ok(firstIdAt(ms) <= id && id < firstIdAt(ms + 1));
+  });
+});

@@ -1,0 +1,204 @@
+/** How each phase runs: who is asked, in which order, and what a failure means. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Attempt } from '../../core/contracts/call.ts';
+import type { Holder } from '../../core/contracts/keys.ts';
+import { createLog } from '../../core/log.ts';
+import { createPipeline, type Pipeline } from '../../core/pipeline.ts';
+import { GatewayError, type Offer, type Parts, refuse, type Step } from '../../core/plugin.ts';
+import { exchange, verdict } from '../kit/drive.ts';
+
+const x = exchange({ id: 'exchange-1' });
+
+/** A pipeline of plugins named `one`, `two`, …, and what it logs. */
+function pipelineOf(...parts: readonly Parts[]): { pipeline: Pipeline; log: readonly Record<string, unknown>[] } {
+  const log: Record<string, unknown>[] = [];
+  const write = (line: string): void => void log.push(JSON.parse(line) as Record<string, unknown>);
+  const names = ['one', 'two', 'three', 'four'];
+  const players = parts.map((part, i) => ({ name: names[i]!, parts: part }));
+  return { pipeline: createPipeline(players, createLog({ level: 'info', write, now: () => 0 })), log };
+}
+/** What the log says of a failure. */
+const failure = (phase: string, plugin: string, message: string) => [
+  { phase, plugin, exchange: 'exchange-1', error: { message } },
+];
+const facts = (log: readonly Record<string, unknown>[]) =>
+  log.map(({ phase, plugin, exchange, error }) => ({ phase, plugin, exchange, error }));
+const unexpected = (): never => assert.fail('it must not be asked');
+const broken = (): never => {
+  throw new Error('broken');
+};
+
+// The two phases in which the first answer wins, with what they say where nobody has one.
+const holder = (name: string) => ({ key: { name } }) as Holder;
+const offers = (name: string): Iterable<Offer> => [{ model: name } as Offer];
+const FIRST_WINS = [
+  { phase: 'authenticate', answer: holder, nobody: '401 invalid_api_key' },
+  { phase: 'route', answer: offers, nobody: '404 model_not_found' },
+] as const;
+
+for (const { phase, answer, nobody } of FIRST_WINS) {
+  describe(`the phase ${phase}`, () => {
+    it('takes the first answer and asks nobody behind it', async () => {
+      const wins = answer('two');
+      for (const given of [wins, Promise.resolve(wins)]) {
+        const { pipeline } = pipelineOf(
+          { [phase]: () => undefined },
+          { [phase]: async () => undefined },
+          { [phase]: () => given },
+          { [phase]: unexpected },
+        );
+        assert.equal(await pipeline[phase](x), wins);
+      }
+    });
+
+    it('refuses where nobody has an answer, and where nobody is asked', async () => {
+      for (const parts of [[], [{}], [{ [phase]: () => undefined }, { [phase]: async () => undefined }]]) {
+        assert.equal(await verdict(() => pipelineOf(...parts).pipeline[phase](x)), nobody);
+      }
+    });
+
+    it('passes the first refusal on without a word in the log', async () => {
+      for (const says of [() => refuse(403, 'not_you', 'No.'), async () => refuse(403, 'not_you', 'No.')]) {
+        const { pipeline, log } = pipelineOf({ [phase]: says }, { [phase]: unexpected });
+        assert.equal(await verdict(() => pipeline[phase](x)), '403 not_you');
+        assert.deepEqual(log, []);
+      }
+    });
+
+    it('stops at a plugin that breaks, and names it in the log', async () => {
+      for (const breaks of [broken, async () => broken()]) {
+        const { pipeline, log } = pipelineOf({ [phase]: breaks }, { [phase]: unexpected });
+        await assert.rejects(pipeline[phase](x), { message: 'broken' });
+        assert.deepEqual(facts(log), failure(phase, 'one', 'broken'));
+      }
+    });
+  });
+}
+
+describe('the phase admit', () => {
+  it('asks everybody in the order of the pipeline, each when the one before has finished', async () => {
+    const told: string[] = [];
+    const slow = (name: string): Parts => ({
+      async admit() {
+        told.push(`${name} begins`);
+        await Promise.resolve();
+        told.push(`${name} ends`);
+      },
+    });
+    const { pipeline } = pipelineOf(slow('one'), {}, { admit: () => void told.push('three') }, slow('four'));
+    await pipeline.admit(x);
+    assert.deepEqual(told, ['one begins', 'one ends', 'three', 'four begins', 'four ends']);
+  });
+
+  it('stops at the first refusal', async () => {
+    const { pipeline, log } = pipelineOf(
+      { admit: () => undefined },
+      { admit: async () => refuse(429, 'slow_down', 'Later.') },
+      { admit: unexpected },
+    );
+    assert.equal(await verdict(() => pipeline.admit(x)), '429 slow_down');
+    assert.deepEqual(log, []);
+  });
+
+  it('stops at a plugin that breaks, and names it in the log', async () => {
+    const { pipeline, log } = pipelineOf({ admit: () => undefined }, { admit: broken }, { admit: unexpected });
+    await assert.rejects(pipeline.admit(x), { message: 'broken' });
+    assert.deepEqual(facts(log), failure('admit', 'two', 'broken'));
+  });
+
+  it('lets a call in where nobody has anything to say', async () => {
+    await pipelineOf().pipeline.admit(x);
+  });
+});
+
+describe('the phase attempted', () => {
+  it('tells everybody, also behind one that breaks, and logs that', () => {
+    const told: unknown[] = [];
+    const attempt = { status: 500 } as Attempt;
+    const { pipeline, log } = pipelineOf(
+      { attempted: (_x, it) => void told.push(it) },
+      { attempted: () => refuse(500, 'no_matter', 'Nobody hears this.') },
+      { attempted: broken },
+      { attempted: (_x, it) => void told.push(it) },
+    );
+    pipeline.attempted(x, attempt);
+    assert.deepEqual(told, [attempt, attempt]);
+    assert.deepEqual(
+      log.map(({ plugin }) => plugin),
+      ['two', 'three'],
+    );
+  });
+});
+
+describe('the phase settle', () => {
+  const step = (sql: string): Step => ({ sql });
+
+  it('puts the steps of all together in the order of the pipeline', async () => {
+    const { pipeline } = pipelineOf(
+      { settle: async () => [step('1'), step('2')] },
+      { settle: () => undefined },
+      { settle: () => [step('3')] },
+      { settle: async () => [step('4'), step('5')] },
+    );
+    assert.deepEqual(await pipeline.settle(x), ['1', '2', '3', '4', '5'].map(step));
+  });
+
+  it('asks everybody once although one fails, and then has nothing to write', async () => {
+    const asked: string[] = [];
+    const asks = (name: string, then: () => readonly Step[]): Parts => ({
+      settle() {
+        asked.push(name);
+        return then();
+      },
+    });
+    const { pipeline, log } = pipelineOf(
+      asks('one', () => [step('1')]),
+      asks('two', broken),
+      asks('three', () => refuse(503, 'also_bad', 'Too late to matter.')),
+      asks('four', () => [step('4')]),
+    );
+    await assert.rejects(pipeline.settle(x), { message: 'broken' });
+    assert.deepEqual(asked, ['one', 'two', 'three', 'four']);
+    assert.deepEqual(
+      log.map(({ phase, plugin }) => [phase, plugin]),
+      [
+        ['settle', 'two'],
+        ['settle', 'three'],
+      ],
+    );
+  });
+
+  it('passes on what the first that failed has said', async () => {
+    const { pipeline } = pipelineOf(
+      { settle: async () => refuse(503, 'first', 'First.') },
+      { settle: () => refuse(500, 'second', 'Second.') },
+    );
+    await assert.rejects(pipeline.settle(x), (error) => error instanceof GatewayError && error.code === 'first');
+  });
+});
+
+describe('a plugin', () => {
+  it('plays its parts as itself', async () => {
+    const asked: unknown[] = [];
+    const parts: Parts = {
+      admit(this: unknown) {
+        asked.push(this);
+      },
+    };
+    await pipelineOf(parts).pipeline.admit(x);
+    assert.equal(asked[0], parts);
+  });
+
+  it('is described by the phases it plays', () => {
+    const quiet = (): undefined => undefined;
+    const { pipeline } = pipelineOf({ admit: quiet, settle: quiet }, { authenticate: quiet }, { settle: quiet });
+    assert.deepEqual(pipeline.describe(), [
+      ['authenticate', ['two']],
+      ['admit', ['one']],
+      ['route', []],
+      ['attempted', []],
+      ['settle', ['one', 'three']],
+    ]);
+  });
+});
