@@ -1,14 +1,15 @@
 /** Builds what one gateway.yaml describes: plugins loaded, their sections checked, created in the order of their needs. */
-import type { Clock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, readConfig } from './config/file.ts';
 import { checkSections, throwIfWrong } from './config/sections.ts';
+import { FirstStart } from './contracts/first-start.ts';
 import type { Style } from './contracts/style.ts';
 import type { Vendor } from './contracts/vendor.ts';
 import { boot } from './id.ts';
 import { LoadError, loadDriver, loadPlugin } from './loader.ts';
-import type { Log } from './log.ts';
+import { type Log, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
 import type { Host, Parts, Plugin, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 
@@ -171,6 +172,27 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     },
   };
 }
+
+/**
+ * Creates and links everything a plan describes, with nothing behind it: no store is opened, nothing is started. Finds every
+ * mistake that can be found without a start. Throws `ConfigError`.
+ */
+export async function rehearse(plan: Plan): Promise<Assembly> {
+  throwIfWrong(plan.file);
+  await driverOf(plan);
+  const assembly = await assemble(plan, {
+    store: noStore,
+    log: silentLog,
+    clock: systemClock,
+    lasting: new Map(),
+    provided: new Map([[FirstStart.id, { note: () => {} } satisfies FirstStart]]),
+  });
+  assembly.link();
+  return assembly;
+}
+
+const closed = (): Promise<never> => Promise.reject(new Error('no store is open yet; it may be used from `start` on'));
+const noStore: Store = { one: closed, all: closed, run: closed, atomic: closed };
 
 /** Providers before those who need or want them; otherwise as listed. Reports what nobody provides. */
 function inOrderOfNeeds(

@@ -4,12 +4,12 @@ import type { Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { basename, dirname, resolve } from 'node:path';
 import { createAddressList } from './address.ts';
-import { type Assembly, assemble, driverOf, type Plan, planFrom, type Surroundings } from './assembly.ts';
+import { type Assembly, assemble, driverOf, type Plan, planFrom, rehearse, type Surroundings } from './assembly.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandResult, runCommand } from './commands.ts';
 import type { StoreSection } from './config/core-sections.ts';
-import { ConfigError, type ConfigFile } from './config/file.ts';
+import { type ConfigFile, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { Catalog } from './contracts/catalog.ts';
 import { FirstStart } from './contracts/first-start.ts';
@@ -66,7 +66,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log } = options;
   const clock = options.clock ?? systemClock;
   const plan = await planFrom(options.configFile, options.env, options.plugins);
-  throwIfWrong(plan.file);
+  // Whatever can be found wrong is found before the store is touched.
+  await rehearse(plan);
   const store = await storeOf(plan, log);
   const firstSecrets: { rootPassword?: string; key?: string } = {};
   const around: Surroundings = {
@@ -198,7 +199,7 @@ async function assembleGateway(
     if (state === 'draining') return;
     const next = await planFrom(options.configFile, options.env, options.plugins);
     refuseRestart(plan, next);
-    throwIfWrong(next.file);
+    await rehearse(next);
     const before = current;
     current = await build(next);
     log.info('gateway.yaml was reloaded');
@@ -384,11 +385,6 @@ function watchFile(file: string, clock: Clock, changed: () => void): () => void 
     cancel();
     watcher.close();
   };
-}
-
-/** What the log says of a configuration that was not taken. */
-export function reasons(error: unknown): Record<string, unknown> {
-  return error instanceof ConfigError ? { problems: error.message.split('\n') } : { error };
 }
 
 /** A model that costs nothing before one that does. */

@@ -263,3 +263,6 @@ function insideBase64(bytes: Buffer, shift: number): string {
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
+
+/** For whoever has nobody to talk to. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };

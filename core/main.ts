@@ -3,14 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { driverOf, planFrom } from './assembly.ts';
-import { describeAssembly } from './check.ts';
 import { CORE_COMMANDS, type CommandResult, EXIT, usage } from './commands.ts';
 import { DEFAULT_STORE_FILE, type StoreSection } from './config/core-sections.ts';
-import { ConfigError, readConfig } from './config/file.ts';
-import { editorSchema } from './config/schema.ts';
+import { ConfigError, readConfig, reasons } from './config/file.ts';
 import { askControl, controlPath } from './control.ts';
-import { type Gateway, openGateway, reasons } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
 import { createLog, type Log } from './log.ts';
 import { type Command, StoreInUse } from './plugin.ts';
@@ -80,6 +77,7 @@ async function start({ configFile, welcome }: Arguments): Promise<number> {
     return EXIT.failed;
   }
   const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info');
+  const { openGateway } = await import('./gateway.ts');
   const gateway = await openGateway({ configFile, env: process.env, log });
   let ended = (): void => {};
   const end = new Promise<void>((resolve) => {
@@ -131,12 +129,14 @@ function signals(gateway: Gateway, log: Log, stopped: () => void): () => void {
 
 /** Says what the file means, or everything that is wrong with it. */
 async function check({ configFile }: Arguments): Promise<number> {
+  const { describeAssembly } = await import('./check.ts');
   say(await describeAssembly(configFile, process.env));
   return EXIT.done;
 }
 
 /** Writes the JSON Schema of gateway.yaml that editors read. */
 async function schema({ configFile }: Arguments): Promise<number> {
+  const [{ planFrom }, { editorSchema }] = await Promise.all([import('./assembly.ts'), import('./config/schema.ts')]);
   const { sections } = await planFrom(configFile, process.env);
   const path = fileURLToPath(new URL('./schema.json', import.meta.url));
   writeFileSync(path, `${JSON.stringify(editorSchema(sections), null, 2)}\n`);
@@ -151,6 +151,7 @@ async function restore({ argv, configFile }: Arguments): Promise<number> {
     complain('usage: turnpike restore FILE');
     return EXIT.usage;
   }
+  const { driverOf, planFrom } = await import('./assembly.ts');
   const plan = await planFrom(configFile, process.env);
   const driver = await driverOf(plan);
   const { file } = plan.values.store as StoreSection;
@@ -198,6 +199,7 @@ async function askRunning(
 
 /** Does it with a gateway of our own that serves nobody. */
 async function runAlone(configFile: string, argv: readonly string[], stdin: string): Promise<CommandResult> {
+  const { openGateway } = await import('./gateway.ts');
   const gateway = await openGateway({ configFile, env: process.env, log: processLog('warn') });
   try {
     const result = await gateway.run(argv, stdin);

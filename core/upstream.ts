@@ -178,9 +178,10 @@ function failureOf(error: Error, started: boolean): FailureKind {
 
 /** For people; carries no address and no header. */
 function reasonOf(error: Error): string {
+  if (error instanceof errors.HTTPParserError) return 'the answer is not HTTP';
   const code = (error as { code?: unknown }).code;
   if (typeof code !== 'string') return 'the connection failed';
-  return REASONS[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : `the connection failed (${code})`);
+  return REASONS[code] ?? `the connection failed (${code})`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

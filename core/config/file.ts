@@ -52,6 +52,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** What the log says of a configuration that was not taken. */
+export function reasons(error: unknown): Record<string, unknown> {
+  return error instanceof ConfigError ? { problems: error.message.split('\n') } : { error };
+}
+
 /** `gateway.yaml:12:5: channels[0].vendor: …`, with the file as seen from the working directory. */
 export function problemLine(file: string, { line, column, path, message }: Problem): string {
   const near = relative(process.cwd(), file);

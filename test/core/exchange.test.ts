@@ -28,7 +28,7 @@ describe('what was deferred', () => {
       told.push('second');
     });
     x.defer(() => void told.push('third'));
-    await x.release(assert.fail);
+    await x.release(assert.ifError);
     assert.deepEqual(told, ['third', 'second', 'first']);
   });
 
@@ -50,8 +50,8 @@ describe('what was deferred', () => {
     const x = live();
     let times = 0;
     x.defer(() => void times++);
-    await Promise.all([x.release(assert.fail), x.release(assert.fail)]);
-    await x.release(assert.fail);
+    await Promise.all([x.release(assert.ifError), x.release(assert.ifError)]);
+    await x.release(assert.ifError);
     assert.equal(times, 1);
   });
 });

@@ -35,18 +35,21 @@ describe('a bad gateway.yaml', () => {
 
   it('comes in many kinds', () => assert.ok(cases.length >= 20));
 
+  // The same reading stands before a start; one mistake of each kind shows that nothing goes past it.
+  for (const name of ['tab', 'unknown-key', 'unknown-plugin', 'unknown-channel', 'price-misspelt']) {
+    it(`${name}: no gateway starts on it`, async () => {
+      const { dir } = cases.find((candidate) => candidate.name === name)!;
+      await problems(() => openGateway({ configFile: join(dir, 'gateway.yaml'), env: {}, log: silent }));
+      assert.deepEqual(readdirSync(dir).sort(), ['expected.txt', 'gateway.yaml']);
+    });
+  }
+
   for (const { name, dir } of cases) {
     const file = join(dir, 'gateway.yaml');
     const expected = (): string => readFileSync(join(dir, 'expected.txt'), 'utf8');
 
     it(`${name}: check says what is wrong and what would be right`, async () => {
-      // Paths of the machine it runs on are not part of what is expected.
-      const text = await problems(() => describeAssembly(file, {}));
-      assert.equal(text.replaceAll(`${dir}/`, ''), expected());
-    });
-
-    it(`${name}: no gateway starts on it`, async () => {
-      await problems(() => openGateway({ configFile: file, env: {}, log: silent }));
+      assert.equal(await problems(() => describeAssembly(file, {})), expected());
     });
 
     it(`${name}: a running gateway stays as it is`, async () => {

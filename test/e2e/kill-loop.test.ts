@@ -11,7 +11,6 @@ describe('a gateway that is killed under load', () => {
     assert.equal(report.kills, 5);
     assert.ok(report.served > 50, `only ${report.served} answers were served`);
     assert.ok(report.cut > 5, `only ${report.cut} calls were cut off`);
-    assert.ok(report.recovered.charged > 0, 'no stream had delivered something when it was recovered');
     assert.ok(report.refused > 0, 'nobody ran out of quota');
   });
 });

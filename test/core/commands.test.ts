@@ -1,0 +1,252 @@
+/** Command lines: which command the words name, what it is given, and the exit code of every way it can end; and the socket they go through. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, describe, it } from 'node:test';
+import { CommandFailed, type CommandResult, findCommand, runCommand, usage } from '../../core/commands.ts';
+import { askControl, controlPath, openControl } from '../../core/control.ts';
+import { type Command, type CommandRequest, refuse, UsageError } from '../../core/plugin.ts';
+
+/** What the commands were asked, latest last. */
+const asked: CommandRequest[] = [];
+const command = (name: string, run: () => string | Promise<string>, more: Partial<Command> = {}): Command => ({
+  name,
+  summary: `does ${name}`,
+  ...more,
+  run(request) {
+    asked.push(request);
+    return run();
+  },
+});
+const COMMANDS: readonly Command[] = [
+  command('key create', () => 'made', {
+    options: {
+      name: { type: 'string', short: 'n' },
+      unlimited: { type: 'boolean' },
+      'password-stdin': { type: 'boolean' },
+    },
+  }),
+  command('key list', async () => 'one\ntwo\n'),
+  command('user credit', () => '', { positionals: ['NAME', 'UNITS'] }),
+  command('refused', () => refuse(409, 'taken', 'There is one already.')),
+  command('misused', () => {
+    throw new UsageError('--name is needed');
+  }),
+  command('unsound', () => {
+    throw new CommandFailed('FAILED  the-books: two are missing\n');
+  }),
+  command('broken', async () => {
+    throw new TypeError('x is undefined');
+  }),
+];
+const run = (line: string, stdin = ''): Promise<CommandResult> => runCommand(COMMANDS, line.split(' '), stdin);
+
+describe('a command line', () => {
+  it('names its command with all of its words', () => {
+    assert.equal(findCommand(COMMANDS, ['key', 'list', '--all'])?.name, 'key list');
+    for (const words of [['key'], ['key', 'remove'], ['keys', 'list'], ['list'], []]) {
+      assert.equal(findCommand(COMMANDS, words), undefined, words.join(' '));
+    }
+  });
+
+  it('gives the command its options, short ones too, and what stood on standard input', async () => {
+    assert.deepEqual(await run('key create -n first --unlimited', 'secret'), { code: 0, stdout: 'made\n', stderr: '' });
+    const { values, positionals, stdin } = asked.at(-1)!;
+    assert.deepEqual([{ ...values }, positionals, stdin], [{ name: 'first', unlimited: true }, [], 'secret']);
+    await run('key create --name=-');
+    assert.deepEqual({ ...asked.at(-1)!.values }, { name: '-' });
+  });
+
+  it('gives the command the words behind its name, wherever the options stand', async () => {
+    assert.equal((await run('user credit ada 12')).code, 0);
+    assert.deepEqual(asked.at(-1)!.positionals, ['ada', '12']);
+    await run('user credit ada -- -12');
+    assert.deepEqual(asked.at(-1)!.positionals, ['ada', '-12']);
+  });
+
+  it('ends its output with one newline, and empty output with none', async () => {
+    assert.equal((await run('key list')).stdout, 'one\ntwo\n');
+    assert.equal((await run('user credit ada 12')).stdout, '');
+  });
+
+  it('that is not understood ends with 2 and says how the command is called, without calling it', async () => {
+    const before = asked.length;
+    const how = 'usage: turnpike key create [--name …] [--unlimited] [--password-stdin]';
+    for (const [line, complaint] of [
+      ['key create --nmae x', /--nmae/],
+      ['key create --name', /--name/],
+      ['key create --unlimited=yes', /--unlimited/],
+      ['key create extra', /extra/],
+    ] as const) {
+      const { code, stdout, stderr } = await run(line);
+      assert.deepEqual([code, stdout], [2, ''], line);
+      assert.match(stderr, complaint);
+      assert.ok(stderr.endsWith(`\n${how}\n`), stderr);
+    }
+    for (const line of ['user credit', 'user credit ada', 'user credit ada 12 13']) {
+      assert.deepEqual(await run(line), {
+        code: 2,
+        stdout: '',
+        stderr: 'expected NAME UNITS\nusage: turnpike user credit NAME UNITS\n',
+      });
+    }
+    assert.equal(asked.length, before);
+  });
+
+  it('that names no command ends with 2', async () => {
+    assert.deepEqual(await run('key remove 7'), {
+      code: 2,
+      stdout: '',
+      stderr: 'there is no command `key remove 7`; `turnpike help` lists them\n',
+    });
+  });
+
+  it('ends with the code that its command has earned', async () => {
+    assert.deepEqual(await run('refused'), { code: 1, stdout: '', stderr: 'There is one already.\n' });
+    assert.deepEqual(await run('misused'), {
+      code: 2,
+      stdout: '',
+      stderr: '--name is needed\nusage: turnpike misused\n',
+    });
+    assert.deepEqual(await run('unsound'), { code: 1, stdout: 'FAILED  the-books: two are missing\n', stderr: '' });
+    assert.deepEqual(await run('broken'), { code: 1, stdout: '', stderr: 'x is undefined\n' });
+  });
+
+  it('is shown with its words and its options', () => {
+    assert.equal(usage(COMMANDS[2]!), 'user credit NAME UNITS');
+    assert.equal(usage(COMMANDS[1]!), 'key list');
+  });
+});
+
+const onUnix = process.platform === 'win32' ? it.skip : it;
+
+describe('the control socket', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tp-control-'));
+  after(() => rmSync(folder, { recursive: true }));
+  let files = 0;
+  const freshPath = (): string => controlPath(join(folder, `${files++}.db`));
+  const answered: CommandResult = { code: 3, stdout: 'ünd\u2028zwei\n', stderr: 'three\n' };
+  /** Speaks to the socket by hand; what it says, which is nothing where it hangs up. */
+  const say = async (path: string, words: string): Promise<string> => {
+    const socket = connect(path);
+    const said = text(socket).catch(() => '');
+    socket.on('error', () => {});
+    socket.write(words);
+    return said;
+  };
+
+  it('takes a command there and its result back', async () => {
+    const path = freshPath();
+    const seen: unknown[] = [];
+    const control = await openControl(path, async (argv, stdin) => {
+      seen.push([argv, stdin]);
+      return answered;
+    });
+    assert.deepEqual(await askControl(path, ['key', 'create', '--name', 'a b\n'], 'pass\nword'), answered);
+    assert.deepEqual(seen, [[['key', 'create', '--name', 'a b\n'], 'pass\nword']]);
+    await control.close();
+  });
+
+  it('takes commands that are long, and several at once', async () => {
+    const path = freshPath();
+    const control = await openControl(path, async ([word], stdin) => ({
+      code: 0,
+      stdout: word! + stdin.length,
+      stderr: '',
+    }));
+    const results = await Promise.all(['a', 'b', 'c'].map((word) => askControl(path, [word], 'x'.repeat(60_000))));
+    assert.deepEqual(
+      results.map((result) => result?.stdout),
+      ['a60000', 'b60000', 'c60000'],
+    );
+    await control.close();
+  });
+
+  it('is not there where no gateway runs, whatever one has left behind', async () => {
+    const path = freshPath();
+    assert.equal(await askControl(path, ['help'], ''), undefined);
+    const control = await openControl(path, async () => answered);
+    await control.close();
+    assert.equal(await askControl(path, ['help'], ''), undefined);
+  });
+
+  onUnix('takes the place of what a gateway that died has left', async () => {
+    const path = freshPath();
+    writeFileSync(path, 'left behind');
+    const control = await openControl(path, async () => answered);
+    assert.deepEqual(await askControl(path, ['help'], ''), answered);
+    await control.close();
+  });
+
+  onUnix('is for the user of the gateway alone', async () => {
+    const path = freshPath();
+    const control = await openControl(path, async () => answered);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    await control.close();
+  });
+
+  it('hangs up on a line that is too long or no command, and runs none of it', async () => {
+    const path = freshPath();
+    const control = await openControl(path, async () => assert.fail('it must not run'));
+    const line = (stdin: string) => `${JSON.stringify({ argv: ['help'], stdin })}\n`;
+    for (const words of [line('x'.repeat(70_000)), line('x'.repeat(65_536)), 'x'.repeat(1 << 20)]) {
+      assert.equal(await say(path, words), '');
+    }
+    for (const words of ['\n', 'help\n', 'null\n', '[]\n', '{"argv":["help"]}\n', '{"argv":"help","stdin":""}\n']) {
+      assert.equal(await say(path, words), '', words);
+    }
+    await assert.rejects(askControl(path, ['help'], 'x'.repeat(70_000)), {
+      message: 'the running gateway closed the control socket without an answer',
+    });
+    await control.close();
+  });
+
+  it('says so where the answer breaks off', async () => {
+    const path = freshPath();
+    const server = createServer((socket: Socket) => void socket.once('data', () => socket.end('{"code":0,"std')));
+    await new Promise<void>((listening) => server.listen(path, listening));
+    await assert.rejects(askControl(path, ['help'], ''), { message: /without an answer/ });
+    await new Promise((closed) => server.close(closed));
+  });
+
+  it('closes when the commands that run have ended, and waits for nobody who has asked for nothing', async () => {
+    const path = freshPath();
+    let finish = (_result: CommandResult): void => {};
+    let began = (): void => {};
+    const running = new Promise<void>((resolve) => {
+      began = resolve;
+    });
+    const control = await openControl(path, () => {
+      began();
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    });
+    const idler = say(path, '{"argv":');
+    const result = askControl(path, ['backup', 'x'], '');
+    await running;
+    const closed = control.close();
+    assert.equal(await idler, '');
+    finish(answered);
+    assert.deepEqual(await result, answered);
+    await closed;
+  });
+
+  onUnix(
+    'lies beside the database, or where a path that long would not do, in the folder for such things',
+    async () => {
+      assert.equal(controlPath('/data/turnpike.db'), '/data/turnpike.db.sock');
+      const long = join(folder, 'x'.repeat(100), 'turnpike.db');
+      const path = controlPath(long);
+      assert.equal(dirname(path), tmpdir());
+      assert.notEqual(path, controlPath(`${long}2`));
+      assert.equal(path, controlPath(long));
+      const control = await openControl(path, async () => answered);
+      assert.deepEqual(await askControl(path, ['help'], ''), answered);
+      await control.close();
+    },
+  );
+});

@@ -1,0 +1,216 @@
+/** Every door of a gateway with all that ships: nobody passes without a key, and nothing reaches a vendor that is not in the books. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import Database from 'better-sqlite3';
+import { parse } from 'yaml';
+import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
+import { FirstStart } from '../../core/contracts/first-start.ts';
+import type { JsonObject, Passage, Route, Style } from '../../core/plugin.ts';
+import { fakeClock } from '../kit/clock.ts';
+import { memoryStore } from '../kit/drive.ts';
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { chatRequest } from '../kit/fixtures.ts';
+import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { errorAnswer, type Script, streamAnswer, wholeAnswer } from '../kit/script.ts';
+import { usageRecords } from '../kit/usage-records.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** A request of a style for the priced model, and what a vendor says to it. A new style needs a line here. */
+const SAMPLES: Readonly<Record<string, { request: JsonObject; whole: () => Script; stream?: () => Script }>> = {
+  chat: { request: chatRequest({ model: 'test-model' }), whole: wholeAnswer, stream: streamAnswer },
+};
+/** What is carried to the vendor without being understood. */
+const PASSAGES = [
+  { prefix: '/v1/files', channel: 'main', price: 3 },
+  { prefix: '/v1/batches', channel: 'main', free: true },
+];
+
+/** The pipeline of the gateway.yaml that everybody starts with. */
+const { pipeline } = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
+  readonly pipeline: readonly string[];
+};
+
+describe('every door of the gateway', () => {
+  let vendors: readonly FakeVendor[];
+  let gateway: TestGateway;
+  let assembly: Assembly;
+  let key: string;
+  before(async () => {
+    vendors = [await fakeVendor(), await fakeVendor()];
+    gateway = await startGateway({
+      vendor: vendors,
+      config: {
+        ...defaultConfig(vendors),
+        pipeline,
+        passthrough: PASSAGES,
+        metrics: { token: 'a token for the scraper' },
+      },
+    });
+    key = await gateway.customer(1_000_000);
+    assembly = await assemble(await planFrom(gateway.configFile, {}), {
+      store: memoryStore(),
+      log: { debug() {}, info() {}, warn() {}, error() {}, hide() {} },
+      clock: fakeClock(),
+      lasting: new Map(),
+      provided: new Map([[FirstStart.id, { note() {} }]]),
+    });
+  });
+  after(async () => {
+    await gateway.stop();
+    await Promise.all(vendors.map((vendor) => vendor.close()));
+  });
+  beforeEach(() => {
+    for (const vendor of vendors) vendor.always(wholeAnswer());
+  });
+
+  const styles = (): readonly Style[] => [...assembly.styles.values()];
+  const routes = (): readonly Route[] => assembly.players.flatMap(({ parts }) => parts.routes ?? []);
+  const passages = (): readonly Passage[] => assembly.players.flatMap(({ parts }) => parts.passages ?? []);
+  /** Requests that have come to either vendor. */
+  const reached = (): number => vendors.reduce((sum, { requests }) => sum + requests.length, 0);
+
+  const post = (path: string, body: JsonObject, more: Readonly<Record<string, string>> = bearer(key)) =>
+    fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...more },
+      body: JSON.stringify(body),
+    });
+  /** What one request has left in the books: the charge of its records, and what was taken from whom. */
+  function booked(answer: Response): { charges: readonly bigint[]; debits: readonly string[] } {
+    const id = answer.headers.get('x-request-id')!;
+    const db = new Database(gateway.storeFile, { readonly: true });
+    const debits = db
+      .prepare<[string], string>(
+        "SELECT kind || ' ' || CAST(amount AS TEXT) FROM entry WHERE ref = ? AND op = 'debit' ORDER BY kind",
+      )
+      .pluck()
+      .all(id);
+    db.close();
+    return {
+      charges: usageRecords(gateway.storeFile)
+        .filter((record) => record.id === id)
+        .map(({ charged }) => charged),
+      debits,
+    };
+  }
+  /** One record, and its charge taken once from the account and once from the key. */
+  function bookedOnce(answer: Response, what: string): bigint {
+    const { charges, debits } = booked(answer);
+    assert.equal(charges.length, 1, `${what}: records`);
+    assert.ok(charges[0]! > 0n, `${what}: charge`);
+    assert.deepEqual(debits, [`account ${charges[0]}`, `key ${charges[0]}`], what);
+    return charges[0]!;
+  }
+
+  it('is looked at: all plugins that ship are there', () => {
+    const folders = readdirSync(join(ROOT, 'plugins'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => basename(name) === 'index.ts')
+      .map((name) => dirname(name));
+    // What lies in the folder of a plugin is a part of it; a store is named elsewhere.
+    const plugins = folders.filter((name) => !folders.includes(dirname(name)) && !name.startsWith('stores/'));
+    assert.deepEqual([...pipeline].sort(), plugins.sort());
+    assert.ok(styles().length > 0 && routes().length > 0);
+    assert.equal(passages().length, PASSAGES.length);
+  });
+
+  it('that is not public is shut for whoever has no key, or a wrong one', async () => {
+    const doors = [
+      ...routes()
+        .filter(({ access }) => access !== 'public')
+        .map(({ method, path }) => ({ method, path: path.replace(/:\w+\*?/g, 'some-thing') })),
+      ...styles().map(({ path }) => ({ method: 'POST', path })),
+      ...passages().flatMap(({ prefix }) =>
+        ['GET', 'POST', 'DELETE'].map((method) => ({ method, path: `${prefix}/some-thing` })),
+      ),
+    ];
+    const before = reached();
+    for (const { method, path } of doors) {
+      for (const headers of [{}, bearer('sk-0123456789abcdef0123456789abcdef0123456789abcdef')]) {
+        const body = method === 'POST' ? { body: '{}' } : {};
+        const answer = await fetch(`${gateway.url}${path}`, {
+          method,
+          headers: { 'content-type': 'application/json', ...headers },
+          ...body,
+        });
+        assert.ok([401, 403].includes(answer.status), `${method} ${path} answers ${answer.status}`);
+        const { error } = (await answer.json()) as { error: Record<string, unknown> };
+        assert.ok(typeof error.message === 'string' && error.message !== '');
+      }
+    }
+    assert.equal(reached(), before, 'nothing may reach a vendor');
+  });
+
+  it('to a vendor leaves one record and one debit per call, whole or streamed', async () => {
+    for (const { name, path } of styles()) {
+      const sample = SAMPLES[name];
+      assert.ok(sample !== undefined, `the style ${name} has no sample in this test`);
+      for (const [answering, more] of [
+        [sample.whole, {}],
+        ...(sample.stream === undefined ? [] : ([[sample.stream, { stream: true }]] as const)),
+      ] as const) {
+        const before = reached();
+        vendors[0]!.next(answering());
+        const answer = await post(path, { ...sample.request, ...more });
+        assert.equal(answer.status, 200, await answer.clone().text());
+        await answer.text();
+        assert.equal(reached(), before + 1);
+        bookedOnce(answer, `${name} ${JSON.stringify(more)}`);
+      }
+    }
+  });
+
+  it('to a vendor leaves one record and one debit however many channels were tried', async () => {
+    for (const { name, path } of styles()) {
+      const { request, whole } = SAMPLES[name]!;
+      vendors[0]!.next(whole());
+      const once = await post(path, request);
+      await once.text();
+      const before = reached();
+      vendors[0]!.next(errorAnswer(500));
+      vendors[1]!.next(whole());
+      const twice = await post(path, request);
+      assert.equal(twice.status, 200);
+      await twice.text();
+      assert.equal(reached(), before + 2);
+      assert.equal(bookedOnce(twice, name), bookedOnce(once, name));
+    }
+  });
+
+  it('to a vendor that fails leaves a record, and takes nothing', async () => {
+    for (const { name, path } of styles()) {
+      for (const vendor of vendors) vendor.always(errorAnswer(500));
+      const answer = await post(path, SAMPLES[name]!.request);
+      await answer.text();
+      assert.ok(answer.status >= 500);
+      assert.deepEqual(booked(answer), { charges: [0n], debits: [] }, name);
+    }
+  });
+
+  it('that only carries leaves a record per request, and a debit where that has a price', async () => {
+    for (const { prefix } of passages()) {
+      const priced = PASSAGES.find((entry) => entry.prefix === prefix)?.price;
+      for (const [method, path] of [
+        ['GET', prefix],
+        ['POST', prefix],
+        ['DELETE', `${prefix}/some-thing`],
+      ] as const) {
+        const before = vendors[0]!.requests.length;
+        const answer = await fetch(`${gateway.url}${path}`, {
+          method,
+          headers: bearer(key),
+          ...(method === 'POST' ? { body: 'whatever it is' } : {}),
+        });
+        assert.equal(answer.status, 200);
+        await answer.text();
+        assert.equal(vendors[0]!.requests.length, before + 1);
+        if (priced === undefined) assert.deepEqual(booked(answer), { charges: [0n], debits: [] });
+        else assert.equal(bookedOnce(answer, `${method} ${path}`), BigInt(priced) * 1_000_000n);
+      }
+    }
+  });
+});
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
