@@ -111,6 +111,8 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const services = new Map<string, unknown>(around.provided);
   const vendors = new Map<string, Vendor>();
   const styles = new Map<string, Style>();
+  const guards = new Map<string, string>();
+  const routes = new Map<string, string>();
   for (const secret of file.secrets) around.log.hide(secret);
   const order = inOrderOfNeeds(plugins, around.provided, file);
   throwIfWrong(file);
@@ -142,8 +144,16 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     const config = Object.fromEntries(Object.keys(plugin.sections ?? {}).map((name) => [name, plan.values[name]]));
     const parts = await plugin.create(host, config as never);
     created.set(plugin.name, parts);
-    for (const vendor of parts.vendors ?? []) vendors.set(vendor.name, vendor);
-    for (const style of parts.styles ?? []) styles.set(style.name, style);
+    // Of two that go by one name, nobody could tell which one answers.
+    const claim = <T>(kind: string, taken: Map<string, T>, name: string, it: T): void => {
+      if (taken.has(name))
+        file.problem(['pipeline', plugins.indexOf(plugin)], `another plugin brings the ${kind} ${name} already`);
+      taken.set(name, it);
+    };
+    for (const vendor of parts.vendors ?? []) claim('vendor', vendors, vendor.name, vendor);
+    for (const style of parts.styles ?? []) claim('style', styles, style.name, style);
+    for (const name of Object.keys(parts.guards ?? {})) claim('guard', guards, name, plugin.name);
+    for (const { method, path } of parts.routes ?? []) claim('route', routes, `${method} ${path}`, plugin.name);
   }
   throwIfWrong(file);
 

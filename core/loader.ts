@@ -1,8 +1,8 @@
 /** Finds a plugin by what stands in gateway.yaml: a folder of `plugins/`, a path, or an npm package. Any failure stops the start. */
 import { existsSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { resolve as resolvePackage } from 'import-meta-resolve';
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 
@@ -49,12 +49,11 @@ function locate(use: string, dir: string): string {
   const shipped = `${SHIPPED}${use}/index.ts`;
   if (/^[\w/-]+$/.test(use) && existsSync(shipped)) return shipped;
   try {
-    return createRequire(`${dir}/`).resolve(use);
+    return fileURLToPath(resolvePackage(use, pathToFileURL(`${dir}/`).href));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED')
-      throw new LoadError(
-        `${use} is installed, but the \`exports\` of its package.json have no \`default\` under that name`,
-      );
+    if ((error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED') {
+      throw new LoadError(`${use} is installed, but the \`exports\` of its package.json have nothing under that name`);
+    }
     const near = nearest(use, shippedPlugins());
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new LoadError(`${use} is neither what ships with the gateway nor an installed package${hint}`);

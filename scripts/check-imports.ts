@@ -10,6 +10,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['plugins/stores'],
   'fastest-levenshtein': ['core', 'plugins'],
   'http-proxy-3': ['core'],
+  'import-meta-resolve': ['core'],
   'lru-cache': ['plugins/keys', 'plugins/counters'],
   'prom-client': ['plugins/metrics'],
   tsx: ['plugins/stores', 'scripts'],

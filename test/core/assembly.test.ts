@@ -301,6 +301,24 @@ describe('mistakes', () => {
     assert.deepEqual(await problems(async () => assembly.link()), ['one is unhappy', 'two is unhappy']);
   });
 
+  it('are two plugins that bring the same vendor, guard or route', async () => {
+    const bringing = (name: string): AnyPlugin =>
+      definePlugin({
+        name,
+        api: 1,
+        create: () => ({
+          vendors: [{ name: 'acme', speaks: {} }],
+          guards: { badge: async () => undefined },
+          routes: [{ method: 'GET', path: '/hours', access: 'public', handle: () => 9 }],
+        }),
+      });
+    assert.deepEqual(await problems(() => assembled([bringing('one'), bringing('two')])), [
+      'another plugin brings the vendor acme already',
+      'another plugin brings the guard badge already',
+      'another plugin brings the route GET /hours already',
+    ]);
+  });
+
   it('of the pipeline are all said, each at its line', async () => {
     writeFileSync(configFile, 'pipeline:\n  - ./first.mjs\n  - kyes\n  - ./first.mjs\n  - { use: ./nothing.ts }\n');
     const { file } = await planFrom(configFile, {});

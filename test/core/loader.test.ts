@@ -53,6 +53,9 @@ describe('what stands in the pipeline', () => {
     write('node_modules/acme-plugin/main.ts', plugin('package'));
     write('node_modules/@acme/tools/package.json', '{"type":"module","exports":{"./hours":"./hours.js"}}');
     write('node_modules/@acme/tools/hours.js', plugin('scoped'));
+    write('node_modules/modern/package.json', '{"type":"module","exports":{"import":"./main.js"}}');
+    write('node_modules/modern/main.js', plugin('modern'));
+    assert.equal((await loadPlugin('modern', folder)).name, 'modern');
     mkdirSync(join(folder, 'deeper'));
     assert.equal((await loadPlugin('acme-plugin', folder)).name, 'package');
     assert.equal((await loadPlugin('@acme/tools/hours', join(folder, 'deeper'))).name, 'scoped');
@@ -69,7 +72,7 @@ describe('what stands in the pipeline', () => {
     write('unversioned.ts', "export default { name: 'x', create() {} };\n");
     write('future.ts', "export default { name: 'x', api: 2, create() {} };\n");
     write('uncreated.ts', "export default { name: 'x', api: 1 };\n");
-    write('node_modules/closed/package.json', '{"type":"module","exports":{"import":"./main.js"}}');
+    write('node_modules/closed/package.json', '{"type":"module","exports":{"./other":"./main.js"}}');
     const said: Readonly<Record<string, RegExp>> = {
       './missing.ts': /^\.\/missing\.ts does not exist; a path is relative to the file it stands in$/,
       './vendors': /^\.\/vendors does not exist/,
@@ -82,7 +85,7 @@ describe('what stands in the pipeline', () => {
       './unversioned.ts': /is not a plugin: its `api` must be 1, .* and is undefined$/,
       './future.ts': /is not a plugin: its `api` must be 1, .* and is 2$/,
       './uncreated.ts': /is not a plugin: it has no function `create`$/,
-      closed: /^closed is installed, but the `exports` of its package\.json have no `default`/,
+      closed: /^closed is installed, but the `exports` of its package\.json have nothing under that name/,
       'acme-plugin/inside': /^acme-plugin\/inside is /,
     };
     for (const [use, sentence] of Object.entries(said)) assert.match(await problem(use), sentence);

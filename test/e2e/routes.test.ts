@@ -16,6 +16,9 @@ import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts
 import { errorAnswer, type Script, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
+/** Routes of plugins that anybody may call. */
+const PUBLIC: readonly string[] = [];
+
 const ROOT = join(import.meta.dirname, '../..');
 
 /** A request of a style for the priced model, and what a vendor says to it. A new style needs a line here. */
@@ -114,6 +117,14 @@ describe('every door of the gateway', () => {
     assert.deepEqual([...pipeline].sort(), plugins.sort());
     assert.ok(styles().length > 0 && routes().length > 0);
     assert.equal(passages().length, PASSAGES.length);
+  });
+
+  it('is public only where this test says so', () => {
+    const open = routes().filter(({ access }) => access === 'public' || access.length === 0);
+    assert.deepEqual(
+      open.map(({ method, path }) => `${method} ${path}`),
+      PUBLIC,
+    );
   });
 
   it('that is not public is shut for whoever has no key, or a wrong one', async () => {
