@@ -4,16 +4,11 @@ import type { Style } from './contracts/style.ts';
 import { errorObject, GatewayError } from './errors.ts';
 import { StoreUnavailable } from './plugin.ts';
 
-/** On everything: what we answer is data, for the one who asked, and for nobody's cache. */
-const ALWAYS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
+const UNFIT = /[^\t\x20-\x7e]/;
 
 /** A value that may stand in a header: what cannot is replaced, never thrown about. */
 export function headerValue(text: string): string {
+  if (text.length <= 1_024 && !UNFIT.test(text)) return text;
   return text.replace(/[^\t\x20-\x7e]/g, '?').slice(0, 1_024);
 }
 
@@ -23,9 +18,18 @@ export function answerHeaders(
   plugins: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const headers: Record<string, string> = { ...ALWAYS, 'x-request-id': id };
+  // On everything: what we answer is data, for the one who asked, and for nobody's cache. Written out here, because adding to a
+  // copy made by spreading takes Node 20 several microseconds.
+  const headers: Record<string, string> = {
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': id,
+  };
   for (const name in plugins) headers[name] = headerValue(plugins[name]!);
-  return Object.assign(headers, own);
+  for (const name in own) headers[name] = own[name]!;
+  return headers;
 }
 
 /** Whatever was thrown, as something a client may be told. Details of our own failures stay in the log. */
@@ -49,6 +53,9 @@ export function errorBody(error: GatewayError, style: Style | undefined, id: str
   return JSON.stringify(style === undefined ? errorObject(error) : style.error(error, id));
 }
 
+/** Up to this many bytes a body is sent in one piece with its head. */
+const ONE_PIECE = 16 * 1_024;
+
 /** Writes a complete answer. */
 export function send(
   response: ServerResponse,
@@ -61,7 +68,10 @@ export function send(
     return;
   }
   headers['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length);
-  response.writeHead(status, headers).end(body);
+  response.writeHead(status, headers);
+  // Node sends the head and a string as one piece, and the head and a buffer as two, at a higher cost than the copy.
+  if (typeof body !== 'string' && body.length <= ONE_PIECE) response.end(body.toString('latin1'), 'latin1');
+  else response.end(body);
 }
 
 /** A complete answer as bytes, for a connection that has no response object. */

@@ -1,5 +1,7 @@
 /** Builds what one gateway.yaml describes: plugins loaded, their sections checked, created in the order of their needs. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
+import { CORE_COMMANDS } from './commands.ts';
 import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, readConfig } from './config/file.ts';
@@ -12,11 +14,14 @@ import { LoadError, loadDriver, loadPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
 import type { Host, Parts, Plugin, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
+import { readTls, type TlsFiles } from './tls.ts';
 
 /** A configuration brought to life: everything created, nothing started. */
 export interface Assembly {
   readonly file: ConfigFile;
   readonly listen: Listen;
+  /** What `listen.tls` names; undefined: plain HTTP. */
+  readonly tls: TlsFiles | undefined;
   readonly storeSection: StoreSection;
   /** In the order of the pipeline. */
   readonly players: readonly Player[];
@@ -28,8 +33,11 @@ export interface Assembly {
   link(): void;
   /** Calls `start` on every plugin, providers first; to be called after `link`. */
   start(): Promise<void>;
-  /** Calls `stop` on every plugin that was started, in reverse. */
-  stop(): Promise<void>;
+  /**
+   * Calls `stop` on every plugin that was started, in reverse. A plugin that fails is logged and keeps no other from being
+   * stopped; when `enough` resolves, no plugin is waited for any longer.
+   */
+  stop(enough: Promise<void>): Promise<void>;
 }
 
 /** A configuration read and its plugins loaded, with nothing created yet. */
@@ -38,7 +46,12 @@ export interface Plan {
   readonly plugins: readonly Plugin<Sections>[];
   readonly sections: Readonly<Record<string, Schema>>;
   readonly values: Readonly<Record<string, unknown>>;
+  /** What `${NAME}` was read from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+/** What core itself serves in every generation. */
+export const CORE_PATHS = { alive: '/healthz', ready: '/readyz' } as const;
 
 /** What every assembly of a process shares. */
 export interface Surroundings {
@@ -90,7 +103,7 @@ export async function planFrom(
     readSections(plugin, entries.length);
     plugins.push(plugin);
   }
-  return { file, plugins, sections, values: checkSections(file, sections) };
+  return { file, plugins, sections, values: checkSections(file, sections), env };
 }
 
 /** Loads the store's driver. Throws `ConfigError` where there is none by that name. */
@@ -111,11 +124,18 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const services = new Map<string, unknown>(around.provided);
   const vendors = new Map<string, Vendor>();
   const styles = new Map<string, Style>();
-  const guards = new Map<string, string>();
-  const routes = new Map<string, string>();
+  const guards = new Set<string>();
+  /** Who brings what; of two that go by one name, nobody could tell which one answers. */
+  const brought = new Map<string, string>([
+    ...Object.values(CORE_PATHS).map((path) => [`route GET ${path}`, 'core'] as const),
+    ...Object.values(CORE_COMMANDS).map(({ name }) => [`command ${name}`, 'core'] as const),
+  ]);
   for (const secret of file.secrets) around.log.hide(secret);
+  const listen = readListen(plan.values.listen);
+  const tls = readTls(listen.tls, file);
   const order = inOrderOfNeeds(plugins, around.provided, file);
   throwIfWrong(file);
+  const placeOf = (name: string) => ['pipeline', plugins.findIndex((plugin) => plugin.name === name)];
 
   const created = new Map<string, Parts>();
   for (const plugin of order) {
@@ -124,9 +144,9 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       log: around.log,
       clock: around.clock,
       boot,
+      env: plan.env,
       use<T>(service: Service<T>): T {
-        if (!services.has(service.id))
-          throw new Error(`${plugin.name} uses ${service.id} without naming it in \`needs\``);
+        if (!services.has(service.id)) throw new Error(`it uses ${service.id} without naming it in \`needs\``);
         return services.get(service.id) as T;
       },
       find: <T>(service: Service<T>) => services.get(service.id) as T | undefined,
@@ -142,45 +162,92 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       problem: (path, message) => file.problem(path, message),
     };
     const config = Object.fromEntries(Object.keys(plugin.sections ?? {}).map((name) => [name, plan.values[name]]));
-    const parts = await plugin.create(host, config as never);
+    const parts = await blaming(plugin.name, 'create', async () => plugin.create(host, config as never));
     created.set(plugin.name, parts);
-    // Of two that go by one name, nobody could tell which one answers.
-    const claim = <T>(kind: string, taken: Map<string, T>, name: string, it: T): void => {
-      if (taken.has(name))
-        file.problem(['pipeline', plugins.indexOf(plugin)], `another plugin brings the ${kind} ${name} already`);
-      taken.set(name, it);
+    const claim = (what: string): void => {
+      const other = brought.get(what);
+      if (other !== undefined) file.problem(placeOf(plugin.name), `${other} brings the ${what} already`);
+      brought.set(what, plugin.name);
     };
-    for (const vendor of parts.vendors ?? []) claim('vendor', vendors, vendor.name, vendor);
-    for (const style of parts.styles ?? []) claim('style', styles, style.name, style);
-    for (const name of Object.keys(parts.guards ?? {})) claim('guard', guards, name, plugin.name);
-    for (const { method, path } of parts.routes ?? []) claim('route', routes, `${method} ${path}`, plugin.name);
+    for (const vendor of parts.vendors ?? []) {
+      claim(`vendor ${vendor.name}`);
+      vendors.set(vendor.name, vendor);
+    }
+    for (const style of parts.styles ?? []) {
+      claim(`style ${style.name}`);
+      styles.set(style.name, style);
+    }
+    for (const name of Object.keys(parts.guards ?? {})) {
+      claim(`guard ${name}`);
+      guards.add(name);
+    }
+    for (const { method, path } of parts.routes ?? []) claim(`route ${method} ${path}`);
+    for (const { name } of parts.commands ?? []) claim(`command ${name}`);
   }
   throwIfWrong(file);
 
-  const inOrder = order.map((plugin) => created.get(plugin.name)!);
-  const started: Parts[] = [];
+  const inOrder: readonly Player[] = order.map(({ name }) => ({ name, parts: created.get(name)! }));
+  const started: Player[] = [];
   return {
     file,
-    listen: readListen(plan.values.listen),
+    listen,
+    tls,
     storeSection: plan.values.store as StoreSection,
-    players: plugins.map((plugin) => ({ name: plugin.name, parts: created.get(plugin.name)! })),
+    players: plugins.map(({ name }) => ({ name, parts: created.get(name)! })),
     vendors,
     styles,
     find: <T>(service: Service<T>) => services.get(service.id) as T | undefined,
     link() {
-      for (const parts of inOrder) parts.link?.();
+      for (const { name, parts } of inOrder) {
+        try {
+          parts.link?.();
+        } catch (error) {
+          throw blamed(name, 'link', error);
+        }
+        for (const { method, path, access } of parts.routes ?? []) {
+          for (const guard of access === 'public' ? [] : access) {
+            if (!guards.has(guard))
+              file.problem(placeOf(name), `${method} ${path} asks for the guard ${guard}, which no plugin brings`);
+          }
+        }
+      }
       throwIfWrong(file);
     },
     async start() {
-      for (const parts of inOrder) {
-        started.push(parts);
-        await parts.start?.();
+      for (const player of inOrder) {
+        started.push(player);
+        await blaming(player.name, 'start', async () => player.parts.start?.());
       }
     },
-    async stop() {
-      for (const parts of started.reverse().splice(0)) await parts.stop?.();
+    async stop(enough) {
+      for (const { name, parts } of started.reverse().splice(0)) {
+        const stopped = blaming(name, 'stop', async () => parts.stop?.()).then(
+          () => true,
+          (error: unknown) => {
+            around.log.error('a plugin did not stop well', { plugin: name, error });
+            return true;
+          },
+        );
+        // One that is done at once is never late.
+        const inTime = await Promise.race([stopped, enough.then(() => nextTurn(false))]);
+        if (!inTime) around.log.error('a plugin took too long to stop', { plugin: name });
+      }
     },
   };
+}
+
+/** Does what a plugin is asked for; whatever it throws says whose mistake it is. */
+async function blaming<T>(plugin: string, step: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw blamed(plugin, step, error);
+  }
+}
+
+function blamed(plugin: string, step: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Error(`the plugin ${plugin} failed in its \`${step}\`: ${reason}`, { cause: error });
 }
 
 /**

@@ -2,13 +2,16 @@
 
 import { answerHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
-import type { Attempt, FailureKind, Headers, Outcome, Usage } from './contracts/call.ts';
+import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { StreamMeter, Style } from './contracts/style.ts';
 import type { Channel } from './contracts/vendor.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { createEventSplitter, type EventSplitter } from './events.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
+import type { Log } from './log.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { Known } from './plugin.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
 import { countedUsage } from './usage.ts';
 
@@ -31,6 +34,8 @@ export interface AttemptTools {
   readonly deadlines: Deadlines;
   readonly clock: Clock;
   readonly onDisconnect: { readonly stream: 'cancel' | 'drain'; readonly whole: 'cancel' | 'drain' };
+  readonly pipeline: Pipeline;
+  readonly log: Log;
   /** Ends the exchange in the books; rejects where that could not be made durable. */
   conclude(x: LiveExchange, outcome: Outcome): Promise<void>;
 }
@@ -41,6 +46,8 @@ const MAX_ERROR_BODY = 64 * 1_024;
 const MAX_ANSWER = 64 * 1_024 * 1_024;
 /** No event of a conversation is longer. */
 const MAX_EVENT = 1_024 * 1_024;
+/** A vendor that thinks may send a comment now and then, but not for ever. */
+const MAX_HELD_BYTES = 64 * 1_024;
 const HEAD_MS = { stream: 60_000, whole: 600_000 } as const;
 /** How long a client may leave its stream unread. */
 const WRITE_STALL_MS = 120_000;
@@ -48,6 +55,30 @@ const WRITE_STALL_MS = 120_000;
 const KEEP_ALIVE_MS = 15_000;
 /** How long a vendor that has said everything may take to close its answer. */
 const LINGER_MS = 5_000;
+
+/** Begins to write down an attempt. */
+export function beginAttempt(x: LiveExchange, offer: Offer, clock: Clock): Attempt {
+  const attempt: Attempt = {
+    offer,
+    startedMs: clock.now(),
+    endedMs: undefined,
+    firstByteMs: undefined,
+    status: undefined,
+    failure: undefined,
+    reason: undefined,
+    retryAfterMs: undefined,
+    cut: false,
+  };
+  x.attempts.push(attempt);
+  return attempt;
+}
+
+/** Tells how an attempt went, once; before the exchange is settled, for its record names its attempts. */
+export function endAttempt(x: LiveExchange, attempt: Attempt, tools: Pick<AttemptTools, 'clock' | 'pipeline'>): void {
+  if (attempt.endedMs !== undefined) return;
+  attempt.endedMs = tools.clock.now();
+  tools.pipeline.attempted(x as LiveExchange & Known, attempt);
+}
 
 /** Makes one attempt. Never rejects. */
 export function makeAttempt(
@@ -89,6 +120,7 @@ class Delivery implements UpstreamListener {
   #size = 0;
   /** Events held until the first one shows that the vendor really answers. */
   #held: Buffer[] = [];
+  #heldBytes = 0;
   /** The vendor's first word has gone to the client: from here on there is no other channel. */
   #committed = false;
   #stalled = false;
@@ -114,7 +146,6 @@ class Delivery implements UpstreamListener {
   start(request: UpstreamRequest): void {
     const stream = this.#x.call.stream;
     const headMs = this.#channel.timeout.headMs ?? (stream ? HEAD_MS.stream : HEAD_MS.whole);
-    this.#deadline = this.#tools.deadlines.set(headMs, () => this.#expired());
     this.#waitFor(headMs);
     if (stream) this.#keepAlive = this.#tools.deadlines.set(KEEP_ALIVE_MS, () => this.#sendKeepAlive());
     this.#call = this.#tools.upstream.send(request, this);
@@ -145,10 +176,15 @@ class Delivery implements UpstreamListener {
   }
 
   data(chunk: Buffer): void {
+    if (this.#state === 'done') return;
     this.#attempt.firstByteMs ??= this.#tools.clock.now() - this.#attempt.startedMs;
     if (this.#state === 'stream') {
       if (!this.#stalled) this.#waitFor(this.#channel.timeout.idleMs);
-      this.#relay(chunk);
+      try {
+        this.#relay(chunk);
+      } catch (error) {
+        this.#styleFailed(error);
+      }
       return;
     }
     this.#waitFor(this.#channel.timeout.idleMs);
@@ -168,7 +204,7 @@ class Delivery implements UpstreamListener {
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
     if (this.#state === 'status') this.#finishStatus();
     else if (this.#state === 'whole') this.#done({ kind: 'whole', body: this.#body() });
-    else if (this.#state === 'stream') this.#streamEnded();
+    else if (this.#state === 'stream') this.#endStream();
     else if (this.#state === 'head') this.#fail('broken', 'the answer has no head');
   }
 
@@ -231,8 +267,9 @@ class Delivery implements UpstreamListener {
     if (events.length === 0) return;
     if (!this.#committed) {
       this.#held.push(...events);
-      if (this.#held.every(isComment)) return;
-      this.#commit();
+      for (const event of events) this.#heldBytes += event.length;
+      if (!events.every(isComment)) this.#commit();
+      else if (this.#heldBytes > MAX_HELD_BYTES) this.#fail('broken', 'the stream is nothing but comments');
       return;
     }
     this.#send(events.length === 1 ? events[0]! : Buffer.concat(events));
@@ -271,11 +308,15 @@ class Delivery implements UpstreamListener {
     this.#stalled = true;
     this.#call?.pause();
     this.#waitFor(WRITE_STALL_MS);
-    this.#x.response.once('drain', () => {
-      this.#stalled = false;
-      this.#waitFor(this.#channel.timeout.idleMs);
-      this.#call?.resume();
-    });
+    this.#x.response.once('drain', () => this.#goOn());
+  }
+
+  /** The vendor may write again. */
+  #goOn(): void {
+    this.#stalled = false;
+    if (this.#state === 'done') return;
+    this.#waitFor(this.#channel.timeout.idleMs);
+    this.#call?.resume();
   }
 
   #sendKeepAlive(): void {
@@ -284,6 +325,14 @@ class Delivery implements UpstreamListener {
     if (this.#stalled) return;
     this.#sendHead();
     this.#send(this.#style.keepAlive);
+  }
+
+  #endStream(): void {
+    try {
+      this.#streamEnded();
+    } catch (error) {
+      this.#styleFailed(error);
+    }
   }
 
   /** The vendor closed its stream without its last event. */
@@ -352,18 +401,16 @@ class Delivery implements UpstreamListener {
     // What comes behind the last event is not for anybody; a vendor that has said it all is left to close by itself.
     if (outcome === 'served') this.#lingering = this.#tools.deadlines.set(LINGER_MS, () => call?.abort());
     else call?.abort();
-    // The client may have left a stream that is read to its end all the same.
-    this.#tools.conclude(x, outcome === 'served' && x.gone ? 'aborted' : outcome).then(
-      () => {
+    endAttempt(x, this.#attempt, this.#tools);
+    this.#tools
+      // The client may have left a stream that is read to its end all the same.
+      .conclude(x, outcome === 'served' && x.gone ? 'aborted' : outcome)
+      .then(() => {
         if (!x.gone) then();
-        this.#resolve({ kind: 'relayed' });
-      },
-      () => {
-        // Not in the books: the client must not believe it has everything.
-        x.response.destroy();
-        this.#resolve({ kind: 'relayed' });
-      },
-    );
+      })
+      // Not in the books, or not to be spelt: the client must not believe it has everything.
+      .catch(() => x.response.destroy())
+      .finally(() => this.#resolve({ kind: 'relayed' }));
   }
 
   #usage(): Usage {
@@ -376,7 +423,9 @@ class Delivery implements UpstreamListener {
     this.#deadline = undefined;
     if (this.#state === 'done') return;
     if (this.#stalled) {
-      this.#stop(new ClientLeft('the client does not read'));
+      // It does not read, so it is as good as gone.
+      this.#x.response.destroy();
+      this.#x.leave();
       return;
     }
     if (this.#state === 'status') {
@@ -396,8 +445,13 @@ class Delivery implements UpstreamListener {
     if (this.#state === 'done') return;
     const left = error instanceof ClientLeft;
     const stream = this.#x.call.stream;
-    if (left && this.#tools.onDisconnect[stream ? 'stream' : 'whole'] === 'drain') return;
+    if (left && this.#tools.onDisconnect[stream ? 'stream' : 'whole'] === 'drain') {
+      if (this.#stalled) this.#goOn();
+      return;
+    }
+    this.#attempt.cut = true;
     if (!this.#committed) {
+      if (left && this.#call?.sent) this.#countInput();
       this.#call?.abort();
       this.#done({ kind: 'stopped', error });
     } else if (left) {
@@ -405,6 +459,18 @@ class Delivery implements UpstreamListener {
     } else {
       this.#breakOff(error instanceof GatewayError ? error : new GatewayError(503, 'shutting_down', error.message));
     }
+  }
+
+  /** The vendor has begun to read what the client no longer wants answered: that much was used. */
+  #countInput(): void {
+    this.#x.served = this.#attempt.offer;
+    this.#x.usage = countedUsage(this.#x.call.bounds, 0);
+  }
+
+  /** A bug of the style's says nothing about the vendor. */
+  #styleFailed(error: unknown): void {
+    this.#tools.log.error('a style failed', { style: this.#style.name, exchange: this.#x.id, error });
+    this.#stop(new GatewayError(500, 'internal_error', 'The gateway could not read the answer.'));
   }
 
   #fail(failure: FailureKind, reason: string, stale = false): void {
@@ -426,7 +492,10 @@ class Delivery implements UpstreamListener {
   }
 
   #waitFor(ms: number): void {
-    if (this.#deadline !== undefined) this.#deadline.atMs = Math.min(this.#tools.clock.mono() + ms, this.#totalAtMs);
+    const { clock, deadlines } = this.#tools;
+    const leftMs = Math.min(ms, this.#totalAtMs - clock.mono());
+    if (this.#deadline === undefined) this.#deadline = deadlines.set(leftMs, () => this.#expired());
+    else this.#deadline.atMs = clock.mono() + leftMs;
   }
 
   #stopWaiting(): void {

@@ -58,7 +58,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
 }
 
 function checkType(type: string | undefined): void {
-  if (type === undefined) return;
+  if (type === undefined || type === 'application/json') return;
   const [media = '', ...parameters] = type.toLowerCase().split(';');
   const charset = parameters.map((p) => p.trim()).find((p) => p.startsWith('charset='));
   const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);

@@ -17,8 +17,10 @@ const SETTLE_AGAIN_MS = 200;
 export async function endExchange(x: LiveExchange, outcome: Outcome, pipeline: Pipeline, books: Books): Promise<void> {
   if (x.outcome !== undefined) return;
   x.outcome = outcome;
-  await x.release((error) => books.log.error('a release failed', { exchange: x.id, error }));
-  const steps = await pipeline.settle(x);
+  const releasing = x.release((error) => books.log.error('a release failed', { exchange: x.id, error }));
+  if (releasing !== undefined) await releasing;
+  const settling = pipeline.settle(x);
+  const steps = settling instanceof Promise ? await settling : settling;
   if (steps.length === 0) return;
   const giveUpAt = books.clock.mono() + SETTLE_MS;
   for (;;) {

@@ -1,4 +1,5 @@
 /** Time, so that tests can hold it in their hands: nothing else in the gateway asks the machine for it. */
+/** A clock, and timers that go by it. */
 export interface Clock {
   /** Wall time, unix milliseconds. */
   now(): number;
@@ -10,6 +11,7 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/** The machine's own. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   mono: () => performance.now(),

@@ -1,7 +1,7 @@
 /** The command line's words: finds the command they name, reads its options, runs it, and turns failures into exit codes. */
 import { parseArgs } from 'node:util';
 import { GatewayError } from './errors.ts';
-import { type Command, UsageError } from './plugin.ts';
+import { type Command, type CommandRequest, UsageError } from './plugin.ts';
 
 /** What a command leaves behind. */
 export interface CommandResult {
@@ -13,8 +13,27 @@ export interface CommandResult {
 /** Exit codes that scripts rely on. */
 export const EXIT = { done: 0, failed: 1, usage: 2, storeInUse: 73, config: 78 } as const;
 
-/** The commands of the gateway itself, which every pipeline has; `help` lists them without opening a gateway. */
+/** A command line as it was typed. */
+export interface CommandLine {
+  readonly argv: readonly string[];
+  /** What stood on standard input; empty where the command asks for nothing. */
+  readonly stdin: string;
+  /** The folder it was typed in; absolute. */
+  readonly cwd: string;
+}
+
+/** The commands that every pipeline has. All but `reconcile` and `backup` need no gateway, or are one. */
 export const CORE_COMMANDS = {
+  start: {
+    name: 'start',
+    summary: 'serves; SIGTERM drains, SIGHUP reloads gateway.yaml',
+    options: { welcome: { type: 'boolean' } },
+  },
+  check: { name: 'check', summary: 'says what gateway.yaml means, or everything that is wrong with it' },
+  schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
+  restore: { name: 'restore', summary: 'puts a backup in the place of the database', positionals: ['FILE'] },
+  help: { name: 'help', summary: 'lists the commands' },
+  version: { name: 'version', summary: 'says which version this is' },
   reconcile: { name: 'reconcile', summary: 'checks the books: one line per invariant, exit code 1 when one fails' },
   backup: {
     name: 'backup',
@@ -24,27 +43,28 @@ export const CORE_COMMANDS = {
 } as const satisfies Readonly<Record<string, Omit<Command, 'run'>>>;
 
 /** The command that the first words name; undefined where none does. */
-export function findCommand(commands: readonly Command[], argv: readonly string[]): Command | undefined {
-  const named = (command: Command): boolean => command.name.split(' ').every((word, i) => argv[i] === word);
+export function findCommand<C extends { readonly name: string }>(
+  commands: readonly C[],
+  argv: readonly string[],
+): C | undefined {
+  const named = (command: C): boolean => command.name.split(' ').every((word, i) => argv[i] === word);
   return commands.find(named);
 }
 
 /** Runs a command. Never rejects. */
 export async function runCommand(
   commands: readonly Command[],
-  argv: readonly string[],
-  stdin: string,
+  { argv, stdin, cwd }: CommandLine,
 ): Promise<CommandResult> {
   const command = findCommand(commands, argv);
   if (command === undefined)
     return failure(EXIT.usage, `there is no command \`${argv.join(' ')}\`; \`turnpike help\` lists them`);
   try {
-    const { values, positionals } = parse(command, argv.slice(command.name.split(' ').length));
-    const stdout = await command.run({ values, positionals, stdin });
+    const stdout = await command.run({ ...readWords(command, argv), stdin, cwd });
     return { code: EXIT.done, stdout: stdout === '' || stdout.endsWith('\n') ? stdout : `${stdout}\n`, stderr: '' };
   } catch (error) {
     if (error instanceof CommandFailed) return { code: EXIT.failed, stdout: error.stdout, stderr: '' };
-    if (error instanceof UsageError) return failure(EXIT.usage, `${error.message}\nusage: turnpike ${usage(command)}`);
+    if (error instanceof UsageError) return misused(command, error);
     if (error instanceof GatewayError) return failure(EXIT.failed, error.message);
     return failure(EXIT.failed, (error as Error).message);
   }
@@ -59,25 +79,32 @@ export class CommandFailed extends Error {
   }
 }
 
-function parse(
-  command: Command,
-  args: readonly string[],
-): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
+/** The options and words behind a command's name. Throws `UsageError` where they are not those it takes. */
+export function readWords(
+  command: Omit<Command, 'run'>,
+  argv: readonly string[],
+): Pick<CommandRequest, 'values' | 'positionals'> {
+  const { name, options = {}, positionals: wanted } = command;
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
-      options: command.options ?? {},
-      allowPositionals: command.positionals !== undefined,
+      args: argv.slice(name.split(' ').length),
+      options,
+      allowPositionals: wanted !== undefined,
       strict: true,
     });
-    if (command.positionals !== undefined && positionals.length !== command.positionals.length) {
-      throw new UsageError(`expected ${command.positionals.join(' ')}`);
+    if (wanted !== undefined && positionals.length !== wanted.length) {
+      throw new UsageError(`expected ${wanted.join(' ')}`);
     }
-    return { values: values as Record<string, string | boolean | undefined>, positionals };
+    return { values: values as CommandRequest['values'], positionals };
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError((error as Error).message);
   }
+}
+
+/** What is said of a command that was called in a way it does not understand. */
+export function misused(command: Omit<Command, 'run'>, error: UsageError): CommandResult {
+  return failure(EXIT.usage, `${error.message}\nusage: turnpike ${usage(command)}`);
 }
 
 /** `key create [--name …] [--unlimited]`. */

@@ -1,14 +1,14 @@
 /** The control socket beside the database: how the command line speaks to a running gateway. One line of JSON there, one back. */
 import { createHash } from 'node:crypto';
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { CommandResult } from './commands.ts';
+import { dirname, join } from 'node:path';
+import type { CommandLine, CommandResult } from './commands.ts';
 
 /** A command line longer than this is refused. */
 const MAX_LINE = 64 * 1_024;
-/** What a unix socket's path may hold on every system. */
+/** What a unix socket's path may hold on every system, in bytes. */
 const MAX_PATH = 100;
 
 /** Where the gateway of a database listens for commands. */
@@ -16,13 +16,13 @@ export function controlPath(storeFile: string): string {
   const name = createHash('sha256').update(storeFile).digest('hex').slice(0, 24);
   if (process.platform === 'win32') return `\\\\.\\pipe\\turnpike-${name}`;
   const beside = `${storeFile}.sock`;
-  return beside.length <= MAX_PATH ? beside : join(tmpdir(), `turnpike-${name}.sock`);
+  return Buffer.byteLength(beside) <= MAX_PATH ? beside : join(tmpdir(), `turnpike-${name}.sock`);
 }
 
 /** Listens for commands until closed, and then lets those that run come to their end. Only the user the gateway runs as may connect. */
 export async function openControl(
   path: string,
-  run: (argv: readonly string[], stdin: string) => Promise<CommandResult>,
+  run: (line: CommandLine) => Promise<CommandResult>,
 ): Promise<{ close(): Promise<void> }> {
   // The store's lock is ours, so whoever left this socket behind is gone.
   if (process.platform !== 'win32') rmSync(path, { force: true });
@@ -39,7 +39,7 @@ export async function openControl(
       if (!text.endsWith('\n') && text.length <= MAX_LINE) return;
       const asked = silent.delete(socket) ? readLine(text) : undefined;
       if (asked === undefined) socket.destroy();
-      else run(asked.argv, asked.stdin).then((result) => socket.end(`${JSON.stringify(result)}\n`));
+      else run(asked).then((result) => socket.end(`${JSON.stringify(result)}\n`));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -58,18 +58,26 @@ export async function openControl(
 }
 
 /** What a line asks for; undefined where it is too long, or no line of ours. */
-function readLine(text: string): { readonly argv: readonly string[]; readonly stdin: string } | undefined {
+function readLine(text: string): CommandLine | undefined {
   if (text.length > MAX_LINE) return undefined;
   try {
-    const { argv, stdin } = JSON.parse(text) as { readonly argv: unknown; readonly stdin: unknown };
-    return Array.isArray(argv) && typeof stdin === 'string' ? { argv, stdin } : undefined;
+    const { argv, stdin, cwd } = JSON.parse(text) as Record<keyof CommandLine, unknown>;
+    return Array.isArray(argv) && typeof stdin === 'string' && typeof cwd === 'string'
+      ? { argv, stdin, cwd }
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Has a running gateway run a command; undefined where none runs. */
-export function askControl(path: string, argv: readonly string[], stdin: string): Promise<CommandResult | undefined> {
+/**
+ * Has a running gateway run a command; undefined where none runs. Rejects, and says nothing there, where the socket may be
+ * another user's trap: command lines hold names, and standard input passwords.
+ */
+export async function askControl(path: string, line: CommandLine): Promise<CommandResult | undefined> {
+  if (mayBeTrap(path)) {
+    throw new Error(`the control socket ${path} belongs to another user: run this as the user the gateway runs as`);
+  }
   return new Promise((resolve, reject) => {
     const socket = connect(path);
     const brokenOff = (): void => reject(new Error('the running gateway closed the control socket without an answer'));
@@ -78,7 +86,7 @@ export function askControl(path: string, argv: readonly string[], stdin: string)
     socket.setEncoding('utf8');
     socket.on('connect', () => {
       connected = true;
-      socket.write(`${JSON.stringify({ argv, stdin })}\n`);
+      socket.write(`${JSON.stringify(line)}\n`);
     });
     socket.on('data', (chunk: string) => {
       text += chunk;
@@ -92,4 +100,12 @@ export function askControl(path: string, argv: readonly string[], stdin: string)
       else resolve(undefined);
     });
   });
+}
+
+/** Where others may write, too, anybody could have put a socket. */
+function mayBeTrap(path: string): boolean {
+  if (process.platform === 'win32') return false;
+  const socket = lstatSync(path, { throwIfNoEntry: false });
+  if (socket === undefined || socket.uid === process.getuid!()) return false;
+  return (statSync(dirname(path)).mode & 0o022) !== 0;
 }

@@ -1,21 +1,27 @@
 /** Delivers a call: asks one channel after another until one answers, and gives that answer to the client, once. */
 
 import { answerHeaders, send } from './answers.ts';
-import { type AttemptResult, type AttemptTools, givesAway, makeAttempt, quoted } from './attempt.ts';
-import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
+import {
+  type AttemptResult,
+  type AttemptTools,
+  beginAttempt,
+  endAttempt,
+  givesAway,
+  makeAttempt,
+  quoted,
+} from './attempt.ts';
+import type { Attempt, FailureKind, Headers, Json, Offer } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
-import type { Dialect, Vendor } from './contracts/vendor.ts';
+import type { Channel, Dialect, Vendor } from './contracts/vendor.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer } from './json.ts';
-import type { Pipeline } from './pipeline.ts';
-import type { Known } from './plugin.ts';
+import type { Awaitable, Known } from './plugin.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import { countedUsage } from './usage.ts';
 
 /** What delivering needs from the gateway. */
 export interface DeliverTools extends AttemptTools {
-  readonly pipeline: Pipeline;
   readonly vendors: ReadonlyMap<string, Vendor>;
   /** Attempts per call, the first included. */
   readonly maxAttempts: number;
@@ -25,6 +31,8 @@ export interface DeliverTools extends AttemptTools {
 const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429]);
 /** What a client is asked to wait where a vendor at its limit does not say how long. */
 const USUAL_RETRY_MS = 1_000;
+/** How soon a kept connection shows that it is dead, when it is used. */
+const STALE_MS = 1_000;
 /** Longest wait that we pass on. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -37,12 +45,10 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
   let tries = 0;
   for (const offer of offers) {
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
-    // Nobody is asked for an answer that there is no time left to wait for.
-    if (tools.clock.mono() >= x.startedMono + offer.channel.timeout.totalMs) continue;
     const outcome = await tryOffer(x, offer, tools);
     if (outcome === undefined) return;
     last = outcome;
-    if (outcome.final || ++tries >= tools.maxAttempts) break;
+    if (outcome.final || ++tries >= tools.maxAttempts || isLate(x, offer, tools)) break;
   }
   if (last === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
   // After a keep-alive there is no status left to relay: the error is told inside the stream.
@@ -51,6 +57,11 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
     return;
   }
   throw last.error;
+}
+
+/** Nobody else is asked for an answer that there is no time left to wait for. */
+function isLate(x: LiveExchange, offer: Offer, { clock }: DeliverTools): boolean {
+  return clock.mono() >= x.startedMono + offer.channel.timeout.totalMs;
 }
 
 /** An offer that came to nothing. */
@@ -78,37 +89,48 @@ async function tryOffer(x: LiveExchange & Known, offer: Offer, tools: DeliverToo
   if (vendor === undefined || dialect === undefined) {
     throw new Error(`channel ${offer.channel.name} was offered for ${style.name}, which its vendor does not speak`);
   }
-  const attempt: Attempt = {
-    offer,
-    startedMs: tools.clock.now(),
-    endedMs: undefined,
-    firstByteMs: undefined,
-    status: undefined,
-    failure: undefined,
-    reason: undefined,
-    retryAfterMs: undefined,
-  };
-  x.attempts.push(attempt);
+  const attempt = beginAttempt(x, offer, tools.clock);
+  try {
+    return await attemptOffer(x, attempt, vendor, dialect, tools);
+  } catch (error) {
+    // The client left, or we have a bug; the channel has no part in either.
+    attempt.cut = true;
+    throw error;
+  } finally {
+    endAttempt(x, attempt, tools);
+  }
+}
+
+/** Sends it, and sees what comes. */
+async function attemptOffer(
+  x: LiveExchange & Known,
+  attempt: Attempt,
+  vendor: Vendor,
+  dialect: Dialect,
+  tools: DeliverTools,
+): Promise<Failed | undefined> {
+  const { offer } = attempt;
+  const style = x.style!;
   const hideUsage = asksUsage(x, offer);
   const request = toUpstream(x, offer, style, dialect, hideUsage);
   let result = await makeAttempt(x, attempt, request, style, hideUsage, tools);
-  if (result.kind === 'failed' && result.stale) {
+  // A kept connection that died does so at once; whoever took longer may have worked on the request.
+  const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
+  if (result.kind === 'failed' && result.stale && atOnce) {
     result = await makeAttempt(x, attempt, { ...request, fresh: true }, style, hideUsage, tools);
   }
-  attempt.endedMs = tools.clock.now();
-  const failed = await judge(x, attempt, result, vendor, style, tools);
-  tools.pipeline.attempted(x, attempt);
-  return failed;
+  return judge(x, attempt, result, vendor, style, tools);
 }
 
-async function judge(
+/** Undefined where the answer was delivered. Throws where nothing more is to be done. */
+function judge(
   x: LiveExchange & Known,
   attempt: Attempt,
   result: AttemptResult,
   vendor: Vendor,
   style: Style,
   tools: DeliverTools,
-): Promise<Failed | undefined> {
+): Awaitable<Failed | undefined> {
   switch (result.kind) {
     case 'relayed':
       return undefined;
@@ -129,21 +151,22 @@ async function judge(
           `an error in a success: ${quoted(facts.error.message, attempt.offer.channel)}`,
         );
       x.usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength);
-      await deliverWhole(x, attempt.offer, result.body, tools);
-      return undefined;
+      endAttempt(x, attempt, tools);
+      return deliverWhole(x, attempt.offer, result.body, tools);
     }
   }
 }
 
 /** The books first, then the answer: nobody gets what is not written down. */
-async function deliverWhole(x: LiveExchange, offer: Offer, body: Buffer, tools: DeliverTools): Promise<void> {
+async function deliverWhole(x: LiveExchange, offer: Offer, body: Buffer, tools: DeliverTools): Promise<undefined> {
   x.served = offer;
   x.status = 200;
   await tools.conclude(x, x.gone ? 'aborted' : 'served');
-  if (x.gone) return;
+  if (x.gone) return undefined;
   x.delivered = true;
   const headers = { 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
   send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), body);
+  return undefined;
 }
 
 /** The vendor says no, and the client should hear it. */
@@ -166,13 +189,19 @@ function judgeStatus(attempt: Attempt, answer: Extract<AttemptResult, { kind: 's
   const { status, headers, body } = answer;
   const { offer } = attempt;
   attempt.retryAfterMs = retryAfter(headers);
-  const next = vendor.judge === undefined ? asksNext(status) : vendor.judge(status, headers) === 'next';
-  const failure = failureOf(status, next);
+  const verdict = vendor.judge?.(status, headers);
+  const next = verdict === undefined ? asksNext(status) : verdict !== 'relay';
+  const failure = verdict === 'busy' ? 'busy' : verdict === 'relay' ? 'refused' : failureOf(status, next);
   const failed = failedWith(attempt, failure, `status ${status}`);
   const said = scanAnswer(body);
-  const tellable = CLIENTS_BUSINESS.has(status) && said?.has('error') === true && !givesAway(body, offer.channel);
+  const tellable = CLIENTS_BUSINESS.has(status) && isErrorObject(said?.get('error')) && !givesAway(body, offer.channel);
   const final = !next;
   return tellable ? { ...failed, relay: { offer, status, headers, body }, final } : { ...failed, final };
+}
+
+/** Whether clients will find a message in it. */
+function isErrorObject(error: Json | undefined): boolean {
+  return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
 
 /** Statuses that say something about the channel and nothing about the request. */
@@ -230,7 +259,10 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
 function toUpstream(x: LiveExchange, offer: Offer, style: Style, dialect: Dialect, askUsage: boolean): UpstreamRequest {
   const { call } = x;
   const { channel } = offer;
-  const url = new URL(channel.url + (typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offer)));
+  const { origin, path } = addressOf(
+    channel,
+    typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offer),
+  );
   let body = call.body.patched(style.patch(call.body, { model: offer.model, askUsage }));
   if (dialect.request !== undefined) {
     body = Buffer.from(JSON.stringify(dialect.request(JSON.parse(body.toString()) as Record<string, unknown>, offer)));
@@ -243,7 +275,27 @@ function toUpstream(x: LiveExchange, offer: Offer, style: Style, dialect: Dialec
     'user-agent': 'turnpike',
     ...dialect.headers(channel, call),
   };
-  return { origin: url.origin, path: url.pathname + url.search, headers, body, connectMs: channel.timeout.connectMs };
+  return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
+}
+
+/** A url as it is asked for. */
+interface Address {
+  readonly url: string;
+  readonly origin: string;
+  readonly path: string;
+}
+/** Where a channel was last asked: reading a url costs more than a call should pay for what rarely changes. */
+const lastAddresses = new WeakMap<Channel, Address>();
+
+function addressOf(channel: Channel, below: string): Address {
+  const url = channel.url + below;
+  let address = lastAddresses.get(channel);
+  if (address?.url !== url) {
+    const { origin, pathname, search } = new URL(url);
+    address = { url, origin, path: pathname + search };
+    lastAddresses.set(channel, address);
+  }
+  return address;
 }
 
 /** Whether we ask for a stream's usage on our own account. */

@@ -1,4 +1,4 @@
-/** Every error the gateway answers with: one class, and the table of its types. */
+/** The errors that the gateway tells its clients: one class, what kind each status is, and how they are spelled. */
 import { sharedByCopies } from './copies.ts';
 
 /** Something the client is told, on purpose. */
@@ -24,6 +24,7 @@ export class GatewayError extends Error {
 }
 sharedByCopies(GatewayError, 'GatewayError');
 
+/** What an error may have beside its message. */
 export interface ErrorDetails {
   readonly param?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Attempt, Call, Headers, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
+import { Dictionary } from './dictionary.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
 import type { Awaitable, Exchange, Passage } from './plugin.ts';
@@ -40,7 +41,7 @@ export class LiveExchange implements Exchange, Member {
   readonly response: ServerResponse;
   readonly attempts: Attempt[] = [];
   /** Headers that plugins put on the answer. */
-  readonly answerHeaders: Record<string, string> = Object.create(null);
+  readonly answerHeaders: Record<string, string> = new Dictionary();
   identity: Holder | undefined;
   served: Offer | undefined;
   delivered = false;
@@ -114,19 +115,12 @@ export class LiveExchange implements Exchange, Member {
     this.#releases.push(release);
   }
 
-  /** Undoes what was deferred, last first; a failing one does not keep the others from running. */
-  async release(failed: (error: unknown) => void): Promise<void> {
+  /** Undoes what was deferred, last first; a failing one does not keep the others from running. At once where nobody waits. */
+  release(failed: (error: unknown) => void): Awaitable<void> {
     const releases = this.#releases;
     if (releases === undefined) return;
     this.#releases = undefined;
-    for (let i = releases.length - 1; i >= 0; i--) {
-      try {
-        const waiting = releases[i]!();
-        if (waiting !== undefined) await waiting;
-      } catch (error) {
-        failed(error);
-      }
-    }
+    return undo(releases, failed);
   }
 
   header(name: string, value: string): void {
@@ -152,5 +146,16 @@ export class LiveExchange implements Exchange, Member {
   /** Why no further work should begin; undefined while all is well. */
   get stoppedBy(): Error | undefined {
     return this.#stoppedBy;
+  }
+}
+
+function undo(releases: (() => Awaitable<void>)[], failed: (error: unknown) => void): Awaitable<void> {
+  for (let release = releases.pop(); release !== undefined; release = releases.pop()) {
+    try {
+      const waiting = release();
+      if (waiting instanceof Promise) return waiting.catch(failed).then(() => undo(releases, failed));
+    } catch (error) {
+      failed(error);
+    }
   }
 }

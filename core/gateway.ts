@@ -1,14 +1,24 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
-import { readFileSync, watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
-import { basename, dirname, resolve } from 'node:path';
+import { Server as TlsServer } from 'node:https';
+import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
+import { resolve } from 'node:path';
 import { createAddressList } from './address.ts';
-import { type Assembly, assemble, driverOf, type Plan, planFrom, rehearse, type Surroundings } from './assembly.ts';
+import {
+  type Assembly,
+  assemble,
+  CORE_PATHS,
+  driverOf,
+  type Plan,
+  planFrom,
+  rehearse,
+  type Surroundings,
+} from './assembly.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { CORE_COMMANDS, CommandFailed, type CommandResult, runCommand } from './commands.ts';
-import type { StoreSection } from './config/core-sections.ts';
+import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
+import { readListen, type StoreSection } from './config/core-sections.ts';
 import { type ConfigFile, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import { Catalog } from './contracts/catalog.ts';
@@ -22,12 +32,13 @@ import { createOpaqueCarrier } from './opaque.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
-import { createRoll, type Roll } from './roll.ts';
+import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createGatewayServer, type Generation } from './server.ts';
 import { migrate, openStore } from './store.ts';
 import { createUpstream } from './upstream.ts';
 
+/** What a gateway is opened with. */
 export interface GatewayOptions {
   /** Path of gateway.yaml. */
   readonly configFile: string;
@@ -36,6 +47,10 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** Plugins beside those of the file, at the end of the pipeline. */
   readonly plugins?: readonly Plugin<Sections>[];
+  /** It runs a command and serves nobody: it takes no address, and `listen` is not called. */
+  readonly alone?: boolean;
+  /** Is filled with what the very first start makes, also where that start then fails. */
+  readonly firstSecrets?: FirstSecrets;
 }
 
 /** What was made on the very first start and is shown once. */
@@ -44,24 +59,28 @@ export interface FirstSecrets {
   readonly key?: string;
 }
 
+/** An open gateway: store, plugins and, after `listen`, the network. */
 export interface Gateway {
   /** Starts to take requests. Resolves with the address. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
   /** Builds a new generation from the file and swaps it in. Throws `ConfigError`, and then nothing has changed. */
   reload(): Promise<void>;
   /** Runs a command of the command line. */
-  run(argv: readonly string[], stdin: string): Promise<CommandResult>;
+  run(line: CommandLine): Promise<CommandResult>;
   reconcile(): Promise<readonly Finding[]>;
   readonly firstSecrets: FirstSecrets;
   /** A public model name that the greeting can call; undefined where there is none. */
   readonly exampleModel: string | undefined;
-  /** Stops taking requests, waits for running ones up to `listen.drain`, cuts the rest off, and closes everything. */
+  /**
+   * Stops taking requests, waits for running ones up to `listen.drain`, cuts the rest off, and closes everything. Takes an end,
+   * whatever hangs; rejects where something was not waited for any longer.
+   */
   stop(): Promise<void>;
   /** Cuts a running drain short. */
   hurry(): void;
 }
 
-/** Opens a gateway: everything but the network. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
+/** Opens a gateway: everything but taking requests. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { log } = options;
   const clock = options.clock ?? systemClock;
@@ -69,7 +88,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   // Whatever can be found wrong is found before the store is touched.
   await rehearse(plan);
   const store = await storeOf(plan, log);
-  const firstSecrets: { rootPassword?: string; key?: string } = {};
+  const firstSecrets = options.firstSecrets ?? {};
   const around: Surroundings = {
     store,
     log,
@@ -79,9 +98,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       [FirstStart.id, { note: (lines: FirstSecrets) => Object.assign(firstSecrets, lines) } satisfies FirstStart],
     ]),
   };
+  let door: NetServer | undefined;
   try {
-    return await assembleGateway(plan, around, store, options, firstSecrets);
+    // Before anything is written: what a first start makes once would be lost with a start that fails.
+    if (options.alone !== true) door = await takeAddress(plan);
+    return await assembleGateway(plan, around, store, options, firstSecrets, door);
   } catch (error) {
+    door?.close();
     await store.close();
     throw error;
   }
@@ -98,6 +121,7 @@ async function assembleGateway(
   store: OpenStore,
   options: GatewayOptions,
   firstSecrets: FirstSecrets,
+  door: NetServer | undefined,
 ): Promise<Gateway> {
   const { log, clock } = around;
   const upstream = createUpstream();
@@ -110,16 +134,24 @@ async function assembleGateway(
   let control: { close(): Promise<void> } | undefined;
   let stopWatching = (): void => {};
   let reloading: Promise<void> = Promise.resolve();
+  let stopped: Promise<void> | undefined;
+
+  /** Resolves when nobody is waited for any longer, be it a client or a plugin. */
+  let giveUp = (): void => {};
+  const patience = new Promise<void>((done) => {
+    giveUp = done;
+  });
+  const grace = (): Promise<void> => new Promise((done) => void clock.after(GRACE_MS, done));
 
   const build = async (from: Plan): Promise<Built> => {
-    await migrate(store, from.plugins);
+    await migrate(store, from.plugins, clock);
     const assembly = await assemble(from, around);
     assembly.link();
     const generation = generationOf(assembly);
     try {
       await assembly.start();
     } catch (error) {
-      await assembly.stop();
+      await assembly.stop(grace());
       throw error;
     }
     return { assembly, generation };
@@ -130,8 +162,6 @@ async function assembleGateway(
     const pipeline = createPipeline(players, log);
     const guards: Record<string, Guard> = Object.assign({}, ...players.map(({ parts }) => parts.guards ?? {}));
     const routes: Route[] = [...ownRoutes(() => state, store), ...players.flatMap(({ parts }) => parts.routes ?? [])];
-    checkGuards(routes, guards);
-    const live = createRoll<LiveExchange>();
     return {
       router: createRouter(
         [...assembly.styles.values()],
@@ -141,15 +171,15 @@ async function assembleGateway(
       pipeline,
       guards,
       trusted: createAddressList(listen.trustProxy),
-      limits: { jsonBytes: listen.body.jsonBytes, uploadBytes: listen.body.uploadBytes },
-      live,
-      ended: () => idle.get(live)?.(),
+      limits: listen.body,
+      live: createRoll<LiveExchange>(),
       deliver: {
         pipeline,
         vendors: assembly.vendors,
         upstream,
         deadlines,
         clock,
+        log,
         maxAttempts: listen.attempts.max,
         onDisconnect: listen.onDisconnect,
         conclude: (x, outcome) => endExchange(x, outcome, pipeline, { store, clock, log }),
@@ -158,18 +188,6 @@ async function assembleGateway(
   };
 
   let current = await build(plan);
-
-  /** Resolves when the generation's last exchange has ended. */
-  const whenIdle = (generation: Generation): Promise<void> =>
-    new Promise((done) => {
-      const check = (): void => {
-        if (generation.live.size > 0) return;
-        idle.delete(generation.live);
-        done();
-      };
-      idle.set(generation.live, check);
-      check();
-    });
 
   const commands = (): readonly Command[] => [
     ...ownCommands,
@@ -188,9 +206,10 @@ async function assembleGateway(
     },
     {
       ...CORE_COMMANDS.backup,
-      async run({ positionals }) {
-        await store.backup(positionals[0]!);
-        return '';
+      async run({ positionals, cwd }) {
+        const file = resolve(cwd, positionals[0]!);
+        await store.backup(file);
+        return file;
       },
     },
   ];
@@ -202,10 +221,12 @@ async function assembleGateway(
     await rehearse(next);
     const before = current;
     current = await build(next);
+    const { tls } = current.assembly;
+    if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
     log.info('gateway.yaml was reloaded');
-    const retired = whenIdle(before.generation)
-      .then(() => before.assembly.stop())
-      .catch((error: unknown) => log.error('the old generation did not stop well', { error }))
+    const retired = before.generation.live
+      .empty()
+      .then(() => before.assembly.stop(patience))
       .finally(() => retiring.delete(before.generation));
     retiring.set(before.generation, retired);
   };
@@ -222,6 +243,33 @@ async function assembleGateway(
     for (const { live } of [current.generation, ...retiring.keys()]) for (const x of live) x.cut(error);
     // Who does not take its last bytes, or does not send its first ones, is not waited for any longer.
     clock.after(FAREWELL_MS, () => server?.closeAllConnections());
+    clock.after(GRACE_MS, giveUp);
+  };
+
+  /** Waits for everything that was asked for before the gateway was to stop. */
+  const drain = async (): Promise<void> => {
+    const closed = server === undefined ? undefined : stopListening(server);
+    await Promise.all([control?.close(), reloading]);
+    await Promise.all([current.generation.live.empty(), ...retiring.values()]);
+    server?.closeAllConnections();
+    await closed;
+  };
+  const stop = async (): Promise<void> => {
+    state = 'draining';
+    stopWatching();
+    const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
+    const drained = await within(drain(), patience);
+    await current.assembly.stop(drained ? patience : grace());
+    cancel();
+    door?.close();
+    server?.closeAllConnections();
+    server?.close();
+    deadlines.stop();
+    opaque.close();
+    await upstream.close();
+    const closed = await within(store.close(), grace());
+    if (!drained) throw new Error('not everything that ran came to its end in time');
+    if (!closed) throw new Error('the store did not close in time');
   };
 
   return {
@@ -229,19 +277,20 @@ async function assembleGateway(
     get exampleModel() {
       return exampleModel(current.assembly);
     },
-    run: (argv, stdin) => runCommand(commands(), argv, stdin),
+    run: (line) => runCommand(commands(), line),
     reconcile: reconcileAll,
     reload,
     hurry: cutAll,
     async listen() {
-      const { listen, storeSection, file } = current.assembly;
-      const tls = listen.tls === undefined ? undefined : readTls(listen.tls, file.dir);
-      server = createGatewayServer({ tls, current: () => current.generation, state: () => state, opaque, clock, log });
-      await listenOn(server, listen).catch((error: NodeJS.ErrnoException) => refuseAddress(error, file));
-      control = await openControl(controlPath(resolve(file.dir, storeSection.file)), (argv, stdin) =>
-        runCommand(commands(), argv, stdin),
+      if (door === undefined) throw new Error('a gateway that was opened for a command has no address');
+      const { listen, tls, storeSection, file } = current.assembly;
+      control = await openControl(controlPath(resolve(file.dir, storeSection.file)), (line) =>
+        runCommand(commands(), line),
       );
-      stopWatching = watchFile(file.file, clock, () => {
+      server = createGatewayServer({ tls, current: () => current.generation, state: () => state, opaque, clock, log });
+      await handOver(door, server);
+      door = undefined;
+      stopWatching = watchFile(file, clock, () => {
         reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
       });
       state = 'ready';
@@ -249,47 +298,36 @@ async function assembleGateway(
       const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
       return { url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`, port };
     },
-    async stop() {
-      state = 'draining';
-      stopWatching();
-      await control?.close();
-      await reloading;
-      const closed = server === undefined ? undefined : stopListening(server);
-      const { generation, assembly } = current;
-      const cancel = clock.after(assembly.listen.drainMs, cutAll);
-      await Promise.all([whenIdle(generation), ...retiring.values()]);
-      cancel();
-      server?.closeAllConnections();
-      server?.close();
-      await closed;
-      await assembly.stop();
-      deadlines.stop();
-      opaque.close();
-      await upstream.close();
-      await store.close();
+    stop() {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }
 
 /** How long clients may take to hear that they were cut off. */
 const FAREWELL_MS = 1_000;
+/** How long whatever still runs may take to end after that, be it a call, a plugin or the store. */
+const GRACE_MS = 5_000;
+
+/** True where the work came to its end before there was enough of waiting. */
+function within(work: Promise<unknown>, enough: Promise<void>): Promise<boolean> {
+  return Promise.race([work.then(() => true), enough.then(() => false)]);
+}
 
 interface Built {
   readonly assembly: Assembly;
   readonly generation: Generation;
 }
 
-/** Who waits for a generation to become idle. */
-const idle = new WeakMap<Roll<LiveExchange>, () => void>();
-
 /** Health, for load balancers and supervisors; public, and without facts about the inside. */
 function ownRoutes(state: () => string, store: OpenStore): readonly Route[] {
   const json = { 'content-type': 'application/json' };
   return [
-    { method: 'GET', path: '/healthz', access: 'public', handle: () => ({ status: 'ok' }) },
+    { method: 'GET', path: CORE_PATHS.alive, access: 'public', handle: () => ({ status: 'ok' }) },
     {
       method: 'GET',
-      path: '/readyz',
+      path: CORE_PATHS.ready,
       access: 'public',
       handle() {
         const ready = state() === 'ready' && store.pressure().oldestMs < 1_000;
@@ -301,26 +339,30 @@ function ownRoutes(state: () => string, store: OpenStore): readonly Route[] {
   ];
 }
 
-function checkGuards(routes: readonly Route[], guards: Readonly<Record<string, Guard>>): void {
-  for (const { path, access } of routes) {
-    if (access === 'public') continue;
-    const missing = access.find((name) => guards[name] === undefined);
-    if (missing !== undefined)
-      throw new Error(`the route ${path} asks for the guard ${missing}, which no plugin provides`);
-  }
+/**
+ * Takes the address that a plan names, without answering there yet: whoever comes too early is turned away, as if nobody
+ * listened. Throws `ConfigError` where it cannot be had.
+ */
+async function takeAddress({ file, values }: Plan): Promise<NetServer> {
+  const { host, port } = readListen(values.listen);
+  const door = createServer((socket) => socket.destroy());
+  await listening(door, () => door.listen(port, host)).catch((error: unknown) => refuseAddress(error, file));
+  return door;
 }
 
-function readTls(tls: { readonly cert: string; readonly key: string }, dir: string): { cert: Buffer; key: Buffer } {
-  return { cert: readFileSync(resolve(dir, tls.cert)), key: readFileSync(resolve(dir, tls.key)) };
+/** Has the server answer at an address that was taken before. */
+function handOver(door: NetServer, server: Server): Promise<void> {
+  return listening(server, () => server.listen(door));
 }
 
-function listenOn(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+function listening(server: NetServer, listen: () => void): Promise<void> {
   return new Promise((done, failed) => {
     server.once('error', failed);
-    server.listen(port, host, () => {
+    server.once('listening', () => {
       server.off('error', failed);
       done();
     });
+    listen();
   });
 }
 
@@ -333,11 +375,12 @@ function stopListening(server: Server): Promise<void> {
 }
 
 /** An address that cannot be had is a mistake of the file. */
-function refuseAddress(error: NodeJS.ErrnoException, file: ConfigFile): never {
-  if (error.code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process listens there already');
-  else if (error.code === 'EACCES')
+function refuseAddress(error: unknown, file: ConfigFile): never {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process listens there already');
+  else if (code === 'EACCES')
     file.problem(['listen', 'port'], 'this user may not listen there; ports below 1024 are for root');
-  else if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+  else if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     file.problem(['listen', 'host'], 'this machine has no such address');
   throwIfWrong(file);
   throw error;
@@ -345,7 +388,9 @@ function refuseAddress(error: NodeJS.ErrnoException, file: ConfigFile): never {
 
 /** What a running gateway cannot change is an error of the new file, not a silence. */
 function refuseRestart(running: Plan, next: Plan): void {
-  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  // Which certificate it shows can change; whether it shows one cannot.
+  const same = (a: unknown, b: unknown): boolean =>
+    typeof a === 'object' && typeof b === 'object' ? true : JSON.stringify(a) === JSON.stringify(b);
   const section = (plan: Plan, name: string) => (plan.values[name] ?? {}) as Record<string, unknown>;
   for (const [name, keys] of [
     ['store', ['driver', 'file']],
@@ -359,32 +404,33 @@ function refuseRestart(running: Plan, next: Plan): void {
   }
 }
 
-/** Editors replace files and write them in pieces: the folder is watched, and the file read when it has come to rest. */
-const REST_MS = 200;
-function watchFile(file: string, clock: Clock, changed: () => void): () => void {
-  let cancel = (): void => {};
-  let last = readFileSync(file, 'utf8');
-  const look = (): void => {
-    let text: string;
-    try {
-      text = readFileSync(file, 'utf8');
-    } catch {
-      return; // between being removed and written anew
+/** How often gateway.yaml is looked at. */
+const LOOK_MS = 1_000;
+
+/**
+ * Tells when the file says something else than it did, and has come to rest: two looks see the same. It is read, not watched:
+ * that works behind symbolic links whose target changes, on file systems of other machines, and where the system has no watch
+ * left to give.
+ */
+function watchFile({ file, text }: ConfigFile, clock: Clock, changed: () => void): () => void {
+  let taken: string | undefined = text;
+  let seen: string | undefined = text;
+  let looking = false;
+  const utf8 = new TextDecoder();
+  return clock.every(LOOK_MS, async () => {
+    if (looking) return;
+    looking = true;
+    const now = await readFile(file).then(
+      (bytes) => utf8.decode(bytes),
+      () => undefined,
+    );
+    looking = false;
+    if (now === seen && now !== taken) {
+      taken = now;
+      changed();
     }
-    if (text === last) return;
-    last = text;
-    changed();
-  };
-  const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
-    if (name !== null && name !== basename(file)) return;
-    cancel();
-    cancel = clock.after(REST_MS, look);
+    seen = now;
   });
-  watcher.on('error', () => {});
-  return () => {
-    cancel();
-    watcher.close();
-  };
 }
 
 /** A model that costs nothing before one that does. */

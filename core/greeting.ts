@@ -1,14 +1,20 @@
 /** What the terminal shows on the very first start: the secrets that are made once, and a call that works as pasted. */
-import type { Gateway } from './gateway.ts';
+import type { FirstSecrets } from './gateway.ts';
+
+/** Where the secrets can be tried. */
+export interface FirstCall {
+  readonly url: string;
+  /** A public model name; undefined where there is none. */
+  readonly model: string | undefined;
+}
 
 /** As text for people and as one line of JSON for a log; undefined where nothing was made. */
 export function greeting(
-  gateway: Gateway,
-  url: string | undefined,
+  { rootPassword, key }: FirstSecrets,
+  at?: FirstCall,
 ): { readonly text: string; readonly json: string } | undefined {
-  const { rootPassword, key } = gateway.firstSecrets;
   if (rootPassword === undefined && key === undefined) return undefined;
-  const call = url === undefined || key === undefined ? undefined : curl(url, key, gateway.exampleModel);
+  const call = at?.model === undefined || key === undefined ? undefined : curl(at.url, key, at.model);
   const lines = ['', 'This is the first start. The following is shown once and stored nowhere:', ''];
   if (rootPassword !== undefined) lines.push(`  root password   ${rootPassword}`);
   if (key !== undefined) lines.push(`  first API key   ${key}`);
@@ -18,8 +24,7 @@ export function greeting(
   return { text: `${lines.join('\n')}\n`, json };
 }
 
-function curl(url: string, key: string, model: string | undefined): string | undefined {
-  if (model === undefined) return undefined;
+function curl(url: string, key: string, model: string): string {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
   return `curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -1,6 +1,7 @@
 /** The head of a request, checked: what `node:http` lets through and a gateway must not. */
 import type { IncomingMessage } from 'node:http';
 import type { Headers } from './contracts/call.ts';
+import { Dictionary } from './dictionary.ts';
 import { GatewayError } from './errors.ts';
 
 /** Everything later code reads of a request's head. */
@@ -79,7 +80,7 @@ function readHeaders(raw: readonly string[]): Headers {
     throw new GatewayError(431, 'too_many_headers', `A request may have at most ${MAX_HEADERS} headers.`);
   }
   // No prototype: a header may be called anything, `__proto__` included.
-  const headers: Record<string, string> = Object.create(null);
+  const headers = new Dictionary();
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!.toLowerCase();
     const value = raw[i + 1]!;

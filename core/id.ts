@@ -18,8 +18,3 @@ export function newId(nowMs: number): string {
   }
   return prefix + (count++).toString(32).padStart(6, '0') + boot;
 }
-
-/** The smallest id of a moment; for ranges over time. */
-export function firstIdAt(ms: number): string {
-  return ms.toString(32).padStart(10, '0');
-}

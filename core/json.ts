@@ -44,22 +44,23 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonBody {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('The body begins with a byte order mark. Send JSON in UTF-8 without one.');
   }
-  return bodyOf(bytes, scan(bytes, limits.depth ?? 64, limits.tokens ?? 200_000, true));
+  return new ScannedBody(bytes, scan(bytes, limits.depth ?? 64, limits.tokens ?? 200_000, true));
 }
 
 /** Reads a vendor's whole answer; undefined where it is not a JSON object. What is only doubtful passes: the last of two members counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
-    return bodyOf(bytes, scan(bytes, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, false));
+    return new ScannedBody(bytes, scan(bytes, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, false));
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
   }
 }
 
-/** A top-level member: its value's span, and where its name begins. */
+/** A top-level member: its value's span, where its name begins, and the value once somebody has asked. */
 interface Member extends Span {
   readonly nameStart: number;
+  value: Json | undefined;
 }
 
 interface Scanned {
@@ -68,31 +69,40 @@ interface Scanned {
   readonly media: number;
 }
 
-function bodyOf(bytes: Buffer, { members, textBytes, media }: Scanned): JsonBody {
-  const parsed = new Map<string, Json>();
-  let tree: Json | undefined;
-  return {
-    bytes,
-    members,
-    textBytes,
-    media,
-    has: (name) => members.has(name),
-    get(name) {
-      const span = members.get(name);
-      if (span === undefined) return undefined;
-      let value = parsed.get(name);
-      if (value === undefined) {
-        value = parse(bytes, span);
-        parsed.set(name, value);
-      }
-      return value;
-    },
-    tree() {
-      tree ??= parse(bytes, { start: 0, end: bytes.length });
-      return tree;
-    },
-    patched: (changes) => splice(bytes, members, changes),
-  };
+/** A class, because there are two for every call: nothing but the facts is made for each. */
+class ScannedBody implements JsonBody {
+  readonly bytes: Buffer;
+  readonly members: ReadonlyMap<string, Member>;
+  readonly textBytes: number;
+  readonly media: number;
+  #tree: Json | undefined;
+
+  constructor(bytes: Buffer, { members, textBytes, media }: Scanned) {
+    this.bytes = bytes;
+    this.members = members;
+    this.textBytes = textBytes;
+    this.media = media;
+  }
+
+  has(name: string): boolean {
+    return this.members.has(name);
+  }
+
+  get(name: string): Json | undefined {
+    const member = this.members.get(name);
+    if (member === undefined) return undefined;
+    member.value ??= parse(this.bytes, member);
+    return member.value;
+  }
+
+  tree(): Json {
+    this.#tree ??= parse(this.bytes, { start: 0, end: this.bytes.length });
+    return this.#tree;
+  }
+
+  patched(changes: Readonly<Record<string, string | undefined>>): Buffer {
+    return splice(this.bytes, this.members, changes);
+  }
 }
 
 function parse(bytes: Buffer, { start, end }: Span): Json {
@@ -195,7 +205,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
       }
       inObject = outer.pop()!;
       expected = inObject ? AFTER_MEMBER : AFTER_ITEM;
-      if (depth === 1) members.set(member, { start: valueStart, end: at, nameStart: memberStart });
+      if (depth === 1) members.set(member, { start: valueStart, end: at, nameStart: memberStart, value: undefined });
       continue;
     }
 
@@ -244,7 +254,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
     }
     // A scalar has ended.
     expected = inObject ? AFTER_MEMBER : AFTER_ITEM;
-    if (depth === 1) members.set(member, { start, end: at, nameStart: memberStart });
+    if (depth === 1) members.set(member, { start, end: at, nameStart: memberStart, value: undefined });
   }
 
   if (expected !== NOTHING) {
@@ -431,7 +441,7 @@ function splice(
   members: ReadonlyMap<string, Member>,
   changes: Readonly<Record<string, string | undefined>>,
 ): Buffer {
-  const edits = editsFor(bytes, members, changes);
+  const edits = isEmpty(changes) ? [] : editsFor(bytes, members, changes);
   if (edits.length === 0) return bytes;
   let length = bytes.length;
   for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
@@ -445,6 +455,11 @@ function splice(
   }
   bytes.copy(result, written, read);
   return result;
+}
+
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
 }
 
 /** In the order of the bytes, none overlapping. */

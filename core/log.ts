@@ -10,8 +10,10 @@ export interface Log {
   hide(secret: string): void;
 }
 
+/** From the least important to the most. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/** How a log is made. */
 export interface LogOptions {
   /** The least important level that is written; `debug` also writes the stacks of errors. */
   readonly level: LogLevel;
@@ -168,6 +170,7 @@ export function isSecretName(name: string): boolean {
 const secretEnding = /(?:key|secret|token|password|passwd|passphrase|authorization|cookie|credentials?)$/i;
 const secretWord = new RegExp(`(?:^|[^a-z0-9]|api)${secretEnding.source}`, 'i');
 
+/** Knows secrets, and keeps them out of text. */
 export interface Redactor {
   /** From now on this is masked, in every encoding it is likely to appear in. Shorter than eight characters: ignored. */
   hide(secret: string): void;
@@ -214,8 +217,7 @@ export function createRedactor(): Redactor {
  */
 const looks: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g, PLACEHOLDER],
-  [/(?<![A-Za-z0-9])(?:sk|rk|gsk|xai|whsec)[-_][A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
-  [/(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}/g, PLACEHOLDER],
+  [/(?<![A-Za-z0-9])sk[-_][A-Za-z0-9_-]{8,}/g, PLACEHOLDER],
   [/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g, PLACEHOLDER],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{12,}/gi, `$1 ${PLACEHOLDER}`],
   // `?key=…`, and the same in a form body.

@@ -3,62 +3,93 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { CORE_COMMANDS, type CommandResult, EXIT, usage } from './commands.ts';
+import {
+  CORE_COMMANDS,
+  type CommandLine,
+  type CommandResult,
+  EXIT,
+  findCommand,
+  misused,
+  readWords,
+  usage,
+} from './commands.ts';
 import { DEFAULT_STORE_FILE, type StoreSection } from './config/core-sections.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
 import { askControl, controlPath } from './control.ts';
-import type { Gateway } from './gateway.ts';
+import type { FirstSecrets, Gateway } from './gateway.ts';
 import { greeting } from './greeting.ts';
 import { createLog, type Log } from './log.ts';
-import { type Command, StoreInUse } from './plugin.ts';
+import { type Command, type CommandRequest, StoreInUse, UsageError } from './plugin.ts';
 
 interface Arguments {
-  /** The words without `--config` and `--welcome`. */
+  /** The words without `--config`. */
   readonly argv: readonly string[];
   readonly configFile: string;
-  readonly welcome: boolean;
+}
+
+/** What a command that runs in this process is given. */
+interface Asked extends Pick<CommandRequest, 'values' | 'positionals'> {
+  readonly configFile: string;
 }
 
 const say = (line: string): boolean => process.stdout.write(line.endsWith('\n') ? line : `${line}\n`);
 const complain = (line: string): boolean => process.stderr.write(line.endsWith('\n') ? line : `${line}\n`);
 
-/** Runs the command line. Sets the exit code; `start` returns when the gateway has stopped. */
-export async function main(args: readonly string[]): Promise<void> {
+/** Runs the command line, and ends the process with its exit code; `start` is over when the gateway has stopped. */
+export async function main(args: readonly string[]): Promise<never> {
   // Whoever pipes our output away has still had our work done.
   process.stdout.on('error', () => {});
+  const code = await run(args).catch((error: unknown) => {
+    complain(error instanceof Error ? error.message : String(error));
+    return error instanceof ConfigError ? EXIT.config : error instanceof StoreInUse ? EXIT.storeInUse : EXIT.failed;
+  });
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  // What is done is over, also where a plugin has left a timer or a connection behind.
+  return process.exit(code);
+}
+
+/** Resolves when everything written has left, or cannot. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((done) => void stream.write('', () => done()));
+}
+
+async function run(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args);
   if (typeof parsed === 'string') {
     complain(parsed);
-    process.exitCode = EXIT.usage;
-    return;
+    return EXIT.usage;
+  }
+  const { argv, configFile } = parsed;
+  const core = findCommand(Object.values(CORE_COMMANDS), argv);
+  const own = core === undefined ? undefined : OWN_COMMANDS[core.name];
+  if (core === undefined || own === undefined) {
+    const stdin = argv.some((word) => /^--[\w-]*-stdin$/.test(word)) ? await text(process.stdin) : '';
+    const line = { argv, stdin, cwd: process.cwd() };
+    return show((await askRunning(configFile, line)) ?? (await runAlone(configFile, line)));
   }
   try {
-    process.exitCode = await run(parsed);
+    return await own({ ...readWords(core, argv), configFile });
   } catch (error) {
-    complain((error as Error).message);
-    process.exitCode =
-      error instanceof ConfigError ? EXIT.config : error instanceof StoreInUse ? EXIT.storeInUse : EXIT.failed;
+    if (error instanceof UsageError) return show(misused(core, error));
+    throw error;
   }
 }
 
-async function run({ argv, configFile, welcome }: Arguments): Promise<number> {
-  const own = OWN_COMMANDS[argv[0] ?? 'help'];
-  if (own !== undefined) return own({ argv, configFile, welcome });
-  const stdin = argv.some((word) => /^--[\w-]*-stdin$/.test(word)) ? await text(process.stdin) : '';
-  const result = (await askRunning(configFile, argv, stdin)) ?? (await runAlone(configFile, argv, stdin));
-  if (result.stdout !== '') say(result.stdout);
-  if (result.stderr !== '') complain(result.stderr);
-  return result.code;
+/** Shows what a command has left behind. Its exit code. */
+function show({ code, stdout, stderr }: CommandResult): number {
+  if (stdout !== '') say(stdout);
+  if (stderr !== '') complain(stderr);
+  return code;
 }
 
-const OWN_COMMANDS: Readonly<Record<string, (args: Arguments) => Promise<number>>> = {
+/** The commands that run in this process, whether a gateway runs or not. */
+const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> = {
   start,
   check,
   schema,
   restore,
   help,
-  '--help': help,
-  '--version': version,
+  version,
 };
 
 /** Variables that have node or a library write requests to the terminal. */
@@ -68,7 +99,7 @@ const DEBUGGERS: readonly (readonly [name: string, talks: RegExp])[] = [
 ];
 
 /** Serves until a signal ends it. */
-async function start({ configFile, welcome }: Arguments): Promise<number> {
+async function start({ configFile, values }: Asked): Promise<number> {
   const chatter = DEBUGGERS.find(([name, talks]) => talks.test(process.env[name] ?? ''));
   if (chatter !== undefined) {
     complain(
@@ -78,64 +109,64 @@ async function start({ configFile, welcome }: Arguments): Promise<number> {
   }
   const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info');
   const { openGateway } = await import('./gateway.ts');
-  const gateway = await openGateway({ configFile, env: process.env, log });
-  let ended = (): void => {};
-  const end = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const stop = signals(gateway, log, () => ended());
-  const { url } = await gateway.listen().catch(async (error: Error) => {
-    await gateway.stop();
+  const firstSecrets: FirstSecrets = {};
+  const greet = (url?: string): void => {
+    const lines = greeting(firstSecrets, url === undefined ? undefined : { url, model: gateway?.exampleModel });
+    if (lines === undefined) return;
+    complain(values.welcome === true || process.stderr.isTTY ? lines.text : lines.json);
+  };
+  let gateway: Gateway | undefined;
+  try {
+    gateway = await openGateway({ configFile, env: process.env, log, firstSecrets });
+    const ended = untilSignal(gateway, log);
+    const { url } = await gateway.listen();
+    greet(url);
+    log.info('ready', { url });
+    say(`ready ${url}`);
+    return await ended;
+  } catch (error) {
+    // They are made only once, and are good for the next start.
+    greet();
+    await gateway?.stop();
     throw error;
-  });
-  const lines = greeting(gateway, url);
-  if (lines !== undefined) {
-    if (welcome || process.stderr.isTTY) complain(lines.text);
-    else complain(lines.json);
   }
-  log.info('ready', { url });
-  say(`ready ${url}`);
-  await end;
-  stop();
-  return EXIT.done;
 }
 
-/** SIGTERM and SIGINT drain, a second one cuts the drain short; SIGHUP reloads. */
-function signals(gateway: Gateway, log: Log, stopped: () => void): () => void {
-  let stopping = false;
-  const end = (signal: NodeJS.Signals): void => {
-    if (stopping) {
-      gateway.hurry();
-      return;
-    }
-    stopping = true;
-    log.info('stopping', { signal });
-    gateway
-      .stop()
-      .catch((error: unknown) => {
-        log.error('the gateway did not stop well', { error });
-        process.exitCode = EXIT.failed;
-      })
-      .finally(stopped);
-  };
-  const reload = (): void => {
-    gateway.reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
-  };
-  process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', reload);
-  return () => {
-    process.off('SIGTERM', end).off('SIGINT', end).off('SIGHUP', reload);
-  };
+/** SIGTERM and SIGINT drain, a second one cuts the drain short; SIGHUP reloads. The exit code, when the gateway has stopped. */
+function untilSignal(gateway: Gateway, log: Log): Promise<number> {
+  return new Promise((ended) => {
+    let stopping = false;
+    const end = (signal: NodeJS.Signals): void => {
+      if (stopping) {
+        gateway.hurry();
+        return;
+      }
+      stopping = true;
+      log.info('stopping', { signal });
+      gateway.stop().then(
+        () => ended(EXIT.done),
+        (error: unknown) => {
+          log.error('the gateway did not stop well', { error });
+          ended(EXIT.failed);
+        },
+      );
+    };
+    process.on('SIGTERM', end).on('SIGINT', end);
+    process.on('SIGHUP', () => {
+      gateway.reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
+    });
+  });
 }
 
 /** Says what the file means, or everything that is wrong with it. */
-async function check({ configFile }: Arguments): Promise<number> {
+async function check({ configFile }: Asked): Promise<number> {
   const { describeAssembly } = await import('./check.ts');
   say(await describeAssembly(configFile, process.env));
   return EXIT.done;
 }
 
 /** Writes the JSON Schema of gateway.yaml that editors read. */
-async function schema({ configFile }: Arguments): Promise<number> {
+async function schema({ configFile }: Asked): Promise<number> {
   const [{ planFrom }, { editorSchema }] = await Promise.all([import('./assembly.ts'), import('./config/schema.ts')]);
   const { sections } = await planFrom(configFile, process.env);
   const path = fileURLToPath(new URL('./schema.json', import.meta.url));
@@ -145,36 +176,24 @@ async function schema({ configFile }: Arguments): Promise<number> {
 }
 
 /** Puts a backup in the place of the database. Only while no gateway runs on it. */
-async function restore({ argv, configFile }: Arguments): Promise<number> {
-  const from = argv[1];
-  if (from === undefined || argv.length > 2) {
-    complain('usage: turnpike restore FILE');
-    return EXIT.usage;
-  }
+async function restore({ positionals, configFile }: Asked): Promise<number> {
   const { driverOf, planFrom } = await import('./assembly.ts');
   const plan = await planFrom(configFile, process.env);
   const driver = await driverOf(plan);
   const { file } = plan.values.store as StoreSection;
-  await driver.restore({ from: resolve(from), file: resolve(plan.file.dir, file), log: processLog('warn') });
+  await driver.restore({ from: resolve(positionals[0]!), file: resolve(plan.file.dir, file), log: processLog('warn') });
   return EXIT.done;
 }
 
-async function help({ configFile }: Arguments): Promise<number> {
+/** Lists the commands of core and those that the plugins bring. */
+async function help({ configFile }: Asked): Promise<number> {
   say('turnpike <command> [--config FILE]\n');
-  for (const [name, summary] of Object.entries(OWN_SUMMARIES)) say(`  ${name.padEnd(24)}${summary}`);
   for (const command of [...Object.values(CORE_COMMANDS), ...(await commandsOf(configFile))]) {
     say(`  ${command.name.padEnd(24)}${command.summary}`);
     if (usage(command) !== command.name) say(`  ${''.padEnd(24)}${usage(command)}`);
   }
   return EXIT.done;
 }
-
-const OWN_SUMMARIES: Readonly<Record<string, string>> = {
-  start: 'serves; SIGTERM drains, SIGHUP reloads gateway.yaml',
-  check: 'says what gateway.yaml means, or everything that is wrong with it',
-  schema: 'writes the JSON Schema of gateway.yaml to core/schema.json',
-  'restore FILE': 'puts a backup in the place of the database',
-};
 
 async function version(): Promise<number> {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -185,28 +204,26 @@ async function version(): Promise<number> {
 }
 
 /** Has the running gateway do it; undefined where none runs. */
-async function askRunning(
-  configFile: string,
-  argv: readonly string[],
-  stdin: string,
-): Promise<CommandResult | undefined> {
+async function askRunning(configFile: string, line: CommandLine): Promise<CommandResult | undefined> {
   // Mistakes elsewhere in the file are no reason not to find a gateway that still runs on an older one.
   const { dir, value } = readConfig(configFile, process.env);
   const store = value.store as { readonly file?: unknown } | undefined;
   const storeFile = typeof store?.file === 'string' ? store.file : DEFAULT_STORE_FILE;
-  return askControl(controlPath(resolve(dir, storeFile)), argv, stdin);
+  return askControl(controlPath(resolve(dir, storeFile)), line);
 }
 
 /** Does it with a gateway of our own that serves nobody. */
-async function runAlone(configFile: string, argv: readonly string[], stdin: string): Promise<CommandResult> {
+async function runAlone(configFile: string, line: CommandLine): Promise<CommandResult> {
   const { openGateway } = await import('./gateway.ts');
-  const gateway = await openGateway({ configFile, env: process.env, log: processLog('warn') });
+  const firstSecrets: FirstSecrets = {};
+  let gateway: Gateway | undefined;
   try {
-    const result = await gateway.run(argv, stdin);
-    const lines = greeting(gateway, undefined);
-    return lines === undefined ? result : { ...result, stderr: `${lines.text}${result.stderr}` };
+    gateway = await openGateway({ configFile, env: process.env, log: processLog('warn'), alone: true, firstSecrets });
+    return await gateway.run(line);
   } finally {
-    await gateway.stop();
+    const lines = greeting(firstSecrets);
+    if (lines !== undefined) complain(lines.text);
+    await gateway?.stop();
   }
 }
 
@@ -224,16 +241,21 @@ function processLog(level: 'debug' | 'info' | 'warn'): Log {
   return createLog({ level, write: (line) => process.stderr.write(`${line}\n`), now: () => Date.now() });
 }
 
+/** Other ways to say `help` and `version`. */
+const SPELLINGS: ReadonlyMap<string | undefined, string> = new Map([
+  [undefined, 'help'],
+  ['--help', 'help'],
+  ['-h', 'help'],
+  ['--version', 'version'],
+]);
+
 /** Takes what concerns every command out of the words; a sentence where they make no sense. */
 function readArguments(args: readonly string[]): Arguments | string {
   const argv: string[] = [];
   let configFile = process.env.TURNPIKE_CONFIG ?? './gateway.yaml';
-  let welcome = false;
   for (let i = 0; i < args.length; i++) {
     const word = args[i]!;
-    if (word === '--welcome') {
-      welcome = true;
-    } else if (word === '--config' || word.startsWith('--config=')) {
+    if (word === '--config' || word.startsWith('--config=')) {
       const value = word === '--config' ? args[++i] : word.slice('--config='.length);
       if (value === undefined || value === '') return '--config needs the path of a gateway.yaml';
       configFile = value;
@@ -241,5 +263,7 @@ function readArguments(args: readonly string[]): Arguments | string {
       argv.push(word);
     }
   }
-  return { argv, configFile: resolve(configFile), welcome };
+  const spelling = SPELLINGS.get(argv[0]);
+  if (spelling !== undefined) argv.splice(0, 1, spelling);
+  return { argv, configFile: resolve(configFile) };
 }

@@ -2,10 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { answerHeaders, send } from './answers.ts';
-import { givesAway } from './attempt.ts';
+import { beginAttempt, endAttempt, givesAway } from './attempt.ts';
 import { answerUnread, tooLarge } from './body.ts';
-import type { Clock } from './clock.ts';
-import type { Attempt, Call, FailureKind } from './contracts/call.ts';
+import type { Attempt, Call, FailureKind, Offer } from './contracts/call.ts';
 import type { Deadline } from './deadlines.ts';
 import { type DeliverTools, errorOf, failureOf, retryAfter, retryHeaders } from './deliver.ts';
 import { GatewayError } from './errors.ts';
@@ -78,20 +77,9 @@ export function carryPassage(
   });
 }
 
-/** Notes that a passage is tried at its only channel. */
-export function beginAttempt(x: LiveExchange, { channel }: PassageTarget, clock: Clock): Attempt {
-  const attempt: Attempt = {
-    offer: { channel, model: '', priced: '' },
-    startedMs: clock.now(),
-    endedMs: undefined,
-    firstByteMs: undefined,
-    status: undefined,
-    failure: undefined,
-    reason: undefined,
-    retryAfterMs: undefined,
-  };
-  x.attempts.push(attempt);
-  return attempt;
+/** The only place a passage may go to, as an attempt names it. */
+export function offerOf({ channel }: PassageTarget): Offer {
+  return { channel, model: '', priced: '' };
 }
 
 /** `refused`: the vendor says no, and its reasons are read. `answering`: a success is on its way. */
@@ -133,7 +121,7 @@ class Carriage implements OpaqueListener {
     this.#tools = tools;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#attempt = beginAttempt(x, target, tools.clock);
+    this.#attempt = beginAttempt(x, offerOf(target), tools.clock);
     this.#totalAtMs = x.startedMono + target.channel.timeout.totalMs;
   }
 
@@ -336,6 +324,7 @@ class Carriage implements OpaqueListener {
   /** The client left, sends too much, or somebody cut the exchange off. */
   #stop(error: Error): void {
     if (this.#state === 'done') return;
+    this.#attempt.cut = true;
     this.#breakOff(error, error instanceof ClientLeft ? 'aborted' : 'failed');
   }
 
@@ -362,8 +351,7 @@ class Carriage implements OpaqueListener {
     this.#x.onStop(undefined);
     this.#upload?.destroy();
     this.#call?.abort();
-    this.#attempt.endedMs = this.#tools.clock.now();
-    this.#tools.pipeline.attempted(this.#x, this.#attempt);
+    endAttempt(this.#x, this.#attempt, this.#tools);
   }
 
   // ---- waiting

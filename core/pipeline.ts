@@ -3,7 +3,7 @@ import type { Attempt, Offer } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
 import { GatewayError, refuse } from './errors.ts';
 import type { Log } from './log.ts';
-import type { Exchange, Known, Parts, Step } from './plugin.ts';
+import type { Awaitable, Exchange, Known, Parts, Step } from './plugin.ts';
 
 /** A plugin's name and the parts it plays. */
 export interface Player {
@@ -13,15 +13,15 @@ export interface Player {
 
 export interface Pipeline {
   /** Who is calling? Refuses with 401 where nobody can tell. */
-  authenticate(x: Exchange): Promise<Holder>;
+  authenticate(x: Exchange): Awaitable<Holder>;
   /** May the call go ahead? */
-  admit(x: Known): Promise<void>;
+  admit(x: Known): Awaitable<void>;
   /** What can serve it? Refuses with 404. */
-  route(x: Known): Promise<Iterable<Offer>>;
+  route(x: Known): Awaitable<Iterable<Offer>>;
   /** Tells how an attempt went. */
   attempted(x: Known, attempt: Attempt): void;
   /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
-  settle(x: Exchange): Promise<readonly Step[]>;
+  settle(x: Exchange): Awaitable<readonly Step[]>;
   /** `admit` → `keys → limits → quota`; for `check`. */
   describe(): readonly (readonly [phase: string, players: readonly string[]])[];
 }
@@ -31,6 +31,27 @@ function broken(log: Log, phase: string, plugin: string, error: unknown, x: Exch
   if (error instanceof GatewayError) throw error;
   log.error('a plugin failed', { phase, plugin, exchange: x.id, error });
   throw error;
+}
+
+type Phase = 'authenticate' | 'admit' | 'route';
+
+/** A player of a phase whose answer is a `T`. */
+interface Asked<T> {
+  readonly name: string;
+  run(x: Known): Awaitable<T | undefined>;
+}
+
+/** What `work` throws, as a rejection. */
+async function rejected(work: () => never): Promise<never> {
+  return work();
+}
+
+function nobodyKnows(): never {
+  refuse(401, 'invalid_api_key', 'No plugin of the pipeline knows who is calling.');
+}
+
+function nobodyServes(): never {
+  refuse(404, 'model_not_found', 'No plugin of the pipeline serves models.');
 }
 
 /** Builds the phases from the players, in the order of the pipeline. */
@@ -48,41 +69,73 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
   const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
 
-  // A plugin that answers at once is not awaited: eight awaited hooks cost more than the rest of the phase.
+  /**
+   * Asks one player after the other, until one has an answer where the first one `wins`. What every plugin answers at once is
+   * there at once: promises that nobody needs would cost a call more than the rest of its phases. Rejects, and never throws.
+   */
+  function ask<T>(
+    phase: Phase,
+    players: readonly Asked<T>[],
+    x: Known,
+    wins: boolean,
+    from = 0,
+  ): Awaitable<T | undefined> {
+    for (let i = from; i < players.length; i++) {
+      const { name, run } = players[i]!;
+      try {
+        const answer = run(x);
+        if (answer instanceof Promise) {
+          return answer.then(
+            (found) => (wins && found !== undefined ? found : ask(phase, players, x, wins, i + 1)),
+            (error) => broken(log, phase, name, error, x),
+          );
+        }
+        if (wins && answer !== undefined) return answer;
+      } catch (error) {
+        return rejected(() => broken(log, phase, name, error, x));
+      }
+    }
+    return undefined;
+  }
+
+  function failedToSettle(plugin: string, error: unknown, x: Exchange): unknown {
+    log.error('a plugin failed', { phase: 'settle', plugin, exchange: x.id, error });
+    return error;
+  }
+
+  /** Asks the players from this one on for their steps; everybody is told that it is over, also where one of them fails. */
+  function collect(x: Exchange, from: number, steps: Step[], failures: unknown[]): Awaitable<readonly Step[]> {
+    for (let i = from; i < settle.length; i++) {
+      const { name, run } = settle[i]!;
+      try {
+        const answer = run(x);
+        if (answer instanceof Promise) {
+          return answer
+            .then(
+              (more) => void steps.push(...(more ?? [])),
+              (error) => void failures.push(failedToSettle(name, error, x)),
+            )
+            .then(() => collect(x, i + 1, steps, failures));
+        }
+        if (answer !== undefined) steps.push(...answer);
+      } catch (error) {
+        failures.push(failedToSettle(name, error, x));
+      }
+    }
+    return failures.length > 0 ? Promise.reject(failures[0]) : steps;
+  }
+
   return {
-    async authenticate(x) {
-      for (const { name, run } of authenticate) {
-        try {
-          const answer = run(x);
-          const holder = answer instanceof Promise ? await answer : answer;
-          if (holder !== undefined) return holder;
-        } catch (error) {
-          broken(log, 'authenticate', name, error, x);
-        }
-      }
-      return refuse(401, 'invalid_api_key', 'No plugin of the pipeline knows who is calling.');
+    authenticate(x) {
+      const holder = ask('authenticate', authenticate, x as Known, true);
+      if (holder instanceof Promise) return holder.then((found) => found ?? nobodyKnows());
+      return holder ?? rejected(nobodyKnows);
     },
-    async admit(x) {
-      for (const { name, run } of admit) {
-        try {
-          const waiting = run(x);
-          if (waiting !== undefined) await waiting;
-        } catch (error) {
-          broken(log, 'admit', name, error, x);
-        }
-      }
-    },
-    async route(x) {
-      for (const { name, run } of route) {
-        try {
-          const answer = run(x);
-          const offers = answer instanceof Promise ? await answer : answer;
-          if (offers !== undefined) return offers;
-        } catch (error) {
-          broken(log, 'route', name, error, x);
-        }
-      }
-      return refuse(404, 'model_not_found', 'No plugin of the pipeline serves models.');
+    admit: (x) => ask('admit', admit, x, false),
+    route(x) {
+      const offers = ask('route', route, x, true);
+      if (offers instanceof Promise) return offers.then((found) => found ?? nobodyServes());
+      return offers ?? rejected(nobodyServes);
     },
     attempted(x, attempt) {
       for (const { name, run } of attempted) {
@@ -93,23 +146,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
         }
       }
     },
-    async settle(x) {
-      const steps: Step[] = [];
-      const failures: unknown[] = [];
-      // Everybody is told that it is over, also where one of them fails and nothing can be written.
-      for (const { name, run } of settle) {
-        try {
-          const answer = run(x);
-          const more = answer instanceof Promise ? await answer : answer;
-          if (more !== undefined) steps.push(...more);
-        } catch (error) {
-          log.error('a plugin failed', { phase: 'settle', plugin: name, exchange: x.id, error });
-          failures.push(error);
-        }
-      }
-      if (failures.length > 0) throw failures[0];
-      return steps;
-    },
+    settle: (x) => collect(x, 0, [], []),
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],
       ['admit', admit.map((p) => p.name)],

@@ -8,6 +8,8 @@ import type { Channel, Vendor } from './contracts/vendor.ts';
 import { sharedByCopies } from './copies.ts';
 import type { Log } from './log.ts';
 
+export { canonicalRange, createAddressList } from './address.ts';
+export { BASE62 } from './base62.ts';
 export type { Clock } from './clock.ts';
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
@@ -19,7 +21,10 @@ export { errorObject, GatewayError, refuse } from './errors.ts';
 export { eventData, eventName } from './events.ts';
 export type { JsonBody, Span } from './json.ts';
 export type { Log } from './log.ts';
+export { readName } from './names.ts';
+export { table } from './table.ts';
 
+/** Now or later: whoever can answer at once need not make a promise. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** A plugin: a name, its sections of gateway.yaml, its tables, what it needs and gives, its parts. */
@@ -40,7 +45,9 @@ export interface Plugin<S extends Sections = {}> {
   /** Makes the parts. No timers, no sockets, no side effects here: those belong in `start`. */
   create(host: Host, config: Config<S>): Awaitable<Parts>;
 }
+/** Sections of gateway.yaml by name, each with its schema. */
 export type Sections = Readonly<Record<string, Schema>>;
+/** What the sections hold, checked and with defaults. */
 export type Config<S extends Sections> = { readonly [K in keyof S]: S[K] extends Schema<infer T> ? T : never };
 
 /** Says that an object is a plugin, and lets the compiler check it. */
@@ -98,6 +105,8 @@ export interface Host {
   readonly clock: Clock;
   /** Names this run of the process; whatever another run left open can be told by it. */
   readonly boot: string;
+  /** The environment the gateway was started with. What is configured belongs into a section of gateway.yaml. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** A service named in `needs`. */
   use<T>(service: Service<T>): T;
   /** A service named in `wants`, where somebody provides it. Ask when it is used, not in `create`. */
@@ -117,6 +126,7 @@ export interface Service<out T> {
   readonly id: string;
   readonly type?: T;
 }
+/** Names a service. Two calls with one id name the same. */
 export function service<T>(id: string): Service<T> {
   return { id };
 }
@@ -126,6 +136,7 @@ export interface Schema<out T = unknown> {
   readonly [keyword: string]: unknown;
   readonly $type?: T;
 }
+/** Says which type a schema describes; nothing checks that they agree. */
 export function schema<T>(definition: Record<string, unknown>): Schema<T> {
   return definition as Schema<T>;
 }
@@ -189,14 +200,18 @@ export interface Route {
   readonly path: string;
   /** Names of guards; all must agree. */
   readonly access: 'public' | readonly string[];
+  /** Checked, and defaults filled in, before `handle`; a wrong body is refused with 400. Without it any JSON object is taken. */
   readonly body?: Schema;
   /** A value becomes JSON; `answer(…)` sets status, headers and other bodies. */
   handle(request: ApiRequest): Awaitable<unknown>;
 }
 
+/** A request for a route, with what its guards found out. */
 export interface ApiRequest extends Caller {
   readonly id: string;
+  /** What the path's `:names` matched. */
   readonly params: Readonly<Record<string, string>>;
+  /** Undefined where none was sent. */
   readonly body: Json | undefined;
   /** Who the guards say it is. */
   readonly account: Account | undefined;
@@ -220,6 +235,7 @@ export class Answer {
   }
 }
 sharedByCopies(Answer, 'Answer');
+/** Makes one; `body` goes out as it is, without a `content-type` unless `headers` names it. */
 export function answer(status: number, body?: string | Buffer, headers: Readonly<Record<string, string>> = {}): Answer {
   return new Answer(status, body, headers);
 }
@@ -234,6 +250,7 @@ export interface Passage {
   /** Where it goes. The same answer however often it is asked for one exchange: the ledger reads the price of it. */
   target(x: Known): PassageTarget;
 }
+/** Where one request of a passage goes, with what, and for how much. */
 export interface PassageTarget {
   readonly channel: Channel;
   /** The whole address, query included. */
@@ -257,16 +274,20 @@ export interface Command {
   /** Returns what goes to standard output. A `GatewayError` becomes exit code 1, a `UsageError` 2. */
   run(request: CommandRequest): Awaitable<string>;
 }
+/** A command line, understood. */
 export interface CommandRequest {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly positionals: readonly string[];
   /** What stood on standard input, where an option called `…-stdin` was given; else empty. */
   readonly stdin: string;
+  /** The folder in which the command was called; absolute. Relative paths are meant from there. */
+  readonly cwd: string;
 }
 /** The command was called in a way it does not understand. */
 export class UsageError extends Error {}
 sharedByCopies(UsageError, 'UsageError');
 
+/** Something that must hold in the tables of a plugin. */
 export interface Invariant {
   /** `used-is-sum-of-debits`. */
   readonly name: string;
@@ -317,6 +338,7 @@ export interface StoreDriver {
   /** Puts a backup in the place of the store, once it is proven sound; what was there is kept. Throws `StoreInUse`. */
   restore(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<void>;
 }
+/** A store, and what only core does with it. */
 export interface OpenStore extends Store {
   /** Reads one moment: everything inside sees the same snapshot. */
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;

@@ -7,11 +7,13 @@ import { clientAddress } from './address.ts';
 import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
 import { answerRaw, answerUnread, isClosing, isRead, readBody, requireBody } from './body.ts';
 import type { Clock } from './clock.ts';
+import type { BodyLimits } from './config/core-sections.ts';
+import { checkValue } from './config/validator.ts';
 import type { Style } from './contracts/style.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { GatewayError } from './errors.ts';
-import { LiveExchange } from './exchange.ts';
+import { ClientLeft, LiveExchange } from './exchange.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import { scanJson } from './json.ts';
@@ -19,7 +21,7 @@ import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, carryPassage, readPassage } from './passage.ts';
 import type { Pipeline } from './pipeline.ts';
-import { Answer, type ApiRequest, type Guard, type Known, type Passage, type Route } from './plugin.ts';
+import { Answer, type ApiRequest, type Guard, type Known, type Passage, type Route, type Schema } from './plugin.ts';
 import type { Roll } from './roll.ts';
 import type { Router } from './router.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
@@ -31,11 +33,9 @@ export interface Generation {
   readonly guards: Readonly<Record<string, Guard>>;
   readonly deliver: DeliverTools;
   readonly trusted: (ip: string) => boolean;
-  readonly limits: { readonly jsonBytes: number; readonly uploadBytes: number };
+  readonly limits: BodyLimits;
   /** Exchanges that still run in this generation. */
   readonly live: Roll<LiveExchange>;
-  /** Called whenever an exchange of it has ended. */
-  readonly ended: () => void;
 }
 
 export interface ServerOptions {
@@ -133,6 +133,9 @@ function owedOn(socket: Duplex): ServerResponse[] {
   return responses;
 }
 
+/** A reset between two writes is the client's business, never an exception. */
+function ignore(): void {}
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
@@ -147,8 +150,7 @@ async function serve(
   }
   waiting.push(response);
   response.on('close', () => waiting.splice(waiting.indexOf(response), 1));
-  // A reset between two writes is the client's business, never an exception.
-  response.on('error', () => {});
+  response.on('error', ignore);
 
   if (options.state() !== 'ready') response.shouldKeepAlive = false;
 
@@ -167,7 +169,12 @@ async function serve(
     const ip = clientAddress(request.socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
-      await serveRoute(request, response, { head, ip, expectsContinue, ...match }, generation, options);
+      const id = newId(options.clock.now());
+      try {
+        await serveRoute(request, response, { id, head, ip, expectsContinue, ...match }, generation);
+      } catch (error) {
+        refuseRequest(request, response, told(error, id, options.log), style, id, options);
+      }
       return;
     }
     const passage = match.kind === 'passage' ? match.passage : undefined;
@@ -179,8 +186,16 @@ async function serve(
         : servePassage(known, passage, arrival, generation, options),
     );
   } catch (error) {
-    refuseRequest(request, response, toGatewayError(error), style, newId(options.clock.now()), options);
+    const id = newId(options.clock.now());
+    refuseRequest(request, response, told(error, id, options.log), style, id, options);
   }
+}
+
+/** What the client is told of an error; what it is not told is in the log, under the same id. */
+function told(error: unknown, id: string, log: Log): GatewayError {
+  const refusal = toGatewayError(error);
+  if (refusal.status === 500 && !(error instanceof ClientLeft)) log.error('a request failed', { request: id, error });
+  return refusal;
 }
 
 function notReady(): GatewayError {
@@ -201,22 +216,19 @@ async function serveExchange(
     if (!x.response.writableFinished) x.leave();
   });
   try {
-    x.identity = await generation.pipeline.authenticate(x);
+    const holder = generation.pipeline.authenticate(x);
+    x.identity = holder instanceof Promise ? await holder : holder;
     await work(x as LiveExchange & Known);
-    await generation.deliver.conclude(x, 'served');
+    if (x.outcome === undefined) await generation.deliver.conclude(x, 'served');
   } catch (error) {
     await failExchange(x, error, generation, options);
   } finally {
-    const end = (): void => {
-      generation.live.delete(x);
-      generation.ended();
-    };
     // The last bytes may still be on their way.
     if (x.response.headersSent && !x.response.destroyed) {
-      x.response.once('close', end);
+      x.response.on('close', () => generation.live.delete(x));
       boundFlush(x.response, generation.deliver.deadlines);
     } else {
-      end();
+      generation.live.delete(x);
     }
   }
 }
@@ -250,11 +262,12 @@ async function serveCall(
 ): Promise<void> {
   const { pipeline, limits } = generation;
   const bytes = await readBody(x.request, x.response, head, { limit: limits.jsonBytes, expectsContinue });
-  const body = scanJson(bytes);
+  const body = scanJson(bytes, limits);
   x.call = { style: x.style!.name, body, ...x.style!.read(body, x.headers) };
-  await pipeline.admit(x);
-  const offers = await pipeline.route(x);
-  await deliver(x, offers, generation.deliver);
+  const admitting = pipeline.admit(x);
+  if (admitting !== undefined) await admitting;
+  const offers = pipeline.route(x);
+  await deliver(x, offers instanceof Promise ? await offers : offers, generation.deliver);
 }
 
 /** A passage: admitted like a call, carried without being understood. */
@@ -290,22 +303,21 @@ async function failExchange(
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
-  let told = toGatewayError(error);
-  x.status = x.gone ? 499 : told.status;
+  let refusal = told(error, x.id, options.log);
+  x.status = x.gone ? 499 : refusal.status;
   try {
-    const refused = told.status < 500 && (told.status !== 429 || x.attempts.length === 0);
+    const refused = refusal.status < 500 && (refusal.status !== 429 || x.attempts.length === 0);
     await generation.deliver.conclude(x, x.gone ? 'aborted' : refused ? 'refused' : 'failed');
   } catch (settling) {
-    told = toGatewayError(settling);
+    refusal = toGatewayError(settling); // `conclude` has logged it
   }
   if (x.gone || x.response.destroyed) return;
-  if (told.status === 500) options.log.error('an exchange failed', { exchange: x.id, error });
   if (x.response.headersSent) {
     // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
-    x.response.write(x.style?.errorEvent(told, x.id) ?? '', () => x.response.destroy());
+    x.response.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
     return;
   }
-  refuseRequest(x.request, x.response, told, x.style, x.id, options, x.answerHeaders);
+  refuseRequest(x.request, x.response, refusal, x.style, x.id, options, x.answerHeaders);
 }
 
 function refuseRequest(
@@ -331,6 +343,7 @@ async function serveRoute(
   request: IncomingMessage,
   response: ServerResponse,
   at: {
+    readonly id: string;
     readonly head: Head;
     readonly ip: string;
     readonly expectsContinue: boolean;
@@ -338,9 +351,8 @@ async function serveRoute(
     readonly params: Readonly<Record<string, string>>;
   },
   generation: Generation,
-  options: ServerOptions,
 ): Promise<void> {
-  const { head, route } = at;
+  const { id, head, route } = at;
   const caller = {
     method: head.method,
     path: head.path,
@@ -357,9 +369,9 @@ async function serveRoute(
       limit: generation.limits.jsonBytes,
       expectsContinue: at.expectsContinue,
     });
-    body = scanJson(bytes).tree();
+    body = scanJson(bytes, generation.limits).tree();
   }
-  const id = newId(options.clock.now());
+  if (route.body !== undefined) checkBody(route.body, body);
   const result = await route.handle({
     ...caller,
     id,
@@ -372,6 +384,14 @@ async function serveRoute(
   else send(response, 200, answerHeaders(id, {}, { 'content-type': 'application/json' }), JSON.stringify(result));
 }
 
+/** Fills the defaults of a route's body in; refuses it (400) with the first mistake that is in it. */
+function checkBody(schema: Schema, body: ApiRequest['body']): void {
+  const [mistake] = checkValue(schema, body);
+  if (mistake === undefined) return;
+  const param = mistake.path.join('.');
+  throw new GatewayError(400, 'invalid_request_error', `${param || 'the body'}: ${mistake.message}.`, { param });
+}
+
 /** A connection that wants to become something else: a websocket inside a passage, or nothing. */
 function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: ServerOptions): void {
   socket.on('error', () => socket.destroy());
@@ -381,7 +401,7 @@ function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, option
     return;
   }
   upgradePassage(request, socket as Socket, first, options).catch((error: unknown) => {
-    endSocket(socket, toGatewayError(error), options);
+    endSocket(socket, told(error, newId(options.clock.now()), options.log), options);
   });
 }
 

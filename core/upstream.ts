@@ -1,7 +1,9 @@
 /** The carrier of metered calls: undici clients, one request at a time each, the most recently used first. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { buildConnector, Client, errors } from 'undici';
+import { buildConnector, Client, type Dispatcher, errors } from 'undici';
 import type { FailureKind, Headers } from './contracts/call.ts';
+import { Dictionary } from './dictionary.ts';
 
 /** What goes to a vendor. */
 export interface UpstreamRequest {
@@ -26,6 +28,8 @@ export interface UpstreamListener {
 
 /** A request under way. */
 export interface UpstreamCall {
+  /** True once the request goes out: from then on somebody may be working on it. */
+  readonly sent: boolean;
   pause(): void;
   resume(): void;
   /** Ends it without a word to the listener; the connection is not used again. */
@@ -43,6 +47,8 @@ const MAX_IDLE = 256;
 const IDLE_MS = 30_000;
 
 interface Connection {
+  /** Who may use it next: calls to the same origin that give it the same time to connect. */
+  readonly key: string;
   readonly client: Client;
   /** What it stands on now; a client whose connection has gone makes itself a new one. */
   socket: Socket | undefined;
@@ -54,7 +60,7 @@ export function createUpstream(): Upstream {
   const idle = new Map<string, Connection[]>();
   const open = new Set<Client>();
 
-  const connect = (request: UpstreamRequest): Connection => {
+  const connect = (key: string, request: UpstreamRequest): Connection => {
     const connector = buildConnector({ timeout: request.connectMs });
     const client = new Client(request.origin, {
       pipelining: 1,
@@ -72,14 +78,14 @@ export function createUpstream(): Upstream {
       },
       allowH2: false,
     });
-    const connection: Connection = { client, socket: undefined, used: false };
+    const connection: Connection = { key, client, socket: undefined, used: false };
     open.add(client);
     return connection;
   };
 
   const take = (key: string, request: UpstreamRequest): Connection => {
     const kept = request.fresh ? undefined : idle.get(key)?.pop();
-    return kept ?? connect(request);
+    return kept ?? connect(key, request);
   };
 
   const discard = (connection: Connection): void => {
@@ -87,11 +93,11 @@ export function createUpstream(): Upstream {
     connection.client.destroy().catch(() => {});
   };
 
-  const keep = (key: string, connection: Connection): void => {
-    let stack = idle.get(key);
+  const keep = (connection: Connection): void => {
+    let stack = idle.get(connection.key);
     if (stack === undefined) {
       stack = [];
-      idle.set(key, stack);
+      idle.set(connection.key, stack);
     }
     connection.used = true;
     // A vendor that answers before it has read everything leaves the rest of the request on the wire.
@@ -100,60 +106,14 @@ export function createUpstream(): Upstream {
     else discard(connection);
   };
 
+  const pool = { keep, discard };
   return {
     send(request, listener) {
-      const key = `${request.origin} ${request.connectMs}`;
-      const connection = take(key, request);
-      // The one latch of a request: whatever happens after the first ending is nobody's business.
-      let done = false;
-      let started = false;
-      const readBefore = connection.socket?.bytesRead;
-      let control: { pause(): void; resume(): void; abort(reason: Error): void } | undefined;
-      connection.client.dispatch(
-        { method: 'POST', path: request.path, headers: request.headers, body: request.body, idempotent: false },
-        {
-          onRequestStart(controller) {
-            control = controller;
-            started = true;
-            if (done) controller.abort(new errors.RequestAbortedError());
-          },
-          onResponseStart(_controller, status, headers) {
-            if (done || status < 200) return;
-            listener.head(status, flat(headers));
-          },
-          onResponseData(_controller, chunk) {
-            if (!done) listener.data(chunk);
-          },
-          onResponseEnd() {
-            if (done) return;
-            done = true;
-            keep(key, connection);
-            listener.end();
-          },
-          onResponseError(_controller, error) {
-            if (done) return;
-            done = true;
-            discard(connection);
-            const kind = failureOf(error, started);
-            // Nobody has worked on a request to which a kept connection said nothing at all before it closed.
-            const stale = connection.used && started && connection.socket?.bytesRead === readBefore;
-            listener.fail(kind, reasonOf(error), { stale });
-          },
-          onRequestUpgrade(controller) {
-            controller.abort(new errors.RequestAbortedError());
-          },
-        },
-      );
-      return {
-        pause: () => control?.pause(),
-        resume: () => control?.resume(),
-        abort() {
-          if (done) return;
-          done = true;
-          control?.abort(new errors.RequestAbortedError());
-          discard(connection);
-        },
-      };
+      const connection = take(`${request.origin} ${request.connectMs}`, request);
+      const call = new RunningCall(connection, listener, pool);
+      const { path, headers, body } = request;
+      connection.client.dispatch({ method: 'POST', path, headers, body, idempotent: false }, call);
+      return call;
     },
     async close() {
       await Promise.all([...open].map((client) => client.destroy().catch(() => {})));
@@ -163,8 +123,88 @@ export function createUpstream(): Upstream {
   };
 }
 
+/** Where a connection goes when its call has ended. */
+interface Pool {
+  keep(connection: Connection): void;
+  discard(connection: Connection): void;
+}
+
+/** One request under way: what undici tells it goes to the listener, until the first ending. */
+class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
+  readonly #connection: Connection;
+  readonly #listener: UpstreamListener;
+  readonly #pool: Pool;
+  readonly #readBefore: number | undefined;
+  /** The one latch of a request: whatever happens after the first ending is nobody's business. */
+  #done = false;
+  /** Undefined until the request has gone out. */
+  #control: Dispatcher.DispatchController | undefined;
+
+  constructor(connection: Connection, listener: UpstreamListener, pool: Pool) {
+    this.#connection = connection;
+    this.#listener = listener;
+    this.#pool = pool;
+    this.#readBefore = connection.socket?.bytesRead;
+  }
+
+  get sent(): boolean {
+    return this.#control !== undefined;
+  }
+
+  pause(): void {
+    this.#control?.pause();
+  }
+
+  resume(): void {
+    this.#control?.resume();
+  }
+
+  abort(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#control?.abort(new errors.RequestAbortedError());
+    this.#pool.discard(this.#connection);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#control = controller;
+    if (this.#done) controller.abort(new errors.RequestAbortedError());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#done || status < 200) return;
+    this.#listener.head(status, flat(headers));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#done) this.#listener.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#pool.keep(this.#connection);
+    this.#listener.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { used, socket } = this.#connection;
+    this.#pool.discard(this.#connection);
+    const started = this.#control !== undefined;
+    // Nobody has worked on a request to which a kept connection said nothing at all before it closed.
+    const stale = used && started && socket?.bytesRead === this.#readBefore;
+    this.#listener.fail(failureOf(error, started), reasonOf(error), { stale });
+  }
+
+  onRequestUpgrade(controller: Dispatcher.DispatchController): void {
+    controller.abort(new errors.RequestAbortedError());
+  }
+}
+
 function flat(headers: Record<string, string | string[] | undefined>): Headers {
-  const result: Record<string, string> = Object.create(null);
+  const result = new Dictionary();
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined) result[name] = typeof value === 'string' ? value : value.join(', ');

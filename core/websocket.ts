@@ -1,7 +1,9 @@
 /** Websockets inside passages: asked for in our own words, then joined to the client's, and booked when either side closes. */
+
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerHeaders } from './answers.ts';
+import { beginAttempt, endAttempt } from './attempt.ts';
 import type { FailureKind } from './contracts/call.ts';
 import type { Deadline } from './deadlines.ts';
 import { type DeliverTools, errorOf, failureOf } from './deliver.ts';
@@ -9,7 +11,7 @@ import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { OpaqueCall, OpaqueCarrier, SocketListener } from './opaque.ts';
-import { beginAttempt } from './passage.ts';
+import { offerOf } from './passage.ts';
 import type { Known, Passage } from './plugin.ts';
 
 /** A connection whose client wants a websocket. */
@@ -37,12 +39,12 @@ export function carrySocket(
   tools: DeliverTools,
 ): Promise<void> {
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  const { clock, deadlines, pipeline } = tools;
+  const { clock, deadlines } = tools;
   const { head, socket: client, first } = upgrade;
   const target = passage.target(x);
   const { timeout } = target.channel;
   const totalAtMs = x.startedMono + timeout.totalMs;
-  const attempt = beginAttempt(x, target, clock);
+  const attempt = beginAttempt(x, offerOf(target), clock);
 
   return new Promise((resolve, reject) => {
     let call: OpaqueCall | undefined;
@@ -75,8 +77,7 @@ export function carrySocket(
       done = true;
       deadlines.clear(deadline);
       x.onStop(undefined);
-      attempt.endedMs = clock.now();
-      pipeline.attempted(x, attempt);
+      endAttempt(x, attempt, tools);
     };
     /** No websocket came of it. */
     const giveUp = (error: Error): void => {
@@ -153,7 +154,14 @@ export function carrySocket(
       fail('broken', 'the request could not be made');
       return;
     }
-    x.onStop((error) => (vendor === undefined ? giveUp(error) : close()));
+    x.onStop((error) => {
+      if (vendor !== undefined) {
+        close();
+        return;
+      }
+      attempt.cut = true;
+      giveUp(error);
+    });
   });
 }
 

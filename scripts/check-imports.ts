@@ -50,7 +50,7 @@ function checkImport(file: string, from: string): void {
   const [fromRoom, toRoom] = [file.split('/')[0], target.split('/')[0]];
   if (fromRoom === 'core' && toRoom !== 'core') problems.push(`${file}: core imports ${target}`);
   if (fromRoom === 'plugins') {
-    const open = target === 'core/plugin.ts' || target.startsWith('core/contracts/') || target === 'core/address.ts';
+    const open = target === 'core/plugin.ts' || target.startsWith('core/contracts/');
     if (toRoom === 'core' && !open)
       problems.push(`${file}: a plugin imports ${target}; only core/plugin.ts and core/contracts are for plugins`);
     if (toRoom === 'plugins' && pluginOf(target) !== pluginOf(file))

@@ -11,7 +11,7 @@ export interface ListenSection {
   readonly port: number | string;
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly trustProxy: readonly string[];
-  readonly body: { readonly json: string; readonly upload: string };
+  readonly body: { readonly json: string; readonly upload: string; readonly depth: number };
   readonly drain: string;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
   readonly attempts: { readonly max: number };
@@ -33,6 +33,14 @@ export type PipelineEntry = string | { readonly use: string };
 /** `pipeline` as it is written: never empty. */
 export type PipelineSection = readonly PipelineEntry[];
 
+/** How large a request's body may be. */
+export interface BodyLimits {
+  readonly jsonBytes: number;
+  readonly uploadBytes: number;
+  /** Objects and arrays inside each other. */
+  readonly depth: number;
+}
+
 /** `listen` as core uses it. */
 export interface Listen {
   readonly host: string;
@@ -42,7 +50,7 @@ export interface Listen {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** Addresses and ranges whose word about the client's address is believed. */
   readonly trustProxy: readonly string[];
-  readonly body: { readonly jsonBytes: number; readonly uploadBytes: number };
+  readonly body: BodyLimits;
   /** How long running exchanges may finish when the gateway stops. */
   readonly drainMs: number;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
@@ -58,7 +66,11 @@ export function readListen(value: unknown): Listen {
     port: Number(listen.port),
     tls: listen.tls,
     trustProxy: listen.trustProxy,
-    body: { jsonBytes: byteSize(listen.body.json), uploadBytes: byteSize(listen.body.upload) },
+    body: {
+      jsonBytes: byteSize(listen.body.json),
+      uploadBytes: byteSize(listen.body.upload),
+      depth: listen.body.depth,
+    },
     drainMs: durationMs(listen.drain),
     onDisconnect: listen.onDisconnect,
     attempts: listen.attempts,
@@ -122,6 +134,13 @@ export const coreSections: {
         properties: {
           json: { ...size, description: 'Of a JSON body.', default: '16mb' },
           upload: { ...size, description: 'Of a form with files.', default: '32mb' },
+          depth: {
+            type: 'integer',
+            description: 'How deep objects and arrays may stand inside each other in a JSON body.',
+            minimum: 1,
+            maximum: 1000,
+            default: 64,
+          },
         },
         default: {},
       },

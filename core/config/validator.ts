@@ -1,5 +1,5 @@
 /** Checks one value against a schema and fills its defaults in. */
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { type Mistake, mistakes } from './sentences.ts';
 import { isAddressRange } from './values.ts';
@@ -20,11 +20,15 @@ export function createValidator(): Ajv {
   });
 }
 
+/** What compiling has made of a schema: for a route, it would cost more than the request. */
+const compiled = new WeakMap<Schema, ValidateFunction>();
+
 /**
  * Fills the defaults of `value` in, where it stands, and says what is wrong with it. For parts of a section whose schema is known
- * only later: the fields that a vendor adds to its channels. Throws where the schema itself is wrong.
+ * only later (the fields that a vendor adds to its channels), and for the bodies of routes. Throws where the schema itself is wrong.
  */
 export function checkValue(schema: Schema, value: unknown): readonly Mistake[] {
-  const validate = createValidator().compile(schema);
+  const validate = compiled.get(schema) ?? createValidator().compile(schema);
+  compiled.set(schema, validate);
   return validate(value) ? [] : mistakes(validate.errors ?? [], value);
 }

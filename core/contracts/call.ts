@@ -2,7 +2,9 @@
 import type { JsonBody } from '../json.ts';
 import type { Channel } from './vendor.ts';
 
+/** A value that JSON can say. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json };
+/** Its objects. */
 export type JsonObject = { readonly [member: string]: Json };
 
 /** Header names in lower case. A header that came twice was refused or joined by core before anybody reads this. */
@@ -87,6 +89,8 @@ export interface Attempt {
   reason: string | undefined;
   /** How long the vendor asked to be left alone, in milliseconds. */
   retryAfterMs: number | undefined;
+  /** True where the client left or the gateway broke it off: it says nothing about the channel. */
+  cut: boolean;
 }
 
 /**

@@ -1,10 +1,10 @@
 /** The catalog: which models there are, and what may serve them. Provided by the plugin `models`. */
 
 import { service } from '../plugin.ts';
-import type { Usage } from './call.ts';
 import type { Holder } from './keys.ts';
 import type { Channel } from './vendor.ts';
 
+/** One model under its public name. */
 export interface Model {
   /** The public name. */
   readonly name: string;
@@ -21,6 +21,7 @@ export interface Model {
   readonly created: number;
 }
 
+/** What is served here, as gateway.yaml says. */
 export interface Catalog {
   /**
    * The model behind a public name, aliases followed; refuses with 404 `model_not_found`. Where a holder is given whose key may
@@ -34,11 +35,5 @@ export interface Catalog {
   /** The channel of that name, whether or not it is off; undefined where there is none. */
   channel(name: string): Channel | undefined;
 }
+/** The service of that name. */
 export const Catalog = service<Catalog>('catalog');
-
-/** What a call costs. Provided by the plugin `quota`. Amounts are micro-quota. */
-export interface Prices {
-  /** The price of a use of a model where it was had; 0n for a free model, undefined for one without a price there. */
-  cost(model: Model, from: Model['from'][number], usage: Usage, atMs: number): bigint | undefined;
-}
-export const Prices = service<Prices>('prices');

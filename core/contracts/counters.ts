@@ -2,6 +2,7 @@
 import type { Awaitable } from '../plugin.ts';
 import { service } from '../plugin.ts';
 
+/** What became of a taking. */
 export interface Taken {
   readonly ok: boolean;
   /** What is left in the window after this. */
@@ -12,6 +13,7 @@ export interface Taken {
   readonly resetMs: number;
 }
 
+/** Windows and gates, by name. */
 export interface Counters {
   /**
    * Takes `cost` from a sliding window: at most `limit` within any `windowMs`. A refused call takes nothing.
@@ -24,4 +26,5 @@ export interface Counters {
   enter(name: string, limit: number, id: string): Awaitable<boolean>;
   leave(name: string, id: string): Awaitable<void>;
 }
+/** The service of that name. */
 export const Counters = service<Counters>('counters');

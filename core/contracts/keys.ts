@@ -2,6 +2,7 @@
 import { service } from '../plugin.ts';
 import type { Account } from './accounts.ts';
 
+/** A key without its secret. */
 export interface KeyRecord {
   readonly id: number;
   readonly accountId: number;
@@ -26,6 +27,7 @@ export interface Holder {
   readonly account: Account;
 }
 
+/** What a key is to be. */
 export interface NewKey {
   readonly accountId: number;
   readonly name: string;
@@ -36,6 +38,7 @@ export interface NewKey {
   readonly expiresMs?: number | undefined;
 }
 
+/** All keys. */
 export interface Keys {
   /**
    * Who holds this key; undefined where it is unknown or misspelt. Disabled and expired keys are found, too: the caller
@@ -55,4 +58,5 @@ export interface Keys {
   /** Refuses (403) where the key may not be used from this address. */
   checkAddress(key: KeyRecord, ip: string): void;
 }
+/** The service of that name. */
 export const Keys = service<Keys>('keys');

@@ -19,6 +19,7 @@ export interface Balance {
   readonly unlimited: boolean;
 }
 
+/** Buckets of quota, one for each layer. */
 export interface Ledger {
   /** The steps that open a layer's bucket, for the list that creates its owner. */
   open(layer: Layer, granted: bigint, unlimited: boolean): readonly Step[];
@@ -28,4 +29,5 @@ export interface Ledger {
   /** What an exchange was charged; 0n before `quota` has settled it. */
   charged(x: Exchange): bigint;
 }
+/** The service of that name. */
 export const Ledger = service<Ledger>('ledger');

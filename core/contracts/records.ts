@@ -3,6 +3,7 @@ import type { Step } from '../plugin.ts';
 import { service } from '../plugin.ts';
 import type { Json, Outcome, Usage } from './call.ts';
 
+/** One exchange as it stands in the books. */
 export interface UsageRecord {
   /** The exchange's id; the `x-request-id` the client saw. */
   readonly id: string;
@@ -25,8 +26,10 @@ export interface UsageRecord {
   readonly other: { readonly [member: string]: Json };
 }
 
+/** Writes them. */
 export interface Records {
   /** The steps that write one record, for a list that must write it together with something else. */
   steps(record: UsageRecord): readonly Step[];
 }
+/** The service of that name. */
 export const Records = service<Records>('records');

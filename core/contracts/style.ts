@@ -3,6 +3,7 @@ import type { GatewayError } from '../errors.ts';
 import type { JsonBody } from '../json.ts';
 import type { Bounds, Headers, Json, StyleName, Usage } from './call.ts';
 
+/** One shape of requests and answers, as a plugin brings it. */
 export interface Style {
   readonly name: StyleName;
   /** `POST` here reaches this style. */
@@ -25,6 +26,7 @@ export interface Style {
   readonly keepAlive: string;
 }
 
+/** What a body asks for. */
 export interface CallFacts {
   readonly model: string;
   readonly stream: boolean;
@@ -33,6 +35,7 @@ export interface CallFacts {
   readonly bounds: Bounds;
 }
 
+/** What the vendor's body must say that the client's may not. */
 export interface Patch {
   /** The vendor's name for the model. */
   readonly model: string;
@@ -40,6 +43,7 @@ export interface Patch {
   readonly askUsage: boolean;
 }
 
+/** What a whole answer tells about itself. */
 export interface AnswerFacts {
   readonly usage: Usage | undefined;
   /** Output text in characters, for an answer whose vendor does not count. */
@@ -48,6 +52,7 @@ export interface AnswerFacts {
   readonly error: { readonly message: string; readonly code: string } | undefined;
 }
 
+/** How a meter is to look at its stream. */
 export interface MeterOptions {
   /** We asked for the usage, the client did not: the event that holds nothing else is kept from it. */
   readonly hideUsage: boolean;

@@ -35,6 +35,7 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
+/** One kind of upstream, as a plugin brings it. */
 export interface Vendor {
   readonly name: string;
   /** Fields a channel of this vendor may have beside the usual ones. */
@@ -46,8 +47,12 @@ export interface Vendor {
   readonly speaks: Readonly<Partial<Record<StyleName, Dialect>>>;
   /** The styles a channel speaks that does not list any; undefined: all of `speaks`. */
   readonly defaultStyles?: readonly StyleName[];
-  /** Whether an answer goes to the client or another channel is asked. Without it: 401, 402, 403, 404, 408, 429 and 5xx ask the next. */
-  judge?(status: number, headers: Headers): 'relay' | 'next';
+  /**
+   * What becomes of an answer that is no success, where this vendor means something else by its status than most do: it is the
+   * client's business (`relay`), another channel is asked (`next`), or this credential has to cool down and another channel is
+   * asked (`busy`). Undefined: the usual rule, by which 401, 402, 403, 404, 408 and 5xx ask the next and 429 and 529 are busy.
+   */
+  judge?(status: number, headers: Headers): 'relay' | 'next' | 'busy' | undefined;
   /** How a path that core does not understand is called there (`passthrough`); undefined: not offered. */
   credentials?(channel: Channel): Record<string, string>;
 }

@@ -4,13 +4,9 @@ import type { Account, Accounts, Role } from '../../core/contracts/accounts.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Host } from '../../core/plugin.ts';
-import { refuse } from '../../core/plugin.ts';
+import { BASE62, readName, refuse } from '../../core/plugin.ts';
 import type { Passwords } from './passwords.ts';
 
-const LONGEST_NAME = 64;
-/** Characters nobody can see or type: control, format and direction marks, half surrogates, line separators. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ROOT_PASSWORD_LENGTH = 24;
 
 interface AccountRow {
@@ -32,6 +28,7 @@ export interface AccountBook extends Accounts {
   openRoot(givenPassword: string | undefined): Promise<void>;
 }
 
+/** Makes the service. */
 export function createAccounts(host: Host, passwords: Passwords): AccountBook {
   const { store, clock } = host;
 
@@ -99,15 +96,6 @@ const toAccount = (row: AccountRow): Account => ({
 });
 
 const fold = (name: string): string => name.normalize('NFC').toLowerCase();
-
-function readName(text: string): string {
-  const name = text.normalize('NFC').trim();
-  const length = [...name].length;
-  if (length === 0 || length > LONGEST_NAME || INVISIBLE.test(name)) {
-    refuse(400, 'invalid_name', `A name must have 1 to ${LONGEST_NAME} visible characters.`, { param: 'name' });
-  }
-  return name;
-}
 
 function randomPassword(): string {
   return Array.from({ length: ROOT_PASSWORD_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('');

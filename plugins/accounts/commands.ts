@@ -3,8 +3,9 @@ import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { Balance } from '../../core/contracts/ledger.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { Command, Host } from '../../core/plugin.ts';
-import { UsageError } from '../../core/plugin.ts';
+import { table, UsageError } from '../../core/plugin.ts';
 
+/** The commands, for the service of the same plugin. */
 export function createCommands(host: Host, accounts: Accounts): readonly Command[] {
   return [
     {
@@ -53,16 +54,4 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
 function describe(balance: Balance | undefined): string | null {
   if (balance === undefined) return null;
   return balance.unlimited ? 'unlimited' : `${(balance.granted - balance.held - balance.used) / MICRO}`;
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

@@ -21,7 +21,7 @@ export default definePlugin({
     return {
       commands: createCommands(host, accounts),
       // An empty variable is what a deployment leaves where nobody filled it in.
-      start: () => accounts.openRoot(process.env.TURNPIKE_ROOT_PASSWORD || undefined),
+      start: () => accounts.openRoot(host.env.TURNPIKE_ROOT_PASSWORD || undefined),
     };
   },
 });

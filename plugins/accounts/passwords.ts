@@ -15,6 +15,7 @@ const LONGEST = 256;
 /** `$scrypt$ln=15,r=8,p=3$salt$hash`, salt and hash in base64 without padding. */
 const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
+/** Makes and compares hashes of passwords. */
 export interface Passwords {
   /** What is stored in place of the password. Refuses (400) one too short or too long, (429) where too many wait. */
   hash(password: string): Promise<string>;

@@ -1,15 +1,10 @@
 /** Where a request may carry its key: one function reads all places, so that none of them is checked less than another. */
+import type { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Caller } from '../../core/plugin.ts';
 import { refuse, schema } from '../../core/plugin.ts';
 
-export interface AuthSection {
-  /** Headers a key may stand in. */
-  readonly headers: readonly string[];
-  /** The query's member for it; only where models are listed. */
-  readonly query: string;
-}
-
-export const authSection = schema<AuthSection>({
+/** How the section `auth` must look. */
+export const authSection = schema<KeyPlaces>({
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -42,23 +37,24 @@ export function refuseKey(code: string, message: string): never {
 }
 
 /** The key a request carries. Refuses (401) where there is none, where it is malformed, and where two places disagree. */
-export function presentedKey(caller: Caller, places: AuthSection): string {
+export function presentedKey(caller: Caller, places: KeyPlaces): string {
   let key: string | undefined;
-  const take = (found: string | undefined): void => {
-    if (found === undefined)
-      refuseKey('invalid_api_key', 'The API key is malformed: send `Authorization: Bearer sk-…`.');
-    if (key !== undefined && key !== found) {
-      refuseKey('invalid_api_key', 'Two different API keys were sent: send one.');
-    }
-    key = found;
-  };
   for (const name of places.headers) {
     const value = caller.headers[name];
     if (value === undefined) continue;
-    take(name === 'authorization' ? BEARER.exec(value)?.[1] : PLAIN.exec(value)?.[0]);
+    key = agreed(key, name === 'authorization' ? BEARER.exec(value)?.[1] : PLAIN.exec(value)?.[0]);
   }
   if (caller.method === 'GET' && QUERY_PATH.test(caller.path)) {
-    for (const value of caller.query.getAll(places.query)) take(PLAIN.exec(value)?.[0]);
+    for (const value of caller.query.getAll(places.query)) key = agreed(key, PLAIN.exec(value)?.[0]);
   }
   return key ?? refuseKey('invalid_api_key', 'No API key: send `Authorization: Bearer sk-…`.');
+}
+
+/** The key found in one more place, which must be there and must be the one found before, if any was. */
+function agreed(before: string | undefined, found: string | undefined): string {
+  if (found === undefined) refuseKey('invalid_api_key', 'The API key is malformed: send `Authorization: Bearer sk-…`.');
+  if (before !== undefined && before !== found) {
+    refuseKey('invalid_api_key', 'Two different API keys were sent: send one.');
+  }
+  return found;
 }

@@ -1,4 +1,5 @@
 /** Plays `authenticate`: which key is this, and is it good? Also the guard `key` for routes that take one. */
+import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import type { Awaitable, Caller } from '../../core/plugin.ts';
@@ -10,8 +11,10 @@ export default definePlugin({
   api: 1,
   sections: { auth: authSection },
   needs: [Keys],
+  provides: [KeyPlaces],
   create(host, { auth }) {
     const keys = host.use(Keys);
+    host.provide(KeyPlaces, auth);
 
     /** Refuses a key that is unknown or may not be used now. */
     function judge(holder: Holder | undefined): Holder {

@@ -3,8 +3,9 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import type { KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { Command, CommandRequest, Host } from '../../core/plugin.ts';
-import { durationMs, refuse, UsageError } from '../../core/plugin.ts';
+import { durationMs, refuse, table, UsageError } from '../../core/plugin.ts';
 
+/** The commands, for the service of the same plugin. */
 export function createCommands(host: Host, keys: Keys): readonly Command[] {
   const accounts = host.use(Accounts);
   return [
@@ -103,16 +104,4 @@ function readDuration(value: string): number {
 function stateOf(key: KeyRecord, nowMs: number): string {
   if (!key.enabled) return 'disabled';
   return key.expiresMs !== undefined && key.expiresMs <= nowMs ? 'expired' : 'enabled';
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

@@ -1,17 +1,13 @@
 /** Keys: making, finding and revoking them. */
-import { canonicalRange, createAddressList } from '../../core/address.ts';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import type { Holder, KeyRecord, Keys, NewKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Host } from '../../core/plugin.ts';
-import { nearest, refuse } from '../../core/plugin.ts';
+import { canonicalRange, createAddressList, nearest, readName, refuse } from '../../core/plugin.ts';
 import { createHolders } from './holders.ts';
 import { hashOf, hintsOf, isWellFormed, newSecret } from './secret.ts';
-
-const LONGEST_NAME = 64;
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 interface KeyRow {
   readonly id: number;
@@ -37,6 +33,7 @@ export interface KeyRing extends Keys {
   openFirst(): Promise<void>;
 }
 
+/** Makes the service. */
 export function createKeys(host: Host): KeyRing {
   const { store, clock } = host;
   const accounts = host.use(Accounts);
@@ -185,15 +182,6 @@ const toKey = (row: KeyRow): KeyRecord => ({
   models: row.models === null ? undefined : (JSON.parse(row.models) as string[]),
   addresses: row.addresses === null ? undefined : (JSON.parse(row.addresses) as string[]),
 });
-
-function readName(text: string): string {
-  const name = text.normalize('NFC').trim();
-  const length = [...name].length;
-  if (length === 0 || length > LONGEST_NAME || INVISIBLE.test(name)) {
-    refuse(400, 'invalid_name', `A name must have 1 to ${LONGEST_NAME} visible characters.`, { param: 'name' });
-  }
-  return name;
-}
 
 /** No list is no restriction. An empty one could be meant either way, so it is refused. */
 function checkModels(names: readonly string[], catalog: Catalog | undefined): void {

@@ -1,13 +1,13 @@
 /** The secret of a key: `sk-`, 43 base62 characters of 256 random bits, 6 check characters that catch typing errors. */
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { BASE62 } from '../../core/plugin.ts';
 
 const PREFIX = 'sk-';
 const RANDOM_BYTES = 32;
 const BODY = 43;
 const CHECK = 6;
 const LENGTH = PREFIX.length + BODY + CHECK;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Makes a secret that nobody has had before. */
 export function newSecret(): string {

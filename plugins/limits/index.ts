@@ -23,37 +23,42 @@ export default definePlugin({
     const tokenWindows = windows.filter((rule) => rule.kind === 'tokens');
     if (windows.length === 0 && gates.length === 0) return {};
 
-    const giveBack = async (taken: readonly WindowRule[], x: Known): Promise<void> => {
-      for (const rule of taken) await counters.correct(nameOf(rule, x.identity), MINUTE_MS, x.id, 0);
+    /** Gives back what was taken from the windows before this one. */
+    const giveBack = async (until: number, x: Known): Promise<void> => {
+      for (let i = 0; i < until; i++) await counters.correct(nameOf(windows[i]!, x.identity), MINUTE_MS, x.id, 0);
     };
 
     /** Takes from every window and enters every gate, or takes nothing and refuses. */
     const admit = async (x: Known): Promise<void> => {
       const tightest: Partial<Record<WindowKind, { readonly rule: WindowRule; readonly taken: Taken }>> = {};
-      const taken: WindowRule[] = [];
-      for (const rule of windows) {
-        const took = await counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(rule, x), x.id);
+      for (let i = 0; i < windows.length; i++) {
+        const rule = windows[i]!;
+        const answer = counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(rule, x), x.id);
+        // Counters in memory answer at once, and nothing is awaited for nothing.
+        const took = answer instanceof Promise ? await answer : answer;
         if (!took.ok) {
-          await giveBack(taken, x);
+          await giveBack(i, x);
           refuseRate(rule, took.retryAfterMs);
         }
-        taken.push(rule);
         const least = tightest[rule.kind]?.taken.remaining ?? Infinity;
         if (took.remaining < least) tightest[rule.kind] = { rule, taken: took };
       }
       for (const gate of gates) {
         const name = nameOf(gate, x.identity);
-        if (!(await counters.enter(name, gate.limit, x.id))) {
-          await giveBack(taken, x);
+        const answer = counters.enter(name, gate.limit, x.id);
+        if (!(answer instanceof Promise ? await answer : answer)) {
+          await giveBack(windows.length, x);
           refuseConcurrency(gate);
         }
         // Undone as well when a later gate, or a later plugin, refuses.
         x.defer(() => counters.leave(name, x.id));
       }
-      for (const [kind, { rule, taken: took }] of Object.entries(tightest)) {
-        x.header(`x-ratelimit-limit-${kind}`, String(rule.limit));
-        x.header(`x-ratelimit-remaining-${kind}`, String(took.remaining));
-        x.header(`x-ratelimit-reset-${kind}`, span(took.resetMs));
+      for (const { kind, limit, remaining, reset } of HEADERS) {
+        const least = tightest[kind];
+        if (least === undefined) continue;
+        x.header(limit, String(least.rule.limit));
+        x.header(remaining, String(least.taken.remaining));
+        x.header(reset, span(least.taken.resetMs));
       }
     };
 
@@ -68,6 +73,13 @@ export default definePlugin({
     return tokenWindows.length > 0 ? { admit, settle } : { admit };
   },
 });
+
+const HEADERS = (['requests', 'tokens'] as const).map((kind) => ({
+  kind,
+  limit: `x-ratelimit-limit-${kind}`,
+  remaining: `x-ratelimit-remaining-${kind}`,
+  reset: `x-ratelimit-reset-${kind}`,
+}));
 
 /** Under which name a limit of this key, or of its account, is counted. */
 function nameOf(rule: WindowRule | Gate, identity: Known['identity']): string {

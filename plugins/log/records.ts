@@ -1,6 +1,6 @@
 /** Usage records: made from an exchange that has ended, and written. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import type { Attempt, Call, Clock, Exchange, Known, Step } from '../../core/plugin.ts';
+import type { Attempt, Call, Clock, Exchange, Json, JsonObject, Known, Step } from '../../core/plugin.ts';
 
 /** How much of an id that the client made up is kept. */
 const LONGEST_CLIENT_ID = 128;
@@ -82,20 +82,17 @@ function callOf(x: Exchange): Call | undefined {
 
 function otherOf(x: Exchange): UsageRecord['other'] {
   const clientId = x.headers['x-request-id'];
-  return {
-    ...x.notes,
-    ...(x.attempts.length > 0 && { attempts: x.attempts.map(describeAttempt) }),
-    ...(clientId !== undefined && { clientRequestId: clientId.slice(0, LONGEST_CLIENT_ID) }),
-  };
+  const other: Record<string, Json> = Object.assign({}, x.notes);
+  if (x.attempts.length > 0) other.attempts = x.attempts.map(describeAttempt);
+  if (clientId !== undefined) other.clientRequestId = clientId.slice(0, LONGEST_CLIENT_ID);
+  return other;
 }
 
-function describeAttempt(attempt: Attempt) {
-  return {
-    channel: attempt.offer.channel.name,
-    model: attempt.offer.model,
-    ...(attempt.status !== undefined && { status: attempt.status }),
-    ...(attempt.failure !== undefined && { failure: attempt.failure }),
-    ...(attempt.reason !== undefined && { reason: attempt.reason }),
-    ms: attempt.endedMs === undefined ? null : attempt.endedMs - attempt.startedMs,
-  };
+function describeAttempt({ offer, status, failure, reason, startedMs, endedMs }: Attempt): JsonObject {
+  const facts: Record<string, Json> = { channel: offer.channel.name, model: offer.model };
+  if (status !== undefined) facts.status = status;
+  if (failure !== undefined) facts.failure = failure;
+  if (reason !== undefined) facts.reason = reason;
+  facts.ms = endedMs === undefined ? null : endedMs - startedMs;
+  return facts;
 }

@@ -35,22 +35,17 @@ export default definePlugin({
 
     return {
       attempted(_x, { offer, failure, startedMs, endedMs }) {
-        const labels = { channel: offer.channel.name, result: failure ?? 'ok' };
-        meters.attempts.inc(labels);
+        meters.attempts.add(1, offer.channel.name, failure ?? 'ok');
         if (failure === undefined)
           meters.attemptSeconds.observe({ channel: offer.channel.name }, ((endedMs ?? startedMs) - startedMs) / 1_000);
       },
       settle(x) {
         const model = x.served?.priced ?? '';
-        meters.calls.inc({
-          style: x.style?.name ?? 'passage',
-          model,
-          outcome: x.outcome ?? '',
-          status: String(x.status),
-        });
-        if (x.usage !== undefined) {
-          meters.tokens.inc({ model, kind: 'input' }, x.usage.input);
-          meters.tokens.inc({ model, kind: 'output' }, x.usage.output);
+        meters.calls.add(1, x.style?.name ?? 'passage', model, x.outcome ?? '', x.status);
+        const { usage } = x;
+        if (usage !== undefined) {
+          meters.tokens.add(usage.input, model, 'input');
+          meters.tokens.add(usage.output, model, 'output');
         }
         meters.seconds.observe({ style: x.style?.name ?? 'passage' }, (host.clock.now() - x.startedMs) / 1_000);
         return undefined;
@@ -66,6 +61,7 @@ export default definePlugin({
           },
         },
       ],
+      start: meters.watchProcess,
     };
   },
 });
@@ -73,17 +69,22 @@ export default definePlugin({
 function createMeters() {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  let watching = false;
   new Gauge({ name: 'turnpike_up', help: '1 while the gateway runs.', registers }).set(1);
   return {
     registry,
-    calls: new Counter({
+    /** Adds the numbers of the process itself, once: each time would leave an observer behind that nothing takes away. */
+    watchProcess(): void {
+      if (!watching) collectDefaultMetrics({ register: registry });
+      watching = true;
+    },
+    calls: createTally({
       name: 'turnpike_calls_total',
       help: 'Calls that have ended, by how.',
       labelNames: ['style', 'model', 'outcome', 'status'],
       registers,
     }),
-    tokens: new Counter({
+    tokens: createTally({
       name: 'turnpike_tokens_total',
       help: 'Tokens used.',
       labelNames: ['model', 'kind'],
@@ -96,7 +97,7 @@ function createMeters() {
       buckets: SECONDS,
       registers,
     }),
-    attempts: new Counter({
+    attempts: createTally({
       name: 'turnpike_attempts_total',
       help: 'Attempts at channels, by result.',
       labelNames: ['channel', 'result'],
@@ -111,6 +112,38 @@ function createMeters() {
     }),
   };
 }
+
+/** A counter that is cheap to add to. */
+interface Tally {
+  /** `values` are those of the labels, in their order. */
+  add(amount: number, ...values: readonly (string | number)[]): void;
+}
+
+/** The sums are kept here and told to prom-client when somebody reads: there each addition costs a few microseconds. */
+function createTally(counter: {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: string[];
+  readonly registers: Registry[];
+}): Tally {
+  const sums = new Map<string, number>();
+  new Counter({
+    ...counter,
+    collect() {
+      this.reset();
+      for (const [key, sum] of sums) this.labels(...key.split(BETWEEN)).inc(sum);
+    },
+  });
+  return {
+    add(amount, ...values) {
+      const key = values.join(BETWEEN);
+      sums.set(key, (sums.get(key) ?? 0) + amount);
+    },
+  };
+}
+
+/** What no label holds. */
+const BETWEEN = '\0';
 
 const LOOPBACK = /^(127\.|::1$)/;
 

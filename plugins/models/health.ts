@@ -46,6 +46,7 @@ interface Trial {
   readonly startedMs: number;
   readonly probe: boolean;
   readonly exchange: Tried;
+  readonly breaker: Breaker;
 }
 /** What is asked of an exchange: whether its vendor has answered. */
 interface Tried {
@@ -83,6 +84,10 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
     }
     return breaker;
   };
+
+  const restOf = (channel: Channel): Rest | undefined =>
+    // Mostly nobody rests; then no name has to be made up to find that out.
+    rests.size === 0 ? undefined : rests.get(channelId(channel));
 
   const open = (breaker: Breaker, offer: Offer, attempt: Attempt): void => {
     const times = breaker.open?.times ?? 0;
@@ -122,7 +127,7 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
   };
 
   const succeeded = (offer: Offer, trial: Trial): void => {
-    const breaker = breakerOf(offer);
+    const { breaker } = trial;
     if (breaker.open === undefined) {
       breaker.failuresInARow = 0;
       count(breaker, false);
@@ -130,12 +135,12 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
       // One that began before the trouble did says nothing about its end.
       close(breaker, offer);
     }
-    const rest = rests.get(channelId(offer.channel));
+    const rest = restOf(offer.channel);
     if (rest !== undefined && trial.startedMs > rest.sinceMs) rests.delete(channelId(offer.channel));
   };
 
   const failed = (offer: Offer, trial: Trial, attempt: Attempt): void => {
-    const breaker = breakerOf(offer);
+    const { breaker } = trial;
     if (breaker.open !== undefined) {
       // Others that were under way fail, too; only the probe asks the question anew.
       if (trial.probe && trial.startedMs > breaker.open.sinceMs) open(breaker, offer, attempt);
@@ -147,7 +152,7 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
   };
 
   const rest = (channel: Channel, ms: number, credential: boolean): void => {
-    const before = rests.get(channelId(channel));
+    const before = restOf(channel);
     const sinceMs = clock.mono();
     rests.set(channelId(channel), {
       sinceMs,
@@ -160,14 +165,14 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
   };
 
   const release = (offer: Offer): void => {
-    const breaker = breakerOf(offer);
-    if (breaker.probe !== undefined && breaker.probe === trials.get(offer)) breaker.probe = undefined;
+    const trial = trials.get(offer);
+    if (trial !== undefined && trial.breaker.probe === trial) trial.breaker.probe = undefined;
   };
 
   return {
     ready(offer) {
       const now = clock.mono();
-      if ((rests.get(channelId(offer.channel))?.untilMs ?? 0) > now) return false;
+      if ((restOf(offer.channel)?.untilMs ?? 0) > now) return false;
       const breaker = breakerOf(offer);
       if (breaker.open === undefined) return true;
       if (breaker.open.untilMs > now) return false;
@@ -178,13 +183,13 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
       return true;
     },
     readyAtMs(offer) {
-      return Math.max(rests.get(channelId(offer.channel))?.untilMs ?? 0, breakerOf(offer).open?.untilMs ?? 0);
+      return Math.max(restOf(offer.channel)?.untilMs ?? 0, breakerOf(offer).open?.untilMs ?? 0);
     },
     begin(offer, exchange) {
       const breaker = breakerOf(offer);
       const startedMs = clock.mono();
       const probe = breaker.open !== undefined && breaker.open.untilMs <= startedMs && breaker.probe === undefined;
-      const trial = { startedMs, probe, exchange };
+      const trial = { startedMs, probe, exchange, breaker };
       if (probe) breaker.probe = trial;
       trials.set(offer, trial);
     },

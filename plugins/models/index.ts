@@ -7,7 +7,7 @@ import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, readChannels } from './channels.ts';
 import { createHealth, createHealthState } from './health.ts';
 import { listRoutes } from './lists.ts';
-import { offersFor } from './offers.ts';
+import { createOffers } from './offers.ts';
 import { channels, models } from './sections.ts';
 
 export default definePlugin({
@@ -23,11 +23,20 @@ export default definePlugin({
 
     // The vendors are complete only when everybody is created, so this is read when it is first asked for, in `link` at the
     // latest.
-    let read: { readonly channels: Channels; readonly catalog: ModelCatalog } | undefined;
-    const ready = () => {
+    let read: Read | undefined;
+    const ready = (): Read => {
       if (read === undefined) {
         const known = readChannels(host, config.channels);
-        read = { channels: known, catalog: readModels(host, config.models, known, created) };
+        const catalog = readModels(host, config.models, known, created);
+        const offers = createOffers({
+          catalog,
+          health,
+          budget,
+          stylesOf: (channel) => known.get(channel.name)?.styles ?? [],
+          styles: host.styles(),
+          allows: (who, name) => allows(who.identity, name),
+        });
+        read = { channels: known, catalog, offers };
       }
       return read;
     };
@@ -44,20 +53,11 @@ export default definePlugin({
 
     return {
       route(x) {
-        if (x.style === undefined) return undefined;
-        const known = ready();
-        return offersFor(x, x.style.name, {
-          catalog: known.catalog,
-          health,
-          budget,
-          stylesOf: (channel) => known.channels.get(channel.name)?.styles ?? [],
-          styles: host.styles(),
-          allows: (who, name) => allows(who.identity, name),
-        });
+        return x.style === undefined ? undefined : ready().offers(x, x.style.name);
       },
-      attempted(x, attempt) {
-        // A vendor's failure counts even if the client has gone by then; a success cut short by the client is none.
-        health.end(attempt, attempt.failure === undefined && x.signal.aborted);
+      attempted(_x, attempt) {
+        // A vendor's failure counts even if the client has gone by then; a success that was cut short is none.
+        health.end(attempt, attempt.failure === undefined && attempt.cut);
       },
       routes: listRoutes(() => ready().catalog, allows),
       link() {
@@ -77,6 +77,13 @@ export default definePlugin({
     };
   },
 });
+
+/** What the sections say, and what follows from it. */
+interface Read {
+  readonly channels: Channels;
+  readonly catalog: ModelCatalog;
+  readonly offers: ReturnType<typeof createOffers>;
+}
 
 function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;

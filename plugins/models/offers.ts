@@ -1,9 +1,9 @@
 /** What may serve a call: offers one at a time, each chosen when the one before has failed. */
 import type { Model } from '../../core/contracts/catalog.ts';
 import { type Channel, type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
-import type { RetryBudget } from './budget.ts';
+import type { RetryBudget, Seat } from './budget.ts';
 import type { ModelCatalog } from './catalog.ts';
-import { inOrder } from './choose.ts';
+import { inOrder, type Source } from './choose.ts';
 import type { Health } from './health.ts';
 
 /** What choosing needs. */
@@ -18,29 +18,56 @@ export interface OfferTools {
   allows(x: Known, model: string): boolean;
 }
 
-/** The offers for a call. Refuses (404) where there is no such model, or where it does not answer in this style. */
-export function offersFor(x: Known, style: StyleName, tools: OfferTools): Iterable<Offer> {
-  const { catalog, health, budget } = tools;
-  const asked = catalog.require(x.call.model, x.identity);
-  if (!speaks(asked, style, tools)) refuseStyle(asked, style, tools);
-  const chain = catalog
-    .chain(x.call.model)
-    .filter((model) => model === asked || (speaks(model, style, tools) && tools.allows(x, model.name)));
-
-  const seat = budget.enter();
-  const begun: Offer[] = [];
-  x.defer(() => {
-    for (const offer of begun) health.release(offer);
-    seat.leave();
-  });
-  return choose(x, candidates(chain, style, x.identity.key.id, tools), begun, () => seat.retry(), health);
+/** A model that may serve a call, and those of its channels that speak the style. */
+interface Server {
+  readonly model: Model;
+  readonly sources: readonly Source[];
 }
 
-/** Everything that could serve, best first. */
-function* candidates(chain: readonly Model[], style: StyleName, keyId: number, tools: OfferTools): Iterable<Offer> {
-  for (const { name, from } of chain) {
-    const speaking = from.filter(({ channel }) => tools.stylesOf(channel).includes(style));
-    for (const { channel, model } of inOrder(speaking, keyId, name)) yield { channel, model, priced: name };
+/** Finds the offers for a call. Refuses (404) where there is no such model, or where it does not answer in this style. */
+export function createOffers(tools: OfferTools): (x: Known, style: StyleName) => Iterable<Offer> {
+  const { catalog, budget } = tools;
+  // Who may serve is said by gateway.yaml alone, so it is worked out once for each style and public name.
+  const byStyle = new Map<StyleName, Map<string, readonly Server[]>>();
+
+  const serversOf = (x: Known, style: StyleName): readonly Server[] => {
+    const name = x.call.model;
+    let byName = byStyle.get(style);
+    const known = byName?.get(name);
+    if (known !== undefined) return known;
+    const asked = catalog.require(name, x.identity);
+    if (!speaks(asked, style, tools)) refuseStyle(asked, style, tools);
+    const servers = catalog
+      .chain(name)
+      .filter((model) => speaks(model, style, tools))
+      .map((model) => ({
+        model,
+        sources: model.from.filter(({ channel }) => tools.stylesOf(channel).includes(style)),
+      }));
+    byName ??= new Map();
+    byStyle.set(style, byName.set(name, servers));
+    return servers;
+  };
+
+  return (x, style) => {
+    const servers = serversOf(x, style);
+    const seat = budget.enter();
+    const begun: Offer[] = [];
+    x.defer(() => {
+      for (const offer of begun) tools.health.release(offer);
+      seat.leave();
+    });
+    return choose(x, servers, begun, seat, tools);
+  };
+}
+
+/** Everything that could serve, best first: the model asked for, and those of its fallbacks that the caller's key may call. */
+function* candidates(x: Known, servers: readonly Server[], tools: OfferTools): Iterable<Offer> {
+  for (const [i, { model, sources }] of servers.entries()) {
+    if (i > 0 && !tools.allows(x, model.name)) continue;
+    for (const { channel, model: upstream } of inOrder(sources, x.identity.key.id, model.name)) {
+      yield { channel, model: upstream, priced: model.name };
+    }
   }
 }
 
@@ -48,20 +75,15 @@ function* candidates(chain: readonly Model[], style: StyleName, keyId: number, t
  * The candidates that are well, in their order. Where none is, the one that recovers soonest: a try is better than none. Stops
  * when the retry budget is used up.
  */
-function* choose(
-  x: Known,
-  offers: Iterable<Offer>,
-  begun: Offer[],
-  mayRetry: () => boolean,
-  health: Health,
-): Iterable<Offer> {
+function* choose(x: Known, servers: readonly Server[], begun: Offer[], seat: Seat, tools: OfferTools): Iterable<Offer> {
+  const { health } = tools;
   let soonest: Offer | undefined;
-  for (const offer of offers) {
+  for (const offer of candidates(x, servers, tools)) {
     if (!health.ready(offer)) {
       if (soonest === undefined || health.readyAtMs(offer) < health.readyAtMs(soonest)) soonest = offer;
       continue;
     }
-    if (begun.length > 0 && !mayRetry()) {
+    if (begun.length > 0 && !seat.retry()) {
       x.note({ retries: 'retry budget used up' });
       return;
     }

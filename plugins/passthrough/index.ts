@@ -1,5 +1,6 @@
 /** The plugin `passthrough`: files, batches, websockets and whatever else is carried to one channel as it is. */
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import { type Channel, definePlugin, type Exchange, type Host, type Passage, refuse } from '../../core/plugin.ts';
 import { type PassthroughEntry, passthroughSection } from './section.ts';
@@ -9,6 +10,7 @@ export default definePlugin({
   api: 1,
   sections: { passthrough: passthroughSection },
   needs: [Catalog],
+  wants: [KeyPlaces],
   create(host, { passthrough: entries }) {
     const catalog = host.use(Catalog);
 
@@ -49,7 +51,7 @@ function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passa
       if (isOff(channel, host)) refuse(503, 'no_channel', `The channel behind ${prefix} is switched off.`);
       return {
         channel,
-        url: urlOf(x, channel, entry),
+        url: urlOf(x, channel, entry, host.find(KeyPlaces)?.query),
         headers: vendor.credentials!(channel),
         price: BigInt(entry.price ?? 0) * MICRO,
       };
@@ -57,10 +59,15 @@ function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passa
   };
 }
 
-function urlOf(x: Exchange, channel: Channel, { prefix, path = prefix.slice('/v1'.length) }: PassthroughEntry): URL {
+/** Without what a client may have put its key for us in. */
+function urlOf(
+  x: Exchange,
+  channel: Channel,
+  { prefix, path = prefix.slice('/v1'.length) }: PassthroughEntry,
+  keyMember: string | undefined,
+): URL {
   const url = new URL(channel.url + path + x.path.slice(prefix.length));
-  // A client may have put its key for us there.
-  for (const [name, value] of x.query) if (name !== 'key') url.searchParams.append(name, value);
+  for (const [name, value] of x.query) if (name !== keyMember) url.searchParams.append(name, value);
   return url;
 }
 

@@ -20,6 +20,9 @@ export interface Calls {
 
 /** What is remembered of an admitted exchange. */
 interface Taking {
+  readonly exchange: Exchange;
+  /** Of the configuration that admitted it, which alone looks after it. */
+  readonly tariff: Tariff;
   /** Undefined where nothing can be charged. */
   readonly hold: Hold | undefined;
   /** The price of a passage; undefined for a call. */
@@ -28,13 +31,41 @@ interface Taking {
   delivered: bigint;
   outran: boolean;
   charged: bigint;
+  /** Where it stands among those that run; -1 where it does not. */
+  place: number;
+}
+
+/**
+ * An exchange bears its taking itself, and those that run stand in a list: with a WeakMap or a Map that changes with every call
+ * in place of either, three times as much of a call was moved to the old generation, and collecting it cost a tenth of the call.
+ */
+const TAKING = Symbol('taking');
+type Bearer = Exchange & { [TAKING]?: Taking };
+
+function takingOf(x: Bearer): Taking | undefined {
+  return x[TAKING];
 }
 
 export function createCalls(host: Host, tariff: Tariff): Calls {
   const { store, clock, log, boot } = host;
-  const takings = new WeakMap<Exchange, Taking>();
   // Calls of an older configuration that still run are running, too.
-  const running = host.lasting('quota.running', () => new Map<string, Exchange>());
+  const running = host.lasting<Taking[]>('quota.running', () => []);
+
+  function begin(taking: Taking): void {
+    taking.place = running.length;
+    running.push(taking);
+  }
+
+  function end(taking: Taking): void {
+    const { place } = taking;
+    if (place < 0) return;
+    taking.place = -1;
+    // The last one takes its place.
+    const last = running.pop()!;
+    if (last === taking) return;
+    running[place] = last;
+    last.place = place;
+  }
 
   /** The log and the usage record tell what was odd about a call. */
   function noteAnomalies(x: Exchange, due: bigint, hold: Hold): void {
@@ -46,26 +77,27 @@ export function createCalls(host: Host, tariff: Tariff): Calls {
   }
 
   return {
-    isRunning: (id) => running.has(id),
-    charged: (x) => takings.get(x)?.charged ?? 0n,
+    isRunning: (id) => running.some(({ exchange }) => exchange.id === id),
+    charged: (x) => takingOf(x)?.charged ?? 0n,
 
     async admit(x) {
       const fixed = x.passage?.target(x).price;
       const amount = least(fixed ?? tariff.most(x.call, x.startedMs), LARGEST_CALL);
       const hold = amount === 0n ? undefined : holdFor(x, amount, boot);
+      const taking = { exchange: x, tariff, hold, fixed, delivered: 0n, outran: false, charged: 0n, place: -1 };
       if (hold !== undefined) {
         // A crash may forget a hold: nothing has gone out for it that could be charged.
         const refused = await store.atomic(holdSteps(hold), 'ran');
         if (refused !== undefined) throw insufficient(refused, amount);
-        running.set(x.id, x);
+        begin(taking);
       }
-      takings.set(x, { hold, fixed, delivered: 0n, outran: false, charged: 0n });
+      (x as Bearer)[TAKING] = taking;
     },
 
     settle(x) {
-      const taking = takings.get(x);
+      const taking = takingOf(x);
       if (taking === undefined) return undefined;
-      running.delete(x.id);
+      end(taking);
       const { hold, fixed } = taking;
       if (hold !== undefined) {
         const due = tariff.due(x, fixed);
@@ -78,10 +110,10 @@ export function createCalls(host: Host, tariff: Tariff): Calls {
 
     async checkpoint() {
       const steps: Step[] = [];
-      for (const x of running.values()) {
-        const taking = takings.get(x);
-        if (taking?.hold === undefined || !x.delivered) continue;
-        const { hold, fixed } = taking;
+      // A copy: whoever is cut off may leave the list at once.
+      for (const taking of [...running]) {
+        const { exchange: x, hold, fixed } = taking;
+        if (taking.tariff !== tariff || hold === undefined || !x.delivered) continue;
         const due = tariff.due(x, fixed);
         const delivered = least(due, hold.amount);
         if (delivered > taking.delivered) {

@@ -1,6 +1,6 @@
 /** The plugin `quota`: the ledger. Holds what a call may cost before it goes out, charges what was used of it. */
 import { Accounts } from '../../core/contracts/accounts.ts';
-import { Catalog, Prices } from '../../core/contracts/catalog.ts';
+import { Catalog } from '../../core/contracts/catalog.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { definePlugin } from '../../core/plugin.ts';
@@ -12,8 +12,7 @@ import { createPriceBook, pricesSchema } from './price-book.ts';
 import { createSweep, recover } from './recovery.ts';
 import { quotaSection } from './sections.ts';
 import { migrations } from './tables.ts';
-import { createTariff, upstreamOf } from './tariff.ts';
-import { saneUsage } from './usage-sanity.ts';
+import { createTariff } from './tariff.ts';
 
 /** How often running calls write down what they have delivered. */
 const CHECKPOINT_MS = 1_000;
@@ -27,7 +26,7 @@ export default definePlugin({
   migrations,
   needs: [Catalog],
   wants: [Records, Accounts],
-  provides: [Ledger, Prices],
+  provides: [Ledger],
   create(host, { quota, prices }) {
     const { store, clock, log } = host;
     const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
@@ -35,9 +34,6 @@ export default definePlugin({
     const calls = createCalls(host, tariff);
     const ledger = createLedger(store, clock, calls.charged);
     host.provide(Ledger, ledger);
-    host.provide(Prices, {
-      cost: (model, from, usage, atMs) => book.cost(model, upstreamOf(from), saneUsage(usage).usage, atMs),
-    });
 
     let lines: readonly string[] = [];
     let recovered = false;

@@ -31,62 +31,62 @@ interface Bucket extends Layer {
   readonly windowStart: number;
 }
 
-/** A bucket as a call meets it. */
-interface Limit extends Bucket {
-  /** What the client is told where too little is left. */
+/** A layer as a call meets it: who is asked there, what the client is told where too little is left, and the statements. */
+interface Limit {
+  readonly owner: 'accountId' | 'keyId';
   readonly code: string;
   readonly message: string;
+  readonly hold: string;
+  readonly close: string;
+}
+
+function limitOf(kind: Layer['kind'], owner: Limit['owner'], code: string, message: string): Limit {
+  const bucket = `kind = '${kind}' AND owner = ? AND window_start = 0`;
+  return {
+    owner,
+    code,
+    message,
+    hold: `UPDATE bucket SET held = held + ? WHERE ${bucket} AND (unlimited = 1 OR granted - used - held >= ?)`,
+    close: `UPDATE bucket SET held = held - ?, used = used + ? WHERE ${bucket}`,
+  };
 }
 
 /** The layers a call is taken from, in the order in which they may refuse. */
 const limits = [
-  {
-    kind: 'account',
-    code: 'QUOTA_USER_INSUFFICIENT',
-    message: 'the account has not that much left. Credit it, or ask for fewer output tokens.',
-  },
-  {
-    kind: 'key',
-    code: 'QUOTA_TOKEN_INSUFFICIENT',
-    message: 'this key may not spend that much any more. Raise its allowance, or ask for fewer output tokens.',
-  },
-] as const;
-
-function limitsOf(payer: Payer): readonly Limit[] {
-  const owners = { account: payer.accountId, key: payer.keyId };
-  return limits.map((limit) => ({ ...limit, owner: owners[limit.kind], windowStart: 0 }));
-}
+  limitOf(
+    'account',
+    'accountId',
+    'QUOTA_USER_INSUFFICIENT',
+    'the account has not that much left. Credit it, or ask for fewer output tokens.',
+  ),
+  limitOf(
+    'key',
+    'keyId',
+    'QUOTA_TOKEN_INSUFFICIENT',
+    'this key may not spend that much any more. Raise its allowance, or ask for fewer output tokens.',
+  ),
+];
 
 /** How many layers every call is taken from. */
 export const LIMITS_PER_CALL = limits.length;
 
 const THIS_BUCKET = 'kind = ? AND owner = ? AND window_start = ?';
+const INSERT_ENTRY = 'INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor) VALUES';
+/** A call's debits in all layers. */
+const INSERT_DEBITS = `${INSERT_ENTRY} (?, 'debit', 'account', ?, 0, ?, ?, ?), (?, 'debit', 'key', ?, 0, ?, ?, ?)`;
+const INSERT_HOLD = `INSERT INTO hold (id, boot, account_id, key_id, amount, style, model, stream, ip, created_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Sets the amount aside in every layer. The `must` that fails is the code of the first layer that has too little. */
 export function holdSteps(hold: Hold): readonly Step[] {
-  return [
-    ...limitsOf(hold).map(({ kind, owner, windowStart, code }) => ({
-      sql: `UPDATE bucket SET held = held + ? WHERE ${THIS_BUCKET} AND (unlimited = 1 OR granted - used - held >= ?)`,
-      params: [hold.amount, kind, owner, windowStart, hold.amount],
-      must: code,
-    })),
-    {
-      sql: `INSERT INTO hold (id, boot, account_id, key_id, amount, style, model, stream, ip, created_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      params: [
-        hold.id,
-        hold.boot,
-        hold.accountId,
-        hold.keyId,
-        hold.amount,
-        hold.style,
-        hold.model,
-        hold.stream ? 1 : 0,
-        hold.ip,
-        hold.createdMs,
-      ],
-    },
-  ];
+  const { id, boot, accountId, keyId, amount, style, model, stream, ip, createdMs } = hold;
+  const steps: Step[] = [];
+  for (const { owner, code, hold: sql } of limits) {
+    steps.push({ sql, params: [amount, hold[owner], amount], must: code });
+  }
+  const params = [id, boot, accountId, keyId, amount, style, model, stream ? 1 : 0, ip, createdMs];
+  steps.push({ sql: INSERT_HOLD, params });
+  return steps;
 }
 
 /** The refusal behind a code that `holdSteps` came back with. */
@@ -113,21 +113,23 @@ export function closeSteps(
   atMs: number,
   actor: 'call' | 'recovery',
 ): readonly Step[] {
-  const steps: Step[] = [{ sql: 'DELETE FROM hold WHERE id = ?', params: [hold.id], must: 'settled' }];
-  for (const limit of limitsOf(hold)) {
+  const { id, amount, accountId, keyId } = hold;
+  const steps: Step[] = [{ sql: 'DELETE FROM hold WHERE id = ?', params: [id], must: 'settled' }];
+  for (const { owner, close } of limits) {
+    steps.push({ sql: close, params: [amount, charge, hold[owner]], must: 'bucket_missing' });
+  }
+  if (charge > 0n) {
     steps.push({
-      sql: `UPDATE bucket SET held = held - ?, used = used + ? WHERE ${THIS_BUCKET}`,
-      params: [hold.amount, charge, limit.kind, limit.owner, limit.windowStart],
-      must: 'bucket_missing',
+      sql: INSERT_DEBITS,
+      params: [id, accountId, charge, atMs, actor, id, keyId, charge, atMs, actor],
     });
-    if (charge > 0n) steps.push(entryStep({ ref: hold.id, op: 'debit', amount: charge, atMs, actor }, limit));
   }
   return steps;
 }
 
 interface Entry {
   readonly ref: string;
-  readonly op: 'debit' | 'credit';
+  readonly op: 'credit';
   readonly amount: bigint;
   readonly atMs: number;
   readonly actor: string;
@@ -135,7 +137,7 @@ interface Entry {
 
 function entryStep(entry: Entry, { kind, owner, windowStart }: Bucket): Step {
   return {
-    sql: `INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    sql: `${INSERT_ENTRY} (?, ?, ?, ?, ?, ?, ?, ?)`,
     params: [entry.ref, entry.op, kind, owner, windowStart, entry.amount, entry.atMs, entry.actor],
   };
 }

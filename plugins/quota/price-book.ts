@@ -64,8 +64,10 @@ export function createPriceBook(options: {
   function find(model: Model, upstream: Upstream | undefined, atMs: number): Found | undefined {
     const { written, rows } = own(model);
     if (written) {
-      const dated = rows?.find(({ fromMs }) => fromMs <= atMs);
-      return dated && { row: dated.row, from: dated.from, source: 'gateway.yaml' };
+      for (const { fromMs, row, from } of rows ?? []) {
+        if (fromMs <= atMs) return { row, from, source: 'gateway.yaml' };
+      }
+      return undefined;
     }
     const list = upstream && lists(upstream, atMs);
     return list && { row: list.row, from: list.from, source: `genai-prices data, ${list.known}` };

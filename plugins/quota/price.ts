@@ -60,39 +60,68 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
   let rates = row.rates;
   for (const tier of [{ above: -1, rates: {} }, ...row.tiers.toSorted((a, b) => a.above - b.above)]) {
     rates = { ...rates, ...tier.rates };
-    levels.push(level(tier.above, rates, amount));
+    levels.push(level(tier.above, rates, amount, levels.at(-1)));
   }
+  /** The last level that so much input reaches; the first one is reached by everything. */
+  const levelAt = (input: number): Level => {
+    let reached = levels.length - 1;
+    while (levels[reached]!.above >= input) reached--;
+    return levels[reached]!;
+  };
 
   return {
     cost(usage) {
-      const input = share(usage.input);
-      const output = share(usage.output);
-      const at = levels.findLast(({ above }) => above < input.whole)!;
+      const input = wholeTokens(usage.input);
+      const output = wholeTokens(usage.output);
+      const at = levelAt(input);
+      // Each token once: parts that claim more than there is get what is left.
+      const cacheRead = Math.min(wholeTokens(usage.cacheRead), input);
+      const cacheWrite = Math.min(wholeTokens(usage.cacheWrite), input - cacheRead);
+      const cacheWriteLong = Math.min(wholeTokens(usage.cacheWriteLong), input - cacheRead - cacheWrite);
+      const text = input - cacheRead - cacheWrite - cacheWriteLong;
+      const inputAudio = Math.min(wholeTokens(usage.inputAudio), text);
+      const reasoning = Math.min(wholeTokens(usage.reasoning), output);
+      const outputAudio = Math.min(wholeTokens(usage.outputAudio), output - reasoning);
       const sum =
         perRequest +
-        input.take(usage.cacheRead) * at.cacheRead +
-        input.take(usage.cacheWrite) * at.cacheWrite +
-        input.take(usage.cacheWriteLong) * at.cacheWriteLong +
-        input.take(usage.inputAudio) * at.inputAudio +
-        input.rest() * at.input +
-        output.take(usage.reasoning) * at.reasoning +
-        output.take(usage.outputAudio) * at.outputAudio +
-        output.rest() * at.output;
+        times(cacheRead, at.cacheRead) +
+        times(cacheWrite, at.cacheWrite) +
+        times(cacheWriteLong, at.cacheWriteLong) +
+        times(inputAudio, at.inputAudio) +
+        times(text - inputAudio, at.input) +
+        times(reasoning, at.reasoning) +
+        times(outputAudio, at.outputAudio) +
+        times(output - reasoning - outputAudio, at.output);
       return roundUp(sum);
     },
     most({ input, output, media }) {
-      const reached = levels.filter(({ above }) => above < input);
-      const dearestInput = highest(reached.map((at) => (media ? highest([at.anyText, at.inputAudio]) : at.anyText)));
-      const dearestOutput = highest(reached.map((at) => at.anyOutput));
-      return roundUp(perRequest + BigInt(input) * dearestInput + BigInt(output) * dearestOutput);
+      const at = levelAt(input);
+      return roundUp(
+        perRequest + times(input, media ? at.dearestMedia : at.dearestText) + times(output, at.dearestOutput),
+      );
     },
   };
 }
 
-/** The rates of calls with more than `above` input tokens, in micro-quota per token times the denominator. */
-type Level = Readonly<Record<Rate | 'anyText' | 'anyOutput', bigint>> & { readonly above: number };
+/** Most kinds of tokens do not occur in a use: no big integer is made for them. */
+function times(tokens: number, rate: bigint): bigint {
+  return tokens === 0 ? 0n : BigInt(tokens) * rate;
+}
 
-function level(above: number, rates: Rates, amount: (value: Decimal | undefined) => bigint | undefined): Level {
+/**
+ * The rates of calls with more than `above` input tokens, in micro-quota per token times the denominator. The dearest are those
+ * of this level and of all below it: a call that may reach this one may end in any of them.
+ */
+type Level = Readonly<Record<Rate | 'dearestText' | 'dearestMedia' | 'dearestOutput', bigint>> & {
+  readonly above: number;
+};
+
+function level(
+  above: number,
+  rates: Rates,
+  amount: (value: Decimal | undefined) => bigint | undefined,
+  below: Level | undefined,
+): Level {
   const input = amount(rates.input) ?? 0n;
   const cacheRead = amount(rates.cacheRead) ?? input;
   const cacheWrite = amount(rates.cacheWrite) ?? input;
@@ -101,8 +130,7 @@ function level(above: number, rates: Rates, amount: (value: Decimal | undefined)
   const output = amount(rates.output) ?? 0n;
   const reasoning = amount(rates.reasoning) ?? output;
   const outputAudio = amount(rates.outputAudio) ?? output;
-  const anyText = highest([input, cacheRead, cacheWrite, cacheWriteLong]);
-  const anyOutput = highest([output, reasoning, outputAudio]);
+  const dearestText = highest([input, cacheRead, cacheWrite, cacheWriteLong, below?.dearestText ?? 0n]);
   return {
     above,
     input,
@@ -113,23 +141,9 @@ function level(above: number, rates: Rates, amount: (value: Decimal | undefined)
     output,
     reasoning,
     outputAudio,
-    anyText,
-    anyOutput,
-  };
-}
-
-/** Hands out the tokens of a whole, each once: parts that claim more than there is get what is left. */
-function share(count: number): { readonly whole: number; take(part: number): bigint; rest(): bigint } {
-  const whole = wholeTokens(count);
-  let left = whole;
-  return {
-    whole,
-    take(part) {
-      const taken = Math.min(wholeTokens(part), left);
-      left -= taken;
-      return BigInt(taken);
-    },
-    rest: () => BigInt(left),
+    dearestText,
+    dearestMedia: highest([dearestText, inputAudio, below?.dearestMedia ?? 0n]),
+    dearestOutput: highest([output, reasoning, outputAudio, below?.dearestOutput ?? 0n]),
   };
 }
 

@@ -63,7 +63,7 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
 }
 
 /** What the price book wants to know of a place where a model may be had. */
-export function upstreamOf(from: Model['from'][number]): Upstream {
+function upstreamOf(from: Model['from'][number]): Upstream {
   return { vendor: from.channel.vendor, url: from.channel.url, model: from.model };
 }
 

@@ -20,6 +20,7 @@ export function wholeTokens(count: number): number {
  */
 export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] } {
   const anomalies: string[] = [];
+  if (addsUp(usage)) return { usage, anomalies };
   const whole = (name: CountName): number => {
     const tokens = wholeTokens(usage[name]);
     if (tokens !== usage[name]) anomalies.push(`${name} is ${usage[name]}`);
@@ -53,6 +54,29 @@ export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anoma
     },
     anomalies,
   };
+}
+
+/** Nearly every record does; the work of telling what is wrong is for the others. */
+function addsUp(usage: Usage): boolean {
+  const { input, cacheRead, cacheWrite, cacheWriteLong, inputAudio, output, reasoning, outputAudio } = usage;
+  return (
+    isCount(input) &&
+    isCount(cacheRead) &&
+    isCount(cacheWrite) &&
+    isCount(cacheWriteLong) &&
+    cacheRead + cacheWrite + cacheWriteLong <= input &&
+    isCount(inputAudio) &&
+    inputAudio <= input &&
+    isCount(output) &&
+    isCount(reasoning) &&
+    isCount(outputAudio) &&
+    reasoning + outputAudio <= output &&
+    typeof usage.estimated === 'boolean'
+  );
+}
+
+function isCount(count: number): boolean {
+  return Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS;
 }
 
 type CountName = Exclude<keyof Usage, 'estimated'>;

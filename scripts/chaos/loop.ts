@@ -104,7 +104,7 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
 
   /** A command beside the running gateway, as the command line gives it. */
   const command = async (line: string, stdin = ''): Promise<string> => {
-    const result = await askControl(controlPath(storeFile), line.split(' '), stdin);
+    const result = await askControl(controlPath(storeFile), { argv: line.split(' '), stdin, cwd: dir });
     if (result?.code !== 0) throw new Error(`turnpike ${line}: ${result?.stderr || result?.stdout}`);
     return result.stdout.trim();
   };
@@ -117,7 +117,8 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
   const inspect = async (run: number): Promise<void> => {
     const left = openHolds(storeFile);
     if (left > 0) blame('hold left', `${left} holds are open when run ${run} is ready`);
-    const { code, stdout, stderr } = (await askControl(controlPath(storeFile), ['reconcile'], ''))!;
+    const line = { argv: ['reconcile'], stdin: '', cwd: dir };
+    const { code, stdout, stderr } = (await askControl(controlPath(storeFile), line))!;
     if (code !== 0) blame('reconcile', `run ${run}: ${stdout}${stderr}`);
     if (run % COUNT_AGAIN_EVERY === 0)
       for (const fault of ledgerFaults(storeFile)) blame('ledger', `run ${run}: ${fault}`);

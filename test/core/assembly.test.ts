@@ -59,6 +59,9 @@ async function problems(run: () => Promise<unknown>): Promise<readonly string[]>
   return assert.fail('nothing was wrong');
 }
 
+/** Patience without end. */
+const never = new Promise<void>(() => {});
+
 const A = service<string>('a');
 const B = service<string>('b');
 const C = service<string>('c');
@@ -212,7 +215,9 @@ describe('services', () => {
     const nosy = definePlugin({ name: 'nosy', api: 1, create: (host) => ({ styles: [host.use(A)] as never }) });
     assert.equal((await assembled(plugins)).find(A), 'a of one');
     assert.equal((await assembled(plugins)).find(B), undefined);
-    await assert.rejects(assembled([nosy, ...plugins]), { message: 'nosy uses a without naming it in `needs`' });
+    await assert.rejects(assembled([nosy, ...plugins]), {
+      message: 'the plugin nosy failed in its `create`: it uses a without naming it in `needs`',
+    });
   });
 });
 
@@ -310,12 +315,54 @@ describe('mistakes', () => {
           vendors: [{ name: 'acme', speaks: {} }],
           guards: { badge: async () => undefined },
           routes: [{ method: 'GET', path: '/hours', access: 'public', handle: () => 9 }],
+          commands: [{ name: 'acme hours', summary: 'says when', run: () => '9' }],
         }),
       });
     assert.deepEqual(await problems(() => assembled([bringing('one'), bringing('two')])), [
-      'another plugin brings the vendor acme already',
-      'another plugin brings the guard badge already',
-      'another plugin brings the route GET /hours already',
+      'one brings the vendor acme already',
+      'one brings the guard badge already',
+      'one brings the route GET /hours already',
+      'one brings the command acme hours already',
+    ]);
+  });
+
+  it('are a route or a command of a plugin that core has, too', async () => {
+    const greedy = definePlugin({
+      name: 'greedy',
+      api: 1,
+      create: () => ({
+        routes: ['/healthz', '/readyz'].map((path) => ({
+          method: 'GET',
+          path,
+          access: 'public',
+          handle: () => 'all is well',
+        })),
+        commands: ['backup', 'start'].map((name) => ({ name, summary: 'does something else', run: () => '' })),
+      }),
+    });
+    assert.deepEqual(await problems(() => assembled([greedy])), [
+      'core brings the route GET /healthz already',
+      'core brings the route GET /readyz already',
+      'core brings the command backup already',
+      'core brings the command start already',
+    ]);
+  });
+
+  it('are a route whose guard nobody brings, also where its plugin comes before the one that could', async () => {
+    const route = (path: string, ...access: string[]) => ({ method: 'GET', path, access, handle: () => 9 }) as const;
+    const house = definePlugin({
+      name: 'house',
+      api: 1,
+      create: () => ({ routes: [route('/door', 'badge'), route('/safe', 'badge', 'code')] }),
+    });
+    const porter = definePlugin({
+      name: 'porter',
+      api: 1,
+      create: () => ({ guards: { badge: async () => undefined } }),
+    });
+    const assembly = await assembled([house, porter]);
+    assert.deepEqual(await problems(async () => assembly.link()), [
+      'GET /safe asks for the guard code, which no plugin brings',
     ]);
   });
 
@@ -365,8 +412,8 @@ describe('a plugin', () => {
       });
     const assembly = await assembled([make('asks', { needs: [A] }), make('gives', { provides: [A] })]);
     await assembly.start();
-    await assembly.stop();
-    await assembly.stop();
+    await assembly.stop(never);
+    await assembly.stop(never);
     assert.deepEqual(told, ['start gives', 'start asks', 'stop asks', 'stop gives']);
   });
 
@@ -385,8 +432,74 @@ describe('a plugin', () => {
         }),
       });
     const assembly = await assembled([make('one', false), make('two', true), make('three', false)]);
-    await assert.rejects(assembly.start(), { message: 'no' });
-    await assembly.stop();
+    await assert.rejects(assembly.start(), { message: 'the plugin two failed in its `start`: no' });
+    await assembly.stop(never);
     assert.deepEqual(told, ['start one', 'start two', 'stop two', 'stop one']);
+  });
+
+  it('is named where it fails, whatever it was asked for', async () => {
+    for (const step of ['create', 'link', 'start'] as const) {
+      const no = (): never => {
+        throw new TypeError('x is undefined');
+      };
+      const clumsy = definePlugin({
+        name: 'clumsy',
+        api: 1,
+        create: () => (step === 'create' ? no() : { [step]: no }),
+      });
+      await assert.rejects(
+        async () => {
+          const assembly = await assembled([clumsy]);
+          assembly.link();
+          await assembly.start();
+        },
+        { message: `the plugin clumsy failed in its \`${step}\`: x is undefined` },
+      );
+    }
+  });
+
+  it('that does not stop keeps no other from being stopped, and is named in the log', async () => {
+    const told: string[] = [];
+    const make = (name: string, stop: () => void | Promise<void>) =>
+      definePlugin({
+        name,
+        api: 1,
+        create: () => ({
+          stop() {
+            told.push(name);
+            return stop();
+          },
+        }),
+      });
+    const assembly = await assembled([
+      make('first-to-start', () => {}),
+      make('hangs', () => new Promise(() => {})),
+      make('rejects', async () => Promise.reject(new Error('not now'))),
+      make('throws', () => {
+        throw new Error('never');
+      }),
+    ]);
+    await assembly.start();
+    lines.splice(0);
+    let enough = (): void => {};
+    const stopped = assembly.stop(
+      new Promise((done) => {
+        enough = done;
+      }),
+    );
+    while (told.at(-1) !== 'hangs') await new Promise((resolve) => setImmediate(resolve));
+    enough();
+    await stopped;
+    assert.deepEqual(told, ['throws', 'rejects', 'hangs', 'first-to-start']);
+    const logged = lines.map((line) => JSON.parse(line) as { level: string; msg: string; plugin: string });
+    assert.deepEqual(
+      logged.map(({ level, msg, plugin }) => `${level} ${plugin}: ${msg}`),
+      [
+        'error throws: a plugin did not stop well',
+        'error rejects: a plugin did not stop well',
+        'error hangs: a plugin took too long to stop',
+      ],
+    );
+    assert.match(lines[0]!, /never/);
   });
 });

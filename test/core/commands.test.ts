@@ -1,12 +1,22 @@
 /** Command lines: which command the words name, what it is given, and the exit code of every way it can end; and the socket they go through. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
-import { CommandFailed, type CommandResult, findCommand, runCommand, usage } from '../../core/commands.ts';
+import {
+  CORE_COMMANDS,
+  CommandFailed,
+  type CommandLine,
+  type CommandResult,
+  findCommand,
+  misused,
+  readWords,
+  runCommand,
+  usage,
+} from '../../core/commands.ts';
 import { askControl, controlPath, openControl } from '../../core/control.ts';
 import { type Command, type CommandRequest, refuse, UsageError } from '../../core/plugin.ts';
 
@@ -42,20 +52,22 @@ const COMMANDS: readonly Command[] = [
     throw new TypeError('x is undefined');
   }),
 ];
-const run = (line: string, stdin = ''): Promise<CommandResult> => runCommand(COMMANDS, line.split(' '), stdin);
+const typed = (line: string, stdin = ''): CommandLine => ({ argv: line.split(' '), stdin, cwd: '/home/ada' });
+const run = (line: string, stdin = ''): Promise<CommandResult> => runCommand(COMMANDS, typed(line, stdin));
 
 describe('a command line', () => {
   it('names its command with all of its words', () => {
     assert.equal(findCommand(COMMANDS, ['key', 'list', '--all'])?.name, 'key list');
-    for (const words of [['key'], ['key', 'remove'], ['keys', 'list'], ['list'], []]) {
+    for (const words of [['key'], ['key', 'remove'], ['keys', 'list'], ['list'], ['constructor'], []]) {
       assert.equal(findCommand(COMMANDS, words), undefined, words.join(' '));
     }
   });
 
-  it('gives the command its options, short ones too, and what stood on standard input', async () => {
+  it('gives the command its options, short ones too, what stood on standard input, and the folder', async () => {
     assert.deepEqual(await run('key create -n first --unlimited', 'secret'), { code: 0, stdout: 'made\n', stderr: '' });
-    const { values, positionals, stdin } = asked.at(-1)!;
+    const { values, positionals, stdin, cwd } = asked.at(-1)!;
     assert.deepEqual([{ ...values }, positionals, stdin], [{ name: 'first', unlimited: true }, [], 'secret']);
+    assert.equal(cwd, '/home/ada');
     await run('key create --name=-');
     assert.deepEqual({ ...asked.at(-1)!.values }, { name: '-' });
   });
@@ -115,6 +127,27 @@ describe('a command line', () => {
     assert.deepEqual(await run('broken'), { code: 1, stdout: '', stderr: 'x is undefined\n' });
   });
 
+  it('of core takes no word that it does not know, either', () => {
+    const { start, check, restore } = CORE_COMMANDS;
+    assert.deepEqual({ ...readWords(start, ['start', '--welcome']).values }, { welcome: true });
+    assert.deepEqual(readWords(restore, ['restore', 'x.db']).positionals, ['x.db']);
+    for (const [core, line] of [
+      [start, 'start --port 9000'],
+      [start, 'start now'],
+      [check, 'check --nonsense foo'],
+      [check, 'check --welcome'],
+      [restore, 'restore'],
+      [restore, 'restore a b'],
+    ] as const) {
+      assert.throws(() => readWords(core, line.split(' ')), UsageError, line);
+    }
+    assert.deepEqual(misused(restore, new UsageError('expected FILE')), {
+      code: 2,
+      stdout: '',
+      stderr: 'expected FILE\nusage: turnpike restore FILE\n',
+    });
+  });
+
   it('is shown with its words and its options', () => {
     assert.equal(usage(COMMANDS[2]!), 'user credit NAME UNITS');
     assert.equal(usage(COMMANDS[1]!), 'key list');
@@ -141,23 +174,24 @@ describe('the control socket', () => {
   it('takes a command there and its result back', async () => {
     const path = freshPath();
     const seen: unknown[] = [];
-    const control = await openControl(path, async (argv, stdin) => {
-      seen.push([argv, stdin]);
+    const control = await openControl(path, async (line) => {
+      seen.push(line);
       return answered;
     });
-    assert.deepEqual(await askControl(path, ['key', 'create', '--name', 'a b\n'], 'pass\nword'), answered);
-    assert.deepEqual(seen, [[['key', 'create', '--name', 'a b\n'], 'pass\nword']]);
+    const line = { argv: ['key', 'create', '--name', 'a b\n'], stdin: 'pass\nword', cwd: '/home/ada' };
+    assert.deepEqual(await askControl(path, line), answered);
+    assert.deepEqual(seen, [line]);
     await control.close();
   });
 
   it('takes commands that are long, and several at once', async () => {
     const path = freshPath();
-    const control = await openControl(path, async ([word], stdin) => ({
+    const control = await openControl(path, async ({ argv: [word], stdin }) => ({
       code: 0,
       stdout: word! + stdin.length,
       stderr: '',
     }));
-    const results = await Promise.all(['a', 'b', 'c'].map((word) => askControl(path, [word], 'x'.repeat(60_000))));
+    const results = await Promise.all(['a', 'b', 'c'].map((word) => askControl(path, typed(word, 'x'.repeat(60_000)))));
     assert.deepEqual(
       results.map((result) => result?.stdout),
       ['a60000', 'b60000', 'c60000'],
@@ -167,17 +201,17 @@ describe('the control socket', () => {
 
   it('is not there where no gateway runs, whatever one has left behind', async () => {
     const path = freshPath();
-    assert.equal(await askControl(path, ['help'], ''), undefined);
+    assert.equal(await askControl(path, typed('help')), undefined);
     const control = await openControl(path, async () => answered);
     await control.close();
-    assert.equal(await askControl(path, ['help'], ''), undefined);
+    assert.equal(await askControl(path, typed('help')), undefined);
   });
 
   onUnix('takes the place of what a gateway that died has left', async () => {
     const path = freshPath();
     writeFileSync(path, 'left behind');
     const control = await openControl(path, async () => answered);
-    assert.deepEqual(await askControl(path, ['help'], ''), answered);
+    assert.deepEqual(await askControl(path, typed('help')), answered);
     await control.close();
   });
 
@@ -191,16 +225,45 @@ describe('the control socket', () => {
   it('hangs up on a line that is too long or no command, and runs none of it', async () => {
     const path = freshPath();
     const control = await openControl(path, async () => assert.fail('it must not run'));
-    const line = (stdin: string) => `${JSON.stringify({ argv: ['help'], stdin })}\n`;
+    const line = (stdin: string) => `${JSON.stringify(typed('help', stdin))}\n`;
     for (const words of [line('x'.repeat(70_000)), line('x'.repeat(65_536)), 'x'.repeat(1 << 20)]) {
       assert.equal(await say(path, words), '');
     }
-    for (const words of ['\n', 'help\n', 'null\n', '[]\n', '{"argv":["help"]}\n', '{"argv":"help","stdin":""}\n']) {
+    for (const words of [
+      '\n',
+      'help\n',
+      'null\n',
+      '[]\n',
+      '{"argv":["help"]}\n',
+      '{"argv":["help"],"stdin":""}\n',
+      '{"argv":"help","stdin":"","cwd":"/"}\n',
+    ]) {
       assert.equal(await say(path, words), '', words);
     }
-    await assert.rejects(askControl(path, ['help'], 'x'.repeat(70_000)), {
+    await assert.rejects(askControl(path, typed('help', 'x'.repeat(70_000))), {
       message: 'the running gateway closed the control socket without an answer',
     });
+    await control.close();
+  });
+
+  onUnix('of another user is told nothing, where others could have put it', async (t) => {
+    const path = freshPath();
+    let heard = 0;
+    const control = await openControl(path, async () => {
+      heard++;
+      return answered;
+    });
+    const { uid } = statSync(path);
+    t.mock.method(process as { getuid(): number }, 'getuid', () => uid + 1);
+    for (const mode of [0o777, 0o1777, 0o775]) {
+      chmodSync(folder, mode);
+      await assert.rejects(askControl(path, typed('help', 'password')), {
+        message: `the control socket ${path} belongs to another user: run this as the user the gateway runs as`,
+      });
+    }
+    assert.equal(heard, 0);
+    chmodSync(folder, 0o755);
+    assert.deepEqual(await askControl(path, typed('help')), answered, 'nobody but its owner could have put it here');
     await control.close();
   });
 
@@ -208,7 +271,7 @@ describe('the control socket', () => {
     const path = freshPath();
     const server = createServer((socket: Socket) => void socket.once('data', () => socket.end('{"code":0,"std')));
     await new Promise<void>((listening) => server.listen(path, listening));
-    await assert.rejects(askControl(path, ['help'], ''), { message: /without an answer/ });
+    await assert.rejects(askControl(path, typed('help')), { message: /without an answer/ });
     await new Promise((closed) => server.close(closed));
   });
 
@@ -226,7 +289,7 @@ describe('the control socket', () => {
       });
     });
     const idler = say(path, '{"argv":');
-    const result = askControl(path, ['backup', 'x'], '');
+    const result = askControl(path, typed('backup x'));
     await running;
     const closed = control.close();
     assert.equal(await idler, '');
@@ -239,13 +302,15 @@ describe('the control socket', () => {
     'lies beside the database, or where a path that long would not do, in the folder for such things',
     async () => {
       assert.equal(controlPath('/data/turnpike.db'), '/data/turnpike.db.sock');
+      // The system counts bytes.
+      assert.equal(dirname(controlPath(`/${'ü'.repeat(50)}/turnpike.db`)), tmpdir());
       const long = join(folder, 'x'.repeat(100), 'turnpike.db');
       const path = controlPath(long);
       assert.equal(dirname(path), tmpdir());
       assert.notEqual(path, controlPath(`${long}2`));
       assert.equal(path, controlPath(long));
       const control = await openControl(path, async () => answered);
-      assert.deepEqual(await askControl(path, ['help'], ''), answered);
+      assert.deepEqual(await askControl(path, typed('help')), answered);
       await control.close();
     },
   );

@@ -536,7 +536,7 @@ describe('core sections', () => {
       port: 8080,
       tls: undefined,
       trustProxy: [],
-      body: { jsonBytes: 16 * 1024 ** 2, uploadBytes: 32 * 1024 ** 2 },
+      body: { jsonBytes: 16 * 1024 ** 2, uploadBytes: 32 * 1024 ** 2, depth: 64 },
       drainMs: 30_000,
       onDisconnect: { stream: 'cancel', whole: 'drain' },
       attempts: { max: 3 },

@@ -201,7 +201,7 @@ describe('a file outside the checkout, in whatever module system', () => {
 
     it(`says how its command is called: ${file}`, async () => {
       const { commands = [] } = await (await loadPlugin(`./${file}`, folder)).create({} as Host, {});
-      const { code, stderr } = await runCommand(commands, [name], '');
+      const { code, stderr } = await runCommand(commands, { argv: [name], stdin: '', cwd: folder });
       assert.equal(code, 2);
       assert.match(stderr, /^not like that\nusage: /);
     });

@@ -69,7 +69,7 @@ for (const { phase, answer, nobody } of FIRST_WINS) {
     it('stops at a plugin that breaks, and names it in the log', async () => {
       for (const breaks of [broken, async () => broken()]) {
         const { pipeline, log } = pipelineOf({ [phase]: breaks }, { [phase]: unexpected });
-        await assert.rejects(pipeline[phase](x), { message: 'broken' });
+        await assert.rejects(async () => pipeline[phase](x), { message: 'broken' });
         assert.deepEqual(facts(log), failure(phase, 'one', 'broken'));
       }
     });
@@ -103,7 +103,7 @@ describe('the phase admit', () => {
 
   it('stops at a plugin that breaks, and names it in the log', async () => {
     const { pipeline, log } = pipelineOf({ admit: () => undefined }, { admit: broken }, { admit: unexpected });
-    await assert.rejects(pipeline.admit(x), { message: 'broken' });
+    await assert.rejects(async () => pipeline.admit(x), { message: 'broken' });
     assert.deepEqual(facts(log), failure('admit', 'two', 'broken'));
   });
 
@@ -158,7 +158,7 @@ describe('the phase settle', () => {
       asks('three', () => refuse(503, 'also_bad', 'Too late to matter.')),
       asks('four', () => [step('4')]),
     );
-    await assert.rejects(pipeline.settle(x), { message: 'broken' });
+    await assert.rejects(async () => pipeline.settle(x), { message: 'broken' });
     assert.deepEqual(asked, ['one', 'two', 'three', 'four']);
     assert.deepEqual(
       log.map(({ phase, plugin }) => [phase, plugin]),
@@ -174,7 +174,10 @@ describe('the phase settle', () => {
       { settle: async () => refuse(503, 'first', 'First.') },
       { settle: () => refuse(500, 'second', 'Second.') },
     );
-    await assert.rejects(pipeline.settle(x), (error) => error instanceof GatewayError && error.code === 'first');
+    await assert.rejects(
+      async () => pipeline.settle(x),
+      (error) => error instanceof GatewayError && error.code === 'first',
+    );
   });
 });
 

@@ -90,11 +90,13 @@ describe('a client that leaves', () => {
     }
   });
 
-  it('T-CL-01 before the first byte of a stream is charged nothing, and the vendor is let go', async () => {
+  it('T-CL-01 before the first byte of a stream is charged the input that has gone out, and the vendor is let go', async () => {
     const record = await leave(STREAMED, [hold('never'), silence()], vendorHolds);
     await vendorAborted();
     assert.equal(record.outcome, 'aborted');
-    assert.equal(record.charged, 0n);
+    assert.equal(record.output, 0);
+    assert.ok(record.charged > 0n);
+    assert.equal(record.charged, countedCost(record));
     assert.equal(record.attempts.length, 1);
     assert.equal(record.attempts[0]?.failure, undefined);
   });
@@ -269,7 +271,7 @@ describe('a client that leaves, where the configuration says otherwise', () => {
     assert.equal(record?.charged, FULL_COST);
   });
 
-  it('T-CL-02 pays nothing for a whole answer that was cancelled', async () => {
+  it('T-CL-02 pays the input of a whole answer that was cancelled', async () => {
     const { gateway, vendor } = stand;
     vendor.next([hold('never'), ...wholeAnswer()]);
     const known = countRecords(gateway);
@@ -280,7 +282,8 @@ describe('a client that leaves, where the configuration says otherwise', () => {
     const [record] = await recordsAfter(gateway, known);
     await vendor.waitFor(() => vendor.requests.at(-1)?.state === 'aborted');
     assert.equal(record?.outcome, 'aborted');
-    assert.equal(record?.charged, 0n);
+    assert.equal(record?.output, 0);
+    assert.equal(record?.charged, countedCost(record!));
   });
 });
 

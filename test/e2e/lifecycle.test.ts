@@ -1,10 +1,24 @@
 /** A gateway as operators know it: started, stopped, reloaded and commanded from outside, with exit codes they can rely on. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { connect } from 'node:tls';
+import Database from 'better-sqlite3';
 import { stringify } from 'yaml';
+import { CERTIFICATES } from '../kit/certificates.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents, DONE } from '../kit/fixtures.ts';
@@ -190,11 +204,43 @@ describe('starting', () => {
     assert.match(second.stderr, /gateway\.yaml:2:\d+: listen\.port: another process listens there already/);
     // The first one has seen the file change, and is not impressed.
     assert.equal((await chat(gateway, firstKey(gateway))).status, 200);
+
+    configure({ store: { file: './other.db' } });
+    const third = await start();
+    assert.equal((await chat(third, firstKey(third))).status, 200, 'nothing was made that nobody was shown');
+  });
+
+  it('what was made once is shown although the start fails, and good for the next', async () => {
+    const late = join(dir, 'late.mjs');
+    writeFileSync(late, "export default { name: 'late', api: 1, create: () => ({ start: () => nothing }) };\n");
+    const { pipeline } = defaultConfig([vendor]) as { readonly pipeline: readonly string[] };
+    configure({ pipeline: [...pipeline, './late.mjs'] });
+    const { code, stdout, stderr } = await run('start');
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^the plugin late failed in its `start`: nothing is not defined$/m);
+    const { key, rootPassword } = JSON.parse(/^\{.*"first start".*$/m.exec(stderr)![0]) as Record<string, string>;
+    assert.ok(rootPassword);
+    configure();
+    const gateway = await start();
+    assert.equal((await chat(gateway, key!)).status, 200);
+  });
+
+  it('goes by one clock, down to its tables', async () => {
+    const clock = fakeClock();
+    const { storeFile: file } = await startInside({ clock });
+    const db = new Database(file, { readonly: true });
+    const dates = db.prepare('SELECT DISTINCT applied_ms FROM migration').pluck().all();
+    db.close();
+    assert.deepEqual(dates, [clock.now()]);
   });
 
   it('wrong usage ends with 2, and says how it is meant', async () => {
     await start();
-    const lines = ['nonsense', 'key create', 'key revoke one', 'restore'];
+    const lines = [
+      ...['nonsense', 'constructor', 'key create', 'key revoke one', 'restore', 'restore a b'],
+      ...['start --port 9000', 'check --nonsense foo', 'schema x', 'help me'],
+    ];
     const results = await Promise.all([...lines.map((line) => run(line)), turnpike(['check', '--config'])]);
     for (const { code, stdout, stderr } of results) {
       assert.equal(code, 2, stderr);
@@ -345,6 +391,62 @@ describe('stopping', () => {
   });
 });
 
+describe('stopping a plugin', () => {
+  const stopping = (name: string, stop: () => void | Promise<void>) =>
+    ({ name, api: 1, create: () => ({ stop }) }) as const;
+
+  it('that fails, and leaves something running, keeps no process alive', async () => {
+    writeFileSync(
+      join(dir, 'clumsy.mjs'),
+      `export default { name: 'clumsy', api: 1, create: () => ({
+        start: () => void setInterval(() => {}, 1_000),
+        stop: () => { throw new Error('not now'); },
+      }) };\n`,
+    );
+    const { pipeline } = defaultConfig([vendor]) as { readonly pipeline: readonly string[] };
+    configure({ pipeline: [...pipeline, './clumsy.mjs'] });
+    const gateway = await start();
+    await gateway.stop();
+    const { plugin, error } = gateway.log.find(({ msg }) => msg === 'a plugin did not stop well')!;
+    assert.equal(plugin, 'clumsy');
+    assert.match(JSON.stringify(error), /not now/);
+    assert.deepEqual(ledgerFaults(storeFile), []);
+  });
+
+  for (const hurried of [false, true]) {
+    it(`that never ends is waited for until ${hurried ? 'a second signal' : 'the time to drain'}, and a little longer`, async () => {
+      const clock = fakeClock();
+      let began = (): void => {};
+      const reached = new Promise<void>((resolve) => {
+        began = resolve;
+      });
+      const gateway = await startInside({
+        clock,
+        config: { listen: { port: 0, drain: '30s' } },
+        plugins: [
+          stopping('hangs', () => {
+            began();
+            return new Promise<void>(() => {});
+          }),
+        ],
+      });
+      let over = false;
+      const stopped = gateway.stop().then(() => {
+        over = true;
+      });
+      await reached;
+      if (hurried) gateway.gateway.hurry();
+      else clock.advance(30_000);
+      clock.advance(4_999);
+      for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(over, false);
+      clock.advance(1);
+      await stopped;
+      assert.ok(gateway.log.some((line) => /a plugin took too long to stop.*"hangs"/.test(line)));
+    });
+  }
+});
+
 describe('reloading', () => {
   it('SIGHUP takes a good file over, while a running stream does not notice', async () => {
     const gateway = await start();
@@ -380,6 +482,52 @@ describe('reloading', () => {
     await gateway.logged(({ msg }) => msg === 'gateway.yaml was reloaded');
     assert.equal((await chat(gateway, key, { model: 'new-model' })).status, 200);
     await gateway.stop();
+  });
+
+  it('a file behind symbolic links is taken over when they lead elsewhere', async () => {
+    // As a folder looks that an orchestrator mounts: it changes one link, and never the file.
+    const versions = ['..one', '..two'].map((name) => join(dir, name));
+    for (const version of versions) mkdirSync(version);
+    const written = (sections: Readonly<Record<string, unknown>>): string =>
+      stringify({ ...defaultConfig([vendor]), store: { file: storeFile }, ...sections });
+    writeFileSync(join(versions[0]!, 'gateway.yaml'), written({}));
+    writeFileSync(join(versions[1]!, 'gateway.yaml'), written(withModels('new-model')));
+    rmSync(configFile);
+    symlinkSync('..one', join(dir, '..data'));
+    symlinkSync('..data/gateway.yaml', configFile);
+    const gateway = await start();
+    symlinkSync('..two', join(dir, '..next'));
+    renameSync(join(dir, '..next'), join(dir, '..data'));
+    await gateway.logged(({ msg }) => msg === 'gateway.yaml was reloaded');
+    assert.equal((await chat(gateway, firstKey(gateway), { model: 'new-model' })).status, 200);
+    await gateway.stop();
+  });
+
+  it('a renewed certificate is shown to whoever connects next; one that does not fit its key changes nothing', async () => {
+    const [one, two] = CERTIFICATES;
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(dir, name)) as [string, string];
+    const write = (certificate: { readonly cert: string }, { key: secret }: { readonly key: string }): void => {
+      writeFileSync(cert, certificate.cert);
+      writeFileSync(key, secret);
+    };
+    write(one, one);
+    const { gateway, port } = await startInside({ config: { listen: { port: 0, tls: { cert, key } } } });
+    const shown = async (): Promise<unknown> => {
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+      await once(socket, 'secureConnect');
+      const { subject } = socket.getPeerCertificate();
+      socket.destroy();
+      return subject.CN;
+    };
+    assert.equal(await shown(), one.name);
+    write(two, two);
+    await gateway.reload();
+    assert.equal(await shown(), two.name);
+    write(one, two);
+    await assert.rejects(gateway.reload(), /: listen\.tls\.key: the file holds no private key .* that fits the cert/);
+    writeFileSync(cert, 'no certificate');
+    await assert.rejects(gateway.reload(), /: listen\.tls\.cert: the file holds no certificate/);
+    assert.equal(await shown(), two.name);
   });
 
   it('what only a restart can change is refused, at its place', async () => {
@@ -504,6 +652,17 @@ describe('commands', () => {
     assert.equal(check.code, 78);
     assert.match(check.stderr, /chanels/);
   });
+
+  for (const beside of [true, false]) {
+    it(`a backup goes where its command was given, ${beside ? 'beside a running gateway' : 'and without one'}`, async () => {
+      const gateway = await start();
+      if (!beside) await gateway.stop();
+      const cwd = realpathSync(mkdtempSync(join(dir, 'elsewhere-')));
+      const { code, stdout, stderr } = await turnpike(['backup', './x.db', '--config', configFile], { cwd });
+      assert.equal(`${code} ${stdout}${stderr}`, `0 ${join(cwd, 'x.db')}\n`);
+      assert.deepEqual(ledgerFaults(join(cwd, 'x.db')), []);
+    });
+  }
 
   it('a backup taken while calls run is whole, and restored only where nobody runs', async () => {
     const gateway = await start();

@@ -672,6 +672,24 @@ describe('a passage', () => {
   });
 });
 
+describe('a passage where keys stand in another member of the query', () => {
+  it('goes without that one, whatever it is called, and with all others', async () => {
+    const vendor = await fakeVendor(() => jsonAnswer(200, {}));
+    const gateway = await passing(vendor, { auth: { query: 'api_key' } });
+    try {
+      const answer = await rawRequest(
+        gateway.port,
+        requestText('GET', '/v1/files?key=a-sort-key&api_key=canary&limit=2&api_key=canary', bearer(gateway.key)),
+      );
+      assert.equal(answer.status, 200);
+      assert.equal(vendor.requests.at(-1)!.path, '/v1/files?key=a-sort-key&limit=2');
+    } finally {
+      await gateway.stop();
+      await vendor.close();
+    }
+  });
+});
+
 describe('a passage that takes too long', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;

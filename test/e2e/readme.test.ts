@@ -8,6 +8,8 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
+import { planFrom } from '../../core/assembly.ts';
+import { CERTIFICATES } from '../kit/certificates.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents } from '../kit/fixtures.ts';
 import { startGateway } from '../kit/gateway.ts';
@@ -218,6 +220,53 @@ describe('the gateway.yaml that ships', () => {
   });
 });
 
+describe('the examples in the comments of the gateway.yaml that ships', () => {
+  /** The file with every comment that is an entry of YAML made one. */
+  const text = readFileSync(SHIPPED_CONFIG, 'utf8')
+    .replace(/^#.*\n/, '')
+    .replace(/^( *)# ( *(?:- |[\w.-]+:(?: |$)).*)$/gm, '$1$2');
+  const whole = parse(text) as Section;
+
+  it('are right, all of them at once', async () => {
+    const place = folder();
+    try {
+      write(place.dir, 'vendors/acme.ts', example(README, 'vendors/acme.ts'));
+      const [{ cert, key }] = CERTIFICATES;
+      write(place.dir, 'cert.pem', cert);
+      write(place.dir, 'key.pem', key);
+      const file = write(place.dir, 'gateway.yaml', text);
+      const env = {
+        OPENAI_API_KEY: 'sk-something',
+        GROQ_API_KEY: 'something',
+        METRICS_TOKEN: 'a token for the scraper',
+      };
+      const { code, stdout, stderr } = await turnpike(['check', '--config', file], { env });
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(stdout, /is off|warning/);
+      for (const [, example] of text.matchAll(/^ *- .*prefix: ([^,]+)/gm))
+        assert.match(stdout, new RegExp(`passthrough ${example} to`));
+    } finally {
+      place.remove();
+    }
+  });
+
+  it('leave out nothing that can be configured', async () => {
+    const { sections } = await planFrom(SHIPPED_CONFIG, {});
+    for (const [name, schema] of Object.entries(sections)) {
+      if (name === 'pipeline') continue;
+      const written = whole[name];
+      assert.ok(typeof written === 'object' && written !== null, name);
+      // Of lists and of maps with names of their own, the entries together.
+      const own = schema.properties as Section | undefined;
+      const entry = (schema.items ?? schema.additionalProperties) as { readonly properties?: Section } | undefined;
+      const wanted = Object.keys(own ?? entry?.properties ?? {});
+      const entries = own === undefined ? Object.values(written) : [written];
+      const found = new Set(entries.flatMap((each) => Object.keys(each as object)));
+      for (const key of wanted) assert.ok(found.has(key), `${name}: ${key}`);
+    }
+  });
+});
+
 describe('the five minutes of the README', () => {
   let place: ReturnType<typeof folder>;
   let file: string;
@@ -225,7 +274,8 @@ describe('the five minutes of the README', () => {
   before(async () => {
     place = folder(['openai']);
     file = write(place.dir, 'gateway.yaml', stringify(shippedSections()));
-    gateway = await startProcess(file, { env: { OPENAI_API_KEY: 'sk-never-used' } });
+    // Without the variable of step 3: no other step needs it.
+    gateway = await startProcess(file);
   });
   after(async () => {
     await gateway?.stop();
@@ -238,7 +288,7 @@ describe('the five minutes of the README', () => {
     assert.ok(script.includes(url) && script.includes(key));
     const path = write(place.dir, 'hello.mjs', script.replace(url, gateway.url).replace(key, firstKey(gateway)));
     const { stdout } = await run(process.execPath, [path], { cwd: place.dir });
-    assert.match(stdout, /^demo\ngpt-5\n/);
+    assert.match(stdout, /^demo\n(?!gpt)/);
     assert.match(stdout, /What can you do\?/);
   });
 
@@ -256,7 +306,7 @@ describe('the five minutes of the README', () => {
     }
     const [, , secret = '', list = '', books = ''] = said;
     assert.match(secret, /^sk-\w{49}\n$/);
-    assert.match(list, /laptop +ann .*demo,fast/);
+    assert.match(list, /laptop +ann .* demo +all/);
     assert.doesNotMatch(list, new RegExp(secret.trim()));
     assert.equal(books.trim().split('\n').length >= 5, true, books);
   });

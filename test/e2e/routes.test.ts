@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { parse } from 'yaml';
 import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import type { JsonObject, Passage, Route, Style } from '../../core/plugin.ts';
+import { definePlugin, type JsonObject, type Passage, type Route, type Style, schema } from '../../core/plugin.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
@@ -221,6 +221,95 @@ describe('every door of the gateway', () => {
         else assert.equal(bookedOnce(answer, `${method} ${path}`), BigInt(priced) * 1_000_000n);
       }
     }
+  });
+});
+
+describe('a route that says what its body looks like', () => {
+  const seen: unknown[] = [];
+  const orders = definePlugin({
+    name: 'orders',
+    api: 1,
+    create: () => ({
+      routes: [
+        {
+          method: 'POST',
+          path: '/v1/orders',
+          access: 'public',
+          body: schema<{ readonly name: string; readonly lines: readonly { readonly count: number }[] }>({
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: {
+              name: { type: 'string', minLength: 1 },
+              lines: {
+                type: 'array',
+                default: [],
+                items: { type: 'object', properties: { count: { type: 'integer', default: 1 } } },
+              },
+            },
+          }),
+          handle: ({ body }) => {
+            seen.push(body);
+            return {};
+          },
+        },
+      ],
+    }),
+  });
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway({
+      plugins: [orders],
+      config: { listen: { port: 0, body: { depth: 4 } } },
+    });
+  });
+  after(() => gateway.stop());
+  beforeEach(() => seen.splice(0));
+
+  const order = async (body?: unknown): Promise<{ status: number; error?: Readonly<Record<string, string>> }> => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${gateway.url}/v1/orders`, {
+      method: 'POST',
+      ...(body === undefined ? {} : { headers, body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, ...((await answer.json()) as object) };
+  };
+
+  it('gets it with its defaults', async () => {
+    assert.equal((await order({ name: 'a' })).status, 200);
+    assert.equal((await order({ name: 'b', lines: [{}] })).status, 200);
+    assert.deepEqual(seen, [
+      { name: 'a', lines: [] },
+      { name: 'b', lines: [{ count: 1 }] },
+    ]);
+  });
+
+  it('is spared a wrong one: its sender hears which member is wrong, and what would be right', async () => {
+    for (const [body, param, words] of [
+      [undefined, '', /^the body: must be a/],
+      [{}, 'name', /^name: is missing/],
+      [{ name: 7 }, 'name', /^name: must be text, not a number/],
+      [{ name: 'a', lines: [{ count: 1 }, { count: 'x' }] }, 'lines.1.count', /must be a whole number/],
+      [{ name: 'a', line: [] }, 'line', /unknown key; .*lines/],
+    ] as const) {
+      const { status, error } = await order(body);
+      assert.deepEqual([status, error?.code, error?.param], [400, 'invalid_request_error', param]);
+      assert.equal(error?.type, 'invalid_request_error');
+      assert.match(error?.message ?? '', words);
+    }
+    assert.deepEqual(seen, []);
+  });
+
+  it('is spared one that is nested deeper than `listen.body.depth`, like every call', async () => {
+    const deep = [{ count: 1, more: [[]] }];
+    const { status, error } = await order({ name: 'a', lines: deep });
+    assert.deepEqual([status, error?.code], [400, 'invalid_json']);
+    assert.match(error?.message ?? '', /more than 4 levels/);
+    const call = await gateway.chat({ model: 'demo', metadata: { a: [[[]]] } });
+    assert.equal(call.status, 400);
+    assert.match(await call.text(), /more than 4 levels/);
+    assert.equal((await gateway.chat({ model: 'demo', metadata: { a: [[]] } })).status, 200);
+    assert.deepEqual(seen, []);
   });
 });
 

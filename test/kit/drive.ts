@@ -87,13 +87,14 @@ export async function drive(
     readonly store?: MemoryStore;
     readonly clock?: FakeClock;
     readonly sections?: Readonly<Record<string, unknown>>;
+    readonly env?: Readonly<Record<string, string>>;
     /** Stand-ins for plugins that are not there. */
     readonly services?: (store: MemoryStore, clock: FakeClock) => readonly (readonly [Service<unknown>, unknown])[];
     /** Their tables. */
     readonly tables?: readonly Migration[];
   } = {},
 ): Promise<Driven> {
-  const { store = memoryStore(), clock = fakeClock(), sections = {} } = options;
+  const { store = memoryStore(), clock = fakeClock(), sections = {}, env = {} } = options;
   const shown: Driven['shown'] = [];
   const provided = new Map<string, unknown>([
     [FirstStart.id, { note: (lines: Driven['shown'][number]) => shown.push(lines) }],
@@ -106,6 +107,7 @@ export async function drive(
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet },
     boot: 'test',
+    env,
     use<T>(service: Service<T>): T {
       if (!provided.has(service.id)) throw new Error(`nobody provides ${service.id}`);
       return provided.get(service.id) as T;
@@ -149,7 +151,7 @@ export async function drive(
     async run(name, values = {}, { stdin = '', positionals = [] } = {}) {
       const command = commands.get(name);
       if (command === undefined) throw new Error(`no command ${name}`);
-      return command.run({ values, stdin, positionals });
+      return command.run({ values, stdin, positionals, cwd: '/' });
     },
   };
 }

@@ -116,7 +116,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const { url, port } = await gateway.listen();
   const key = gateway.firstSecrets.key ?? '';
 
-  const tryCommand = (line: string, stdin = ''): Promise<CommandResult> => gateway.run(line.split(' '), stdin);
+  const tryCommand = (line: string, stdin = ''): Promise<CommandResult> =>
+    gateway.run({ argv: line.split(' '), stdin, cwd: dir });
   const command = async (line: string, stdin = ''): Promise<string> => {
     const { code, stdout, stderr } = await tryCommand(line, stdin);
     assert.equal(code, 0, `turnpike ${line}: ${stderr}`);

@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What stands on standard input. */
   readonly stdin?: string;
+  /** The folder it is called in; this one where nobody says. */
+  readonly cwd?: string;
 }
 
 /** `turnpike …` to its end, whatever that is. */
@@ -170,9 +172,10 @@ export async function startProcess(
   return gateway;
 }
 
-function launch(args: readonly string[], { env = {} }: ProcessOptions): ChildProcess {
+function launch(args: readonly string[], { env = {}, cwd = process.cwd() }: ProcessOptions): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   return spawn(process.execPath, [TURNPIKE, ...args], {
+    cwd,
     env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { scryptSync } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { UsageError } from '../../core/plugin.ts';
@@ -13,14 +13,6 @@ const passwordOf = (store: MemoryStore, id: number): string =>
   (store.db.prepare('SELECT hash FROM password WHERE account_id = ?').get(id) as { hash: string }).hash;
 
 describe('the first start', () => {
-  const given = process.env.TURNPIKE_ROOT_PASSWORD;
-  before(() => {
-    delete process.env.TURNPIKE_ROOT_PASSWORD;
-  });
-  after(() => {
-    if (given !== undefined) process.env.TURNPIKE_ROOT_PASSWORD = given;
-  });
-
   it('makes root with a random password that is shown once, and all the quota there is', async () => {
     const host = await driveWithLedger([accounts]);
     await host.start();
@@ -56,27 +48,18 @@ describe('the first start', () => {
   });
 
   it('takes the password of the environment and does not show it; later starts leave the password alone', async () => {
-    const host = await driveWithLedger([accounts]);
-    try {
-      process.env.TURNPIKE_ROOT_PASSWORD = 'correct horse';
+    const store = memoryStore();
+    for (const TURNPIKE_ROOT_PASSWORD of ['correct horse', 'battery staple']) {
+      const host = await driveWithLedger([accounts], { store, env: { TURNPIKE_ROOT_PASSWORD } });
       await host.start();
-      process.env.TURNPIKE_ROOT_PASSWORD = 'battery staple';
-      await host.start();
-    } finally {
-      delete process.env.TURNPIKE_ROOT_PASSWORD;
+      assert.deepEqual(host.shown, []);
     }
-    assert.deepEqual(host.shown, []);
-    assert.equal(await createPasswords().verify('correct horse', passwordOf(host.store, 1)), 'right');
+    assert.equal(await createPasswords().verify('correct horse', passwordOf(store, 1)), 'right');
   });
 
   it('fails on a password of the environment that is too short', async () => {
-    const host = await driveWithLedger([accounts]);
-    try {
-      process.env.TURNPIKE_ROOT_PASSWORD = '1234567';
-      assert.equal(await verdict(() => host.start()), '400 invalid_password');
-    } finally {
-      delete process.env.TURNPIKE_ROOT_PASSWORD;
-    }
+    const host = await driveWithLedger([accounts], { env: { TURNPIKE_ROOT_PASSWORD: '1234567' } });
+    assert.equal(await verdict(() => host.start()), '400 invalid_password');
     assert.deepEqual(await host.use(Accounts).list(), []);
   });
 });

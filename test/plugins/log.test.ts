@@ -47,6 +47,7 @@ const attempt = (channel: string, facts: Partial<Attempt>): Attempt => ({
   failure: undefined,
   reason: undefined,
   retryAfterMs: undefined,
+  cut: false,
   ...facts,
 });
 const identity = { key: { id: 7 }, account: { id: 3 } } as Known['identity'];

@@ -107,12 +107,10 @@ interface Asking {
 /** One exchange: its offers one by one, how each went, and its end. */
 async function call(parts: Parts, model: string, { style = 'chat', key = 1, scope }: Asking = {}) {
   const releases: (() => unknown)[] = [];
-  const abort = new AbortController();
   const x = {
     style: STYLES.get(style),
     call: { model, style },
     identity: { key: { id: key, models: scope } },
-    signal: abort.signal,
     delivered: false,
     notes: {} as JsonObject,
     note(facts: JsonObject) {
@@ -124,7 +122,6 @@ async function call(parts: Parts, model: string, { style = 'chat', key = 1, scop
   let offer: Offer | undefined;
   return {
     x,
-    abort,
     /** Pulls the next offer, as `channel/model`; undefined when there is none. */
     next(): string | undefined {
       const pulled = offers.next();
@@ -139,6 +136,11 @@ async function call(parts: Parts, model: string, { style = 'chat', key = 1, scop
     went(failure?: Attempt['failure'], retryAfterMs?: number): void {
       assert.ok(offer !== undefined);
       parts.attempted!(x as unknown as Known, attemptAt(offer, failure, retryAfterMs));
+    },
+    /** The client left in the middle of the last attempt. */
+    wasCut(): void {
+      assert.ok(offer !== undefined);
+      parts.attempted!(x as unknown as Known, { ...attemptAt(offer), cut: true });
     },
     async end(): Promise<void> {
       for (const release of releases.splice(0).reverse()) await release();
@@ -166,6 +168,7 @@ function attemptAt(offer: Offer, failure?: Attempt['failure'], retryAfterMs?: nu
     failure,
     reason: undefined,
     retryAfterMs,
+    cut: false,
   };
 }
 
@@ -738,8 +741,7 @@ describe('offers', () => {
     for (let i = 0; i < 4; i++) await once(parts, 'm', 'timeout');
     const left = await call(parts, 'm');
     left.next();
-    left.abort.abort();
-    left.went();
+    left.wasCut();
     await left.end();
     // It neither was the fifth failure nor the success that forgives the four.
     assert.equal(await once(parts, 'm', 'timeout'), 'a/m');

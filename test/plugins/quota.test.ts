@@ -242,6 +242,7 @@ async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited
         store,
         clock,
         boot,
+        env: {},
         log: { ...silent, warn: (message) => warnings.push(message) },
         use: <T>(service: Service<T>) => provided.get(service.id) as T,
         find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
@@ -762,7 +763,7 @@ describe('credit', () => {
       const run = await world.run();
       const command = run.parts.commands?.find(({ name }) => name === 'user credit');
       assert.ok(command);
-      const give = async (...positionals: string[]) => command.run({ values: {}, positionals, stdin: '' });
+      const give = async (...positionals: string[]) => command.run({ values: {}, positionals, stdin: '', cwd: '/' });
       assert.equal(await give('ann', '250'), 'credited 250 to ann: 250 quota available\n');
       assert.equal(await give('ann', '250'), 'credited 250 to ann: 500 quota available\n');
       for (const words of [

@@ -1,16 +1,26 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { scanAnswer, scanJson } from '../../core/json.ts';
-import type { Channel, Host, Json, JsonObject, Parts, Vendor } from '../../core/plugin.ts';
+import {
+  type Channel,
+  definePlugin,
+  type Host,
+  type Json,
+  type JsonObject,
+  type Parts,
+  type Vendor,
+} from '../../core/plugin.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import compatible from '../../plugins/vendors/compatible/index.ts';
 import demo from '../../plugins/vendors/demo/index.ts';
 import { sampleOf } from '../../plugins/vendors/demo/sample.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
-import { fakeClock } from '../kit/clock.ts';
-import { startGateway } from '../kit/gateway.ts';
+import { type FakeClock, fakeClock } from '../kit/clock.ts';
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { eventsOf } from '../kit/recordings.ts';
+import { errorAnswer } from '../kit/script.ts';
 import { measure } from '../kit/style-contract.ts';
 import { vendorContract } from '../kit/vendor-contract.ts';
 
@@ -270,6 +280,86 @@ describe('the vendor demo behind a gateway', () => {
     } finally {
       await gateway.stop();
     }
+  });
+});
+
+describe('a vendor that judges some statuses itself', () => {
+  const plugin = definePlugin({
+    name: 'picky',
+    api: 1,
+    create: () => ({
+      vendors: [
+        {
+          name: 'picky',
+          speaks: { chat: { path: '/chat/completions', headers: ({ key }) => ({ authorization: `Bearer ${key}` }) } },
+          judge: (status) => ({ 404: 'relay' as const, 409: 'next' as const, 420: 'busy' as const })[status],
+        },
+      ],
+    }),
+  });
+  let clock: FakeClock;
+  let vendors: readonly FakeVendor[];
+  let gateway: TestGateway;
+  beforeEach(async () => {
+    clock = fakeClock();
+    vendors = [await fakeVendor(), await fakeVendor()];
+    const channels = vendors.map(({ url }, i) => ({
+      name: `channel-${i}`,
+      vendor: 'picky',
+      url,
+      key: VENDOR_KEY,
+      priority: i,
+    }));
+    gateway = await startGateway({
+      clock,
+      plugins: [plugin],
+      config: { channels, models: { 'test-model': { from: channels.map(({ name }) => name), free: true } } },
+    });
+  });
+  afterEach(async () => {
+    await gateway.stop();
+    await Promise.all(vendors.map((vendor) => vendor.close()));
+  });
+  const asked = (): readonly number[] => vendors.map(({ requests }) => requests.length);
+
+  it('has a busy channel left alone for a while, and another one asked', async () => {
+    vendors[0]!.next(errorAnswer(420));
+    for (const seen of [
+      [1, 1],
+      [1, 2],
+    ]) {
+      assert.equal((await gateway.chat({})).status, 200);
+      assert.deepEqual(asked(), seen);
+    }
+    clock.advance(120_000);
+    assert.equal((await gateway.chat({})).status, 200);
+    assert.deepEqual(asked(), [2, 2]);
+  });
+
+  it('has a client told to come back where all are busy', async () => {
+    for (const vendor of vendors) vendor.next(errorAnswer(420));
+    const answer = await gateway.chat({});
+    assert.equal(answer.status, 429);
+    assert.equal(answer.headers.get('retry-after'), '1');
+  });
+
+  it('has another channel asked, or its own words relayed, as it says', async () => {
+    vendors[0]!.next(errorAnswer(409));
+    assert.equal((await gateway.chat({})).status, 200);
+    assert.deepEqual(asked(), [1, 1]);
+    vendors[0]!.next(errorAnswer(404, 'No such thing.'));
+    const answer = await gateway.chat({});
+    assert.equal(answer.status, 404);
+    assert.match(await answer.text(), /No such thing/);
+    assert.deepEqual(asked(), [2, 1]);
+  });
+
+  it('leaves the others to the usual rule', async () => {
+    vendors[0]!.next(errorAnswer(500), errorAnswer(400));
+    assert.equal((await gateway.chat({})).status, 200);
+    assert.deepEqual(asked(), [1, 1]);
+    assert.equal((await gateway.chat({})).status, 400);
+    assert.deepEqual(asked(), [2, 1]);
   });
 });
 

@@ -28,16 +28,34 @@ export interface Lists {
 interface Waiting {
   readonly steps: readonly Step[];
   readonly sinceMs: number;
-  resolve(result: number): void;
+  /** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
+  readonly answered: (list: Waiting, result: number) => void;
+  resolve(answer: number | string | undefined): void;
   reject(error: Error): void;
 }
 
+function tellChanges({ resolve }: Waiting, result: number): void {
+  resolve(result);
+}
+
+function tellRefusal({ steps, resolve }: Waiting, result: number): void {
+  resolve(result < 0 ? steps[-1 - result]!.must : undefined);
+}
+
+/** Answered lists at the front that are worth copying the rest for. */
+const COMPACT_FROM = 1_000;
+
 /** `send` gets what came together in one turn; `mono` is a clock that only grows. */
 export function createLists(send: (parcel: Parcel) => void, mono: () => number = () => performance.now()): Lists {
-  const waiting = new Map<number, Waiting>();
-  /** The number of the next list, and a number below which nothing waits. */
-  let next = 0;
+  /**
+   * The list number `base` and all behind it, in their order; undefined where one has been answered. No `Map`, for the same
+   * reason as the gateway's rolls (`core/roll.ts`).
+   */
+  let waiting: (Waiting | undefined)[] = [];
+  let base = 0;
+  /** The place of the oldest that waits, and how many do. */
   let oldest = 0;
+  let size = 0;
 
   const known = new Map<string, number>();
   let texts: string[] = [];
@@ -65,25 +83,24 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
   }
 
   function oldestMs(nowMs: number): number {
-    if (waiting.size === 0) return 0;
-    while (!waiting.has(oldest)) oldest++;
-    return nowMs - waiting.get(oldest)!.sinceMs;
+    return size === 0 ? 0 : nowMs - waiting[oldest]!.sinceMs;
   }
 
   function add(
     steps: readonly Step[],
     durable: boolean,
-    resolve: (result: number) => void,
-    reject: (error: Error) => void,
+    answered: Waiting['answered'],
+    resolve: Waiting['resolve'],
+    reject: Waiting['reject'],
   ): void {
     if (ended) throw ended;
     const nowMs = mono();
-    if (waiting.size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
-      throw new StoreUnavailable(`the store is behind: ${waiting.size} lists wait`);
+    if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
+      throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
     const start = lists.length;
     try {
-      lists.push(next, 0, durable ? 1 : 0);
+      lists.push(base + waiting.length, 0, durable ? 1 : 0);
       for (const { sql, params, must } of steps) {
         const length = params === undefined ? 0 : params.length;
         lists.push(name(sql), length * 2 + (must === undefined ? 0 : 1));
@@ -95,32 +112,42 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
     }
     lists[start + 1] = lists.length;
     if (count++ === 0) setImmediate(flush);
-    waiting.set(next++, { steps, sinceMs: nowMs, resolve, reject });
+    waiting.push({ steps, sinceMs: nowMs, answered, resolve, reject });
+    size++;
   }
 
   function take(number: number): Waiting | undefined {
-    const list = waiting.get(number);
-    waiting.delete(number);
+    const list = waiting[number - base];
+    if (list === undefined) return undefined;
+    waiting[number - base] = undefined;
+    size--;
+    while (oldest < waiting.length && waiting[oldest] === undefined) oldest++;
+    if (oldest === waiting.length || (oldest >= COMPACT_FROM && oldest * 2 >= waiting.length)) {
+      waiting = waiting.slice(oldest);
+      base += oldest;
+      oldest = 0;
+    }
     return list;
   }
 
   function settled(): void {
-    if (waiting.size === 0) drained?.();
+    if (size === 0) drained?.();
   }
 
   return {
-    run: (step) => new Promise((resolve, reject) => add([step], true, resolve, reject)),
+    run: (step) =>
+      new Promise<number>((resolve, reject) => add([step], true, tellChanges, resolve as Waiting['resolve'], reject)),
     atomic: (steps, durable) =>
-      new Promise((resolve, reject) => {
-        const answered = (result: number): void => resolve(result < 0 ? steps[-1 - result]!.must : undefined);
-        add(steps, durable, answered, reject);
-      }),
+      new Promise<string | undefined>((resolve, reject) =>
+        add(steps, durable, tellRefusal, resolve as Waiting['resolve'], reject),
+      ),
     answer(answers) {
       for (let i = 0; i < answers.length; i += 2) {
         const list = take(answers[i] as number);
         const result = answers[i + 1]!;
-        if (typeof result === 'number') list?.resolve(result);
-        else list?.reject(statementError(result, list.steps));
+        if (list === undefined) continue;
+        if (typeof result === 'number') list.answered(list, result);
+        else list.reject(statementError(result, list.steps));
       }
       settled();
     },
@@ -130,7 +157,7 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
     },
     end(error) {
       ended ??= error;
-      for (const number of [...waiting.keys()]) take(number)?.reject(error);
+      while (size > 0) take(base + oldest)?.reject(error);
       settled();
     },
     drain() {
@@ -140,7 +167,7 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
         settled();
       });
     },
-    pressure: () => ({ waiting: waiting.size, oldestMs: oldestMs(mono()) }),
+    pressure: () => ({ waiting: size, oldestMs: oldestMs(mono()) }),
   };
 }
 

@@ -14,6 +14,7 @@ export interface DemoServer {
   url(): string;
 }
 
+/** Makes it; it listens between `start` and `stop`. */
 export function createDemoServer(clock: Clock): DemoServer {
   let server: Server | undefined;
   let answers = 0;

@@ -1,0 +1,16 @@
+/** Names that people give to accounts and keys. */
+import { refuse } from './errors.ts';
+
+const LONGEST_NAME = 64;
+/** Characters nobody can see or type: control, format and direction marks, half surrogates, line separators. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** A name in its one spelling (NFC, no space around it). Refuses (400) an empty or long one, and what nobody can see. */
+export function readName(text: string): string {
+  const name = text.normalize('NFC').trim();
+  const length = [...name].length;
+  if (length === 0 || length > LONGEST_NAME || INVISIBLE.test(name)) {
+    refuse(400, 'invalid_name', `A name must have 1 to ${LONGEST_NAME} visible characters.`, { param: 'name' });
+  }
+  return name;
+}

@@ -1,0 +1,57 @@
+/** All plugins that ship, created and linked: that alone leaves nothing behind, for `check` and every reload do it. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import performanceHooks, { PerformanceObserver } from 'node:perf_hooks';
+import { after, afterEach, before, describe, it, mock } from 'node:test';
+import { parse, stringify } from 'yaml';
+import { planFrom, rehearse } from '../../core/assembly.ts';
+import { startGateway } from '../kit/gateway.ts';
+
+/** The pipeline of the gateway.yaml that everybody starts with. */
+const { pipeline } = parse(readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8')) as {
+  readonly pipeline: readonly string[];
+};
+
+describe('the plugins that ship', () => {
+  let dir: string;
+  before(() => {
+    dir = mkdtempSync(join(tmpdir(), 'turnpike-shipped-'));
+    writeFileSync(join(dir, 'gateway.yaml'), stringify({ pipeline }));
+  });
+  after(() => rmSync(dir, { recursive: true, force: true }));
+  afterEach(() => mock.restoreAll());
+
+  it('open nothing and watch nothing where they are only created and linked', async () => {
+    const file = join(dir, 'gateway.yaml');
+    // What they load is loaded once; only then can be seen what each rehearsal adds.
+    await rehearse(await planFrom(file, {}));
+    const handles = process.getActiveResourcesInfo();
+    const started = [
+      mock.method(PerformanceObserver.prototype, 'observe'),
+      mock.method(performanceHooks, 'monitorEventLoopDelay'),
+      mock.method(globalThis, 'setInterval'),
+      mock.method(globalThis, 'setTimeout'),
+      mock.method(process, 'on'),
+    ];
+    await rehearse(await planFrom(file, {}));
+    for (const { mock: seen } of started) assert.equal(seen.callCount(), 0);
+    assert.deepEqual(process.getActiveResourcesInfo(), handles);
+  });
+
+  it('watch the process once, however often the configuration is reloaded', async () => {
+    const observe = mock.method(PerformanceObserver.prototype, 'observe');
+    const monitor = mock.method(performanceHooks, 'monitorEventLoopDelay');
+    const gateway = await startGateway({ config: { pipeline } });
+    try {
+      for (let i = 0; i < 3; i++) await gateway.gateway.reload();
+      assert.deepEqual([observe.mock.callCount(), monitor.mock.callCount()], [1, 1]);
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      assert.match(metrics, /^nodejs_eventloop_lag_seconds /m);
+      assert.match(metrics, /^turnpike_up 1$/m);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
