@@ -1,6 +1,15 @@
 /** Calls and the ledger: `admit` holds, checkpoints follow what is delivered, `settle` charges. Amounts are micro-quota. */
-import { type Exchange, GatewayError, type Host, type Known, type Step } from '../../core/plugin.ts';
-import { checkpointStep, closeSteps, type Hold, holdSteps, inQuota, insufficient } from './ledger.ts';
+import { type Awaitable, type Exchange, GatewayError, type Host, type Known, type Step } from '../../core/plugin.ts';
+import {
+  checkpointStep,
+  closeSteps,
+  growSteps,
+  type Hold,
+  holdSteps,
+  inQuota,
+  insufficient,
+  leftFor,
+} from './ledger.ts';
 import { LARGEST_CALL } from './tables.ts';
 import type { Tariff } from './tariff.ts';
 import { saneUsage } from './usage-sanity.ts';
@@ -8,9 +17,12 @@ import { saneUsage } from './usage-sanity.ts';
 export interface Calls {
   /** Sets aside the most the exchange can cost; refuses where a layer has less. */
   admit(x: Known): Promise<void>;
-  /** Charges what was used, never more than was held. */
-  settle(x: Exchange): readonly Step[] | undefined;
-  /** Writes down what running calls have delivered, and cuts those off that outrun their hold. */
+  /** Charges what was used: never more than was held and, where that was a guess, than could be held in the end. */
+  settle(x: Exchange): Awaitable<readonly Step[] | undefined>;
+  /**
+   * Writes down what running calls have delivered. Holds more for those that come near a hold that was a guess, and cuts off
+   * those that outrun theirs.
+   */
   checkpoint(): Promise<void>;
   /** Whether a call with this id has not come to its end. */
   isRunning(id: string): boolean;
@@ -24,7 +36,9 @@ interface Taking {
   /** Of the configuration that admitted it, which alone looks after it. */
   readonly tariff: Tariff;
   /** Undefined where nothing can be charged. */
-  readonly hold: Hold | undefined;
+  hold: Hold | undefined;
+  /** While more is being held. */
+  growing: Promise<void> | undefined;
   /** The price of a passage; undefined for a call. */
   readonly fixed: bigint | undefined;
   /** At the last checkpoint. */
@@ -76,6 +90,38 @@ export function createCalls(host: Host, tariff: Tariff): Calls {
     x.note({ usageAnomalies: anomalies });
   }
 
+  /** Ends the hold with what is due of it. */
+  function close(taking: Taking, due: bigint): readonly Step[] | undefined {
+    const { exchange: x, hold } = taking;
+    if (hold !== undefined) {
+      taking.charged = least(due, hold.amount);
+      noteAnomalies(x, due, hold);
+    }
+    if (x.outcome === 'served') x.header('x-turnpike-cost', inQuota(taking.charged));
+    return hold && closeSteps(hold, taking.charged, clock.now(), 'call');
+  }
+
+  /** Holds up to `amount` in all: as much of it as there is. Never rejects; what cannot be held is not charged. */
+  async function grow(taking: Taking, amount: bigint): Promise<void> {
+    const hold = taking.hold!;
+    const wanted = least(amount, LARGEST_CALL) - hold.amount;
+    try {
+      if (wanted <= 0n) return;
+      if (await growBy(taking, wanted)) return;
+      const left = least(await leftFor(store, hold), wanted);
+      if (left > 0n) await growBy(taking, left);
+    } catch (error) {
+      log.warn('a hold could not grow', { exchange: hold.id, error });
+    }
+  }
+
+  async function growBy(taking: Taking, more: bigint): Promise<boolean> {
+    const hold = taking.hold!;
+    if ((await store.atomic(growSteps(hold, more), 'ran')) !== undefined) return false;
+    taking.hold = { ...hold, amount: hold.amount + more };
+    return true;
+  }
+
   return {
     isRunning: (id) => running.some(({ exchange }) => exchange.id === id),
     charged: (x) => takingOf(x)?.charged ?? 0n,
@@ -84,7 +130,17 @@ export function createCalls(host: Host, tariff: Tariff): Calls {
       const fixed = x.passage?.target(x).price;
       const amount = least(fixed ?? tariff.most(x.call, x.startedMs), LARGEST_CALL);
       const hold = amount === 0n ? undefined : holdFor(x, amount, boot);
-      const taking = { exchange: x, tariff, hold, fixed, delivered: 0n, outran: false, charged: 0n, place: -1 };
+      const taking = {
+        exchange: x,
+        tariff,
+        hold,
+        growing: undefined,
+        fixed,
+        delivered: 0n,
+        outran: false,
+        charged: 0n,
+        place: -1,
+      };
       if (hold !== undefined) {
         // A crash may forget a hold: nothing has gone out for it that could be charged.
         const refused = await store.atomic(holdSteps(hold), 'ran');
@@ -98,23 +154,27 @@ export function createCalls(host: Host, tariff: Tariff): Calls {
       const taking = takingOf(x);
       if (taking === undefined) return undefined;
       end(taking);
-      const { hold, fixed } = taking;
-      if (hold !== undefined) {
-        const due = tariff.due(x, fixed);
-        taking.charged = least(due, hold.amount);
-        noteAnomalies(x, due, hold);
-      }
-      if (x.outcome === 'served') x.header('x-turnpike-cost', inQuota(taking.charged));
-      return hold && closeSteps(hold, taking.charged, clock.now(), 'call');
+      const { hold, fixed, growing } = taking;
+      if (hold === undefined) return close(taking, 0n);
+      const due = tariff.due(x, fixed);
+      // Mostly the hold covers it, and nothing is waited for.
+      if (growing === undefined && (due <= hold.amount || !isGuess(x))) return close(taking, due);
+      return (growing ?? Promise.resolve()).then(() => grow(taking, due)).then(() => close(taking, due));
     },
 
     async checkpoint() {
       const steps: Step[] = [];
       // A copy: whoever is cut off may leave the list at once.
       for (const taking of [...running]) {
-        const { exchange: x, hold, fixed } = taking;
-        if (taking.tariff !== tariff || hold === undefined || !x.delivered) continue;
+        const { exchange: x, fixed } = taking;
+        if (taking.tariff !== tariff || taking.hold === undefined || !x.delivered) continue;
         const due = tariff.due(x, fixed);
+        if (due * 4n > taking.hold.amount * 3n && isGuess(x) && taking.place >= 0) {
+          taking.growing = grow(taking, due * 2n);
+          await taking.growing;
+          taking.growing = undefined;
+        }
+        const { hold } = taking;
         const delivered = least(due, hold.amount);
         if (delivered > taking.delivered) {
           taking.delivered = delivered;
@@ -146,8 +206,13 @@ function holdFor(x: Known, amount: bigint, boot: string): Hold {
   };
 }
 
+/** Whether the hold was a guess: nobody said how long the answer may get, or how much an image or a file is. */
+function isGuess({ passage, call }: Exchange): boolean {
+  return passage === undefined && (call.bounds.outputTokens === undefined || call.bounds.media > 0);
+}
+
 function outrun(hold: Hold): GatewayError {
-  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota held for it.`;
+  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota held for it, and there is no more to hold. Credit the account, or send max_tokens.`;
   return new GatewayError(403, 'QUOTA_HOLD_EXCEEDED', message, { headers: { 'x-should-retry': 'false' } });
 }
 

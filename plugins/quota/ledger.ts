@@ -89,6 +89,25 @@ export function holdSteps(hold: Hold): readonly Step[] {
   return steps;
 }
 
+/** Sets more aside for a call that runs: all of it in every layer, or nothing. */
+export function growSteps(hold: Hold, more: bigint): readonly Step[] {
+  return [
+    ...limits.map(({ owner, code, hold: sql }) => ({ sql, params: [more, hold[owner], more], must: code })),
+    { sql: 'UPDATE hold SET amount = amount + ? WHERE id = ?', params: [more, hold.id], must: 'settled' },
+  ];
+}
+
+/** What every layer of a payer has left, at the least; by the time it is read it may be less. */
+export async function leftFor(store: Store, { accountId, keyId }: Payer): Promise<bigint> {
+  const row = await store.one<{ left: string | null }>(
+    `SELECT CAST(min(granted - used - held) AS TEXT) AS left FROM bucket
+      WHERE unlimited = 0 AND window_start = 0 AND (kind = 'account' AND owner = ? OR kind = 'key' AND owner = ?)`,
+    accountId,
+    keyId,
+  );
+  return BigInt(row?.left ?? 0);
+}
+
 /** The refusal behind a code that `holdSteps` came back with. */
 export function insufficient(code: string, amount: bigint): GatewayError {
   const limit = limits.find((candidate) => candidate.code === code);

@@ -1,7 +1,16 @@
 /** What the READMEs say is so: their examples run as they stand, their commands and links exist. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -250,6 +259,14 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
     }
   });
 
+  it('have those of the README among them', () => {
+    const { passthrough } = parse(blockAfter(README, '### What no style understands', 'yaml')) as {
+      readonly passthrough: readonly Section[];
+    };
+    assert.ok(passthrough.length > 0);
+    assert.deepEqual((whole.passthrough as readonly Section[]).slice(0, passthrough.length), passthrough);
+  });
+
   it('leave out nothing that can be configured', async () => {
     const { sections } = await planFrom(SHIPPED_CONFIG, {});
     for (const [name, schema] of Object.entries(sections)) {
@@ -344,6 +361,77 @@ describe('the tables and links of the README', () => {
       }
       for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z]+)/g)) assert.ok(script in scripts, script);
     }
+  });
+});
+
+/** The sources of a room that runs, by their paths. */
+function sources(room: 'core' | 'plugins'): readonly (readonly [path: string, text: string])[] {
+  return readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [join(room, name), readFileSync(join(ROOT, room, name), 'utf8')]);
+}
+
+describe('what the READMEs list', () => {
+  const code = [...sources('core'), ...sources('plugins')];
+  /** Told by commands alone, which show the words and no code. */
+  const OF_COMMANDS = [
+    'account_not_found',
+    'backup_unusable',
+    'file_exists',
+    'invalid_addresses',
+    'invalid_amount',
+    'invalid_models',
+    'invalid_name',
+    'invalid_password',
+    'key_not_found',
+    'layer_not_found',
+    'name_taken',
+  ];
+
+  it('are the codes of all errors, with their statuses', () => {
+    const made = new Map<string, Set<string>>();
+    const make = (name: string, status: string | undefined): void => {
+      const statuses = made.get(name) ?? new Set();
+      made.set(name, status === undefined ? statuses : statuses.add(status));
+    };
+    for (const [, text] of code) {
+      for (const [, status = '', name = ''] of text.matchAll(/(?:GatewayError|refuse)\(\s*([^;]*?),\s*'(\w+)'/g))
+        for (const each of status.match(/\b[45]\d\d\b(?= |$)/g) ?? [undefined]) make(name, each);
+      for (const [, name = ''] of text.matchAll(/refuseKey\(\s*'(\w+)'/g)) make(name, '401');
+      for (const [, status, name = ''] of text.matchAll(/\[(\d{3}), '(\w+)'\]/g)) make(name, status);
+      for (const [, name = ''] of text.matchAll(/'(QUOTA_\w+)'/g)) make(name, '403');
+    }
+    assert.ok(made.size > 45, `${made.size} codes`);
+    const section = README.slice(README.indexOf('## What an error says'), README.indexOf('## The command line'));
+    const told = new Map<string, Set<string>>();
+    for (const [, statuses = '', names = ''] of section.matchAll(/^\| ([\d, ]+) \| (`.+?`) \|/gm)) {
+      for (const [, name = ''] of names.matchAll(/`(\w+)`/g))
+        told.set(name, new Set([...(told.get(name) ?? []), ...statuses.split(', ')]));
+    }
+    // Its status is the vendor's.
+    assert.ok(section.includes('`upstream_refused`'));
+    const shown = [...made.keys()].filter((name) => !OF_COMMANDS.includes(name) && name !== 'upstream_refused');
+    assert.deepEqual([...told.keys()].sort(), shown.sort());
+    for (const [name, statuses] of told)
+      for (const status of made.get(name)!) assert.ok(statuses.has(status), `${status} ${name}`);
+    for (const name of OF_COMMANDS) assert.ok(made.has(name), name);
+  });
+
+  it('are the variables that are read from the environment', () => {
+    const read = code.flatMap(([, text]) => text.match(/\benv\.TURNPIKE_\w+/g) ?? []);
+    const told = README.match(/^\| `TURNPIKE_\w+`/gm) ?? [];
+    assert.deepEqual(
+      [...new Set(read.map((name) => name.slice('env.'.length)))].sort(),
+      told.map((row) => row.slice(3, -1)).sort(),
+    );
+  });
+
+  it('are the files of core, each with what it is for', () => {
+    const page = readFileSync(join(ROOT, 'core/README.md'), 'utf8');
+    const table = page.slice(page.indexOf('## File by file'), page.indexOf('## Generations'));
+    const told = [...table.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name);
+    for (const [path] of sources('core')) if (dirname(path) === 'core') assert.ok(told.includes(basename(path)), path);
+    for (const name of told) assert.ok(existsSync(join(ROOT, 'core', name!)), name);
   });
 });
 
