@@ -24,18 +24,23 @@ export async function endExchange(x: LiveExchange, outcome: Outcome, pipeline: P
   if (steps.length === 0) return;
   const giveUpAt = books.clock.mono() + SETTLE_MS;
   for (;;) {
+    let refused: string | undefined;
     try {
-      const refused = await books.store.atomic(steps);
-      if (refused === undefined) return;
-      throw new Error(`the store refused to settle: ${refused}`);
+      refused = await books.store.atomic(steps);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || books.clock.mono() >= giveUpAt) {
-        books.log.error('an exchange could not be settled', { exchange: x.id, error });
-        throw error;
-      }
+      if (!(error instanceof StoreUnavailable) || books.clock.mono() >= giveUpAt) return unsettled(x, error, books);
       await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
+      continue;
     }
+    if (refused === undefined) return;
+    // Its hold is not there: it was lost with a commit that failed. Trying again would not bring it back.
+    unsettled(x, new StoreUnavailable(`the store refused to settle: ${refused}`), books);
   }
+}
+
+function unsettled(x: LiveExchange, error: unknown, books: Books): never {
+  books.log.error('an exchange could not be settled', { exchange: x.id, error });
+  throw error;
 }
 
 /** Where exchanges are written down. */

@@ -157,6 +157,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
   let depth = 0;
   let tokens = 0;
   let textBytes = 0;
+  let folded: Set<string> | undefined;
   let media = 0;
   /** The last name, without its quotes: the one a value, or a list of values, belongs to. */
   let nameStart = 0;
@@ -225,8 +226,12 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
         if (depth === 1) {
           member = nameAt(bytes, nameStart, end);
           memberStart = start;
-          if (strict) checkMember(member, members);
-          else members.delete(member);
+          if (strict) {
+            checkMember(member, members);
+            if (folded !== undefined || !PLAIN_NAME.test(member)) folded = withFolded(member, members, folded);
+          } else {
+            members.delete(member);
+          }
         } else if (strict && isPrototype(bytes, nameStart, nameEnd)) {
           throw forbidden('__proto__');
         }
@@ -373,6 +378,27 @@ function afterDigits(bytes: Buffer, start: number): number {
 function checkMember(name: string, members: ReadonlyMap<string, Member>): void {
   if (members.has(name)) throw invalid(`The body has the member ${JSON.stringify(name)} twice. Send it once.`);
   if (name === '__proto__' || name === 'constructor' || name === 'prototype') throw forbidden(name);
+}
+
+/** How nearly all members are called. */
+const PLAIN_NAME = /^[a-z0-9_]*$/;
+
+/**
+ * The names so far without regard to case, with this one. There are readers to whom `Model` is another spelling of `model`, and
+ * the later one counts: what is priced must be what is served.
+ */
+function withFolded(name: string, members: ReadonlyMap<string, Member>, before: Set<string> | undefined): Set<string> {
+  const folded = before ?? new Set([...members.keys()].map(fold));
+  const key = fold(name);
+  if (folded.has(key)) {
+    throw invalid(`The body has the member ${JSON.stringify(name)} twice, differently spelt. Send it once.`);
+  }
+  return folded.add(key);
+}
+
+/** Upper case first: it knows of letters that are two in lower case, such as the long s. */
+function fold(name: string): string {
+  return name.toUpperCase().toLowerCase();
 }
 
 /** A name without its quotes, escapes read. */

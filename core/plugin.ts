@@ -344,7 +344,7 @@ export interface OpenStore extends Store {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
   /** A consistent copy, while running. */
   backup(file: string): Promise<void>;
-  /** Age of the oldest waiting list in milliseconds, and how many wait; for readiness and shedding. */
+  /** Age of the oldest waiting list in milliseconds (`Infinity` where the store cannot be written now), and how many wait. */
   pressure(): { readonly waiting: number; readonly oldestMs: number };
   close(): Promise<void>;
 }

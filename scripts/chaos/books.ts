@@ -140,6 +140,11 @@ function doubles(rows: readonly Row[], calls: readonly Call[]): readonly Violati
   ];
 }
 
+/** A client that leaves before anything was answered pays the input that had gone out. */
+function isUnansweredInput({ outcome, input, output, charged }: Row): boolean {
+  return outcome === 'aborted' && output === 0n && charged === priceOf({ prompt: Number(input), completion: 0 });
+}
+
 /** Nobody pays for more than a vendor has sent. */
 function overcharges(rows: readonly Row[], calls: readonly Call[]): readonly Violation[] {
   const byNumber = new Map(calls.map((call) => [`call-${call.number}`, call]));
@@ -153,7 +158,7 @@ function overcharges(rows: readonly Row[], calls: readonly Call[]): readonly Vio
         { kind: 'overcharged', text: `record ${row.id} (${row.outcome}) charges for a call nobody made` } as const,
       ];
     }
-    if (row.charged <= call.most) return [];
+    if (row.charged <= call.most || isUnansweredInput(row)) return [];
     const text = `call ${call.number} (${call.model}, ${row.outcome}, ${row.id}) was charged ${row.charged}, its vendor sent ${call.most}`;
     return [{ kind: 'overcharged', text } as const];
   });

@@ -183,6 +183,18 @@ describe('scanning a body', () => {
     assert.deepEqual(scan('{"a":{"b":1,"b":2}}').get('a'), { b: 2 });
   });
 
+  it('refuses a top-level member that comes twice in another case', () => {
+    for (const text of [
+      '{"model":"m","Model":"n"}',
+      '{"MODEL":"m","model":"n"}',
+      '{"max_tokens":1,"max_to\u212aens":2}',
+      '{"messages":1,"me\u017fsages":2}',
+    ]) {
+      assert.throws(() => scan(text), /twice, differently spelt/);
+    }
+    assert.equal(scan('{"Model":"m","Other":1,"other_":2}').get('Model'), 'm');
+  });
+
   it('refuses names that reach a prototype', () => {
     for (const name of FORBIDDEN) assert.match(refusal(`{"${name}":{}}`), /never accepted/);
     assert.match(refusal('{"a":[{"b":{"__proto__":{"x":1}}}]}'), /`__proto__`/);

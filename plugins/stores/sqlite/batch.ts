@@ -5,6 +5,12 @@ import { boundValue } from './values.ts';
 import type { Answers, FromWriter, Parcel, StepError } from './wire.ts';
 import { isLastingError, isStorageError, wireError } from './wire.ts';
 
+/**
+ * How long a failed commit is remembered. On a disk that is nearly full the next one may go well, and the one behind it fail: what
+ * is answered before a commit in that time is lost as often as not.
+ */
+const DOUBT_MS = 60_000;
+
 type Statement = Database.Statement<unknown[]>;
 
 /**
@@ -27,6 +33,8 @@ export function createBatches(
   /** One array per number of parameters, used again and again: binding copies. */
   const parameters: (Value | undefined)[][] = [];
   let broken: string | undefined;
+  /** Until when no list is answered before its commit: for a while after one has failed. */
+  let doubtfulUntilMs = 0;
 
   function prepare(text: string): Statement {
     const statement = db.prepare<unknown[]>(text);
@@ -123,14 +131,17 @@ export function createBatches(
         begin.run();
         outcome = runAll(parcels, true)!;
       }
-      if (outcome.ran.length > 0) {
+      const doubtful = performance.now() < doubtfulUntilMs;
+      if (outcome.ran.length > 0 && !doubtful) {
         answered = outcome.ran;
         post({ kind: 'ran', answers: outcome.ran });
       }
       commit.run();
+      if (outcome.ran.length > 0 && doubtful) post({ kind: 'ran', answers: outcome.ran });
       if (outcome.durable.length > 0) post({ kind: 'durable', answers: outcome.durable });
     } catch (error) {
       const { message, code } = wireError(error);
+      doubtfulUntilMs = performance.now() + DOUBT_MS;
       if (isLastingError(code)) broken = `${message} (${code}): open the store again`;
       try {
         if (db.inTransaction) rollback.run();

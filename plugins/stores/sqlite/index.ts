@@ -55,7 +55,7 @@ const driver: StoreDriver = {
       all: reads.all,
       snapshot: <T>(read: (reader: Reader) => Promise<T>) => apart(true, read),
       backup: (to) => apart(false, (own) => own.backup(resolve(to))),
-      pressure: writes.pressure,
+      pressure: () => (ended ? { waiting: 0, oldestMs: Infinity } : writes.pressure()),
       close() {
         closing ??= close();
         return closing;

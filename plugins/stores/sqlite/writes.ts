@@ -17,12 +17,16 @@ export interface Writes extends Pick<Store, 'run' | 'atomic'> {
   close(): Promise<void>;
 }
 
+/** How long after a failure the store is not called ready. */
+const CALM_MS = 5_000;
+
 /** Starts the thread; `lost` hears why nothing can be written any more, for good. */
 export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): Writes {
   const lists = createLists((parcel) => thread.post(parcel));
   let opening: { resolve(): void; reject(error: Error): void } | undefined;
   let closed = false;
   let failing = false;
+  let failedMs = -Infinity;
 
   function failed(numbers: readonly number[], reason: string, lasting: boolean): void {
     const error = new StoreUnavailable(`the store cannot be written: ${reason}`);
@@ -30,7 +34,11 @@ export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): 
     if (lasting) lost(error);
     else if (!failing) log.error('the store cannot be written', { reason });
     failing = true;
+    failedMs = performance.now();
   }
+
+  /** A commit that goes well between two that fail is no recovery. */
+  const isCalm = (): boolean => performance.now() - failedMs > CALM_MS;
 
   const thread = startThread<ToWriter, FromWriter>(new URL('./writer.ts', import.meta.url), {
     message(from) {
@@ -39,8 +47,10 @@ export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): 
           lists.answer(from.answers);
           break;
         case 'durable':
-          if (failing) log.info('the store can be written again');
-          failing = false;
+          if (failing && isCalm()) {
+            log.info('the store can be written again');
+            failing = false;
+          }
           lists.answer(from.answers);
           break;
         case 'failed':
@@ -70,7 +80,7 @@ export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): 
       }),
     run: (sql, ...params) => lists.run({ sql, params }),
     atomic: (steps, when = 'durable') => lists.atomic(steps, when === 'durable'),
-    pressure: lists.pressure,
+    pressure: () => (isCalm() ? lists.pressure() : { ...lists.pressure(), oldestMs: Infinity }),
     end: lists.end,
     drain: lists.drain,
     close() {
