@@ -53,9 +53,6 @@ export function errorBody(error: GatewayError, style: Style | undefined, id: str
   return JSON.stringify(style === undefined ? errorObject(error) : style.error(error, id));
 }
 
-/** Up to this many bytes a body is sent in one piece with its head. */
-const ONE_PIECE = 16 * 1_024;
-
 /** Writes a complete answer. */
 export function send(
   response: ServerResponse,
@@ -68,10 +65,7 @@ export function send(
     return;
   }
   headers['content-length'] = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length);
-  response.writeHead(status, headers);
-  // Node sends the head and a string as one piece, and the head and a buffer as two, at a higher cost than the copy.
-  if (typeof body !== 'string' && body.length <= ONE_PIECE) response.end(body.toString('latin1'), 'latin1');
-  else response.end(body);
+  response.writeHead(status, headers).end(body);
 }
 
 /** A complete answer as bytes, for a connection that has no response object. */

@@ -74,9 +74,18 @@ export function beginAttempt(x: LiveExchange, offer: Offer, clock: Clock): Attem
 }
 
 /** Tells how an attempt went, once; before the exchange is settled, for its record names its attempts. */
-export function endAttempt(x: LiveExchange, attempt: Attempt, tools: Pick<AttemptTools, 'clock' | 'pipeline'>): void {
+export function endAttempt(
+  x: LiveExchange,
+  attempt: Attempt,
+  tools: Pick<AttemptTools, 'clock' | 'log' | 'pipeline'>,
+): void {
   if (attempt.endedMs !== undefined) return;
   attempt.endedMs = tools.clock.now();
+  const { offer, failure, status, reason } = attempt;
+  if (failure !== undefined && failure !== 'refused') {
+    const { model, channel } = offer;
+    tools.log.warn('an attempt failed', { exchange: x.id, channel: channel.name, model, failure, status, reason });
+  }
   tools.pipeline.attempted(x as LiveExchange & Known, attempt);
 }
 

@@ -248,9 +248,10 @@ async function assembleGateway(
 
   /** Waits for everything that was asked for before the gateway was to stop. */
   const drain = async (): Promise<void> => {
-    const closed = server === undefined ? undefined : stopListening(server);
     await Promise.all([control?.close(), reloading]);
+    // Whoever comes meanwhile is told to go elsewhere, and `/readyz` says so to load balancers.
     await Promise.all([current.generation.live.empty(), ...retiring.values()]);
+    const closed = server === undefined ? undefined : stopListening(server);
     server?.closeAllConnections();
     await closed;
   };

@@ -39,6 +39,7 @@ const complain = (line: string): boolean => process.stderr.write(line.endsWith('
 export async function main(args: readonly string[]): Promise<never> {
   // Whoever pipes our output away has still had our work done.
   process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
   const code = await run(args).catch((error: unknown) => {
     complain(error instanceof Error ? error.message : String(error));
     return error instanceof ConfigError ? EXIT.config : error instanceof StoreInUse ? EXIT.storeInUse : EXIT.failed;
@@ -252,7 +253,7 @@ const SPELLINGS: ReadonlyMap<string | undefined, string> = new Map([
 /** Takes what concerns every command out of the words; a sentence where they make no sense. */
 function readArguments(args: readonly string[]): Arguments | string {
   const argv: string[] = [];
-  let configFile = process.env.TURNPIKE_CONFIG ?? './gateway.yaml';
+  let configFile = process.env.TURNPIKE_CONFIG || './gateway.yaml';
   for (let i = 0; i < args.length; i++) {
     const word = args[i]!;
     if (word === '--config' || word.startsWith('--config=')) {

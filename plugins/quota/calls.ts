@@ -50,8 +50,8 @@ interface Taking {
 }
 
 /**
- * An exchange bears its taking itself, and those that run stand in a list: with a WeakMap or a Map that changes with every call
- * in place of either, three times as much of a call was moved to the old generation, and collecting it cost a tenth of the call.
+ * An exchange bears its taking itself, and those that run stand in a list: measured, a WeakMap and a Map that change with every
+ * call moved three times as much of each call to the old generation.
  */
 const TAKING = Symbol('taking');
 type Bearer = Exchange & { [TAKING]?: Taking };

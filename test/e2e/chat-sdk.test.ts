@@ -391,6 +391,12 @@ describe('the official client', () => {
   });
 });
 
+/** The vendor has read the request, and nobody waited for more. */
+function paysItsInput(record: UsageRow): void {
+  assert.deepEqual([record.outcome, record.output, record.estimated], ['aborted', 0, true]);
+  assert.equal(record.charged, cost({ prompt_tokens: record.input ?? 0, completion_tokens: 0 }));
+}
+
 describe('the official client that leaves', () => {
   const EVENTS = chatEvents();
   let bench: Stand;
@@ -429,7 +435,7 @@ describe('the official client that leaves', () => {
     assert.equal((await bench.recordAfter(known)).outcome, 'aborted');
   });
 
-  it('before the first byte of a stream pays nothing, and the vendor is let go', async () => {
+  it('before the first byte of a stream pays its input, and the vendor is let go', async () => {
     const { known } = bench;
     bench.vendor.next([hold('never')]);
     const leaving = new AbortController();
@@ -443,10 +449,10 @@ describe('the official client that leaves', () => {
     await assert.rejects(answer, OpenAI.APIUserAbortError);
     await aborted();
     const record = await bench.recordAfter(known);
-    assert.deepEqual([record.outcome, record.charged], ['aborted', 0n]);
+    paysItsInput(record);
   });
 
-  it('because a stream does not begin in time pays nothing, and the vendor is let go', async () => {
+  it('because a stream does not begin in time pays its input, and the vendor is let go', async () => {
     const { known } = bench;
     bench.vendor.next([silence()]);
     const { client, asked } = bench.other({ maxRetries: 0, timeout: 1_000 });
@@ -457,7 +463,7 @@ describe('the official client that leaves', () => {
     assert.equal(asked(), 1);
     await aborted();
     const record = await bench.recordAfter(known);
-    assert.deepEqual([record.outcome, record.charged], ['aborted', 0n]);
+    paysItsInput(record);
   });
 
   it('because a whole answer does not come in time pays for it when it comes', async () => {
@@ -475,7 +481,7 @@ describe('the official client that leaves', () => {
     assert.equal(record.charged, cost({ prompt_tokens: CHAT_USAGE.prompt, completion_tokens: CHAT_USAGE.completion }));
   });
 
-  it('because a whole answer does not come in time pays nothing where the gateway cancels such calls', async () => {
+  it('because a whole answer does not come in time pays its input where the gateway cancels such calls', async () => {
     const cancelling = await stand({
       config: { listen: { host: '127.0.0.1', port: 0, onDisconnect: { whole: 'cancel' } } },
     });
@@ -488,7 +494,7 @@ describe('the official client that leaves', () => {
       );
       await cancelling.vendor.waitFor(() => cancelling.vendor.requests.at(-1)?.state === 'aborted');
       const record = await cancelling.recordAfter(0);
-      assert.deepEqual([record.outcome, record.charged], ['aborted', 0n]);
+      paysItsInput(record);
       assert.equal(countHolds(cancelling.gateway), 0);
     } finally {
       await cancelling.stop();
