@@ -537,7 +537,7 @@ describe('T-ERR-01 a plugin that fails', () => {
   }
   /** A hold that could not be settled is closed by the sweep, which sees it twice before it believes it. */
   async function swept(): Promise<void> {
-    for (let tries = 0; tries < 200 && holds() > 0; tries++) {
+    for (let tries = 0; tries < 4_000 && holds() > 0; tries++) {
       clock.advance(60_000);
       await setTimeout(5);
     }
