@@ -8,8 +8,14 @@ export function editorSchema(sections: Readonly<Record<string, Schema>>): object
     title: 'gateway.yaml',
     type: 'object',
     additionalProperties: false,
-    properties: Object.fromEntries(Object.entries(sections).map(([name, schema]) => [name, forEditors(schema)])),
+    properties: Object.fromEntries(Object.entries(sections).map(([name, schema]) => [name, section(schema)])),
   };
+}
+
+/** A name with nothing below it is a section that is not there. */
+function section(schema: Schema): Definition {
+  const definition = forEditors(schema);
+  return definition.type === 'object' ? { ...definition, type: ['object', 'null'] } : definition;
 }
 
 type Definition = Readonly<Record<string, unknown>>;

@@ -40,7 +40,7 @@ export default definePlugin({
           meters.attemptSeconds.observe({ channel: offer.channel.name }, ((endedMs ?? startedMs) - startedMs) / 1_000);
       },
       settle(x) {
-        const model = x.served?.priced ?? '';
+        const model = x.served?.priced ?? x.attempts.at(-1)?.offer.priced ?? '';
         meters.calls.add(1, x.style?.name ?? 'passage', model, x.outcome ?? '', x.status);
         const { usage } = x;
         if (usage !== undefined) {
@@ -145,12 +145,15 @@ function createTally(counter: {
 /** What no label holds. */
 const BETWEEN = '\0';
 
+/** What proxies add; some add nothing, and then only a token helps. */
+const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
+
 const LOOPBACK = /^(127\.|::1$)/;
 
 function mayScrape(caller: Caller, token: string | undefined): undefined {
   if (token === undefined) {
     // Behind a proxy on this machine everybody seems to be from here.
-    if (LOOPBACK.test(caller.ip) && caller.headers['x-forwarded-for'] === undefined) return undefined;
+    if (LOOPBACK.test(caller.ip) && !PROXIED.some((name) => name in caller.headers)) return undefined;
     return refuse(
       403,
       'metrics_not_allowed',
