@@ -581,6 +581,65 @@ describe('settling', () => {
   );
 });
 
+describe('a hold that is a guess', () => {
+  /** Nobody says how long the answer may get: 4,096 tokens are assumed. */
+  const unbounded = (): Exchange => {
+    const x = calling('metered', 1);
+    x.call = { ...x.call, bounds: { ...x.call.bounds, outputTokens: undefined } };
+    return x;
+  };
+  for (const [balance, used, charged] of [
+    [10_000n, 6_000, 6_000n],
+    [5_000n, 6_000, 5_000n],
+    [4_096n, 6_000, 4_096n],
+  ] as const) {
+    it(
+      `of 4096 with ${balance} there is settled for ${charged} of ${used}`,
+      inWorld(balance, 'unlimited', async (world) => {
+        const run = await world.run();
+        const x = unbounded();
+        await run.admit(x);
+        await settled(world.store);
+        assert.equal(await run.settle(ended(x, 'served', used)), undefined);
+        assert.equal((await world.balance(ACCOUNT)).used, charged);
+        assert.equal((await world.balance(ACCOUNT)).held, 0n);
+      }),
+    );
+  }
+
+  it(
+    'grows while a stream runs, instead of cutting it off',
+    inWorld(20_000n, 'unlimited', async (world) => {
+      const run = await world.run('boot-of-its-own');
+      const x = unbounded();
+      await run.admit(x);
+      for (const output of [4_000, 7_000]) {
+        ended(x, 'served', output);
+        x.outcome = undefined;
+        world.clock.advance(1_000);
+        await run.parts.stop?.();
+        await run.parts.start?.();
+        assert.ok((await world.balance(ACCOUNT)).held >= BigInt(output), `${output} tokens are not covered`);
+        assert.equal(x.cuts.length, 0);
+      }
+      assert.equal(await run.settle(ended(x, 'served', 7_500)), undefined);
+      const { used, held } = await world.balance(ACCOUNT);
+      assert.deepEqual([used, held], [7_500n, 0n]);
+    }),
+  );
+
+  it(
+    'does not grow where the client has said how much it wants',
+    inWorld(10_000n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 40);
+      await run.admit(x);
+      assert.equal(await run.settle(ended(x, 'served', 6_000)), undefined);
+      assert.equal((await world.balance(ACCOUNT)).used, 40n);
+    }),
+  );
+});
+
 describe('a crash', () => {
   it(
     'costs what the last checkpoint says was delivered, and leaves a usage record',
