@@ -2,7 +2,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Style } from './contracts/style.ts';
 import { errorObject, GatewayError } from './errors.ts';
-import { StoreUnavailable } from './plugin.ts';
+import { type AnswerHeaders, StoreUnavailable } from './plugin.ts';
 
 const UNFIT = /[^\t\x20-\x7e]/;
 
@@ -12,15 +12,17 @@ export function headerValue(text: string): string {
   return text.replace(/[^\t\x20-\x7e]/g, '?').slice(0, 1_024);
 }
 
+/** Headers as node takes them. */
+export type SentHeaders = Record<string, string | string[]>;
+type OneLine = Readonly<Record<string, string>>;
+
 /** The headers of an answer, ours over the plugins' over the usual ones. */
-export function answerHeaders(
-  id: string,
-  plugins: Readonly<Record<string, string>>,
-  own: Readonly<Record<string, string>>,
-): Record<string, string> {
+export function answerHeaders(id: string, plugins: OneLine, own: OneLine): Record<string, string>;
+export function answerHeaders(id: string, plugins: OneLine, own: AnswerHeaders): SentHeaders;
+export function answerHeaders(id: string, plugins: OneLine, own: AnswerHeaders): SentHeaders {
   // On everything: what we answer is data, for the one who asked, and for nobody's cache. Written out here, because adding to a
   // copy made by spreading takes Node 20 several microseconds.
-  const headers: Record<string, string> = {
+  const headers: SentHeaders = {
     'cache-control': 'no-store',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     'referrer-policy': 'no-referrer',
@@ -28,7 +30,10 @@ export function answerHeaders(
     'x-request-id': id,
   };
   for (const name in plugins) headers[name] = headerValue(plugins[name]!);
-  for (const name in own) headers[name] = own[name]!;
+  for (const name in own) {
+    const value = own[name]!;
+    headers[name] = typeof value === 'string' ? value : [...value];
+  }
   return headers;
 }
 
@@ -49,7 +54,7 @@ export function toGatewayError(error: unknown): GatewayError {
 }
 
 /** The body of an error as the style spells it, or the plain error object where no style was asked. */
-export function errorBody(error: GatewayError, style: Style | undefined, id: string): string {
+export function errorBody(error: GatewayError, style: Pick<Style, 'error'> | undefined, id: string): string {
   return JSON.stringify(style === undefined ? errorObject(error) : style.error(error, id));
 }
 
@@ -57,7 +62,7 @@ export function errorBody(error: GatewayError, style: Style | undefined, id: str
 export function send(
   response: ServerResponse,
   status: number,
-  headers: Record<string, string>,
+  headers: SentHeaders,
   body: string | Buffer | undefined,
 ): void {
   if (body === undefined) {

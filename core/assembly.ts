@@ -1,4 +1,5 @@
 /** Builds what one gateway.yaml describes: plugins loaded, their sections checked, created in the order of their needs. */
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from './clock.ts';
 import { CORE_COMMANDS } from './commands.ts';
@@ -7,14 +8,18 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, readConfig } from './config/file.ts';
 import { checkSections, throwIfWrong } from './config/sections.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import { Running } from './contracts/running.ts';
 import type { Style } from './contracts/style.ts';
 import type { Vendor } from './contracts/vendor.ts';
+import { postGuarded } from './guarded-fetch.ts';
 import { boot } from './id.ts';
 import { LoadError, loadDriver, loadPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import type { Player } from './pipeline.ts';
-import type { Host, Parts, Plugin, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
+import type { Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
+import { spoolFolder } from './spool-folder.ts';
 import { readTls, type TlsFiles } from './tls.ts';
+import { createVault, type Vault } from './vault.ts';
 
 /** A configuration brought to life: everything created, nothing started. */
 export interface Assembly {
@@ -22,6 +27,8 @@ export interface Assembly {
   readonly listen: Listen;
   /** What `listen.tls` names; undefined: plain HTTP. */
   readonly tls: TlsFiles | undefined;
+  /** Where files of forms are kept while they are on their way. */
+  readonly spoolDirectory: string;
   readonly storeSection: StoreSection;
   /** In the order of the pipeline. */
   readonly players: readonly Player[];
@@ -58,8 +65,11 @@ export interface Surroundings {
   readonly store: Store;
   readonly log: Log;
   readonly clock: Clock;
+  readonly vault: Vault;
   /** What outlives a reload. */
   readonly lasting: Map<string, unknown>;
+  /** How plugins ask vendors what is no call. */
+  ask(vendors: ReadonlyMap<string, Vendor>): Host['ask'];
   /** Services that core itself provides. */
   readonly provided: ReadonlyMap<string, unknown>;
 }
@@ -70,7 +80,15 @@ export async function planFrom(
   env: Readonly<Record<string, string | undefined>>,
   extra: readonly Plugin<Sections>[] = [],
 ): Promise<Plan> {
-  const file = readConfig(path, env);
+  return planOf(readConfig(path, env), env, extra);
+}
+
+/** The same for a file that was read. */
+export async function planOf(
+  file: ConfigFile,
+  env: Readonly<Record<string, string | undefined>>,
+  extra: readonly Plugin<Sections>[],
+): Promise<Plan> {
   const plugins: Plugin<Sections>[] = [];
   const sections: Record<string, Schema> = { ...coreSections };
   const readers = new Map<string, string>();
@@ -125,6 +143,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const vendors = new Map<string, Vendor>();
   const styles = new Map<string, Style>();
   const guards = new Set<string>();
+  const routes: Route[] = [];
   /** Who brings what; of two that go by one name, nobody could tell which one answers. */
   const brought = new Map<string, string>([
     ...Object.values(CORE_PATHS).map((path) => [`route GET ${path}`, 'core'] as const),
@@ -133,6 +152,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   for (const secret of file.secrets) around.log.hide(secret);
   const listen = readListen(plan.values.listen);
   const tls = readTls(listen.tls, file);
+  const spoolDirectory = spoolFolder(listen.body, file);
   const order = inOrderOfNeeds(plugins, around.provided, file);
   throwIfWrong(file);
   const placeOf = (name: string) => ['pipeline', plugins.findIndex((plugin) => plugin.name === name)];
@@ -155,10 +175,14 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       },
       vendors: () => vendors,
       styles: () => styles,
+      routes: () => routes,
+      vault: around.vault,
       lasting<T>(name: string, make: () => T): T {
         if (!around.lasting.has(name)) around.lasting.set(name, make());
         return around.lasting.get(name) as T;
       },
+      ask: around.ask(vendors),
+      post: (url, body, headers) => postGuarded(url, body, headers),
       problem: (path, message) => file.problem(path, message),
     };
     const config = Object.fromEntries(Object.keys(plugin.sections ?? {}).map((name) => [name, plan.values[name]]));
@@ -181,7 +205,10 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       claim(`guard ${name}`);
       guards.add(name);
     }
-    for (const { method, path } of parts.routes ?? []) claim(`route ${method} ${path}`);
+    for (const route of parts.routes ?? []) {
+      claim(`route ${route.method} ${route.path}`);
+      routes.push(route);
+    }
     for (const { name } of parts.commands ?? []) claim(`command ${name}`);
   }
   throwIfWrong(file);
@@ -192,6 +219,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     file,
     listen,
     tls,
+    spoolDirectory,
     storeSection: plan.values.store as StoreSection,
     players: plugins.map(({ name }) => ({ name, parts: created.get(name)! })),
     vendors,
@@ -261,12 +289,30 @@ export async function rehearse(plan: Plan): Promise<Assembly> {
     store: noStore,
     log: silentLog,
     clock: systemClock,
+    vault: createVault(randomBytes(32)),
     lasting: new Map(),
-    provided: new Map([[FirstStart.id, { note: () => {} } satisfies FirstStart]]),
+    ask: () => () => Promise.reject(new Error('nobody is asked before `start`')),
+    provided: new Map<string, unknown>([
+      [FirstStart.id, { note: () => {} } satisfies FirstStart],
+      [Running.id, nothingRuns],
+    ]),
   });
   assembly.link();
   return assembly;
 }
+
+const nobodyRuns = (): never => {
+  throw new Error('nothing runs yet; it may be asked once the gateway serves');
+};
+const nothingRuns: Running = {
+  inFlight: nobodyRuns,
+  vitals: nobodyRuns,
+  history: nobodyRuns,
+  configuration: nobodyRuns,
+  check: nobodyRuns,
+  schema: nobodyRuns,
+  reload: nobodyRuns,
+};
 
 const closed = (): Promise<never> => Promise.reject(new Error('no store is open yet; it may be used from `start` on'));
 const noStore: Store = { one: closed, all: closed, run: closed, atomic: closed };

@@ -3,8 +3,9 @@
 import { answerHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
-import type { StreamMeter, Style } from './contracts/style.ts';
+import type { StreamRelay, Style } from './contracts/style.ts';
 import type { Channel } from './contracts/vendor.ts';
+import type { Conveyance } from './conveyance.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { createEventSplitter, type EventSplitter } from './events.ts';
@@ -12,6 +13,7 @@ import { ClientLeft, type LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
+import { lossHeader } from './translation/losses.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
 import { countedUsage } from './usage.ts';
 
@@ -19,8 +21,8 @@ import { countedUsage } from './usage.ts';
 export type AttemptResult =
   /** The stream was relayed to its end, good or bad; the client has been told and the exchange is concluded. */
   | { readonly kind: 'relayed' }
-  /** A whole answer, read to its end; nothing of it has been written. */
-  | { readonly kind: 'whole'; readonly body: Buffer }
+  /** A whole answer, read to its end; nothing of it has been written. `type`: its content type. */
+  | { readonly kind: 'whole'; readonly body: Buffer; readonly type: string }
   /** An answer with another status than 2xx; its body cut at 64 KiB. */
   | { readonly kind: 'status'; readonly status: number; readonly headers: Headers; readonly body: Buffer }
   /** No answer worth the name; nothing of it has been written. */
@@ -42,10 +44,10 @@ export interface AttemptTools {
 
 /** More than this of an error is not read. */
 const MAX_ERROR_BODY = 64 * 1_024;
-/** More than this of a whole answer is not held. */
-const MAX_ANSWER = 64 * 1_024 * 1_024;
-/** No event of a conversation is longer. */
-const MAX_EVENT = 1_024 * 1_024;
+/** More than this of a whole answer is not held: 2,048 vectors of 3,072 numbers, written out, are nearly as much. */
+const MAX_ANSWER = 160 * 1_024 * 1_024;
+/** No event is longer where its style does not say so: some hold an image, or the whole answer once more. */
+const MAX_EVENT = 8 * 1_024 * 1_024;
 /** A vendor that thinks may send a comment now and then, but not for ever. */
 const MAX_HELD_BYTES = 64 * 1_024;
 const HEAD_MS = { stream: 60_000, whole: 600_000 } as const;
@@ -94,12 +96,11 @@ export function makeAttempt(
   x: LiveExchange,
   attempt: Attempt,
   request: UpstreamRequest,
-  style: Style,
-  hideUsage: boolean,
+  conveyance: Conveyance,
   tools: AttemptTools,
 ): Promise<AttemptResult> {
   return new Promise((resolve) => {
-    new Delivery(x, attempt, style, hideUsage, tools, resolve).start(request);
+    new Delivery(x, attempt, conveyance, tools, resolve).start(request);
   });
 }
 
@@ -110,14 +111,17 @@ class Delivery implements UpstreamListener {
   readonly #x: LiveExchange;
   readonly #attempt: Attempt;
   readonly #channel: Channel;
+  /** The client's. */
   readonly #style: Style;
-  readonly #hideUsage: boolean;
+  readonly #conveyance: Conveyance;
   readonly #tools: AttemptTools;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #totalAtMs: number;
   /** Both made once it is known that a stream comes. */
   #splitter!: EventSplitter;
-  #meter!: StreamMeter;
+  #stream!: StreamRelay;
+  /** What the client is told it gets. */
+  #type = 'text/event-stream; charset=utf-8';
   #state: State = 'head';
   #call: UpstreamCall | undefined;
   #deadline: Deadline | undefined;
@@ -127,8 +131,8 @@ class Delivery implements UpstreamListener {
   #headers: Headers = {};
   #chunks: Buffer[] = [];
   #size = 0;
-  /** Events held until the first one shows that the vendor really answers. */
-  #held: Buffer[] = [];
+  /** Events held until one shows that the vendor really answers. */
+  #held: Bytes[] = [];
   #heldBytes = 0;
   /** The vendor's first word has gone to the client: from here on there is no other channel. */
   #committed = false;
@@ -137,16 +141,15 @@ class Delivery implements UpstreamListener {
   constructor(
     x: LiveExchange,
     attempt: Attempt,
-    style: Style,
-    hideUsage: boolean,
+    conveyance: Conveyance,
     tools: AttemptTools,
     resolve: (result: AttemptResult) => void,
   ) {
     this.#x = x;
     this.#attempt = attempt;
     this.#channel = attempt.offer.channel;
-    this.#style = style;
-    this.#hideUsage = hideUsage;
+    this.#style = x.style!;
+    this.#conveyance = conveyance;
     this.#tools = tools;
     this.#resolve = resolve;
     this.#totalAtMs = x.startedMono + this.#channel.timeout.totalMs;
@@ -178,7 +181,13 @@ class Delivery implements UpstreamListener {
       this.#fail('broken', 'the answer is compressed although it must not be');
     } else if (this.#x.call.stream) {
       if (type.startsWith('text/event-stream')) this.#expectStream();
+      // Some answer whole whatever they are asked.
+      else if (type.startsWith('application/json')) this.#state = 'whole';
       else this.#fail('broken', 'a stream was asked for and something else was answered');
+    } else if (this.#x.call.answers === 'bytes') {
+      const own = this.#style.bytesType?.(type, this.#x.call);
+      if (own === undefined) this.#fail('broken', 'the answer is not what was asked for');
+      else this.#expectBytes(own);
     } else {
       this.#state = 'whole';
     }
@@ -212,7 +221,8 @@ class Delivery implements UpstreamListener {
   end(): void {
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
     if (this.#state === 'status') this.#finishStatus();
-    else if (this.#state === 'whole') this.#done({ kind: 'whole', body: this.#body() });
+    else if (this.#state === 'whole')
+      this.#done({ kind: 'whole', body: this.#body(), type: this.#headers['content-type'] ?? '' });
     else if (this.#state === 'stream') this.#endStream();
     else if (this.#state === 'head') this.#fail('broken', 'the answer has no head');
   }
@@ -241,47 +251,54 @@ class Delivery implements UpstreamListener {
 
   // ---- streams
 
-  #expectStream(): void {
+  #expectStream(splitter = createEventSplitter({ maxBytes: this.#maxEvent })): void {
     this.#state = 'stream';
-    this.#splitter = createEventSplitter({ maxBytes: MAX_EVENT });
-    this.#meter = this.#style.meter({ hideUsage: this.#hideUsage });
+    this.#splitter = splitter;
+    this.#stream = this.#conveyance.relay();
+  }
+
+  get #maxEvent(): number {
+    return this.#style.maxEventBytes ?? MAX_EVENT;
+  }
+
+  #expectBytes(type: string): void {
+    this.#type = type;
+    this.#expectStream(UNSPLIT);
   }
 
   #relay(chunk: Buffer): void {
     const events = this.#splitter.push(chunk);
     if (events === undefined) {
-      this.#fail('broken', `an event is larger than ${MAX_EVENT} bytes`);
+      this.#fail('broken', `an event is larger than ${this.#maxEvent} bytes`);
       return;
     }
-    const out: Buffer[] = [];
+    const out: Bytes[] = [];
+    let begun = this.#committed;
     for (const event of events) {
-      const kind = this.#meter.see(event);
-      if (kind === 'pass') {
-        out.push(event);
-      } else if (kind === 'last') {
-        this.#write(out);
-        this.#finishStream(event);
-        return;
-      } else if (kind === 'error') {
-        this.#write(out);
-        this.#vendorGaveUp(event);
+      const before = out.length;
+      const kind = this.#stream.see(event, out);
+      begun ||= kind === 'pass';
+      if (kind === 'last' || kind === 'error') {
+        const ending = out.splice(before);
+        this.#write(out, begun);
+        if (kind === 'last') this.#finishStream(ending);
+        else this.#vendorGaveUp(ending);
         return;
       }
     }
-    this.#write(out);
+    this.#write(out, begun);
   }
 
-  /** Events to the client; the first real one commits us to this vendor. */
-  #write(events: readonly Buffer[]): void {
-    if (events.length === 0) return;
-    if (!this.#committed) {
-      this.#held.push(...events);
-      for (const event of events) this.#heldBytes += event.length;
-      if (!events.every(isComment)) this.#commit();
-      else if (this.#heldBytes > MAX_HELD_BYTES) this.#fail('broken', 'the stream is nothing but comments');
+  /** Events to the client. `begun`: the vendor really answers, which commits us to it; until then they are held. */
+  #write(events: readonly Bytes[], begun: boolean): void {
+    if (this.#committed) {
+      if (events.length > 0) this.#send(joined(events));
       return;
     }
-    this.#send(events.length === 1 ? events[0]! : Buffer.concat(events));
+    this.#held.push(...events);
+    for (const event of events) this.#heldBytes += event.length;
+    if (begun) this.#commit();
+    else if (this.#heldBytes > MAX_HELD_BYTES) this.#fail('broken', 'the stream does not begin');
   }
 
   #commit(): void {
@@ -293,19 +310,24 @@ class Delivery implements UpstreamListener {
     x.running = () => this.#usage();
     x.delivered = true;
     this.#sendHead();
-    this.#send(Buffer.concat(held));
+    if (held.length > 0) this.#send(joined(held));
   }
 
   #sendHead(): void {
     const x = this.#x;
     if (x.response.headersSent || x.gone) return;
     x.status = 200;
-    const own: Record<string, string> = {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'x-accel-buffering': 'no',
-    };
+    const own: Record<string, string> = { 'content-type': this.#type, 'x-accel-buffering': 'no' };
     // A keep-alive goes out before anybody knows who will serve.
     if (this.#committed) own['x-turnpike-channel'] = this.#channel.name;
+    if (this.#conveyance.losses !== undefined) {
+      if (this.#committed) {
+        const losses = this.#conveyance.losses();
+        if (losses.length > 0) own[TRANSLATION] = lossHeader(losses);
+      }
+      // What is lost later, or before anybody could be told, stands behind the stream.
+      own.trailer = TRANSLATION;
+    }
     x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
   }
 
@@ -344,67 +366,78 @@ class Delivery implements UpstreamListener {
     }
   }
 
-  /** The vendor closed its stream without its last event. */
+  /** The vendor closed its stream. */
   #streamEnded(): void {
+    const out: Bytes[] = [];
     const rest = this.#splitter.rest();
     if (rest.length > 0) {
-      const kind = this.#meter.see(rest);
+      const kind = this.#stream.see(rest, out);
+      if (out.length > 0 && !endsBlank(rest)) out.push('\n\n');
       if (kind === 'last') {
-        this.#finishStream(rest);
+        this.#finishStream(out);
         return;
       }
       if (kind === 'error') {
-        this.#vendorGaveUp(rest);
+        this.#vendorGaveUp(out);
         return;
       }
-      if (kind === 'pass' && this.#meter.finished) this.#write([rest, Buffer.from('\n\n')]);
     }
-    if (this.#meter.finished && this.#committed) {
-      this.#x.note({ anomaly: 'the vendor left out the last event' });
-      this.#finishStream(Buffer.from(this.#style.terminal));
-    } else {
+    const how = this.#stream.close(out);
+    if (how === 'broken') {
       this.#fail('broken', 'the stream ended before the answer did');
+      return;
     }
+    if (how === 'untidy') this.#x.note({ anomaly: 'the vendor left out the last event' });
+    this.#finishStream(out);
   }
 
   /** The good ending: the books first, then the last bytes. */
-  #finishStream(last: Buffer): void {
-    if (!this.#committed) {
-      this.#fail('broken', 'the stream is empty');
-      return;
-    }
-    this.#settleStream('served', () => this.#x.response.end(last));
+  #finishStream(last: readonly Bytes[]): void {
+    // An answer may be empty.
+    if (!this.#committed) this.#commit();
+    const { response } = this.#x;
+    this.#settleStream('served', () => {
+      const losses = this.#conveyance.losses?.() ?? [];
+      if (losses.length > 0) response.addTrailers({ [TRANSLATION]: lossHeader(losses) });
+      response.end(joined(last));
+    });
   }
 
-  /** An error event of the vendor's. It is in the client's style already; it passes unless it would give something away. */
-  #vendorGaveUp(event: Buffer): void {
-    const error = this.#meter.error;
+  /** An error event of the vendor's, in the client's style; it passes unless it would give something away. */
+  #vendorGaveUp(event: readonly Bytes[]): void {
+    const error = this.#stream.error;
     if (!this.#committed) {
       this.#fail('broken', `the vendor answered with an error: ${quoted(error?.message, this.#channel)}`);
       return;
     }
     this.#attempt.failure = 'broken';
     this.#attempt.reason = quoted(error?.message, this.#channel);
-    if (givesAway(event, this.#channel)) {
+    const bytes = joined(event);
+    if (givesAway(Buffer.from(bytes), this.#channel)) {
       this.#breakOff(new GatewayError(502, 'upstream_error', 'The vendor ended the answer with an error.'));
       return;
     }
-    this.#settleStream('failed', () => this.#x.response.end(event));
+    this.#settleStream('failed', () => this.#x.response.end(bytes));
   }
 
   /** The bad ending: the books, an error event, and no last chunk, so that nobody takes a part for the whole. */
   #breakOff(error: GatewayError): void {
     const { response } = this.#x;
     this.#settleStream('failed', () => {
-      response.write(this.#style.errorEvent(error, this.#x.id), () => response.destroy());
+      const told = this.#stream.fail(error, this.#x.id);
+      // Inside bytes nothing can be told: that they end too early says it all.
+      if (told === '') response.destroy();
+      else response.write(told, () => response.destroy());
     });
   }
 
   #settleStream(outcome: 'served' | 'failed' | 'aborted', then: () => void): void {
     const x = this.#x;
     const call = this.#call;
-    x.usage = this.#usage();
+    x.usage = outcome === 'served' ? (this.#stream.usage ?? this.#usage()) : this.#unfinished(outcome === 'aborted');
     x.running = undefined;
+    noteLosses(x, this.#conveyance);
+    if (outcome === 'served') x.answered = () => this.#stream.answer;
     this.#stopWaiting();
     this.#state = 'done';
     // What comes behind the last event is not for anybody; a vendor that has said it all is left to close by itself.
@@ -422,8 +455,17 @@ class Delivery implements UpstreamListener {
       .finally(() => this.#resolve({ kind: 'relayed' }));
   }
 
+  /** What was used of an answer that did not come to its end. */
+  #unfinished(left: boolean): Usage {
+    return this.#stream.unfinished?.(left ? 'left' : 'broken') ?? this.#usage();
+  }
+
+  /** What was used so far; of a stream that goes on or broke off no less than was delivered: some vendors tell it too early. */
   #usage(): Usage {
-    return this.#meter.usage ?? countedUsage(this.#x.call.bounds, this.#meter.textLength);
+    const { usage: told, textLength } = this.#stream;
+    const counted = countedUsage(this.#x.call.bounds, textLength);
+    if (told === undefined) return counted;
+    return told.output < counted.output ? { ...told, output: counted.output, estimated: true } : told;
   }
 
   // ---- endings that are not the vendor's
@@ -453,8 +495,8 @@ class Delivery implements UpstreamListener {
   #stop(error: Error): void {
     if (this.#state === 'done') return;
     const left = error instanceof ClientLeft;
-    const stream = this.#x.call.stream;
-    if (left && this.#tools.onDisconnect[stream ? 'stream' : 'whole'] === 'drain') {
+    const { stream, answers } = this.#x.call;
+    if (left && this.#tools.onDisconnect[stream || answers === 'bytes' ? 'stream' : 'whole'] === 'drain') {
       if (this.#stalled) this.#goOn();
       return;
     }
@@ -473,7 +515,8 @@ class Delivery implements UpstreamListener {
   /** The vendor has begun to read what the client no longer wants answered: that much was used. */
   #countInput(): void {
     this.#x.served = this.#attempt.offer;
-    this.#x.usage = countedUsage(this.#x.call.bounds, 0);
+    const stream = this.#state === 'stream' ? this.#stream : this.#conveyance.relay();
+    this.#x.usage = stream.unfinished?.('left') ?? countedUsage(this.#x.call.bounds, 0);
   }
 
   /** A bug of the style's says nothing about the vendor. */
@@ -516,8 +559,30 @@ class Delivery implements UpstreamListener {
   }
 }
 
-function isComment(event: Buffer): boolean {
-  return event[0] === 0x3a;
+/** What is no events is passed on as it comes. */
+const UNSPLIT: EventSplitter = { push: (chunk) => [chunk], rest: () => NO_BYTES };
+const NO_BYTES = Buffer.alloc(0);
+
+/** What is written to a client: the vendor's bytes, or events of our own. */
+type Bytes = Buffer | string;
+
+const TRANSLATION = 'x-turnpike-translation';
+
+function joined(pieces: readonly Bytes[]): Bytes {
+  if (pieces.length === 1) return pieces[0]!;
+  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+/** Whether a stream's rest is an event with its blank line, and nobody could tell; without one clients do not see it. */
+function endsBlank(rest: Buffer): boolean {
+  return /[\r\n]\r$/.test(rest.toString('latin1', Math.max(0, rest.length - 2)));
+}
+
+/** Writes down what a translation could not carry over. */
+export function noteLosses(x: LiveExchange, { losses }: Conveyance): void {
+  const all = losses?.() ?? [];
+  if (all.length > 0) x.note({ translation: all });
 }
 
 /** Whether bytes of a vendor's hold our credential or say where the channel goes. */

@@ -1,7 +1,11 @@
 /** Reads a request's body, bounded: too much is refused before it is read where the length is declared. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type Duplex, type Readable, Transform } from 'node:stream';
+import type { SentHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
+import type { Upload } from './contracts/call.ts';
+import type { FormReader, Spool } from './contracts/style.ts';
+import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
@@ -15,62 +19,187 @@ export function requireBody(head: Head): void {
   throw new GatewayError(411, 'length_required', 'A body is needed: send it with a Content-Length or in chunks.');
 }
 
-/** The whole body. Refuses with 413 and 415; rejects with `ClientLeft`. */
+/** How a body is to be read. */
+export interface BodyOptions {
+  /** In bytes. */
+  readonly limit: number;
+  readonly expectsContinue: boolean;
+  readonly deadlines: Deadlines;
+  /** It need not be JSON. */
+  readonly anyType?: boolean;
+}
+
+/** How long a client may take to send a JSON body; what forms may take is the server's own limit. */
+const JSON_MS = 60_000;
+
+/** The whole body, which is JSON unless `anyType`. Refuses with 408, 413 and 415; rejects with `ClientLeft`. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   head: Head,
-  options: { readonly limit: number; readonly expectsContinue: boolean },
+  options: BodyOptions,
 ): Promise<Buffer> {
-  checkType(head.headers['content-type']);
-  if (head.length !== undefined && head.length > options.limit) throw tooLarge(options.limit);
-  // Only now: a client that waits for a go-ahead never sends what would be refused.
-  if (options.expectsContinue) response.writeContinue();
-  return collect(request, options.limit);
+  if (options.anyType !== true && !isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
+  begin(response, head, options);
+  return collect(request, options);
 }
 
-function collect(request: IncomingMessage, limit: number): Promise<Buffer> {
+/**
+ * The body of a call of this style: JSON, or a form whose files are in `spool`. Refuses as `readBody` does, and with what is wrong
+ * with a form.
+ */
+export async function readCallBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  head: Head,
+  form: FormReader,
+  options: BodyOptions & { readonly uploadLimit: number; readonly spool: Spool },
+): Promise<{ readonly bytes: Buffer; readonly files: readonly Upload[] | undefined }> {
+  const contentType = head.headers['content-type'];
+  if (contentType === undefined || !isForm(contentType)) {
+    if (form.only) throw notTaken(FORM_WANTED);
+    if (!isJson(contentType)) throw notTaken(`${JSON_WANTED} Or send a form: multipart/form-data.`);
+    begin(response, head, options);
+    return { bytes: await collect(request, options), files: undefined };
+  }
+  begin(response, head, { ...options, limit: options.uploadLimit });
+  const counted = countedBody(request, options.uploadLimit);
+  try {
+    const { fields, files } = await form.read({ body: counted.stream, contentType, spool: options.spool });
+    return { bytes: Buffer.from(JSON.stringify(fields)), files };
+  } catch (error) {
+    // What it says of a body that broke off is not what happened.
+    throw counted.failure() ?? error;
+  } finally {
+    counted.end();
+  }
+}
+
+/** A form on its way in: so many bytes of it, and a word about why there are no more. */
+interface CountedBody {
+  readonly stream: Readable;
+  /** Why the body ended before its end; undefined while it has not. */
+  failure(): Error | undefined;
+  /** What has not been read stays in the request, to be drained by whoever answers. */
+  end(): void;
+}
+
+function countedBody(request: IncomingMessage, limit: number): CountedBody {
+  let size = 0;
+  let failure: Error | undefined;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      if (size > limit) failure = tooLarge(limit);
+      done(failure ?? null, chunk);
+    },
+  });
+  const left = (): void => {
+    if (request.readableEnded) return;
+    failure ??= clientLeft();
+    stream.destroy(failure);
+  };
+  stream.on('error', () => {});
+  request.on('close', left);
+  request.on('error', left);
+  if (request.destroyed) left();
+  else request.pipe(stream);
+  return {
+    stream,
+    failure: () => failure,
+    end() {
+      request.unpipe(stream);
+      stream.destroy();
+    },
+  };
+}
+
+/** Refuses what is declared to be too large, and gives the go-ahead for the rest. */
+function begin(response: ServerResponse, head: Head, { limit, expectsContinue }: BodyOptions): void {
+  if (head.length !== undefined && head.length > limit) throw tooLarge(limit);
+  // Only now: a client that waits for a go-ahead never sends what would be refused.
+  if (expectsContinue) response.writeContinue();
+}
+
+function collect(request: IncomingMessage, { limit, deadlines }: BodyOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) {
       // While its sender was being looked up: it will say so to nobody any more.
-      reject(new ClientLeft('the client left before its request was complete'));
+      reject(clientLeft());
       return;
     }
-    const chunks: Buffer[] = [];
+    const pieces: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
+    // Functions without names: giving one a name takes the loader longer than all the rest of a small body.
+    const deadline = deadlines.set(JSON_MS, () => {
+      stopReading(request);
+      reject(tooSlow());
+    });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) {
-        chunks.push(chunk);
-        return;
+      chunks.push(chunk);
+      if (size > limit) {
+        stopReading(request);
+        deadlines.clear(deadline);
+        reject(tooLarge(limit));
+      } else if (chunks.length === MANY_CHUNKS) {
+        pieces.push(Buffer.concat(chunks));
+        chunks = [];
       }
-      request.removeAllListeners('data');
-      request.pause();
-      reject(tooLarge(limit));
     });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+    request.on('end', () => {
+      deadlines.clear(deadline);
+      resolve(size === chunks[0]?.length ? chunks[0] : Buffer.concat([...pieces, ...chunks], size));
+    });
     request.on('close', () => {
       // It closes after every request; an error for nothing is the dearest thing in this file.
-      if (!request.readableEnded) reject(new ClientLeft('the client left before its request was complete'));
+      if (request.readableEnded) return;
+      deadlines.clear(deadline);
+      reject(clientLeft());
     });
-    request.on('error', () => reject(new ClientLeft('the client left before its request was complete')));
+    request.on('error', () => {
+      deadlines.clear(deadline);
+      reject(clientLeft());
+    });
   });
 }
 
-function checkType(type: string | undefined): void {
-  if (type === undefined || type === 'application/json') return;
+function stopReading(request: IncomingMessage): void {
+  request.removeAllListeners('data');
+  request.pause();
+}
+
+/** A body of single bytes must not become a million buffers. */
+const MANY_CHUNKS = 512;
+
+function clientLeft(): ClientLeft {
+  return new ClientLeft('the client left before its request was complete');
+}
+
+/** Nothing said counts as JSON. */
+function isJson(type: string | undefined): boolean {
+  if (type === undefined || type === 'application/json') return true;
   const [media = '', ...parameters] = type.toLowerCase().split(';');
   const charset = parameters.map((p) => p.trim()).find((p) => p.startsWith('charset='));
   const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
-  if (media.trim() === 'application/json' && isUtf8) return;
-  throw new GatewayError(
-    415,
-    'unsupported_media_type',
-    'Send the body as JSON in UTF-8 with `Content-Type: application/json`.',
-    {
-      param: 'content-type',
-    },
-  );
+  return media.trim() === 'application/json' && isUtf8;
+}
+
+function isForm(type: string): boolean {
+  return type.toLowerCase().split(';')[0]!.trim() === 'multipart/form-data';
+}
+
+const JSON_WANTED = 'Send the body as JSON in UTF-8 with `Content-Type: application/json`.';
+const FORM_WANTED = 'Send the body as a form with its file: `Content-Type: multipart/form-data; boundary=…`.';
+
+function notTaken(wanted: string): GatewayError {
+  return new GatewayError(415, 'unsupported_media_type', wanted, { param: 'content-type' });
+}
+
+/** For a request that did not come to its end in time. */
+export function tooSlow(): GatewayError {
+  return new GatewayError(408, 'request_timeout', 'The request did not arrive in time.');
 }
 
 /** For a body beyond the limit, in bytes. */
@@ -116,7 +245,7 @@ export function answerRaw(socket: Duplex, answer: string, after: Clock['after'])
 export function answerUnread(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: { readonly status: number; readonly headers: Record<string, string>; readonly body: string | Buffer },
+  answer: { readonly status: number; readonly headers: SentHeaders; readonly body: string | Buffer },
   after: Clock['after'],
 ): void {
   closing.add(request.socket);
@@ -141,5 +270,7 @@ export function answerUnread(
   const cancel = after(LINGER_MS, finish);
   request.on('end', finish);
   request.on('close', finish);
+  // A reset may look like this, too; the request, which is not complete, hears of neither.
+  request.socket.on('end', finish);
   request.resume();
 }

@@ -1,15 +1,20 @@
 /** `turnpike check`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
-import { planFrom, rehearse } from './assembly.ts';
+import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { problemLine } from './config/file.ts';
 import { silentLog } from './log.ts';
 import { createPipeline } from './pipeline.ts';
-import type { Command } from './plugin.ts';
+import type { Command, Route } from './plugin.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The whole report. Throws `ConfigError` with everything that is wrong. */
 export async function describeAssembly(configFile: string, env: Env): Promise<string> {
   const assembly = await rehearse(await planFrom(configFile, env));
+  return reportOf(assembly, assembly.file.file);
+}
+
+/** The same of what was assembled; `name`: what its file is called. */
+export function reportOf(assembly: Assembly, name: string): string {
   const { players, styles, vendors, file } = assembly;
   const row = (name: string, text: string): string => `${name.padEnd(14)}${text}\n`;
   const phases = createPipeline(players, silentLog).describe();
@@ -24,17 +29,28 @@ export async function describeAssembly(configFile: string, env: Env): Promise<st
       '(none)',
   );
   if (passages.length > 0) report += row('passages', passages.map(({ prefix }) => prefix).join(' '));
-  report += row(
-    'routes',
-    routes
-      .map(({ method, path, access }) => `${method} ${path} [${access === 'public' ? access : access.join(' ')}]`)
-      .join(', ') || '(none)',
-  );
+  report += row('routes', describeRoutes(routes) || '(none)');
   const lines = players.flatMap(({ name, parts }) => (parts.report?.() ?? []).map((line) => [name, line] as const));
-  for (const [name, line] of lines.filter(([, text]) => !text.startsWith('warning: '))) report += row(name, line);
-  for (const warning of file.warnings) report += `warning: ${problemLine(file.file, warning)}\n`;
+  for (const [plugin, line] of lines.filter(([, text]) => !text.startsWith('warning: '))) report += row(plugin, line);
+  for (const warning of file.warnings) report += `warning: ${problemLine(name, warning)}\n`;
   for (const [, line] of lines.filter(([, text]) => text.startsWith('warning: '))) report += `${line}\n`;
   return report;
+}
+
+/** Of more than so many below one folder nobody would read each. */
+const MOST_TOLD = 30;
+
+/** Every route with its guards; of folders with too many, how many there are. */
+function describeRoutes(routes: readonly Route[]): string {
+  const folderOf = ({ path }: Route): string => `/${path.split('/')[1]}`;
+  const counts = new Map<string, number>();
+  for (const route of routes) counts.set(folderOf(route), (counts.get(folderOf(route)) ?? 0) + 1);
+  const isTold = (route: Route): boolean => counts.get(folderOf(route))! <= MOST_TOLD;
+  const told = routes
+    .filter(isTold)
+    .map(({ method, path, access }) => `${method} ${path} [${access === 'public' ? access : access.join(' ')}]`);
+  const counted = [...counts].filter(([, count]) => count > MOST_TOLD);
+  return [...told, ...counted.map(([folder, count]) => `${count} below ${folder}`)].join(', ');
 }
 
 /** The commands that the plugins of a configuration bring. */

@@ -22,7 +22,7 @@ export interface CommandLine {
   readonly cwd: string;
 }
 
-/** The commands that every pipeline has. All but `reconcile` and `backup` need no gateway, or are one. */
+/** The commands that every pipeline has. All but `reconcile`, `backup` and `explain` need no gateway, or are one. */
 export const CORE_COMMANDS = {
   start: {
     name: 'start',
@@ -39,6 +39,17 @@ export const CORE_COMMANDS = {
     name: 'backup',
     summary: 'writes a consistent copy of the database, also while the gateway runs',
     positionals: ['FILE'],
+  },
+  explain: {
+    name: 'explain',
+    summary: 'says what would become of a call, and makes none; exit code 1 where it would be refused',
+    options: {
+      key: { type: 'string' },
+      style: { type: 'string' },
+      body: { type: 'string' },
+      files: { type: 'string' },
+      json: { type: 'boolean' },
+    },
   },
 } as const satisfies Readonly<Record<string, Omit<Command, 'run'>>>;
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CommandLine, CommandResult } from './commands.ts';
 
-/** A command line longer than this is refused. */
-const MAX_LINE = 64 * 1_024;
+/** A command line longer than this is refused. Standard input may hold the body of a call, and stands in it as JSON. */
+const MAX_LINE = 64 * 1_024 * 1_024;
 /** What a unix socket's path may hold on every system, in bytes. */
 const MAX_PATH = 100;
 
@@ -23,6 +23,7 @@ export function controlPath(storeFile: string): string {
 export async function openControl(
   path: string,
   run: (line: CommandLine) => Promise<CommandResult>,
+  maxLine: number = MAX_LINE,
 ): Promise<{ close(): Promise<void> }> {
   // The store's lock is ours, so whoever left this socket behind is gone.
   if (process.platform !== 'win32') rmSync(path, { force: true });
@@ -36,8 +37,8 @@ export async function openControl(
     socket.setEncoding('utf8');
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (!text.endsWith('\n') && text.length <= MAX_LINE) return;
-      const asked = silent.delete(socket) ? readLine(text) : undefined;
+      if (!chunk.endsWith('\n') && text.length <= maxLine) return;
+      const asked = silent.delete(socket) && text.length <= maxLine ? readLine(text) : undefined;
       if (asked === undefined) socket.destroy();
       else run(asked).then((result) => socket.end(`${JSON.stringify(result)}\n`));
     });
@@ -57,9 +58,8 @@ export async function openControl(
   };
 }
 
-/** What a line asks for; undefined where it is too long, or no line of ours. */
+/** What a line asks for; undefined where it is no line of ours. */
 function readLine(text: string): CommandLine | undefined {
-  if (text.length > MAX_LINE) return undefined;
   try {
     const { argv, stdin, cwd } = JSON.parse(text) as Record<keyof CommandLine, unknown>;
     return Array.isArray(argv) && typeof stdin === 'string' && typeof cwd === 'string'

@@ -8,21 +8,25 @@ import {
   endAttempt,
   givesAway,
   makeAttempt,
+  noteLosses,
   quoted,
 } from './attempt.ts';
 import type { Attempt, FailureKind, Headers, Json, Offer } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
-import type { Channel, Dialect, Vendor } from './contracts/vendor.ts';
+import type { Channel, Vendor } from './contracts/vendor.ts';
+import { type Conveyance, convey, type Parties, type WholeAnswer } from './conveyance.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
+import { lossHeader } from './translation/losses.ts';
 import type { UpstreamRequest } from './upstream.ts';
-import { countedUsage } from './usage.ts';
+import { messageIn } from './vendor-message.ts';
 
 /** What delivering needs from the gateway. */
 export interface DeliverTools extends AttemptTools {
   readonly vendors: ReadonlyMap<string, Vendor>;
+  readonly styles: ReadonlyMap<string, Style>;
   /** Attempts per call, the first included. */
   readonly maxAttempts: number;
 }
@@ -42,14 +46,21 @@ const MAX_RETRY_AFTER_MS = 60_000;
  */
 export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, tools: DeliverTools): Promise<void> {
   let last: Failed | undefined;
+  let unsaid: GatewayError | undefined;
   let tries = 0;
   for (const offer of offers) {
     if (x.stoppedBy !== undefined) throw x.stoppedBy;
     const outcome = await tryOffer(x, offer, tools);
     if (outcome === undefined) return;
+    if (outcome instanceof GatewayError) {
+      // Nobody was asked, so it is no try; and what somebody answered is told before what could not be said.
+      unsaid ??= outcome;
+      continue;
+    }
     last = outcome;
     if (outcome.final || ++tries >= tools.maxAttempts || isLate(x, offer, tools)) break;
   }
+  if (last === undefined && unsaid !== undefined) throw unsaid;
   if (last === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
   // After a keep-alive there is no status left to relay: the error is told inside the stream.
   if (last.relay !== undefined && !x.response.headersSent) {
@@ -81,17 +92,16 @@ interface VendorAnswer {
   readonly body: Buffer;
 }
 
-/** One offer, with one fresh try where a kept connection died as it was used. Undefined: delivered. */
-async function tryOffer(x: LiveExchange & Known, offer: Offer, tools: DeliverTools): Promise<Failed | undefined> {
-  const style = x.style!;
-  const vendor = tools.vendors.get(offer.channel.vendor);
-  const dialect = vendor?.speaks[style.name];
-  if (vendor === undefined || dialect === undefined) {
-    throw new Error(`channel ${offer.channel.name} was offered for ${style.name}, which its vendor does not speak`);
-  }
+/** One offer, with one fresh try where a kept connection died as it was used. Undefined: delivered. An error: it cannot be said there. */
+async function tryOffer(
+  x: LiveExchange & Known,
+  offer: Offer,
+  tools: DeliverTools,
+): Promise<Failed | GatewayError | undefined> {
+  const { vendor, parties } = partiesOf(x, offer, tools);
   const attempt = beginAttempt(x, offer, tools.clock);
   try {
-    return await attemptOffer(x, attempt, vendor, dialect, tools);
+    return await attemptOffer(parties, attempt, vendor, tools);
   } catch (error) {
     // The client left, or we have a bug; the channel has no part in either.
     attempt.cut = true;
@@ -101,25 +111,58 @@ async function tryOffer(x: LiveExchange & Known, offer: Offer, tools: DeliverToo
   }
 }
 
+/** Who takes part where an offer is tried. */
+export function partiesOf(
+  x: LiveExchange & Known,
+  offer: Offer,
+  { vendors, styles, clock }: Pick<DeliverTools, 'vendors' | 'styles' | 'clock'>,
+): { readonly vendor: Vendor; readonly parties: Parties } {
+  const vendor = vendors.get(offer.channel.vendor);
+  const spoken = styles.get(offer.style);
+  const dialect = vendor?.speaks[offer.style];
+  if (vendor === undefined || spoken === undefined || dialect === undefined) {
+    throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
+  }
+  return { vendor, parties: { x, offer, asked: x.style!, spoken, dialect, clock } };
+}
+
 /** Sends it, and sees what comes. */
 async function attemptOffer(
-  x: LiveExchange & Known,
+  parties: Parties,
   attempt: Attempt,
   vendor: Vendor,
-  dialect: Dialect,
   tools: DeliverTools,
-): Promise<Failed | undefined> {
-  const { offer } = attempt;
-  const style = x.style!;
-  const hideUsage = asksUsage(x, offer);
-  const request = toUpstream(x, offer, style, dialect, hideUsage);
-  let result = await makeAttempt(x, attempt, request, style, hideUsage, tools);
+): Promise<Failed | GatewayError | undefined> {
+  const { x } = parties;
+  let conveyance: Conveyance;
+  try {
+    const conveying = convey(parties);
+    conveyance = conveying instanceof Promise ? await conveying : conveying;
+  } catch (error) {
+    // While a picture was fetched, the client may have left.
+    if (x.stoppedBy !== undefined) throw x.stoppedBy;
+    if (!(error instanceof GatewayError)) throw error;
+    // That tells nothing about the channel, and another may take it as it is.
+    attempt.cut = true;
+    attempt.reason = error.message;
+    return error;
+  }
+  if (x.stoppedBy !== undefined) throw x.stoppedBy;
+  const request = toUpstream(parties, conveyance.body);
+  let result = await makeAttempt(x, attempt, request, conveyance, tools);
+  const refused = result.kind === 'status' && (result.status === 400 || result.status === 404);
+  const { earlier } = x.call;
+  if (refused && earlier?.channel === parties.offer.channel.name) {
+    // Its vendor should know the earlier answer, but may have forgotten it; we have not.
+    x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
+    return attemptOffer(parties, attempt, vendor, tools);
+  }
   // A kept connection that died does so at once; whoever took longer may have worked on the request.
   const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
   if (result.kind === 'failed' && result.stale && atOnce) {
-    result = await makeAttempt(x, attempt, { ...request, fresh: true }, style, hideUsage, tools);
+    result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, tools);
   }
-  return judge(x, attempt, result, vendor, style, tools);
+  return judge(x, attempt, result, vendor, conveyance, tools);
 }
 
 /** Undefined where the answer was delivered. Throws where nothing more is to be done. */
@@ -128,7 +171,7 @@ function judge(
   attempt: Attempt,
   result: AttemptResult,
   vendor: Vendor,
-  style: Style,
+  conveyance: Conveyance,
   tools: DeliverTools,
 ): Awaitable<Failed | undefined> {
   switch (result.kind) {
@@ -139,33 +182,66 @@ function judge(
     case 'failed':
       return failedWith(attempt, result.failure, result.reason);
     case 'status':
-      return judgeStatus(attempt, result, vendor);
-    case 'whole': {
-      const body = scanAnswer(result.body);
-      const facts = body === undefined ? undefined : style.answer(body);
-      if (facts === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
-      if (facts.error !== undefined)
-        return failedWith(
-          attempt,
-          'broken',
-          `an error in a success: ${quoted(facts.error.message, attempt.offer.channel)}`,
-        );
-      x.usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength);
-      endAttempt(x, attempt, tools);
-      return deliverWhole(x, attempt.offer, result.body, tools);
-    }
+      return judgeStatus(attempt, result, vendor, conveyance);
+    case 'whole':
+      return judgeWhole(x, attempt, result, conveyance, tools);
   }
 }
 
+async function judgeWhole(
+  x: LiveExchange & Known,
+  attempt: Attempt,
+  { body, type }: Extract<AttemptResult, { kind: 'whole' }>,
+  conveyance: Conveyance,
+  tools: DeliverTools,
+): Promise<Failed | undefined> {
+  let answer: WholeAnswer | undefined;
+  try {
+    const reading = conveyance.whole(body, type);
+    answer = reading instanceof Promise ? await reading : reading;
+  } catch (error) {
+    // What only looks like JSON is found out where it is parsed.
+    if (!(error instanceof GatewayError)) throw error;
+  }
+  if (answer === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
+  if (answer.error !== undefined) {
+    const words = quoted(answer.error.message, attempt.offer.channel);
+    if (answer.error.refused)
+      return { ...failedWith(attempt, 'refused', words), error: retold(400, words), final: true };
+    return failedWith(attempt, 'broken', `an error in a success: ${words}`);
+  }
+  x.usage = answer.usage;
+  endAttempt(x, attempt, tools);
+  return deliverWhole(x, attempt.offer, answer, conveyance, tools);
+}
+
 /** The books first, then the answer: nobody gets what is not written down. */
-async function deliverWhole(x: LiveExchange, offer: Offer, body: Buffer, tools: DeliverTools): Promise<undefined> {
+async function deliverWhole(
+  x: LiveExchange,
+  offer: Offer,
+  answer: WholeAnswer,
+  conveyance: Conveyance,
+  tools: DeliverTools,
+): Promise<undefined> {
   x.served = offer;
   x.status = 200;
+  x.answered = answer.value;
+  noteLosses(x, conveyance);
   await tools.conclude(x, x.gone ? 'aborted' : 'served');
   if (x.gone) return undefined;
   x.delivered = true;
-  const headers = { 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
-  send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), body);
+  if (x.response.headersSent) {
+    // Nothing but keep-alives so far.
+    x.response.end(answer.body);
+    return undefined;
+  }
+  const headers: Record<string, string> = {
+    'content-type': answer.type ?? (x.call.stream ? 'text/event-stream; charset=utf-8' : 'application/json'),
+    'x-turnpike-channel': offer.channel.name,
+  };
+  const losses = conveyance.losses?.() ?? [];
+  if (losses.length > 0) headers['x-turnpike-translation'] = lossHeader(losses);
+  send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), answer.body);
   return undefined;
 }
 
@@ -185,24 +261,41 @@ async function relayRefusal(
   send(x.response, status, answerHeaders(x.id, x.answerHeaders, own), body);
 }
 
-function judgeStatus(attempt: Attempt, answer: Extract<AttemptResult, { kind: 'status' }>, vendor: Vendor): Failed {
+function judgeStatus(
+  attempt: Attempt,
+  answer: Extract<AttemptResult, { kind: 'status' }>,
+  vendor: Vendor,
+  conveyance: Conveyance,
+): Failed {
   const { status, headers, body } = answer;
   const { offer } = attempt;
   attempt.retryAfterMs = retryAfter(headers);
-  const verdict = vendor.judge?.(status, headers);
+  const verdict = vendor.judge?.(status, headers, body);
   const next = verdict === undefined ? asksNext(status) : verdict !== 'relay';
   const failure = verdict === 'busy' ? 'busy' : verdict === 'relay' ? 'refused' : failureOf(status, next);
   const failed = failedWith(attempt, failure, `status ${status}`);
-  const said = scanAnswer(body);
-  const tellable = CLIENTS_BUSINESS.has(status) && isErrorObject(said?.get('error')) && !givesAway(body, offer.channel);
   const final = !next;
-  return tellable ? { ...failed, relay: { offer, status, headers, body }, final } : { ...failed, final };
+  const isTheirs = CLIENTS_BUSINESS.has(status) && !givesAway(body, offer.channel);
+  const tellable = isTheirs && !conveyance.foreign && isErrorObject(scanAnswer(body)?.get('error'));
+  if (tellable) return { ...failed, relay: { offer, status, headers, body }, final };
+  // Of limits a vendor talks to whoever pays it.
+  const message = isTheirs && status !== 429 && verdict !== 'next' ? messageIn(body) : undefined;
+  return { error: message === undefined ? failed.error : retold(status, message), final };
 }
 
 /** Whether clients will find a message in it. */
 function isErrorObject(error: Json | undefined): boolean {
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }
+
+/** What a vendor of another style says is wrong, in the client's style. */
+function retold(status: number, message: string): GatewayError {
+  const code = status === 413 ? 'request_too_large' : 'invalid_request_error';
+  return new GatewayError(status, code, message.replaceAll(ACCOUNT_IDS, '$1-…'));
+}
+
+/** Who pays there is nobody's business. */
+const ACCOUNT_IDS = /\b(org|organization|proj|project|acct|account|user)[-_][A-Za-z0-9]{6,}/g;
 
 /** Statuses that say something about the channel and nothing about the request. */
 function asksNext(status: number): boolean {
@@ -255,25 +348,24 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
   }
 }
 
-/** What the vendor gets of the client's request. */
-function toUpstream(x: LiveExchange, offer: Offer, style: Style, dialect: Dialect, askUsage: boolean): UpstreamRequest {
+/** Where it goes, below the channel's url. */
+export function pathOf({ x, offer, dialect }: Parties): string {
+  return typeof dialect.path === 'string' ? dialect.path : dialect.path(x.call, offer, x);
+}
+
+/** What the vendor gets. */
+function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest {
+  const { x, offer, asked, spoken, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
-  const { origin, path } = addressOf(
-    channel,
-    typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offer),
-  );
-  let body = call.body.patched(style.patch(call.body, { model: offer.model, askUsage }));
-  if (dialect.request !== undefined) {
-    body = Buffer.from(JSON.stringify(dialect.request(JSON.parse(body.toString()) as Record<string, unknown>, offer)));
-  }
+  const { origin, path } = addressOf(channel, pathOf(parties));
   const headers: Record<string, string> = {
-    'content-type': 'application/json',
-    accept: call.stream ? 'text/event-stream' : 'application/json',
+    'content-type': Buffer.isBuffer(body) ? 'application/json' : body.contentType,
+    accept: call.stream ? 'text/event-stream' : call.answers === undefined ? 'application/json' : '*/*',
     // What is compressed cannot be metered.
     'accept-encoding': 'identity',
     'user-agent': 'turnpike',
-    ...dialect.headers(channel, call),
+    ...dialect.headers(channel, call, asked === spoken ? x : undefined),
   };
   return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
 }
@@ -296,11 +388,6 @@ function addressOf(channel: Channel, below: string): Address {
     lastAddresses.set(channel, address);
   }
   return address;
-}
-
-/** Whether we ask for a stream's usage on our own account. */
-function asksUsage(x: LiveExchange, offer: Offer): boolean {
-  return x.call.stream && !x.call.asksUsage && offer.channel.streamUsage === 'include_usage';
 }
 
 /** The vendor's wish to be left alone, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date. */

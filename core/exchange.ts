@@ -61,6 +61,8 @@ export class LiveExchange implements Exchange, Member {
   #usage: Usage | undefined;
   /** The meter of the stream under way: what was used so far. */
   running: (() => Usage | undefined) | undefined;
+  /** Where the client's whole answer can be had. */
+  answered: (() => JsonObject | undefined) | undefined;
 
   constructor(beginning: Beginning, clock: Clock) {
     const { head } = beginning;
@@ -76,6 +78,8 @@ export class LiveExchange implements Exchange, Member {
     this.passage = beginning.passage;
     this.request = beginning.request;
     this.response = beginning.response;
+    const idHeader = beginning.style?.idHeader;
+    if (idHeader !== undefined) this.answerHeaders[idHeader] = this.id;
   }
 
   get query(): URLSearchParams {
@@ -90,12 +94,20 @@ export class LiveExchange implements Exchange, Member {
   set call(call: Call) {
     this.#call = call;
   }
+  /** The same where it was read already. */
+  get callSoFar(): Call | undefined {
+    return this.#call;
+  }
 
   get usage(): Usage | undefined {
     return this.#usage ?? this.running?.();
   }
   set usage(usage: Usage | undefined) {
     this.#usage = usage;
+  }
+
+  answer(): JsonObject | undefined {
+    return this.outcome === 'served' ? this.answered?.() : undefined;
   }
 
   get signal(): AbortSignal {

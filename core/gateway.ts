@@ -1,10 +1,12 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
 import { resolve } from 'node:path';
 import { createAddressList } from './address.ts';
+import { createAsk } from './ask.ts';
 import {
   type Assembly,
   assemble,
@@ -21,12 +23,18 @@ import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, run
 import { readListen, type StoreSection } from './config/core-sections.ts';
 import { type ConfigFile, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
+import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
+import { Explaining } from './contracts/explaining.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import { KeyPlaces } from './contracts/key-places.ts';
+import { Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
 import { createDeadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
+import { createExplaining } from './explain.ts';
+import { runExplain } from './explain-command.ts';
 import type { Log } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import { createPipeline } from './pipeline.ts';
@@ -34,9 +42,11 @@ import { answer, type Command, type Guard, type OpenStore, type Plugin, type Rou
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
 import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
+import { createRunning } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
-import { migrate, openStore } from './store.ts';
+import { backUp, CORE_TABLES, isSealed, migrate, openStore, rememberVault } from './store.ts';
 import { createUpstream } from './upstream.ts';
+import { createVault, masterKeyFile, readMasterKey, type Vault } from './vault.ts';
 
 /** What a gateway is opened with. */
 export interface GatewayOptions {
@@ -89,7 +99,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   await rehearse(plan);
   const store = await storeOf(plan, log);
   const firstSecrets = options.firstSecrets ?? {};
-  const around: Surroundings = {
+  const around: Omit<Surroundings, 'ask' | 'vault'> = {
     store,
     log,
     clock,
@@ -102,7 +112,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     // Before anything is written: what a first start makes once would be lost with a start that fails.
     if (options.alone !== true) door = await takeAddress(plan);
-    return await assembleGateway(plan, around, store, options, firstSecrets, door);
+    const vault = await openVault(plan, store);
+    return await assembleGateway(plan, { ...around, vault }, store, options, firstSecrets, door);
   } catch (error) {
     door?.close();
     await store.close();
@@ -115,16 +126,63 @@ async function storeOf(plan: Plan, log: Log): Promise<OpenStore> {
   return openStore({ driver, file: resolve(plan.file.dir, (plan.values.store as StoreSection).file), log });
 }
 
+/**
+ * The vault of a store: its key from the environment, or from the file beside the database. Throws `ConfigError` where it is not the
+ * key that the store was sealed with.
+ */
+async function openVault({ file, values, env }: Plan, store: OpenStore): Promise<Vault> {
+  const keyFile = `${resolve(file.dir, (values.store as StoreSection).file)}.key`;
+  const given = env.TURNPIKE_MASTER_KEY;
+  try {
+    // A new one would open nothing, and stand where the right one belongs.
+    if (!given && !existsSync(keyFile) && (await isSealed(store))) {
+      throw new Error(`the master key of this store is missing: put ${keyFile} back, or set TURNPIKE_MASTER_KEY`);
+    }
+    const vault = createVault(given ? readMasterKey(given) : masterKeyFile(keyFile));
+    await rememberVault(store, vault);
+    return vault;
+  } catch (error) {
+    file.problem(['store'], error instanceof Error ? error.message : String(error));
+    throwIfWrong(file);
+    throw error;
+  }
+}
+
 async function assembleGateway(
   plan: Plan,
-  around: Surroundings,
+  outside: Omit<Surroundings, 'ask'>,
   store: OpenStore,
   options: GatewayOptions,
   firstSecrets: FirstSecrets,
   door: NetServer | undefined,
 ): Promise<Gateway> {
-  const { log, clock } = around;
+  const { log, clock } = outside;
   const upstream = createUpstream();
+  const explaining = createExplaining(() => ({
+    generation: current.generation,
+    players: current.assembly.players,
+    clock,
+  }));
+  const running = createRunning({
+    configFile: options.configFile,
+    env: options.env,
+    plugins: options.plugins ?? [],
+    clock,
+    store,
+    rolls: () => [current.generation, ...retiring.keys()].map(({ live }) => live),
+    loaded: () => current,
+    refuseRestart: (next) => refuseRestart(plan, next),
+    reload: () => reload(),
+  });
+  const around: Surroundings = {
+    ...outside,
+    provided: new Map<string, unknown>([
+      ...outside.provided,
+      [Explaining.id, explaining],
+      [Running.id, running.service],
+    ]),
+    ask: (vendors) => createAsk(upstream, vendors, clock),
+  };
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
   /** What a reload has replaced, until its last exchange has ended. */
@@ -143,8 +201,8 @@ async function assembleGateway(
   });
   const grace = (): Promise<void> => new Promise((done) => void clock.after(GRACE_MS, done));
 
-  const build = async (from: Plan): Promise<Built> => {
-    await migrate(store, from.plugins, clock);
+  const build = async (from: Plan, number: number): Promise<Built> => {
+    await migrate(store, [CORE_TABLES, ...from.plugins], clock);
     const assembly = await assemble(from, around);
     assembly.link();
     const generation = generationOf(assembly);
@@ -154,7 +212,7 @@ async function assembleGateway(
       await assembly.stop(grace());
       throw error;
     }
-    return { assembly, generation };
+    return { assembly, generation, plan: from, number, loadedMs: clock.now() };
   };
 
   const generationOf = (assembly: Assembly): Generation => {
@@ -172,10 +230,12 @@ async function assembleGateway(
       guards,
       trusted: createAddressList(listen.trustProxy),
       limits: listen.body,
+      spoolDirectory: assembly.spoolDirectory,
       live: createRoll<LiveExchange>(),
       deliver: {
         pipeline,
         vendors: assembly.vendors,
+        styles: assembly.styles,
         upstream,
         deadlines,
         clock,
@@ -187,7 +247,7 @@ async function assembleGateway(
     };
   };
 
-  let current = await build(plan);
+  let current = await build(plan, 1);
 
   const commands = (): readonly Command[] => [
     ...ownCommands,
@@ -208,8 +268,16 @@ async function assembleGateway(
       ...CORE_COMMANDS.backup,
       async run({ positionals, cwd }) {
         const file = resolve(cwd, positionals[0]!);
-        await store.backup(file);
+        await backUp(store, file, { clock, log });
         return file;
+      },
+    },
+    {
+      ...CORE_COMMANDS.explain,
+      run(request) {
+        const { generation, assembly } = current;
+        const { players } = assembly;
+        return runExplain(request, { generation, players, keyPlaces: assembly.find(KeyPlaces), clock });
       },
     },
   ];
@@ -220,7 +288,7 @@ async function assembleGateway(
     refuseRestart(plan, next);
     await rehearse(next);
     const before = current;
-    current = await build(next);
+    current = await build(next, before.number + 1);
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
     log.info('gateway.yaml was reloaded');
@@ -258,6 +326,7 @@ async function assembleGateway(
   const stop = async (): Promise<void> => {
     state = 'draining';
     stopWatching();
+    running.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
     const drained = await within(drain(), patience);
     await current.assembly.stop(drained ? patience : grace());
@@ -294,6 +363,7 @@ async function assembleGateway(
       stopWatching = watchFile(file, clock, () => {
         reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
       });
+      running.start();
       state = 'ready';
       const { port } = server.address() as AddressInfo;
       const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
@@ -316,7 +386,7 @@ function within(work: Promise<unknown>, enough: Promise<void>): Promise<boolean>
   return Promise.race([work.then(() => true), enough.then(() => false)]);
 }
 
-interface Built {
+interface Built extends Loaded {
   readonly assembly: Assembly;
   readonly generation: Generation;
 }
@@ -389,6 +459,8 @@ function refuseAddress(error: unknown, file: ConfigFile): never {
 
 /** What a running gateway cannot change is an error of the new file, not a silence. */
 function refuseRestart(running: Plan, next: Plan): void {
+  // What cannot be read says nothing of it.
+  if (!next.file.readable) return;
   // Which certificate it shows can change; whether it shows one cannot.
   const same = (a: unknown, b: unknown): boolean =>
     typeof a === 'object' && typeof b === 'object' ? true : JSON.stringify(a) === JSON.stringify(b);

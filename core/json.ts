@@ -425,9 +425,17 @@ const MEDIA_NAMES = ['url', 'data', 'image', 'file_id', 'file_url', 'b64_json', 
   Buffer.from(name),
 );
 
+/** Each character of a name as an escape. */
+const LONGEST_ESCAPED = 6 * 9;
+
 function isMediaName(bytes: Buffer, start: number, end: number): boolean {
   const length = end - start;
   const first = bytes[start];
+  // Whoever writes a plain name in escapes means it all the same.
+  if (length <= LONGEST_ESCAPED && bytes.subarray(start, end).includes(BACKSLASH)) {
+    const name = nameAt(bytes, start, end);
+    return MEDIA_NAMES.some((known) => known.toString() === name);
+  }
   for (let i = 0; i < MEDIA_NAMES.length; i++) {
     const name = MEDIA_NAMES[i]!;
     if (name.length === length && name[0] === first && bytes.compare(name, 0, length, start, end) === 0) return true;
@@ -440,7 +448,7 @@ const LEAST_BASE64 = 64;
 
 /**
  * What a member of that kind holds: `inline` base64, a `link` to a file, or only text. Text must not pass for base64, because
- * its bytes would not be counted: the first bytes are looked at, then samples all the way.
+ * its bytes would not be counted: every byte is looked at.
  */
 function mediumIn(bytes: Buffer, start: number, end: number): 'inline' | 'link' | undefined {
   const beginning = bytes.toString('latin1', start, Math.min(end, start + 128));
@@ -448,10 +456,11 @@ function mediumIn(bytes: Buffer, start: number, end: number): 'inline' | 'link' 
   const from = isData ? start + beginning.indexOf(',') + 1 : start;
   if (isData || end - start >= LEAST_BASE64) {
     let at = from;
-    while (at < end && IN_BASE64[bytes[at]!] === 1) at += at - from < LEAST_BASE64 ? 1 : LEAST_BASE64;
+    while (at < end && IN_BASE64[bytes[at]!] === 1) at++;
     if (at >= end) return 'inline';
   }
-  return /^(https?:|gs:|s3:|file-)/i.test(beginning) ? 'link' : undefined;
+  // An address that begins with an escape has something to hide.
+  return /^(https?:|gs:|s3:|file[-_]|.{0,5}\\u00)/i.test(beginning) ? 'link' : undefined;
 }
 
 /** The bytes of base64, in a URL's alphabet, too; the backslash because some write `\\/`. */

@@ -66,6 +66,11 @@ function shippedPlugins(): readonly string[] {
   return folders.filter((name) => basename(name) === 'index.ts').map((name) => dirname(name).split(sep).join('/'));
 }
 
+/** Whether a pipeline's word means something that ships with the gateway. */
+export function shipsPlugin(use: string): boolean {
+  return shippedPlugins().includes(use);
+}
+
 function problemOf(candidate: unknown): string | undefined {
   if (typeof candidate !== 'object' || candidate === null) return 'it has no default export that is an object';
   const plugin = candidate as Partial<Plugin<Sections>>;

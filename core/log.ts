@@ -181,10 +181,12 @@ export interface Redactor {
 /** Masks secrets in text: those it was told, and those that give themselves away by their looks. */
 export function createRedactor(): Redactor {
   const spellings = new Set<string>();
-  let hidden: RegExp | undefined;
+  /** All of them; undefined while one of them is new: of many secrets in a row, only the last makes it worth the work. */
+  let hidden: RegExp | undefined = NOTHING;
 
   const pass = (text: string): string => {
-    let masked = hidden === undefined ? text : text.replace(hidden, PLACEHOLDER);
+    hidden ??= anyOf(spellings);
+    let masked = hidden === NOTHING ? text : text.replace(hidden, PLACEHOLDER);
     for (const [pattern, replacement] of looks) masked = masked.replace(pattern, replacement);
     return masked;
   };
@@ -193,9 +195,7 @@ export function createRedactor(): Redactor {
     hide(secret) {
       if (secret.length < SHORTEST_SECRET || spellings.has(secret)) return;
       for (const spelling of spellingsOf(secret)) spellings.add(spelling);
-      // The longest first: an encoding may begin with another secret.
-      const longestFirst = [...spellings].sort((a, b) => b.length - a.length);
-      hidden = new RegExp(longestFirst.map(literal).join('|'), 'g');
+      hidden = undefined;
     },
     redact(text) {
       if (text.length < SHORTEST_SECRET) return text;
@@ -261,6 +261,13 @@ function insideBase64(bytes: Buffer, shift: number): string {
   const shifted = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
   return shifted.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
 }
+
+/** Finds each of the texts. The longest first: an encoding may begin with another secret. */
+function anyOf(texts: ReadonlySet<string>): RegExp {
+  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map(literal).join('|'), 'g');
+}
+const NOTHING = /(?!)/g;
 
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');

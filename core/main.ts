@@ -64,7 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
   const core = findCommand(Object.values(CORE_COMMANDS), argv);
   const own = core === undefined ? undefined : OWN_COMMANDS[core.name];
   if (core === undefined || own === undefined) {
-    const stdin = argv.some((word) => /^--[\w-]*-stdin$/.test(word)) ? await text(process.stdin) : '';
+    const stdin = argv.some((word) => /^(--[\w-]*-stdin|(--\w+=)?-)$/.test(word)) ? await text(process.stdin) : '';
     const line = { argv, stdin, cwd: process.cwd() };
     return show((await askRunning(configFile, line)) ?? (await runAlone(configFile, line)));
   }

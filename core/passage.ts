@@ -13,6 +13,7 @@ import type { Head } from './head.ts';
 import { scanJson } from './json.ts';
 import type { OpaqueCall, OpaqueCarrier, OpaqueListener } from './opaque.ts';
 import type { Known, Passage, PassageTarget } from './plugin.ts';
+import { USUAL } from './translation/quirks.ts';
 
 /** A request for a passage, as it came. */
 export interface Arrival {
@@ -79,7 +80,7 @@ export function carryPassage(
 
 /** The only place a passage may go to, as an attempt names it. */
 export function offerOf({ channel }: PassageTarget): Offer {
-  return { channel, model: '', priced: '' };
+  return { channel, model: '', style: '', quirks: USUAL, strict: false, priced: '' };
 }
 
 /** `refused`: the vendor says no, and its reasons are read. `answering`: a success is on its way. */

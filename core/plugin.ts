@@ -3,26 +3,48 @@ import type { Clock } from './clock.ts';
 import type { Account } from './contracts/accounts.ts';
 import type { Attempt, Call, Headers, Json, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
+import type { Session } from './contracts/sessions.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
 import { sharedByCopies } from './copies.ts';
+import type { GatewayError } from './errors.ts';
 import type { Log } from './log.ts';
+import type { Vault } from './vault.ts';
 
 export { canonicalRange, createAddressList } from './address.ts';
-export { BASE62 } from './base62.ts';
+export { BASE62, randomBase62 } from './base62.ts';
+export { type Chore, createChore } from './chore.ts';
 export type { Clock } from './clock.ts';
+export { all, type Condition, condition, contains, either, mentions, readPage } from './conditions.ts';
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, size } from './config/values.ts';
 export type * from './contracts/call.ts';
+export type * from './contracts/conversation.ts';
+export type * from './contracts/quirks.ts';
 export type * from './contracts/style.ts';
 export type * from './contracts/vendor.ts';
 export { errorObject, GatewayError, refuse } from './errors.ts';
 export { eventData, eventName } from './events.ts';
-export type { JsonBody, Span } from './json.ts';
+export { type JsonBody, type Span, scanJson } from './json.ts';
+export { behindSpace, jsonTextLength } from './json-text.ts';
 export type { Log } from './log.ts';
 export { readName } from './names.ts';
 export { table } from './table.ts';
+export { argumentsOf } from './translation/arguments.ts';
+export { CARRIER, packOpaque, UNSEALED, unpackOpaque } from './translation/carrier.ts';
+export { dataUrl, type Media, readDataUrl } from './translation/data-url.ts';
+export { describedSchema } from './translation/described-schema.ts';
+export { type Fields, isObject, readFields } from './translation/fields.ts';
+export { foldParts, partsOf } from './translation/fold.ts';
+export { choosesHosted } from './translation/hosted-choice.ts';
+export { dropSearchExtras, dropSummaryLength, isBlank, omitRest, omitUnsaid } from './translation/leftovers.ts';
+export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './translation/quirks.ts';
+export { retell } from './translation/retell.ts';
+export { given, member, objectsIn, parsed, tokensIn } from './translation/values.ts';
+export { readVendorError, type VendorError, vendorError } from './translation/vendor-errors.ts';
+export { countedUsage, NO_TOKENS, withCountedOutput } from './usage.ts';
+export type { Vault } from './vault.ts';
 
 /** Now or later: whoever can answer at once need not make a promise. */
 export type Awaitable<T> = T | Promise<T>;
@@ -85,6 +107,11 @@ export interface Parts {
   readonly invariants?: readonly Invariant[];
   /** Lines for `turnpike check`: what it found in its sections. Warnings begin with `warning: `. */
   report?(): readonly string[];
+  /**
+   * What would it do with this call? For `turnpike explain`: nothing is taken, held or written. What it throws is what the
+   * client would be told; what was said before is shown all the same.
+   */
+  explain?(x: Known): Iterable<Explanation> | AsyncIterable<Explanation>;
 
   // Lifecycle.
   /**
@@ -96,6 +123,19 @@ export interface Parts {
   start?(): Awaitable<void>;
   /** After the last exchange has settled, in reverse order. */
   stop?(): Awaitable<void>;
+}
+
+/** What a plugin says about a call: a line for people, facts for programs, or an offer that `route` would make, in its place among them. */
+export type Explanation = string | Stated | Offering;
+export interface Stated {
+  readonly facts: JsonObject;
+}
+export interface Offering {
+  readonly offer: Offer;
+  /** For people: `well`. */
+  readonly state: string;
+  /** False where it would be passed over as things stand. */
+  readonly asked: boolean;
 }
 
 /** What a plugin gets from the gateway. */
@@ -115,10 +155,40 @@ export interface Host {
   /** The vendors of all plugins, by name; complete from `start` on. */
   vendors(): ReadonlyMap<string, Vendor>;
   styles(): ReadonlyMap<string, Style>;
+  /** The routes of all plugins; complete from `start` on. */
+  routes(): readonly Route[];
+  /** Seals what is a secret in the store. */
+  readonly vault: Vault;
   /** Something that outlives a reload of the configuration: made the first time, the same object ever after. */
   lasting<T>(name: string, make: () => T): T;
+  /**
+   * Asks a vendor something beside a call: whole, small, at the gateway's expense (`turnpike`'s own headers and the vendor's
+   * `credentials`). Rejects where no answer comes in time.
+   */
+  ask(channel: Channel, question: Question): Promise<VendorReply>;
+  /**
+   * Posts to an address that a person gave us: public addresses only, no redirects, ten seconds. Resolves with the status, and tells
+   * nothing else of the answer; rejects where it could not be delivered.
+   */
+  post(url: string, body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
   /** Reports a mistake at a place of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload fails, naming all of them. */
   problem(path: readonly (string | number)[], message: string): void;
+}
+
+/** A request to a vendor that is no call: how many tokens, delete what you keep. */
+export interface Question {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the channel's url, query included. */
+  readonly path: string;
+  /** Beside those of the vendor's `credentials`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+}
+/** What it answers. */
+export interface VendorReply {
+  readonly status: number;
+  /** Undefined where it is not JSON. */
+  readonly body: Json | undefined;
 }
 
 /** A name for something one plugin gives and others use; the type rides along. */
@@ -175,6 +245,8 @@ export interface Exchange extends Caller {
   readonly delivered: boolean;
   /** Set before `settle`. */
   readonly outcome: Outcome | undefined;
+  /** The answer as the client got it, whole, where it was served and its style can say; for `settle`. */
+  answer(): JsonObject | undefined;
   /** The status the client got, or would have got. */
   readonly status: number;
   /** Undone last-in first-out before `settle`. */
@@ -195,15 +267,47 @@ export interface Known extends Exchange {
 
 /** An endpoint that is not a model call: `GET /v1/models`, the console's, metrics. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'any';
   /** `/v1/models/:id`; `:id` matches one segment, `:id*` the rest. */
   readonly path: string;
+  /**
+   * `none`: whatever comes is not looked at. `bytes`: of any type, exactly as it came, in `request.bytes`; for signed
+   * notifications. Else JSON.
+   */
+  readonly takes?: 'none' | 'bytes';
+  /** The largest body it takes, in bytes; else as large as a call's. */
+  readonly maxBody?: number;
   /** Names of guards; all must agree. */
   readonly access: 'public' | readonly string[];
   /** Checked, and defaults filled in, before `handle`; a wrong body is refused with 400. Without it any JSON object is taken. */
   readonly body?: Schema;
+  /**
+   * What the query may say: an object of strings, integers and booleans. Read, checked and with defaults in `request.asked`;
+   * what it does not name is not looked at.
+   */
+  readonly search?: Schema;
+  /** For the description of the interface; a route without is not described. */
+  readonly about?: RouteAbout;
+  /** A refusal as this route spells it; else the error object. */
+  error?(error: GatewayError, requestId: string): Json;
   /** A value becomes JSON; `answer(…)` sets status, headers and other bodies. */
   handle(request: ApiRequest): Awaitable<unknown>;
+}
+
+/** What the description of the interface (OpenAPI) says of a route. */
+export interface RouteAbout {
+  /** One line. */
+  readonly summary: string;
+  /** The group it belongs to: `Keys`. */
+  readonly tag: string;
+  /** The body of the answer where all went well; a media type where that is not JSON. */
+  readonly answer: Schema | string;
+  /** Its status where that is not 200. */
+  readonly status?: number;
+  /** How its caller shows who it is; none of them: nobody needs to. */
+  readonly credentials: readonly ('session' | 'accessToken' | 'key')[];
+  /** Who else may not, and what else it wants, in sentences. */
+  readonly notes?: string;
 }
 
 /** A request for a route, with what its guards found out. */
@@ -213,30 +317,42 @@ export interface ApiRequest extends Caller {
   readonly params: Readonly<Record<string, string>>;
   /** Undefined where none was sent. */
   readonly body: Json | undefined;
+  /** The body as it came, where the route takes `bytes`; else empty. */
+  readonly bytes: Buffer;
+  /** What the query says by the route's `search`; else empty. */
+  readonly asked: JsonObject;
   /** Who the guards say it is. */
   readonly account: Account | undefined;
   readonly holder: Holder | undefined;
+  readonly session: Session | undefined;
 }
 
-/** Refuses, or says who it is. */
-export type Guard = (
-  request: Caller,
-) => Awaitable<{ readonly account?: Account; readonly holder?: Holder } | undefined>;
+/** What guards find out about a caller. */
+export interface Found {
+  readonly account?: Account;
+  readonly holder?: Holder;
+  readonly session?: Session;
+}
+
+/** Refuses, or says who it is. `found`: what the guards before it found out. */
+export type Guard = (request: Caller, found: Found) => Awaitable<Found | undefined>;
 
 /** An answer of a route with more than a JSON body. */
 export class Answer {
   readonly status: number;
   readonly body: string | Buffer | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  constructor(status: number, body: string | Buffer | undefined, headers: Readonly<Record<string, string>>) {
+  readonly headers: AnswerHeaders;
+  constructor(status: number, body: string | Buffer | undefined, headers: AnswerHeaders) {
     this.status = status;
     this.body = body;
     this.headers = headers;
   }
 }
 sharedByCopies(Answer, 'Answer');
+/** Headers by lower-case name; a list is sent as several lines, as `set-cookie` needs. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 /** Makes one; `body` goes out as it is, without a `content-type` unless `headers` names it. */
-export function answer(status: number, body?: string | Buffer, headers: Readonly<Record<string, string>> = {}): Answer {
+export function answer(status: number, body?: string | Buffer, headers: AnswerHeaders = {}): Answer {
   return new Answer(status, body, headers);
 }
 
@@ -278,7 +394,7 @@ export interface Command {
 export interface CommandRequest {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly positionals: readonly string[];
-  /** What stood on standard input, where an option called `…-stdin` was given; else empty. */
+  /** What stood on standard input, where an option called `…-stdin` or the word `-` was given; else empty. */
   readonly stdin: string;
   /** The folder in which the command was called; absolute. Relative paths are meant from there. */
   readonly cwd: string;
@@ -306,7 +422,8 @@ export type Value = null | number | bigint | string | Uint8Array;
 
 /**
  * Durable state. Small on purpose: SQLite and PostgreSQL can both be behind it. Integers come back as numbers; one beyond
- * 2^53 is an error, never rounded.
+ * 2^53 is an error, never rounded. Beside what both databases have, statements may use one function: `sha256_hex(text)`, the
+ * SHA-256 of a text's UTF-8 as 64 hexadecimal characters; null of null.
  */
 export interface Store extends Reader {
   /** One statement, durable when the promise resolves. Rows changed. */
@@ -346,7 +463,20 @@ export interface OpenStore extends Store {
   backup(file: string): Promise<void>;
   /** Age of the oldest waiting list in milliseconds (`Infinity` where the store cannot be written now), and how many wait. */
   pressure(): { readonly waiting: number; readonly oldestMs: number };
+  /** How much room it takes and where it lies has; without it, or where it resolves with undefined, nobody can tell. */
+  room?(): Promise<StoreRoom | undefined>;
   close(): Promise<void>;
+}
+/** Room on a disk, in bytes. */
+export interface StoreRoom {
+  /** Of the database. */
+  readonly file: number;
+  /** Of its log: what was written and is not in the file yet. */
+  readonly log: number;
+  /** What is left on its disk, for this user. */
+  readonly free: number;
+  /** All that the disk has. */
+  readonly disk: number;
 }
 /** Another process holds the store. Exit code 73. */
 export class StoreInUse extends Error {}

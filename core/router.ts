@@ -15,6 +15,8 @@ export interface Router {
   find(method: string, path: string): Match;
   /** The style whose errors a path speaks, also where the request itself is refused. */
   styleAt(path: string): Style | undefined;
+  /** A route of a path, whatever its method; undefined where none is. */
+  routeAt(path: string): Route | undefined;
 }
 
 interface Pattern {
@@ -30,7 +32,14 @@ interface Found {
 
 /** Builds the table of everything that is served. */
 export function createRouter(styles: readonly Style[], routes: readonly Route[], passages: readonly Passage[]): Router {
-  const styleByPath = new Map(styles.map((style) => [style.path, style]));
+  const styleByPath = new Map(
+    styles.flatMap((style) => (style.path === undefined ? [] : [[style.path, style] as const])),
+  );
+  // What stands below a style's path (`/v1/messages/count_tokens`) is asked by its clients, too.
+  const styleAbove = (path: string): Style | undefined => {
+    for (const [above, style] of styleByPath) if (path.startsWith(`${above}/`)) return style;
+    return undefined;
+  };
   const exact = new Map<string, Route[]>();
   const patterns: Pattern[] = [];
   for (const route of routes) {
@@ -62,7 +71,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
   const pick = (method: string, found: readonly Found[]): Match => {
     // A HEAD is a GET whose body node leaves out.
     const wanted = method === 'HEAD' ? 'GET' : method;
-    const hit = found.find(({ route }) => route.method === wanted);
+    const hit = found.find(({ route }) => route.method === wanted || route.method === 'any');
     if (hit === undefined) throw wrongMethod(method, [...new Set(found.map(({ route }) => route.method))]);
     return { kind: 'route', ...hit };
   };
@@ -86,7 +95,8 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
       if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },
-    styleAt: (path) => styleByPath.get(path),
+    styleAt: (path) => styleByPath.get(path) ?? styleAbove(path),
+    routeAt: (path) => exact.get(path)?.[0] ?? patternsAt(path)[0]?.route,
   };
 }
 

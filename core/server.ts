@@ -5,11 +5,12 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
-import { answerRaw, answerUnread, isClosing, isRead, readBody, requireBody } from './body.ts';
+import { answerRaw, answerUnread, isClosing, isRead, readBody, readCallBody, requireBody, tooSlow } from './body.ts';
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
-import type { Style } from './contracts/style.ts';
+import type { JsonObject, Upload } from './contracts/call.ts';
+import type { Recalled, Style } from './contracts/style.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { GatewayError } from './errors.ts';
@@ -21,9 +22,21 @@ import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, carryPassage, readPassage } from './passage.ts';
 import type { Pipeline } from './pipeline.ts';
-import { Answer, type ApiRequest, type Guard, type Known, type Passage, type Route, type Schema } from './plugin.ts';
+import {
+  Answer,
+  type ApiRequest,
+  type Awaitable,
+  type Found,
+  type Guard,
+  type Known,
+  type Passage,
+  type Route,
+  type Schema,
+} from './plugin.ts';
 import type { Roll } from './roll.ts';
 import type { Router } from './router.ts';
+import { searchOf } from './search.ts';
+import { createSpool } from './spool.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
 
 /** Everything one configuration brings to a request. A reload swaps it for the next; running exchanges keep theirs. */
@@ -34,6 +47,8 @@ export interface Generation {
   readonly deliver: DeliverTools;
   readonly trusted: (ip: string) => boolean;
   readonly limits: BodyLimits;
+  /** Where files of forms are kept while they are on their way. */
+  readonly spoolDirectory: string;
   /** Exchanges that still run in this generation. */
   readonly live: Roll<LiveExchange>;
 }
@@ -55,7 +70,8 @@ export function createGatewayServer(options: ServerOptions): Server {
   const settings = {
     maxHeaderSize: 16 * 1_024,
     headersTimeout: 10_000,
-    requestTimeout: 60_000,
+    // An upload may take that long over a thin line; JSON has less time, see body.ts.
+    requestTimeout: 300_000,
     connectionsCheckingInterval: 1_000,
     keepAliveTimeout: 75_000,
     insecureHTTPParser: false,
@@ -102,7 +118,7 @@ function parserRefusal(code: string | undefined): GatewayError {
     case 'HPE_HEADER_OVERFLOW':
       return new GatewayError(431, 'headers_too_large', 'The headers are larger than 16 KiB.');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new GatewayError(408, 'request_timeout', 'The request did not arrive in time.');
+      return tooSlow();
     case 'HPE_INVALID_METHOD':
       return methodNotServed();
     default:
@@ -159,7 +175,8 @@ async function serve(
   try {
     head = readHead(request);
   } catch (error) {
-    refuseRequest(request, response, toGatewayError(error), undefined, newId(options.clock.now()), options);
+    const spelling = spellingAt(generation.router, request.url?.split('?')[0] ?? '');
+    refuseRequest(request, response, toGatewayError(error), spelling, newId(options.clock.now()), options);
     return;
   }
   const style = generation.router.styleAt(head.path);
@@ -171,10 +188,17 @@ async function serve(
     if (match.kind === 'route') {
       const id = newId(options.clock.now());
       try {
-        await serveRoute(request, response, { id, head, ip, expectsContinue, ...match }, generation);
+        await serveRoute(
+          request,
+          response,
+          { id, head, ip, expectsContinue, ...match },
+          generation,
+          options.clock.after,
+        );
       } catch (error) {
-        refuseRequest(request, response, told(error, id, options.log), style, id, options);
+        refuseRequest(request, response, told(error, id, options.log), spellingOf(match.route) ?? style, id, options);
       }
+      boundFlush(response, generation.deliver.deadlines);
       return;
     }
     const passage = match.kind === 'passage' ? match.passage : undefined;
@@ -187,7 +211,8 @@ async function serve(
     );
   } catch (error) {
     const id = newId(options.clock.now());
-    refuseRequest(request, response, told(error, id, options.log), style, id, options);
+    const spelling = style ?? spellingAt(generation.router, head.path);
+    refuseRequest(request, response, told(error, id, options.log), spelling, id, options);
   }
 }
 
@@ -195,6 +220,8 @@ async function serve(
 function told(error: unknown, id: string, log: Log): GatewayError {
   const refusal = toGatewayError(error);
   if (refusal.status === 500 && !(error instanceof ClientLeft)) log.error('a request failed', { request: id, error });
+  // The client can only come back; whoever runs the gateway can make room.
+  if (refusal.code === 'spool_unavailable') log.error('an upload could not be kept', { request: id, error });
   return refusal;
 }
 
@@ -260,14 +287,61 @@ async function serveCall(
   expectsContinue: boolean,
   generation: Generation,
 ): Promise<void> {
-  const { pipeline, limits } = generation;
-  const bytes = await readBody(x.request, x.response, head, { limit: limits.jsonBytes, expectsContinue });
-  const body = scanJson(bytes, limits);
-  x.call = { style: x.style!.name, body, ...x.style!.read(body, x.headers) };
+  const { pipeline, limits, deliver: tools } = generation;
+  const options = { limit: limits.jsonBytes, expectsContinue, deadlines: tools.deadlines };
+  const { form } = x.style!;
+  let bytes: Buffer;
+  let files: readonly Upload[] | undefined;
+  if (form === undefined) {
+    bytes = await readBody(x.request, x.response, head, options);
+  } else {
+    const spool = createSpool({
+      directory: generation.spoolDirectory,
+      maxBytes: limits.uploadBytes,
+      straightToDisk: (head.length ?? 0) > SPOOLED_AT_ONCE,
+    });
+    x.defer(() => spool.discard());
+    const uploads = { ...options, uploadLimit: limits.uploadBytes, spool };
+    ({ bytes, files } = await readCallBody(x.request, x.response, head, form, uploads));
+  }
+  const reading = readCall(x, bytes, limits, files);
+  if (reading !== undefined) await reading;
   const admitting = pipeline.admit(x);
   if (admitting !== undefined) await admitting;
   const offers = pipeline.route(x);
-  await deliver(x, offers instanceof Promise ? await offers : offers, generation.deliver);
+  await deliver(x, offers instanceof Promise ? await offers : offers, tools);
+}
+
+/** A body that says it is larger goes to disk from its first byte on. */
+const SPOOLED_AT_ONCE = 1_024 * 1_024;
+
+/** Understands a call: what its body asks for, and what it refers to. At once where that is nothing. */
+export function readCall(
+  x: LiveExchange & Known,
+  bytes: Buffer,
+  limits: BodyLimits,
+  files?: readonly Upload[],
+): Awaitable<void> {
+  const style = x.style!;
+  const { depth } = limits;
+  const body = scanJson(bytes, style.maxValues === undefined ? { depth } : { depth, tokens: style.maxValues });
+  x.call = { style: style.name, body, ...style.read(body, x.headers, files), ...(files && { files }) };
+  if (files !== undefined && style.measure !== undefined) return measureCall(x, style);
+  const recalling = style.recall?.(x, body);
+  if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled, limits));
+  recall(x, style, recalling, limits);
+}
+
+async function measureCall(x: LiveExchange, style: Style): Promise<void> {
+  x.call = { ...x.call, bounds: await style.measure!(x.call) };
+}
+
+/** Puts what the body only referred to in the place of the body, so that it is counted and can be sent anywhere. */
+function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined, limits: BodyLimits): void {
+  if (recalled === undefined) return;
+  const earlier = { channel: recalled.channel, body: x.call.body };
+  const body = scanJson(recalled.bytes, { depth: limits.depth });
+  x.call = { style: style.name, body, ...style.read(body, x.headers), earlier };
 }
 
 /** A passage: admitted like a call, carried without being understood. */
@@ -305,8 +379,11 @@ async function failExchange(
 ): Promise<void> {
   let refusal = told(error, x.id, options.log);
   x.status = x.gone ? 499 : refusal.status;
+  if (!x.gone) x.note({ code: refusal.code });
   try {
-    const refused = refusal.status < 500 && (refusal.status !== 429 || x.attempts.length === 0);
+    // Of an offer that nobody was asked for, no failure is known.
+    const failure = x.attempts.findLast((attempt) => attempt.failure !== undefined)?.failure;
+    const refused = refusal.status < 500 && (failure === undefined || failure === 'refused');
     await generation.deliver.conclude(x, x.gone ? 'aborted' : refused ? 'refused' : 'failed');
   } catch (settling) {
     refusal = toGatewayError(settling); // `conclude` has logged it
@@ -324,7 +401,7 @@ function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
   error: GatewayError,
-  style: Style | undefined,
+  style: Pick<Style, 'error'> | undefined,
   id: string,
   options: ServerOptions,
   extra: Readonly<Record<string, string>> = {},
@@ -351,6 +428,7 @@ async function serveRoute(
     readonly params: Readonly<Record<string, string>>;
   },
   generation: Generation,
+  after: Clock['after'],
 ): Promise<void> {
   const { id, head, route } = at;
   const caller = {
@@ -360,36 +438,92 @@ async function serveRoute(
     headers: head.headers,
     ip: at.ip,
   };
-  const found: { account?: ApiRequest['account']; holder?: ApiRequest['holder'] } = {};
+  const found: Found = {};
   for (const name of route.access === 'public' ? [] : route.access)
-    Object.assign(found, await generation.guards[name]!(caller));
+    Object.assign(found, await generation.guards[name]!(caller, found));
+  const asked = route.search === undefined ? {} : readSearch(route.search, caller.query);
+  let bytes: Buffer = NO_BYTES;
   let body: ApiRequest['body'];
-  if (head.hasBody) {
-    const bytes = await readBody(request, response, head, {
-      limit: generation.limits.jsonBytes,
+  if (head.hasBody && route.takes !== 'none') {
+    const raw = route.takes === 'bytes';
+    const read = await readBody(request, response, head, {
+      limit: route.maxBody ?? generation.limits.jsonBytes,
       expectsContinue: at.expectsContinue,
+      deadlines: generation.deliver.deadlines,
+      anyType: raw,
     });
-    body = scanJson(bytes, generation.limits).tree();
+    if (raw) bytes = read;
+    else body = scanJson(read, generation.limits).tree();
   }
-  if (route.body !== undefined) checkBody(route.body, body);
+  if (route.body !== undefined) {
+    // Nothing sent says as much as nothing said.
+    body ??= {};
+    checkBody(route.body, body);
+  }
   const result = await route.handle({
     ...caller,
     id,
     params: at.params,
     body,
+    bytes,
+    asked,
     account: found.account,
     holder: found.holder,
+    session: found.session,
   });
-  if (result instanceof Answer) send(response, result.status, answerHeaders(id, {}, result.headers), result.body);
-  else send(response, 200, answerHeaders(id, {}, { 'content-type': 'application/json' }), JSON.stringify(result));
+  if (result instanceof Answer) {
+    const headers = answerHeaders(id, {}, result.headers);
+    const { status, body: own = '' } = result;
+    if (isRead(request)) send(response, status, headers, result.body);
+    else answerUnread(request, response, { status, headers, body: own }, after);
+  } else send(response, 200, answerHeaders(id, {}, { 'content-type': 'application/json' }), JSON.stringify(result));
 }
 
-/** Fills the defaults of a route's body in; refuses it (400) with the first mistake that is in it. */
+const NO_BYTES = Buffer.alloc(0);
+
+/** Who spells what is refused at the door of a path: a route of it, by whatever method it is asked for. */
+function spellingAt(router: Router, path: string): Pick<Style, 'error'> | undefined {
+  const route = router.routeAt(path);
+  return route === undefined ? undefined : spellingOf(route);
+}
+
+/** Who spells a route's refusals, where that is the route itself. */
+function spellingOf(route: Route): Pick<Style, 'error'> | undefined {
+  return route.error === undefined ? undefined : { error: (error, id) => route.error!(error, id) };
+}
+
+/** Refuses (400) what a query says wrong, and fills its defaults in. */
+function readSearch(schema: Schema, query: URLSearchParams): JsonObject {
+  const asked = searchOf(schema, query);
+  checkBody(schema, asked);
+  return asked;
+}
+
+/** Fills the defaults of a route's body or search in; refuses it (400) with the first mistake that is in it. */
 function checkBody(schema: Schema, body: ApiRequest['body']): void {
   const [mistake] = checkValue(schema, body);
-  if (mistake === undefined) return;
-  const param = mistake.path.join('.');
-  throw new GatewayError(400, 'invalid_request_error', `${param || 'the body'}: ${mistake.message}.`, { param });
+  if (mistake !== undefined) throw invalid(mistake.path, mistake.message);
+  const beyond = inexact(body, []);
+  if (beyond !== undefined) throw invalid(beyond, `must be a number of at most ${Number.MAX_SAFE_INTEGER}`);
+}
+
+function invalid(path: readonly (string | number)[], message: string): GatewayError {
+  const param = path.join('.');
+  return new GatewayError(400, 'invalid_request_error', `${param || 'the body'}: ${message}.`, { param });
+}
+
+/** Where a number stands that is not what was sent: beyond 2^53 they are rounded, and no id and no amount may be. */
+function inexact(
+  value: ApiRequest['body'],
+  path: readonly (string | number)[],
+): readonly (string | number)[] | undefined {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = inexact(member as ApiRequest['body'], [...path, Array.isArray(value) ? Number(name) : name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** A connection that wants to become something else: a websocket inside a passage, or nothing. */

@@ -1,17 +1,21 @@
 /** The carrier of metered calls: undici clients, one request at a time each, the most recently used first. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
 import type { FailureKind, Headers } from './contracts/call.ts';
 import { Dictionary } from './dictionary.ts';
+import type { Parcel } from './parcel.ts';
 
 /** What goes to a vendor. */
 export interface UpstreamRequest {
+  /** Else POST. */
+  readonly method?: 'GET' | 'DELETE' | 'POST';
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  readonly body: Buffer;
+  readonly body: Buffer | Parcel | undefined;
   readonly connectMs: number;
   /** True where no connection that was kept may be used. */
   readonly fresh?: boolean;
@@ -111,8 +115,8 @@ export function createUpstream(): Upstream {
     send(request, listener) {
       const connection = take(`${request.origin} ${request.connectMs}`, request);
       const call = new RunningCall(connection, listener, pool);
-      const { path, headers, body } = request;
-      connection.client.dispatch({ method: 'POST', path, headers, body, idempotent: false }, call);
+      const { method = 'POST', path, headers } = request;
+      connection.client.dispatch({ method, path, ...framed(headers, request.body), idempotent: false }, call);
       return call;
     },
     async close() {
@@ -121,6 +125,12 @@ export function createUpstream(): Upstream {
       idle.clear();
     },
   };
+}
+
+/** A body, and the headers with its length where the client could not tell it. */
+function framed(headers: Record<string, string>, body: UpstreamRequest['body']) {
+  if (body === undefined || Buffer.isBuffer(body)) return { headers, body: body ?? null };
+  return { headers: { ...headers, 'content-length': String(body.length) }, body: Readable.from(body.read()) };
 }
 
 /** Where a connection goes when its call has ended. */

@@ -6,17 +6,38 @@ const CHARACTERS_PER_TOKEN = 4;
 /** What an image, a clip or a file counts for when nobody says: the order of a picture of ordinary size. */
 const TOKENS_PER_MEDIUM = 1_000;
 
-/** What was delivered, counted by length. */
+/** A second of sound that is heard; vendors count from ten to thirty-two. */
+const TOKENS_PER_SECOND = 10;
+
+/** A usage of nothing, to say something else beside it. */
+export const NO_TOKENS: Usage = {
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWriteLong: 0,
+  inputAudio: 0,
+  output: 0,
+  reasoning: 0,
+  outputAudio: 0,
+  estimated: false,
+};
+
+/** What was delivered, counted by length; what was sent counts whole, whatever it is measured in. */
 export function countedUsage(bounds: Bounds, textLength: number): Usage {
+  const { inputBytes, media, seconds, characters } = bounds;
+  const heard = Math.ceil((seconds ?? 0) * TOKENS_PER_SECOND);
   return {
-    input: Math.ceil(bounds.inputBytes / CHARACTERS_PER_TOKEN) + bounds.media * TOKENS_PER_MEDIUM,
-    cacheRead: 0,
-    cacheWrite: 0,
-    cacheWriteLong: 0,
-    inputAudio: 0,
+    ...NO_TOKENS,
+    input: Math.ceil(inputBytes / CHARACTERS_PER_TOKEN) + media * TOKENS_PER_MEDIUM + heard,
+    inputAudio: heard,
     output: Math.ceil(textLength / CHARACTERS_PER_TOKEN),
-    reasoning: 0,
-    outputAudio: 0,
+    ...(characters !== undefined && { characters }),
+    ...(seconds !== undefined && { seconds }),
     estimated: true,
   };
+}
+
+/** What a stream's vendor told before the answer was there: its count of the output only held the place for another, so we count. */
+export function withCountedOutput(told: Usage, textLength: number): Usage {
+  return { ...told, output: Math.max(told.output, Math.ceil(textLength / CHARACTERS_PER_TOKEN)), estimated: true };
 }

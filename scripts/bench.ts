@@ -1,4 +1,4 @@
-/** `npm run bench [-- --quick]`: measures Turnpike beside a bare proxy, a proxy package and another gateway, in one run. */
+/** `npm run bench [-- --quick]`: Turnpike beside a bare proxy, a proxy package and another gateway, and translated beside not, in one run. */
 import { loadTools } from './bench/load.ts';
 import { canPin, describeMachine } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';

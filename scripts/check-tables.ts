@@ -23,7 +23,7 @@ for (const { file, owner, text } of sources) {
   }
 }
 for (const { file, owner, text } of sources) {
-  for (const [, table = ''] of text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)/g)) {
+  for (const [, table = ''] of text.matchAll(/\b(?:(?:FROM|JOIN|INTO|UPDATE)\s+|readPage<\w+>\(\w+, ')(\w+)/g)) {
     const its = owners.get(table);
     if (its !== undefined && its !== owner) problems.push(`${file}: names the table ${table}, which belongs to ${its}`);
   }

@@ -1,17 +1,23 @@
-// Runs the tests: every *.test.ts below test/, or those whose path holds one of the words given. Node 20 knows no patterns.
+// Runs the tests: every *.test.ts below test/, or those whose path holds one of the words given. Whole matrices (*.long.test.ts) and
+// tests in a real browser (*.browser.test.ts) run with `--long` and `--browser`, which run nothing else, and where a word names them.
+// Node 20 knows no patterns.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
-const words = process.argv.slice(2);
+const KINDS = ['long', 'browser'];
+const wanted = KINDS.find((kind) => process.argv.includes(`--${kind}`));
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const kindOf = (name) => KINDS.find((kind) => name.endsWith(`.${kind}.test.ts`));
 const files = readdirSync('test', { recursive: true })
   .map((name) => join('test', name))
-  .filter((name) => name.endsWith('.test.ts') && (words.length === 0 || words.some((word) => name.includes(word))))
+  .filter((name) => name.endsWith('.test.ts'))
+  .filter((name) => (words.length === 0 ? kindOf(name) === wanted : words.some((word) => name.includes(word))))
   .sort();
 const { status } = spawnSync(
   process.execPath,
-  ['--import', 'tsx', '--test', `--test-concurrency=${availableParallelism()}`, ...files],
+  ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`, ...files],
   { stdio: 'inherit' },
 );
 process.exitCode = status ?? 1;

@@ -11,7 +11,7 @@ export interface ListenSection {
   readonly port: number | string;
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly trustProxy: readonly string[];
-  readonly body: { readonly json: string; readonly upload: string; readonly depth: number };
+  readonly body: { readonly json: string; readonly upload: string; readonly depth: number; readonly spool?: string };
   readonly drain: string;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
   readonly attempts: { readonly max: number };
@@ -33,12 +33,14 @@ export type PipelineEntry = string | { readonly use: string };
 /** `pipeline` as it is written: never empty. */
 export type PipelineSection = readonly PipelineEntry[];
 
-/** How large a request's body may be. */
+/** How large a request's body may be, and where files are kept meanwhile. */
 export interface BodyLimits {
   readonly jsonBytes: number;
   readonly uploadBytes: number;
   /** Objects and arrays inside each other. */
   readonly depth: number;
+  /** A directory, relative to the file's own; undefined: the system's for temporary files. */
+  readonly spool: string | undefined;
 }
 
 /** `listen` as core uses it. */
@@ -70,6 +72,7 @@ export function readListen(value: unknown): Listen {
       jsonBytes: byteSize(listen.body.json),
       uploadBytes: byteSize(listen.body.upload),
       depth: listen.body.depth,
+      spool: listen.body.spool,
     },
     drainMs: durationMs(listen.drain),
     onDisconnect: listen.onDisconnect,
@@ -140,6 +143,13 @@ export const coreSections: {
             minimum: 1,
             maximum: 1000,
             default: 64,
+          },
+          spool: {
+            type: 'string',
+            description:
+              "The directory for files on their way, relative to this file; else the system's for temporary files.",
+            minLength: 1,
+            examples: ['./data'],
           },
         },
         default: {},

@@ -1,6 +1,7 @@
 /** Reads gateway.yaml: text to plain values, `${…}` filled in, and every place known by line and column. */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import type { Document } from 'yaml';
 import { createRedactor, SHORTEST_SECRET } from '../log.ts';
 import { unreadable } from './interpolation.ts';
 import { fillIn, offsetOf, type Path, parseYaml } from './yaml.ts';
@@ -64,8 +65,23 @@ export function problemLine(file: string, { line, column, path, message }: Probl
   return `${name}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`;
 }
 
+/** What environment variables there are. */
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** Reads the file. Throws nothing: whatever is wrong with it stands in `problems`. */
-export function readConfig(file: string, env: Readonly<Record<string, string | undefined>>): ConfigFile {
+export function readConfig(file: string, env: Env): ConfigFile {
+  return configOf(file, readText(resolve(file)), env);
+}
+
+/** Looks at a document before `${…}` is filled in, and may change it. */
+export type Prepare = (doc: Document, problem: ConfigFile['problem']) => void;
+
+/** A text as if it stood in the file. Nothing is read but what `prepare` leaves. */
+export function draftConfig(file: string, text: string, env: Env, prepare: Prepare): ConfigFile {
+  return configOf(file, Buffer.byteLength(text) > longestFile ? TOO_LONG : { text }, env, prepare);
+}
+
+function configOf(file: string, { text, trouble }: FileText, env: Env, prepare?: Prepare): ConfigFile {
   const absolute = resolve(file);
   const dir = dirname(absolute);
   const problems: Problem[] = [];
@@ -73,7 +89,6 @@ export function readConfig(file: string, env: Readonly<Record<string, string | u
   const secrets = new Set<string>();
   const redactor = createRedactor();
 
-  const { text, trouble } = readText(absolute);
   const yaml = parseYaml(text);
   const place = (offset: number, path: Path, message: string): Problem => ({
     ...yaml.position(offset),
@@ -94,7 +109,16 @@ export function readConfig(file: string, env: Readonly<Record<string, string | u
 
   if (trouble !== undefined) problem([], trouble);
   for (const { offset, message } of yaml.problems) problems.push(place(offset, [], message));
-  const value = trouble === undefined && yaml.sound ? fillIn(yaml.doc, dir, env, { problem, warn, secret }) : undefined;
+  if (yaml.sound) prepare?.(yaml.doc, problem);
+  // Said once every secret is known: what is wrong in one place may quote what stands in another.
+  const sayings: (() => void)[] = [];
+  const findings = {
+    problem: (...said: Parameters<typeof problem>) => void sayings.push(() => problem(...said)),
+    warn: (...said: Parameters<typeof warn>) => void sayings.push(() => warn(...said)),
+    secret,
+  };
+  const value = trouble === undefined && yaml.sound ? fillIn(yaml.doc, dir, env, findings) : undefined;
+  for (const say of sayings) say();
   return {
     file: absolute,
     dir,
@@ -123,11 +147,17 @@ export function pathText(path: Path): string {
 /** A file larger than this is no configuration, and could keep the parser busy. */
 const longestFile = 256 * 1024;
 
-function readText(file: string): { readonly text: string; readonly trouble?: string } {
+interface FileText {
+  readonly text: string;
+  readonly trouble?: string;
+}
+const TOO_LONG: FileText = { text: '', trouble: 'the file is larger than 256 KiB' };
+
+function readText(file: string): FileText {
   try {
     const tooLong = statSync(file).size > longestFile;
     const bytes = tooLong ? Buffer.alloc(0) : readFileSync(file);
-    if (tooLong || bytes.length > longestFile) return { text: '', trouble: 'the file is larger than 256 KiB' };
+    if (tooLong || bytes.length > longestFile) return TOO_LONG;
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
     const notText = (error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';

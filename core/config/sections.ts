@@ -1,5 +1,5 @@
 /** Checks every section of gateway.yaml against its schema and fills its defaults in. */
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { ConfigError, type ConfigFile, pathText } from './file.ts';
 import { nearest } from './nearest.ts';
@@ -12,7 +12,6 @@ import type { Path } from './yaml.ts';
  * is its schema's `default`, else an empty map or list. Throws where a schema itself is wrong: that is its plugin's mistake.
  */
 export function checkSections(file: ConfigFile, sections: Readonly<Record<string, Schema>>): Record<string, unknown> {
-  const ajv = createValidator();
   // Where reading found a mistake, what the schema says about the same place is its echo.
   const taken = new Set(file.problems.map((problem) => problem.path));
   const report = (path: Path, message: string) => {
@@ -32,7 +31,7 @@ export function checkSections(file: ConfigFile, sections: Readonly<Record<string
   for (const [name, schema] of Object.entries(sections)) {
     const written = Object.hasOwn(file.value, name) ? file.value[name] : undefined;
     const value = structuredClone(written ?? blank(schema));
-    const validate = compile(ajv, name, schema);
+    const validate = compile(name, schema);
     if (value === undefined) {
       report([name], `is missing; it must be ${wanted(schema)}`);
     } else if (!validate(value)) {
@@ -48,11 +47,18 @@ export function throwIfWrong(file: ConfigFile): void {
   if (file.problems.length > 0) throw new ConfigError(file.file, file.problems);
 }
 
-function compile(ajv: Ajv, name: string, schema: Schema): ValidateFunction {
+/** What compiling has made of a section's schema, which is the same for every configuration of a process. */
+const compiled = new WeakMap<Schema, ValidateFunction>();
+
+function compile(name: string, schema: Schema): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
   // The default of the section itself is `blank`'s business; strict mode wants none where it has no place to put it.
   const { default: _, ...checked } = schema;
   try {
-    return ajv.compile(checked);
+    const validate = createValidator().compile(checked);
+    compiled.set(schema, validate);
+    return validate;
   } catch (error) {
     throw new Error(`the schema of section ${name} is wrong: ${(error as Error).message}`, { cause: error });
   }

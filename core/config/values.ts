@@ -48,3 +48,13 @@ export function byteSize(text: string): number {
 export function isAddressRange(text: string): boolean {
   return !('problem' in canonicalRange(text));
 }
+
+/** True for a regular expression: `^[a-z_]+$`. */
+export function isPattern(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,17 @@
 /** YAML as gateway.yaml uses it: the unambiguous part of it, nothing that other programs would read differently. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: messages name the spelling
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type Scalar, visit } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+  type Scalar,
+  visit,
+} from 'yaml';
 import { createRedactor, isSecretName } from '../log.ts';
 import { fill } from './interpolation.ts';
 
@@ -96,7 +107,7 @@ export function offsetOf(doc: Document, path: Path): number {
   let node = doc.contents;
   let offset = node?.range?.[0] ?? 0;
   for (const step of path) {
-    if (isAlias(node)) node = node.resolve(doc) ?? null;
+    if (isAlias(node)) node = targetOf(node, doc) ?? null;
     if (isMap(node)) {
       const pair = node.items.find(({ key }) => isScalar(key) && key.value === String(step));
       if (pair === undefined) break;
@@ -133,7 +144,7 @@ export function fillIn(
     if (node === null) return;
     if (isAlias(node)) {
       aliased = path;
-      const target = node.resolve(doc);
+      const target = targetOf(node, doc);
       if (target !== undefined && !above.includes(target)) return;
       whole = false;
       found.problem(path, target ? 'refers to itself' : 'no anchor of this name (&name) stands before it');
@@ -161,13 +172,56 @@ export function fillIn(
   walk(doc.contents, [], []);
   if (!whole) return undefined;
 
-  try {
-    // Through JSON, so that what an alias names twice is there twice.
-    return JSON.parse(JSON.stringify(doc.toJS({ maxAliasCount: 100 })));
-  } catch {
-    found.problem(aliased, 'aliases (*name) repeat too much of the file; write the values out');
-    return undefined;
+  const value = plainOf(doc);
+  if (value === undefined) found.problem(aliased, 'aliases (*name) repeat too much of the file; write the values out');
+  return value as Record<string, unknown> | undefined;
+}
+
+/** More nodes that aliases repeat are no configuration. */
+const MOST_REPEATED = 5_000;
+
+/** The plain value of a document without circles, with what an alias repeats there as often; undefined where that is too much. */
+function plainOf(doc: Document): unknown {
+  let repeated = 0;
+  const plain = (node: Node | null, again: boolean): unknown => {
+    if (repeated > MOST_REPEATED || node === null) return null;
+    if (again) repeated++;
+    if (isAlias(node)) return plain(targetOf(node, doc) ?? null, true);
+    if (isMap(node)) {
+      return Object.fromEntries(
+        node.items.map(({ key, value }) => [String((key as Scalar).value), plain(value as Node | null, again)]),
+      );
+    }
+    if (isSeq(node)) return node.items.map((item) => plain(item as Node | null, again));
+    return isScalar(node) ? node.value : null;
+  };
+  const value = plain(doc.contents, false);
+  return repeated > MOST_REPEATED ? undefined : value;
+}
+
+/** Of each document what its aliases mean: the parser would go through all of it for every one of them. */
+const targets = new WeakMap<Document, ReadonlyMap<Alias, Node | undefined>>();
+
+/** What an alias means: the last node before it that has its anchor. */
+export function targetOf(alias: Alias, doc: Document): Node | undefined {
+  let known = targets.get(doc);
+  if (known === undefined) {
+    known = targetsIn(doc);
+    targets.set(doc, known);
   }
+  return known.get(alias);
+}
+
+function targetsIn(doc: Document): ReadonlyMap<Alias, Node | undefined> {
+  const anchors = new Map<string, Node>();
+  const found = new Map<Alias, Node | undefined>();
+  visit(doc, {
+    Node(_, node) {
+      if (isAlias(node)) found.set(node, anchors.get(node.source));
+      else if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return found;
 }
 
 /** Names that would mean something else to YAML or to JavaScript. */

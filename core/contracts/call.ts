@@ -1,5 +1,6 @@
 /** What one model call is made of: the records that phases, styles and vendors hand to each other. */
 import type { JsonBody } from '../json.ts';
+import type { Quirks } from './quirks.ts';
 import type { Channel } from './vendor.ts';
 
 /** A value that JSON can say. */
@@ -21,9 +22,41 @@ export interface Call {
   readonly stream: boolean;
   /** The client itself asked for the usage of its stream. */
   readonly asksUsage: boolean;
+  /** What was sent; of a form its fields, as a JSON object. */
   readonly body: JsonBody;
+  /** The files that a form brought; undefined where the body was JSON. */
+  readonly files?: readonly Upload[];
+  /**
+   * What the client gets where that is neither JSON nor events: `text` in one piece, or `bytes`, passed on as they come.
+   * Undefined: JSON, or events where `stream` is true.
+   */
+  readonly answers?: 'text' | 'bytes';
   /** Upper bounds of what the call can use; a reservation is computed from them. */
   readonly bounds: Bounds;
+  /** The earlier answer that it goes on from, where the request names one (`previous_response_id`). */
+  readonly earlier?: Earlier;
+}
+
+/** A file that came with a request. It is there until the exchange has ended. */
+export interface Upload {
+  /** The field of the form that it came in: `file`, `image[]`, `mask`. */
+  readonly field: string;
+  /** As the client called it, without folders; never a path of ours. */
+  readonly fileName: string;
+  /** As the client said, in lower case; nobody has looked inside. */
+  readonly mediaType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Its bytes from the beginning, in pieces; as often as anybody asks. Rejects once the exchange has ended. */
+  read(): AsyncIterable<Buffer>;
+}
+
+/** An answer that a request refers to. */
+export interface Earlier {
+  /** The channel whose vendor knows it, and can be told its id; it is asked first. */
+  readonly channel: string | undefined;
+  /** The client's body as it came, naming the earlier answer; `Call.body` holds everything that was said instead. */
+  readonly body: JsonBody;
 }
 
 /** Upper bounds of what a call can use, as far as the request itself tells. */
@@ -36,11 +69,29 @@ export interface Bounds {
   readonly outputTokens: number | undefined;
   /** How many answers were asked for (`n`). */
   readonly choices: number;
+  /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. */
+  readonly open?: boolean;
+  /** Characters (code points) that are to be spoken. */
+  readonly characters?: number;
+  /** Seconds of audio in the input; its tokens are not in `inputBytes` or `media`. */
+  readonly seconds?: number;
+  /** Images that are to be made. */
+  readonly images?: Images;
+}
+
+/** Images of one kind; what they cost depends on it. */
+export interface Images {
+  readonly count: number;
+  /** `1024x1024`; empty where the request leaves it to the vendor. */
+  readonly size: string;
+  /** `standard`, `hd`, `low`, `high`; empty where the request leaves it to the vendor. */
+  readonly quality: string;
 }
 
 /**
- * What was used, in tokens. `input` includes `cacheRead`, `cacheWrite` and `inputAudio`; `output` includes `reasoning`
- * and `outputAudio`. Vendors that count caches beside the input are added up by their style before this record is made.
+ * What was used, in tokens. `input` includes `cacheRead`, `cacheWrite`, `inputAudio` and `inputImage`; `output` includes
+ * `reasoning`, `outputAudio` and `outputImage`. Vendors that count caches beside the input are added up by their style before this
+ * record is made. What is sold by other units than tokens is counted beside them; the price says what is charged.
  */
 export interface Usage {
   readonly input: number;
@@ -53,6 +104,14 @@ export interface Usage {
   readonly output: number;
   readonly reasoning: number;
   readonly outputAudio: number;
+  readonly inputImage?: number;
+  readonly outputImage?: number;
+  /** Characters that were spoken. */
+  readonly characters?: number;
+  /** Seconds of audio that were heard; fractions are the vendor's. */
+  readonly seconds?: number;
+  /** Images that were made. */
+  readonly images?: Images;
   /** True where the vendor did not say and we counted. */
   readonly estimated: boolean;
 }
@@ -62,6 +121,12 @@ export interface Offer {
   readonly channel: Channel;
   /** The vendor's name for the model. */
   readonly model: string;
+  /** The style to be spoken there: the client's own where the channel has it, else one that it can be translated to. */
+  readonly style: StyleName;
+  /** What this model takes there. */
+  readonly quirks: Quirks;
+  /** A translation that loses something is refused. */
+  readonly strict: boolean;
   /** The public model whose price applies: the one asked for, or the fallback that serves in its place. */
   readonly priced: string;
 }

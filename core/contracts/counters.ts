@@ -20,11 +20,15 @@ export interface Counters {
    * `id` names the taking, so that `correct` can change it later.
    */
   take(name: string, limit: number, windowMs: number, cost: number, id: string): Awaitable<Taken>;
+  /** What `take` would answer now; takes nothing. */
+  look(name: string, limit: number, windowMs: number, cost: number): Awaitable<Taken>;
   /** Replaces what `take` took under `id`, when the true cost is known; may exceed the limit. */
   correct(name: string, windowMs: number, id: string, cost: number): Awaitable<void>;
   /** Enters a gate that holds at most `limit`; false where it is full. Whoever entered leaves, once. */
   enter(name: string, limit: number, id: string): Awaitable<boolean>;
   leave(name: string, id: string): Awaitable<void>;
+  /** How many are inside a gate. */
+  inside(name: string): Awaitable<number>;
 }
 /** The service of that name. */
 export const Counters = service<Counters>('counters');

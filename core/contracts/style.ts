@@ -1,29 +1,91 @@
-/** A style: how one kind of request and its answers are read. Core relays the bytes; a style only looks at them. */
+/** A style: one shape of requests and answers. Core relays the bytes; a style reads them, and translates where two styles meet. */
+import type { Readable } from 'node:stream';
 import type { GatewayError } from '../errors.ts';
+import type { Fetched } from '../guarded-fetch.ts';
 import type { JsonBody } from '../json.ts';
-import type { Bounds, Headers, Json, StyleName, Usage } from './call.ts';
+import type { Awaitable, Known, Schema } from '../plugin.ts';
+import type { Bounds, Call, Headers, Json, JsonObject, StyleName, Upload, Usage } from './call.ts';
+import type { Conversation, Part, Reply } from './conversation.ts';
+import type { Quirks, SomeQuirks } from './quirks.ts';
 
 /** One shape of requests and answers, as a plugin brings it. */
 export interface Style {
   readonly name: StyleName;
-  /** `POST` here reaches this style. */
-  readonly path: string;
-  /** Checks the body and says what is asked; refuses with 400 and the field's name. */
-  read(body: JsonBody, headers: Headers): CallFacts;
-  /** The changes that make the client's body the vendor's: a member's new JSON text, or undefined to remove it. */
+  /** `POST` here reaches this style; undefined for one that only vendors speak. */
+  readonly path?: string;
+  /** Takes forms with files, beside JSON or instead of it; undefined: JSON is all it takes. */
+  readonly form?: FormReader;
+  /**
+   * Checks the body and says what is asked; refuses with 400 and the field's name. `files`: those of a form, whose fields are then
+   * the body; undefined where the body was JSON. Never called without a `path`.
+   */
+  read(body: JsonBody, headers: Headers, files?: readonly Upload[]): CallFacts;
+  /** What only a look into the files tells of the bounds: how long a recording is. */
+  measure?(call: Call): Awaitable<Bounds>;
+  /** The most values that one JSON body may have, where its requests are longer than those of others (200,000). */
+  readonly maxValues?: number;
+  /** The longest event of its streams, where longer ones come than in others (8 MiB). */
+  readonly maxEventBytes?: number;
+  /** Headers that `read` does not do without, as a client may send them: for calls that no client makes. */
+  readonly neededHeaders?: Headers;
+  /**
+   * Fills in what the body refers to: an earlier answer. Comes before `admit`, so that what is filled in is reserved for, too.
+   * Undefined where it refers to nothing; refuses with 404 what this account has not got.
+   */
+  recall?(x: Known, body: JsonBody): Awaitable<Recalled | undefined>;
+  /**
+   * The changes that make the client's body that of a vendor of the same style: a member's new JSON text, or undefined to
+   * remove it. The bytes of everything else stay as they are.
+   */
   patch(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>>;
+  /**
+   * The request for a vendor of the same style, where that may have files in it: then it is asked instead of `patch`. Rejects
+   * with a `GatewayError` where the vendor's model cannot be told what the client wants.
+   */
+  outgoing?(call: Call, to: Destination): Awaitable<Outgoing>;
   /** Reads a whole answer. `undefined` where it is not an answer of this style at all. */
-  answer(body: JsonBody): AnswerFacts | undefined;
-  /** Looks at one stream; made anew for each attempt. */
-  meter(options: MeterOptions): StreamMeter;
+  answer(body: JsonBody, call: Call): AnswerFacts | undefined;
+  /** Reads a whole answer that is not JSON; there where a call may ask for `text`. */
+  text?(text: string, call: Call): AnswerFacts | undefined;
+  /**
+   * Makes of a whole answer what was asked for, where its vendor offers something else (numbers for base64, an address for the
+   * bytes) or leaves something out; undefined where it may pass as it is.
+   */
+  finish?(body: JsonBody, call: Call, to: Finishing): Awaitable<Buffer | undefined>;
+  /** The events of a stream for a vendor that was asked for one and answered whole; undefined: that is no answer then. */
+  streamed?(body: JsonBody, call: Call): string | undefined;
+  /** The content type for the client where `bytes` were asked for, made of the vendor's; undefined: it is no such answer. */
+  bytesType?(vendors: string, call: Call): string | undefined;
+  /** Passes one stream on to a client of the same style; made anew for each attempt. */
+  relay(options: RelayOptions): StreamRelay;
+  /** The header in which its clients look for the id of an answer, beside `x-request-id`. */
+  readonly idHeader?: string;
   /** An error as this style spells it. */
   error(error: GatewayError, requestId: string): Json;
-  /** The same inside a stream that has begun; whole events. */
+  /** The same as the only event of a stream that has not begun; whole events. */
   errorEvent(error: GatewayError, requestId: string): string;
-  /** The bytes that end a stream well, for a vendor that forgot them. */
-  readonly terminal: string;
-  /** A comment that keeps the connection alive while the vendor thinks. */
+  /** An event that keeps the connection alive; harmless everywhere in a stream, before its first event as well. */
   readonly keepAlive: string;
+  /** For the description of the interface; a style without is not described. */
+  readonly about?: StyleAbout;
+  /** Clients of this style with vendors of another: undefined where it cannot be translated. */
+  readonly asked?: Asked;
+  /** Vendors of this style with clients of another. */
+  readonly spoken?: Spoken;
+}
+
+/** What the description of the interface (OpenAPI) says of a style. */
+export interface StyleAbout {
+  /** One line. */
+  readonly summary: string;
+  /** What `read` lets through of a JSON body: members that it does not name pass. Undefined where only a form is taken. */
+  readonly request?: Schema;
+  /** The same of a form; its files are strings of the format `binary`. */
+  readonly form?: Schema;
+  /** A whole answer that is JSON. */
+  readonly answer: Schema;
+  /** What else it may be: `text/event-stream`. */
+  readonly mediaTypes: readonly string[];
 }
 
 /** What a body asks for. */
@@ -32,7 +94,72 @@ export interface CallFacts {
   readonly stream: boolean;
   /** The client itself asked for the usage of its stream. */
   readonly asksUsage: boolean;
+  readonly answers?: 'text' | 'bytes';
   readonly bounds: Bounds;
+}
+
+/** Reads forms. */
+export interface FormReader {
+  /** True where JSON is not taken. */
+  readonly only: boolean;
+  /** Reads to the end, keeping files in `spool`. Refuses with 400 or 413 and the field's name; then nothing more need be read. */
+  read(arrival: FormArrival): Promise<Form>;
+}
+
+/** A form on its way in. */
+export interface FormArrival {
+  /** Rejects or ends early where the client leaves; core tells that apart. */
+  readonly body: Readable;
+  /** The header, with its boundary. */
+  readonly contentType: string;
+  readonly spool: Spool;
+}
+
+/** A form that has come. */
+export interface Form {
+  /** Texts as they came; those of a name that ends in `[]`, and of one that came more than once where that is allowed, in a list. */
+  readonly fields: JsonObject;
+  readonly files: readonly Upload[];
+}
+
+/** Where the files of one request are kept: small ones in memory, larger ones on disk; gone when the exchange has ended. */
+export interface Spool {
+  file(about: Pick<Upload, 'field' | 'fileName' | 'mediaType'>): SpoolFile;
+}
+
+/** One file that is being kept. */
+export interface SpoolFile {
+  /** Resolves when the next piece may come; rejects with a `GatewayError` where it cannot be kept. */
+  write(chunk: Buffer): Promise<void>;
+  /** It is complete. */
+  end(): Promise<Upload>;
+}
+
+/** A request with files, or the fields of one that might have had some. */
+export interface Outgoing {
+  /** `form`: fields and files as a form. `json`: the fields as a JSON object; it has no files then, or its dialect places them. */
+  readonly as: 'json' | 'form';
+  readonly fields: JsonObject;
+  readonly files: readonly Upload[];
+}
+
+/** For whom and by whose leave an answer is finished. */
+export interface Finishing {
+  /** What was used, for styles that tell it whether or not the vendor does. */
+  readonly usage: Usage;
+  /** The vendor's name for the model. */
+  readonly model: string;
+  /** What could not be done is named here. */
+  readonly losses: Losses;
+  /** Fetches what the vendor's answer only points to, from public addresses alone. Rejects where it cannot be had. */
+  fetch(url: string): Promise<Fetched>;
+}
+
+/** A body with everything said in it that it only referred to. */
+export interface Recalled {
+  readonly bytes: Buffer;
+  /** The channel that knows the earlier answer by the id in the client's own body; it is asked first, with that body. */
+  readonly channel: string | undefined;
 }
 
 /** What the vendor's body must say that the client's may not. */
@@ -41,6 +168,20 @@ export interface Patch {
   readonly model: string;
   /** Ask for the usage of a stream although the client did not. */
   readonly askUsage: boolean;
+  /** The channel it goes to: thoughts that were sealed for another one are left out. */
+  readonly channel: string;
+  /** What the model takes. */
+  readonly quirks: Quirks;
+  /** What is said in another way, or left out, is named here. */
+  readonly losses: Losses;
+}
+
+/** Where a request with files goes. */
+export interface Destination extends Patch {
+  /** Fetches what the request names by its address, from public addresses alone; refuses with 400 and `param`. Kept for the next attempt. */
+  fetch(url: string, param: string): Promise<Fetched>;
+  /** Stands for the base64 of a file in a JSON body: its bytes take this place as the body leaves. */
+  base64(file: Upload): string;
 }
 
 /** What a whole answer tells about itself. */
@@ -48,32 +189,153 @@ export interface AnswerFacts {
   readonly usage: Usage | undefined;
   /** Output text in characters, for an answer whose vendor does not count. */
   readonly textLength: number;
-  /** The vendor's error inside an answer whose status said success. */
-  readonly error: { readonly message: string; readonly code: string } | undefined;
+  /**
+   * The vendor's error inside an answer whose status said success. `refused`: it is about the request itself, so the client is
+   * told these words and no other channel is asked.
+   */
+  readonly error: { readonly message: string; readonly code: string; readonly refused?: boolean } | undefined;
 }
 
-/** How a meter is to look at its stream. */
-export interface MeterOptions {
+/** How a stream is to be relayed. */
+export interface RelayOptions {
   /** We asked for the usage, the client did not: the event that holds nothing else is kept from it. */
   readonly hideUsage: boolean;
+  readonly call: Call;
 }
 
 /**
- * What an event is to the relay. `pass`: to the client as it is. `hide`: not for the client. `last`: ends the stream well;
- * held back until the call is settled. `error`: the vendor gives up inside the stream.
+ * What an event means for the delivery. `pass`: the vendor has begun to answer, there is no way back. `hold`: it has not yet;
+ * what was pushed waits for the first `pass`. `last`: what was pushed ends the stream well, and waits until the call is in the
+ * books; a stream that ends without having begun an answer is no answer, and its end is `hold`. `error`: the vendor gives up inside the stream; what was pushed tells the client so.
  */
-export type EventKind = 'pass' | 'hide' | 'last' | 'error';
+export type EventKind = 'hold' | 'pass' | 'last' | 'error';
 
-/** Counts along one stream. Fed with whole events, comments among them, in order. */
-export interface StreamMeter {
-  /** `event` holds the event's bytes with its blank line. */
-  see(event: Buffer): EventKind;
+/**
+ * One stream on its way to the client. Fed with the vendor's whole events, comments among them, in order; where a call asks for
+ * `bytes`, with these as they come.
+ */
+export interface StreamRelay {
+  /** `event` holds the event's bytes with its blank line. Pushes what the client gets for it. */
+  see(event: Buffer, out: (Buffer | string)[]): EventKind;
+  /**
+   * The vendor closed without a last event. `whole`: as it does in this style; what was pushed ends the stream well. `untidy`:
+   * the same, but it should have said so. `broken`: the answer had not come to its end; nothing is pushed.
+   */
+  close(out: (Buffer | string)[]): 'whole' | 'untidy' | 'broken';
+  /** An error event for a stream that has begun; whole events. Empty where nothing can be told: among bytes. */
+  fail(error: GatewayError, requestId: string): string;
   /** What the vendor said it used, so far. */
   readonly usage: Usage | undefined;
+  /**
+   * What counts as used where the answer did not come to its end: the client has `left`, while the vendor goes on working and
+   * charging; or it has `broken` off. Without it: what the vendor said so far, and our count of `textLength`.
+   */
+  unfinished?(how: 'left' | 'broken'): Usage;
   /** Characters of text, reasoning and tool arguments delivered so far. */
   readonly textLength: number;
-  /** True once the vendor has said why the answer ends, so that a missing last event is only untidy. */
-  readonly finished: boolean;
   /** The vendor's error, after `error`. */
   readonly error: { readonly message: string; readonly code: string } | undefined;
+  /** The answer as the client would have got it whole, after `last`, where the style keeps answers. */
+  readonly answer?: JsonObject | undefined;
+}
+
+// ---- between two styles
+
+/** The client's half of a translation. */
+export interface Asked {
+  /** What this style calls the fields of `Losses`; those that are missing are called the same. */
+  readonly names: Readonly<Record<string, string>>;
+  /** A request in the common form. Refuses with 400 and the field's name what nobody could understand. */
+  decodeRequest(body: JsonObject, losses: Losses): Conversation;
+  /** A whole answer as the client gets it. */
+  encodeReply(reply: Reply, as: Answering): JsonObject;
+  /** Writes one stream. */
+  encoder(as: Answering): PartWriter;
+}
+
+/** The vendor's half of a translation. */
+export interface Spoken {
+  /** What models of this style usually take; laid over what all models take. */
+  readonly quirks: SomeQuirks;
+  /** A request as the vendor gets it. What it cannot say goes to `losses`, as dropped or refused. */
+  encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject;
+  /** A whole answer in the common form; undefined where it is none. */
+  decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined;
+  /** Reads one stream. */
+  decoder(from: Origin, losses: Losses): PartReader;
+}
+
+/** Where a translated request goes. */
+export interface Target extends Origin {
+  readonly stream: boolean;
+  readonly quirks: Quirks;
+  /** Whether a stream has to be asked for its usage. */
+  readonly askUsage: boolean;
+}
+
+/** Who answers. */
+export interface Origin {
+  /** The channel's name: opaque values are bound to it. */
+  readonly channel: string;
+  /** The vendor's name for the model. */
+  readonly model: string;
+}
+
+/** For whom an answer is written. */
+export interface Answering {
+  /** The exchange's id; ids of the style are made of it. */
+  readonly id: string;
+  /** The model as the client called it. */
+  readonly model: string;
+  readonly createdMs: number;
+  /** The time, in unix milliseconds. */
+  now(): number;
+  /** The client's request: some styles repeat parts of it. */
+  readonly request: JsonObject;
+  /** The client asked for the usage of its stream. */
+  readonly asksUsage: boolean;
+  /** Our count of the input, for styles that tell it before the vendor does. */
+  readonly estimatedInput: number;
+  readonly losses: Losses;
+}
+
+/** Reads a vendor's stream. */
+export interface PartReader {
+  /** What one event says. `data` is what stands in its data lines, `name` its event line. */
+  read(event: { readonly name: string | undefined; readonly data: string }): readonly Part[];
+  /**
+   * The vendor closed its stream. What was still owed; a `finish` among it where the answer is whole all the same, as in a
+   * style whose streams have no last event.
+   */
+  close(): readonly Part[];
+}
+
+/** Writes a client's stream. */
+export interface PartWriter {
+  /** The events for one part; empty where it shows nowhere. */
+  write(part: Part): string;
+  /** An error event for a stream that has begun. */
+  fail(error: GatewayError, requestId: string): string;
+  /** The whole answer, after `finish`, where the style keeps answers. */
+  readonly answer?: JsonObject | undefined;
+}
+
+/**
+ * What a translation could not carry over. Fields are called by the names that the chat style has for them (`max_tokens`,
+ * `stop`, `top_k`, `response_format`, `reasoning_effort`, `messages`, `tools`, `tool_choice`, `user`, …; parts of them with a dot:
+ * `image.detail`, `tools.strict`); core tells the client its own names.
+ */
+export interface Losses {
+  /** Left out. `hint`: it would not have changed the answer (labels, cache hints), so not even `strict` minds. */
+  drop(field: string, kind?: 'hint'): void;
+  /** Left out: a top-level field of the client's that the vendor's style has no place for, by the name it came with. */
+  leave(name: string, kind?: 'hint'): void;
+  /** Said in another way than the client said it: clamped, emulated, wrapped. */
+  change(field: string, kind?: 'hint'): void;
+  /** What the vendor's answer held and the client's style cannot show (`web_search_call`, `citations`). */
+  omit(what: string): void;
+  /** What the client calls a field, for an error that is told elsewhere. */
+  nameOf(field: string): string;
+  /** Refuses the call with 400; the message names the field by the client's name, `why` ends the sentence that begins with it. */
+  refuse(field: string, why: string): never;
 }

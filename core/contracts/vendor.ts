@@ -1,6 +1,8 @@
 /** A vendor: what core must know to talk to one kind of upstream. Data, and two or three small functions. */
-import type { Schema } from '../plugin.ts';
-import type { Call, Headers, Offer, StyleName } from './call.ts';
+import type { Caller, Schema } from '../plugin.ts';
+import type { Call, Headers, Json, JsonObject, Offer, StyleName, Upload } from './call.ts';
+import type { SomeQuirks } from './quirks.ts';
+import type { Losses } from './style.ts';
 
 /** One configured upstream. */
 export interface Channel {
@@ -19,6 +21,8 @@ export interface Channel {
   readonly speaks: readonly StyleName[] | undefined;
   /** How its streams tell their usage: only when asked to, always, or never. */
   readonly streamUsage: 'include_usage' | 'always' | 'never';
+  /** What its models take that is not usual at its vendor. */
+  readonly quirks: SomeQuirks;
   /** The vendor's own fields (`Vendor.options`). */
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -44,7 +48,10 @@ export interface Vendor {
   url?(): string;
   /** True where a channel needs no key. Otherwise a channel whose key is empty is off. */
   readonly keyless?: boolean;
+  /** Where a client's style is not among them, the first that it can be translated to is spoken. */
   readonly speaks: Readonly<Partial<Record<StyleName, Dialect>>>;
+  /** What its models take that is not usual in their style; all that match a model's name apply, later ones win. */
+  readonly quirks?: readonly ModelQuirks[];
   /** The styles a channel speaks that does not list any; undefined: all of `speaks`. */
   readonly defaultStyles?: readonly StyleName[];
   /**
@@ -52,21 +59,57 @@ export interface Vendor {
    * client's business (`relay`), another channel is asked (`next`), or this credential has to cool down and another channel is
    * asked (`busy`). Undefined: the usual rule, by which 401, 402, 403, 404, 408 and 5xx ask the next and 429 and 529 are busy.
    */
-  judge?(status: number, headers: Headers): 'relay' | 'next' | 'busy' | undefined;
+  judge?(status: number, headers: Headers, body: Buffer): 'relay' | 'next' | 'busy' | undefined;
   /** How a path that core does not understand is called there (`passthrough`); undefined: not offered. */
   credentials?(channel: Channel): Record<string, string>;
+}
+
+/** Quirks of the models whose names match. */
+export interface ModelQuirks {
+  /** Of the vendor's name for the model; `*` stands for any characters. */
+  readonly models: readonly string[];
+  readonly quirks: SomeQuirks;
 }
 
 /** How one vendor spells one style. */
 export interface Dialect {
   /** Below the channel's url: `/chat/completions`. */
-  readonly path: string | ((call: Call, offer: Offer) => string);
-  /** All headers but those of the body; nothing of the client's is sent unless it stands here. */
-  headers(channel: Channel, call: Call): Record<string, string>;
+  readonly path: string | ((call: Call, offer: Offer, caller: Caller) => string);
+  /**
+   * All headers but those of the body; nothing of the client's is sent unless it stands here. `caller` is undefined where the
+   * client speaks another style: its headers mean nothing then; `call` where only tokens are to be counted.
+   */
+  headers(channel: Channel, call: Call | undefined, caller: Caller | undefined): Record<string, string>;
   /**
    * Changes the body, last before sending. Without it the client's bytes go out with only the model's name exchanged;
-   * with it the body is parsed and written anew.
+   * with it the body is parsed and written anew. What it cannot say goes to `losses`.
    */
   // biome-ignore lint/suspicious/noExplicitAny: a vendor reads fields of a body that core does not describe
-  request?(body: Record<string, any>, offer: Offer): Record<string, unknown>;
+  request?(body: Record<string, any>, offer: Offer, files: Attachments, losses: Losses): Record<string, unknown>;
+  /** Makes the vendor's whole answer one of the style. Undefined where it is none; without it, it is one already. */
+  answer?(body: JsonObject, offer: Offer, call: Call): JsonObject | undefined;
+  /**
+   * The models that can be asked in this style, by the vendor's names for them; `*` stands for any characters. Undefined: all.
+   * The others are asked in another style.
+   */
+  readonly models?: readonly string[];
+  /** How many tokens a request of this style has: where it is asked, and how that is answered. Undefined: it cannot say. */
+  readonly count?: TokenCount;
+}
+
+/** The files of a request, for a dialect that says them in JSON. */
+export interface Attachments {
+  readonly list: readonly Upload[];
+  /** A text that stands for the file's bytes in base64: they take its place as the body goes out, without being held in memory. */
+  base64(file: Upload): string;
+}
+
+/** A question how many tokens a request has. `model` is the vendor's name for it. */
+export interface TokenCount {
+  /** Below the channel's url; `POST`, with the style's headers. */
+  path(model: string): string;
+  /** What is sent, made of the request; undefined: the request itself. */
+  body?(body: JsonObject, model: string): JsonObject;
+  /** The number in what it answers; undefined where there is none. */
+  read(answer: Json): number | undefined;
 }

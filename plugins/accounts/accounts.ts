@@ -1,23 +1,33 @@
-/** Accounts: making and finding them, and the one that exists from the first start. */
-import { randomInt } from 'node:crypto';
-import type { Account, Accounts, Role } from '../../core/contracts/accounts.ts';
+/** Accounts: making, finding, changing and ending them, and the one that exists from the first start. */
+import type { Account, AccountChanges, Accounts, NewAccount, Person } from '../../core/contracts/accounts.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import type { Host } from '../../core/plugin.ts';
-import { BASE62, readName, refuse } from '../../core/plugin.ts';
+import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
+import type { Host, Step } from '../../core/plugin.ts';
+import { randomBase62, readName, readPage, refuse } from '../../core/plugin.ts';
+import { changeStep } from './changes.ts';
+import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
+import {
+  ACCOUNT_COLUMNS,
+  type AccountRow,
+  fold,
+  PERSON_COLUMNS,
+  type PersonRow,
+  readEmail,
+  toAccount,
+  toPerson,
+} from './people.ts';
+import { conditionOf } from './search.ts';
 
 const ROOT_PASSWORD_LENGTH = 24;
 
-interface AccountRow {
-  readonly id: number;
-  readonly name: string;
-  readonly role: Role;
-  readonly enabled: number;
-  readonly created_ms: number;
-}
+/** A hash that no password has, at the cost of a real one: compared with where there is nothing to compare with. */
+const NOBODYS_HASH = `$scrypt$ln=15,r=8,p=3$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-const COLUMNS = 'id, name, role, enabled, created_ms';
+/** True of every account but the one root that is left. */
+const NOT_LAST_ROOT = `(role <> 'root' OR EXISTS (
+  SELECT 1 FROM account AS other WHERE other.role = 'root' AND other.enabled = 1 AND other.id <> account.id))`;
 
 /** The service, and what the first start does. */
 export interface AccountBook extends Accounts {
@@ -28,75 +38,251 @@ export interface AccountBook extends Accounts {
   openRoot(givenPassword: string | undefined): Promise<void>;
 }
 
-/** Makes the service. */
-export function createAccounts(host: Host, passwords: Passwords): AccountBook {
+/** Makes the service. Whoever may no longer sign in as before loses `sessions` and `tickets`. */
+export function createAccounts(
+  host: Host,
+  passwords: Passwords,
+  sessions: Pick<Sessions, 'endSteps'>,
+  tickets: Pick<Tickets, 'voidSteps'>,
+): AccountBook {
   const { store, clock } = host;
+  const listeners: ((id: number) => void)[] = [];
+  const tell = (id: number): void => {
+    for (const listener of listeners) listener(id);
+  };
 
-  async function find(id: number): Promise<Account | undefined> {
-    const row = await store.one<AccountRow>(`SELECT ${COLUMNS} FROM account WHERE id = ?`, id);
+  async function findBy(
+    column: 'id' | 'folded' | 'email_folded',
+    value: string | number,
+  ): Promise<Account | undefined> {
+    const known = column === 'id' ? '' : ' AND deleted_ms IS NULL';
+    const sql = `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE ${column} = ?${known}`;
+    const row = await store.one<AccountRow>(sql, value);
     return row && toAccount(row);
   }
 
-  async function findByName(name: string): Promise<Account | undefined> {
-    const row = await store.one<AccountRow>(`SELECT ${COLUMNS} FROM account WHERE folded = ?`, fold(name));
-    return row && toAccount(row);
+  const personRow = (id: number): Promise<PersonRow | undefined> =>
+    store.one<PersonRow>(`SELECT ${PERSON_COLUMNS} FROM account WHERE id = ?`, id);
+
+  /** Refuses (404) where there is none, or it was deleted. */
+  async function livingRow(id: number): Promise<PersonRow> {
+    const row = await personRow(id);
+    return row !== undefined && row.deleted_ms === null ? row : refuseMissing(id);
   }
 
-  /** Writes an account, its password and its bucket as one; undefined where the name is taken. */
-  async function insert(name: string, role: Role, passwordHash: string): Promise<Account | undefined> {
+  /** Refuses (409) a name or an address that another account has; a name is never free again. */
+  async function refuseTaken(name: string, email: string | null, self = -1): Promise<void> {
+    const other = (column: string, value: string): Promise<unknown> =>
+      store.one(`SELECT id FROM account WHERE ${column} = ? AND id <> ?`, fold(value), self);
+    if (await other('folded', name)) {
+      refuse(409, 'name_taken', `There is an account called "${name}" already.`, { param: 'name' });
+    }
+    if (email !== null && (await other('email_folded', email))) {
+      refuse(409, 'email_taken', 'There is an account with this e-mail address already.', { param: 'email' });
+    }
+  }
+
+  /** What is stored of a password. Refuses (400) a weak one. */
+  function hashOf(password: string, name: string): Promise<string> {
+    refuseWeak(password, name);
+    return passwords.hash(password);
+  }
+
+  /** What is welcome is given to all but root, who needs none. */
+  function openBucket({ id: owner, role }: Account): readonly Step[] {
+    const ledger = host.find(Ledger);
+    const isRoot = role === 'root';
+    return ledger?.open({ kind: 'account', owner }, isRoot ? 0n : ledger.welcome, isRoot) ?? [];
+  }
+
+  /** Writes an account, its password and its bucket as one; undefined where the name or the address is taken. */
+  async function insert(
+    account: NewAccount,
+    hash: string | undefined,
+    along: readonly Step[] | ((id: number) => readonly Step[]),
+  ): Promise<Account | undefined> {
+    const { name, role, displayName = name, email = null } = account;
     for (;;) {
       // The bucket is opened in the same list, so the id has to be known before the row is.
       const last = await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM account');
-      const account: Account = { id: (last?.id ?? 0) + 1, name, role, enabled: true, createdMs: clock.now() };
+      const made: Account = { id: (last?.id ?? 0) + 1, name, role, enabled: true, createdMs: clock.now() };
       const failed = await store.atomic([
         {
-          sql: 'INSERT INTO account (id, name, folded, role, enabled, created_ms) VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO NOTHING',
-          params: [account.id, name, fold(name), role, account.createdMs],
+          sql: `INSERT INTO account (${ACCOUNT_COLUMNS}, folded, display_name, email, email_folded)
+            VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          params: [made.id, name, role, made.createdMs, fold(name), displayName, email, email && fold(email)],
           must: 'new',
         },
-        { sql: 'INSERT INTO password (account_id, hash) VALUES (?, ?)', params: [account.id, passwordHash] },
-        ...(host.find(Ledger)?.open({ kind: 'account', owner: account.id }, 0n, role === 'root') ?? []),
+        ...(hash === undefined ? [] : [passwordStep(made.id, hash)]),
+        ...openBucket(made),
+        ...(typeof along === 'function' ? along(made.id) : along),
       ]);
-      if (failed === undefined) return account;
-      if ((await findByName(name)) !== undefined) return undefined;
+      if (failed === undefined) return made;
+      if (failed !== 'new') refuseAlong(failed);
+      const sql = 'SELECT id FROM account WHERE folded = ? OR email_folded = ?';
+      if ((await store.one(sql, fold(name), email && fold(email))) !== undefined) return undefined;
       // Somebody else took the id at the same moment: the next one is free.
     }
   }
 
+  /** One attempt; undefined where something else changed at the same moment. */
+  async function tryChange(
+    before: PersonRow,
+    changes: AccountChanges,
+    along: readonly Step[],
+  ): Promise<Person | undefined> {
+    const { id, name, email } = before;
+    await refuseTaken(changes.name ?? name, changes.email === undefined ? email : changes.email, id);
+    const role = changes.role ?? before.role;
+    const losesRoot = role !== 'root' || changes.enabled === false;
+    const signsInAnew = role !== before.role || changes.enabled === false;
+    // A link for a new password may lie at the address that was.
+    const hasMoved = changes.email !== undefined && changes.email !== email;
+    const failed = await store.atomic([
+      ...(losesRoot
+        ? [{ sql: `UPDATE account SET id = id WHERE id = ? AND ${NOT_LAST_ROOT}`, params: [id], must: 'last_root' }]
+        : []),
+      changeStep(before, changes),
+      ...(signsInAnew ? sessions.endSteps(id) : []),
+      ...(signsInAnew || hasMoved ? tickets.voidSteps(id) : []),
+      ...along,
+    ]);
+    if (failed === 'last_root') refuseLastRoot();
+    if (failed === 'as it was') return undefined;
+    if (failed !== undefined) refuseAlong(failed);
+    tell(id);
+    return toPerson(await livingRow(id));
+  }
+
   return {
-    find,
-    findByName,
+    find: (id) => findBy('id', id),
+    findByName: (name) => findBy('folded', fold(name)),
+    findByEmail: (email) => findBy('email_folded', fold(email.trim())),
+
+    async person(id) {
+      const row = await personRow(id);
+      return row && toPerson(row);
+    },
 
     async list() {
-      return (await store.all<AccountRow>(`SELECT ${COLUMNS} FROM account ORDER BY id`)).map(toAccount);
+      const sql = `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE deleted_ms IS NULL ORDER BY id`;
+      return (await store.all<AccountRow>(sql)).map(toAccount);
     },
 
-    async create({ name, role, password }) {
-      const plain = readName(name);
-      const account = await insert(plain, role, await passwords.hash(password));
-      return account ?? refuse(409, 'name_taken', `There is an account called "${plain}" already.`, { param: 'name' });
+    async search(search) {
+      const { total, rows } = await readPage<PersonRow>(store, 'account', PERSON_COLUMNS, conditionOf(search), search);
+      return { total, items: rows.map(toPerson) };
     },
+
+    async create({ name: given, role, password, displayName, email }, along = []) {
+      const name = readName(given);
+      const plain = {
+        name,
+        role,
+        displayName: displayName === undefined ? name : readName(displayName),
+        email: email === undefined ? undefined : readEmail(email),
+      };
+      const hash = password === undefined ? undefined : await hashOf(password, name);
+      const account = await insert(plain, hash, along);
+      if (account !== undefined) return account;
+      await refuseTaken(name, plain.email ?? null);
+      return refuse(409, 'name_taken', `There is an account called "${name}" already.`, { param: 'name' });
+    },
+
+    async change(id, changes, along = []) {
+      const plain = {
+        ...changes,
+        ...(changes.name !== undefined && { name: readName(changes.name) }),
+        ...(changes.displayName !== undefined && { displayName: readName(changes.displayName) }),
+        ...(typeof changes.email === 'string' && { email: readEmail(changes.email) }),
+      };
+      for (;;) {
+        const after = await tryChange(await livingRow(id), plain, along);
+        if (after !== undefined) return after;
+      }
+    },
+
+    async checkPassword(nameOrEmail, password) {
+      const folded = fold(nameOrEmail.trim());
+      // An address is proven to be theirs; a name that looks like one is not.
+      const row = await store.one<AccountRow & { readonly hash: string | null }>(
+        `SELECT ${ACCOUNT_COLUMNS}, (SELECT hash FROM password WHERE account_id = account.id) AS hash
+        FROM account WHERE (email_folded = ? OR folded = ?) AND deleted_ms IS NULL
+        ORDER BY CASE WHEN email_folded = ? THEN 0 ELSE 1 END LIMIT 1`,
+        folded,
+        folded,
+        folded,
+      );
+      const stored = row?.hash ?? undefined;
+      const verdict = await passwords.verify(password, stored ?? NOBODYS_HASH);
+      if (row === undefined || stored === undefined || row.enabled !== 1 || verdict === 'wrong') return undefined;
+      if (verdict === 'outdated') {
+        // Where too many wait for that, the next sign-in does it.
+        const hash = await passwords.hash(password).catch(() => stored);
+        await store.run('UPDATE password SET hash = ? WHERE account_id = ? AND hash = ?', hash, row.id, stored);
+      }
+      return toAccount(row);
+    },
+
+    async setPassword(id, password, along = []) {
+      const { name } = await livingRow(id);
+      const step = passwordStep(id, await hashOf(password, name));
+      const failed = await store.atomic([step, ...along, endTokenStep(id), ...tickets.voidSteps(id)]);
+      if (failed === 'living') refuseMissing(id);
+      if (failed !== undefined) refuseAlong(failed);
+      tell(id);
+    },
+
+    async remove(id, along = []) {
+      await livingRow(id);
+      const failed = await store.atomic([
+        {
+          sql: `UPDATE account SET enabled = 0, deleted_ms = ?, email = NULL, email_folded = NULL, settings = '{}'
+            WHERE id = ? AND deleted_ms IS NULL AND ${NOT_LAST_ROOT}`,
+          params: [clock.now(), id],
+          must: 'last_root',
+        },
+        { sql: 'DELETE FROM password WHERE account_id = ?', params: [id] },
+        endTokenStep(id),
+        ...sessions.endSteps(id),
+        ...along,
+        ...tickets.voidSteps(id),
+      ]);
+      if (failed === 'last_root') refuseLastRoot();
+      if (failed !== undefined) refuseAlong(failed);
+      tell(id);
+    },
+
+    watch: (listener) => void listeners.push(listener),
 
     async openRoot(givenPassword) {
       if ((await store.one(`SELECT id FROM account WHERE role = 'root' LIMIT 1`)) !== undefined) return;
-      const password = givenPassword ?? randomPassword();
-      const root = await insert('root', 'root', await passwords.hash(password));
+      const password = givenPassword ?? randomBase62(ROOT_PASSWORD_LENGTH);
+      const root = await insert({ name: 'root', role: 'root' }, await hashOf(password, 'root'), []);
       // Undefined where another gateway on the same store was quicker: then that one shows its password.
       if (root !== undefined && givenPassword === undefined) host.find(FirstStart)?.note({ rootPassword: password });
     },
   };
 }
 
-const toAccount = (row: AccountRow): Account => ({
-  id: row.id,
-  name: row.name,
-  role: row.role,
-  enabled: row.enabled === 1,
-  createdMs: row.created_ms,
+const passwordStep = (id: number, hash: string): Step => ({
+  sql: `INSERT INTO password (account_id, hash) SELECT id, ? FROM account WHERE id = ? AND deleted_ms IS NULL
+    ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash`,
+  params: [hash, id],
+  must: 'living',
 });
 
-const fold = (name: string): string => name.normalize('NFC').toLowerCase();
+const endTokenStep = (id: number): Step => ({ sql: 'DELETE FROM access_token WHERE account_id = ?', params: [id] });
 
-function randomPassword(): string {
-  return Array.from({ length: ROOT_PASSWORD_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('');
+function refuseMissing(id: number): never {
+  refuse(404, 'account_not_found', `There is no account ${id}.`);
+}
+
+function refuseLastRoot(): never {
+  refuse(409, 'last_root', 'Somebody has to be root: this account can be neither deleted, disabled nor demoted.');
+}
+
+/** What was to be written along could not be, so nothing was. */
+function refuseAlong(must: string): never {
+  refuse(409, must, `Nothing was changed, because something else had changed at the same moment: ${must}.`);
 }

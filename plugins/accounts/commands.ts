@@ -1,27 +1,64 @@
-/** `user create` and `user list`. */
-import type { Accounts } from '../../core/contracts/accounts.ts';
+/** Accounts on the command line: making and listing them, new passwords, switching them off and on. */
+import type { Account, Accounts } from '../../core/contracts/accounts.ts';
+import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import type { Balance } from '../../core/contracts/ledger.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import type { Command, Host } from '../../core/plugin.ts';
-import { table, UsageError } from '../../core/plugin.ts';
+import type { Sessions } from '../../core/contracts/sessions.ts';
+import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
+import { refuse, table, UsageError } from '../../core/plugin.ts';
 
 /** The commands, for the service of the same plugin. */
-export function createCommands(host: Host, accounts: Accounts): readonly Command[] {
+export function createCommands(host: Host, accounts: Accounts, sessions: Sessions): readonly Command[] {
+  async function named(command: string, { positionals: [name] }: CommandRequest): Promise<Account> {
+    if (name === undefined) throw new UsageError(`user ${command} NAME`);
+    const account = await accounts.findByName(name);
+    return account ?? refuse(404, 'account_not_found', `There is no account called "${name}".`);
+  }
+
+  const noted = ({ id }: Pick<Account, 'id'>, action: string): readonly Step[] =>
+    host.find(Audit)?.steps({ actor: COMMAND_LINE, action, object: `user ${id}` }) ?? [];
+
+  const switching = (command: 'enable' | 'disable', enabled: boolean, summary: string): Command => ({
+    name: `user ${command}`,
+    summary,
+    positionals: ['NAME'],
+    async run(request) {
+      const account = await named(command, request);
+      await accounts.change(account.id, { enabled }, noted(account, `user.${command}`));
+      return `${command}d ${account.name}`;
+    },
+  });
+
   return [
     {
       name: 'user create',
       summary: 'makes an account and prints its id; the password is read from standard input',
       options: { name: { type: 'string' }, role: { type: 'string' }, 'password-stdin': { type: 'boolean' } },
-      async run({ values, stdin }) {
-        const { name, role } = values;
+      async run(request) {
+        const { name, role } = request.values;
         if (typeof name !== 'string') throw new UsageError('--name is missing');
         if (role !== 'member' && role !== 'admin') throw new UsageError('--role must be member or admin');
-        // A password among the arguments would stand in the process list and in the shell's history.
-        if (values['password-stdin'] !== true) throw new UsageError('--password-stdin is missing');
-        const account = await accounts.create({ name, role, password: stdin.replace(/\r?\n$/, '') });
+        requireStdin(request);
+        const asked = { name, role, password: typedPassword(request) } as const;
+        const account = await accounts.create(asked, (id) => noted({ id }, 'user.create'));
         return `${account.id}`;
       },
     },
+    {
+      name: 'user password',
+      summary: 'gives an account another password, read from standard input, and ends its sessions',
+      positionals: ['NAME'],
+      options: { 'password-stdin': { type: 'boolean' } },
+      async run(request) {
+        const account = await named('password', request);
+        requireStdin(request);
+        const along = [...sessions.endSteps(account.id), ...noted(account, 'user.password')];
+        await accounts.setPassword(account.id, typedPassword(request), along);
+        return `changed the password of ${account.name}`;
+      },
+    },
+    switching('enable', true, 'lets an account in again'),
+    switching('disable', false, 'refuses an account and its keys, and ends its sessions'),
     {
       name: 'user list',
       summary: 'lists the accounts: id, name, role, whether enabled, when made, quota left',
@@ -49,6 +86,13 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
     },
   ];
 }
+
+/** A password among the arguments would stand in the process list and in the shell's history. */
+function requireStdin({ values }: CommandRequest): void {
+  if (values['password-stdin'] !== true) throw new UsageError('--password-stdin is missing');
+}
+
+const typedPassword = ({ stdin }: CommandRequest): string => stdin.replace(/\r?\n$/, '');
 
 /** Whole quota units that are left, as text: an amount may be beyond what a JSON number holds. */
 function describe(balance: Balance | undefined): string | null {

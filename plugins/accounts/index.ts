@@ -1,27 +1,57 @@
-/** Accounts: who pays. Makes `root` on the first start. */
+/** Accounts: who pays, who is signed in, and what was begun and waits for its second half. Makes `root` on the first start. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { Invitations } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { createChore, definePlugin } from '../../core/plugin.ts';
 import { createAccounts } from './accounts.ts';
 import { createCommands } from './commands.ts';
+import { createInvitations } from './invitations.ts';
 import { createPasswords } from './passwords.ts';
+import { createSessions } from './sessions.ts';
+import { createSteadyTime } from './steady-time.ts';
 import { migrations } from './tables.ts';
+import { createTickets } from './tickets.ts';
+
+const SWEEP_EVERY_MS = 3_600_000;
 
 export default definePlugin({
   name: 'accounts',
   api: 1,
   migrations,
-  wants: [Ledger, FirstStart],
-  provides: [Accounts],
+  wants: [Ledger, FirstStart, Site, Audit],
+  provides: [Accounts, Sessions, Tickets, Invitations],
   create(host) {
     const passwords = host.lasting('passwords', createPasswords);
-    const accounts = createAccounts(host, passwords);
+    const now = host.lasting('steady time', () => createSteadyTime(host.clock));
+    const sessions = createSessions(host, now);
+    const tickets = createTickets(host, now);
+    const accounts = createAccounts(host, passwords, sessions, tickets);
     host.provide(Accounts, accounts);
+    host.provide(Sessions, sessions);
+    host.provide(Tickets, tickets);
+    const invitations = createInvitations(host, tickets, now);
+    host.provide(Invitations, invitations);
+    const sweeping = createChore(host, {
+      everyMs: SWEEP_EVERY_MS,
+      async work() {
+        await sessions.sweep();
+        await tickets.sweep();
+        await invitations.sweep();
+      },
+      failure: 'expired sessions and tickets could not be deleted',
+    });
     return {
-      commands: createCommands(host, accounts),
-      // An empty variable is what a deployment leaves where nobody filled it in.
-      start: () => accounts.openRoot(host.env.TURNPIKE_ROOT_PASSWORD || undefined),
+      commands: createCommands(host, accounts, sessions),
+      async start() {
+        // An empty variable is what a deployment leaves where nobody filled it in.
+        await accounts.openRoot(host.env.TURNPIKE_ROOT_PASSWORD || undefined);
+        sweeping.start();
+      },
+      stop: sweeping.stop,
     };
   },
 });

@@ -9,15 +9,13 @@ const HASH_BYTES = 32;
 /** Hashes computed at the same time, and how many may wait for that. */
 const AT_ONCE = 2;
 const WAITING = 16;
-const SHORTEST = 8;
-const LONGEST = 256;
 
 /** `$scrypt$ln=15,r=8,p=3$salt$hash`, salt and hash in base64 without padding. */
 const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /** Makes and compares hashes of passwords. */
 export interface Passwords {
-  /** What is stored in place of the password. Refuses (400) one too short or too long, (429) where too many wait. */
+  /** What is stored in place of the password, which nobody has checked. Refuses (429) where too many wait. */
   hash(password: string): Promise<string>;
   /**
    * Compares in constant time. `outdated`: it is right, but was hashed at another cost and should be hashed anew.
@@ -32,13 +30,6 @@ export function createPasswords(): Passwords {
 
   return {
     async hash(password) {
-      // Code points: a password of emoji is as long as it looks.
-      const length = [...password].length;
-      if (length < SHORTEST || length > LONGEST) {
-        refuse(400, 'invalid_password', `A password must have ${SHORTEST} to ${LONGEST} characters.`, {
-          param: 'password',
-        });
-      }
       const salt = randomBytes(SALT_BYTES);
       const hash = await enter(() => derive(password, salt, COST, HASH_BYTES));
       return `$scrypt$ln=${COST.ln},r=${COST.r},p=${COST.p}$${base64(salt)}$${base64(hash)}`;

@@ -1,7 +1,11 @@
 /** The tables of people: who they are, and how they prove it. No money here. */
 import type { Migration } from '../../core/plugin.ts';
 
-/** `folded` is the name in lower case: two names that differ only in case are one. */
+/**
+ * `folded` and `email_folded` are lower case: two names that differ only in case are one. A deleted account keeps its row, and
+ * with it its name. Sessions, access tokens and tickets are SHA-256 of secrets with 256 random bits, which need no slow hash; the
+ * `data` of a ticket is sealed. `invitation.ticket` is the hash of its ticket, which is gone once it was used.
+ */
 export const migrations: readonly Migration[] = [
   {
     id: 1,
@@ -19,6 +23,71 @@ export const migrations: readonly Migration[] = [
         account_id INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
         hash TEXT NOT NULL
       ) STRICT`,
+    ],
+  },
+  {
+    id: 2,
+    title: 'people: e-mail addresses, groups, settings, deleted accounts',
+    sql: [
+      `ALTER TABLE account ADD COLUMN display_name TEXT NOT NULL DEFAULT ''`,
+      'ALTER TABLE account ADD COLUMN email TEXT',
+      'ALTER TABLE account ADD COLUMN email_folded TEXT',
+      `ALTER TABLE account ADD COLUMN group_name TEXT NOT NULL DEFAULT 'default'`,
+      `ALTER TABLE account ADD COLUMN remark TEXT NOT NULL DEFAULT ''`,
+      'ALTER TABLE account ADD COLUMN last_login_ms INTEGER',
+      'ALTER TABLE account ADD COLUMN deleted_ms INTEGER',
+      `ALTER TABLE account ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'`,
+      'UPDATE account SET display_name = name',
+      'CREATE UNIQUE INDEX account_email ON account (email_folded)',
+    ],
+  },
+  {
+    id: 3,
+    title: 'sessions, access tokens and tickets',
+    sql: [
+      `CREATE TABLE session (
+        id INTEGER NOT NULL PRIMARY KEY,
+        account_id INTEGER NOT NULL REFERENCES account (id),
+        hash BLOB NOT NULL UNIQUE,
+        method TEXT NOT NULL,
+        ip TEXT NOT NULL,
+        user_agent TEXT NOT NULL,
+        created_ms INTEGER NOT NULL,
+        last_seen_ms INTEGER NOT NULL,
+        verified_until_ms INTEGER NOT NULL
+      ) STRICT`,
+      'CREATE INDEX session_account ON session (account_id, created_ms)',
+      `CREATE TABLE access_token (
+        account_id INTEGER NOT NULL PRIMARY KEY REFERENCES account (id),
+        hash BLOB NOT NULL UNIQUE,
+        created_ms INTEGER NOT NULL
+      ) STRICT`,
+      `CREATE TABLE ticket (
+        hash BLOB NOT NULL PRIMARY KEY,
+        account_id INTEGER REFERENCES account (id),
+        data TEXT NOT NULL,
+        attempts INTEGER NOT NULL,
+        expires_ms INTEGER NOT NULL
+      ) STRICT`,
+      'CREATE INDEX ticket_account ON ticket (account_id)',
+      'CREATE INDEX ticket_expiry ON ticket (expires_ms)',
+    ],
+  },
+  {
+    id: 4,
+    title: 'invitations and what became of them',
+    sql: [
+      `CREATE TABLE invitation (
+        id INTEGER NOT NULL PRIMARY KEY,
+        ticket BLOB NOT NULL UNIQUE,
+        made_by INTEGER NOT NULL REFERENCES account (id),
+        created_ms INTEGER NOT NULL,
+        expires_ms INTEGER NOT NULL,
+        used_by INTEGER REFERENCES account (id),
+        used_ms INTEGER,
+        revoked_ms INTEGER
+      ) STRICT`,
+      'CREATE INDEX invitation_expiry ON invitation (expires_ms)',
     ],
   },
 ];

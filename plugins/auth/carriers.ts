@@ -17,7 +17,7 @@ export const authSection = schema<KeyPlaces>({
       default: ['authorization', 'x-api-key', 'x-goog-api-key'],
     },
     query: {
-      description: 'The query parameter a key may stand in, on GET /v1/models only.',
+      description: 'The query parameter a key may stand in, on GET /v1/models and /v1beta/models only.',
       type: 'string',
       minLength: 1,
       default: 'key',
@@ -28,16 +28,16 @@ export const authSection = schema<KeyPlaces>({
 
 const BEARER = /^bearer ([^\s,]+)$/i;
 const PLAIN = /^[^\s,]+$/;
-/** Addresses land in logs of proxies and browsers; this one is read by clients that know no other way. */
-const QUERY_PATH = /^\/v1\/models(\/|$)/;
+/** Addresses land in logs of proxies and browsers; these are read by clients that know no other way. */
+const QUERY_PATH = /^\/v1(?:beta)?\/models(?:\/|$)/;
 
 /** Refuses with 401 and says how a client may mend it; what was presented is never repeated. */
 export function refuseKey(code: string, message: string): never {
   refuse(401, code, message, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** The key a request carries. Refuses (401) where there is none, where it is malformed, and where two places disagree. */
-export function presentedKey(caller: Caller, places: KeyPlaces): string {
+/** The key a request carries; undefined where there is none. Refuses (401) where it is malformed, and where two places disagree. */
+export function presentedKey(caller: Caller, places: KeyPlaces): string | undefined {
   let key: string | undefined;
   for (const name of places.headers) {
     const value = caller.headers[name];
@@ -47,7 +47,12 @@ export function presentedKey(caller: Caller, places: KeyPlaces): string {
   if (caller.method === 'GET' && QUERY_PATH.test(caller.path)) {
     for (const value of caller.query.getAll(places.query)) key = agreed(key, PLAIN.exec(value)?.[0]);
   }
-  return key ?? refuseKey('invalid_api_key', 'No API key: send `Authorization: Bearer sk-…`.');
+  return key;
+}
+
+/** Refuses (401) a request without one. */
+export function refuseNoKey(): never {
+  refuseKey('invalid_api_key', 'No API key: send `Authorization: Bearer sk-…`.');
 }
 
 /** The key found in one more place, which must be there and must be the one found before, if any was. */

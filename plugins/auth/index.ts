@@ -1,29 +1,41 @@
-/** Plays `authenticate`: which key is this, and is it good? Also the guard `key` for routes that take one. */
+/** Plays `authenticate`: which key is this, and is it good? Also the guards `key` and `key.lenient` for routes that take one. */
+import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import { Keys } from '../../core/contracts/keys.ts';
-import type { Awaitable, Caller } from '../../core/plugin.ts';
+import type { Awaitable, Caller, Exchange, Found } from '../../core/plugin.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
-import { authSection, presentedKey, refuseKey } from './carriers.ts';
+import { authSection, presentedKey, refuseKey, refuseNoKey } from './carriers.ts';
 
 export default definePlugin({
   name: 'auth',
   api: 1,
   sections: { auth: authSection },
   needs: [Keys],
-  provides: [KeyPlaces],
+  wants: [ChosenKeys],
+  provides: [KeyPlaces, KeyCheck],
   create(host, { auth }) {
     const keys = host.use(Keys);
     host.provide(KeyPlaces, auth);
 
+    host.provide(KeyCheck, { judge });
+
     /** Refuses a key that is unknown or may not be used now. */
     function judge(holder: Holder | undefined): Holder {
-      if (holder === undefined) return refuseKey('invalid_api_key', 'This API key is not known here.');
-      const { key, account } = holder;
-      if (!key.enabled) refuseKey('key_disabled', 'This API key is disabled.');
+      const known = judgeLeniently(holder);
+      const { key } = known;
       if (key.expiresMs !== undefined && key.expiresMs <= host.clock.now()) {
         refuseKey('key_expired', 'This API key has expired.');
       }
+      return known;
+    }
+
+    /** The same, but one that has expired passes: it may still be asked what it has used. */
+    function judgeLeniently(holder: Holder | undefined): Holder {
+      if (holder === undefined) return refuseKey('invalid_api_key', 'This API key is not known here.');
+      const { key, account } = holder;
+      if (!key.enabled) refuseKey('key_disabled', 'This API key is disabled.');
       if (!account.enabled) {
         refuse(403, 'account_disabled', 'The account of this API key is disabled.', {
           headers: { 'x-should-retry': 'false' },
@@ -32,19 +44,34 @@ export default definePlugin({
       return holder;
     }
 
-    /** Answers at once where the key is remembered. */
-    function authenticate(caller: Caller): Awaitable<Holder> {
-      const found = keys.find(presentedKey(caller, auth));
+    /** Who holds the key that a request carries, or else names; answers at once where the key is remembered. */
+    function lookUp(caller: Caller | Exchange): Awaitable<Holder | undefined> {
+      const secret = presentedKey(caller, auth);
+      if (secret !== undefined) return keys.find(secret);
+      const chosen = host.find(ChosenKeys);
+      if (chosen?.isNamed(caller) !== true) return refuseNoKey();
+      if ('note' in caller) caller.note({ from: 'console' });
+      return chosen.find(caller);
+    }
+
+    function authenticate(caller: Caller | Exchange): Awaitable<Holder> {
+      const found = lookUp(caller);
       return found instanceof Promise ? found.then(judge) : judge(found);
+    }
+
+    /** A holder who is let in from where the request came from. */
+    function found(holder: Holder, caller: Caller): Found {
+      keys.checkAddress(holder.key, caller.ip);
+      return { account: holder.account, holder };
     }
 
     return {
       authenticate,
       guards: {
-        async key(caller) {
-          const holder = await authenticate(caller);
-          keys.checkAddress(holder.key, caller.ip);
-          return { account: holder.account, holder };
+        key: async (caller) => found(await authenticate(caller), caller),
+        'key.lenient': async (caller) => {
+          const secret = presentedKey(caller, auth) ?? refuseNoKey();
+          return found(judgeLeniently(await keys.find(secret)), caller);
         },
       },
     };

@@ -12,9 +12,11 @@ const COMPACT_FROM = 64;
 export interface MemoryCounters extends Counters {
   // In memory nobody waits: the answers are there at once.
   take(name: string, limit: number, windowMs: number, cost: number, id: string): Taken;
+  look(name: string, limit: number, windowMs: number, cost: number): Taken;
   correct(name: string, windowMs: number, id: string, cost: number): void;
   enter(name: string, limit: number, id: string): boolean;
   leave(name: string, id: string): void;
+  inside(name: string): number;
   /** Forgets windows in which nothing has been taken for as long as they are. Call it now and then. */
   sweep(): void;
   /** How many windows and gates are remembered. */
@@ -103,6 +105,22 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       };
     },
 
+    look(name, limit, windowMs, cost) {
+      const window = windows.peek(name);
+      const nowMs = Math.floor(clock.mono());
+      if (window !== undefined) prune(window, nowMs);
+      const sum = window?.sum ?? 0;
+      const over = sum + cost - limit;
+      if (over <= 0) return { ok: true, remaining: limit - sum - cost, retryAfterMs: 0, resetMs: windowMs };
+      const newest = window?.log.at(-1);
+      return {
+        ok: false,
+        remaining: Math.max(0, limit - sum),
+        retryAfterMs: window === undefined ? Infinity : waitMs(window, over, nowMs),
+        resetMs: newest === undefined ? 0 : newest.atMs + windowMs - nowMs,
+      };
+    },
+
     correct(name, _windowMs, id, cost) {
       const window = windows.peek(name);
       const taking = window?.byId.get(id);
@@ -131,6 +149,8 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       const inside = gates.get(name);
       if (inside?.delete(id) && inside.size === 0) gates.delete(name);
     },
+
+    inside: (name) => gates.get(name)?.size ?? 0,
 
     sweep() {
       const nowMs = Math.floor(clock.mono());

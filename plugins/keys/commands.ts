@@ -1,13 +1,18 @@
 /** `key create`, `key list` and `key revoke`. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import type { KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
-import type { Command, CommandRequest, Host } from '../../core/plugin.ts';
+import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
 import { durationMs, refuse, table, UsageError } from '../../core/plugin.ts';
 
 /** The commands, for the service of the same plugin. */
 export function createCommands(host: Host, keys: Keys): readonly Command[] {
   const accounts = host.use(Accounts);
+
+  const noted = (id: number, action: string): readonly Step[] =>
+    host.find(Audit)?.steps({ actor: COMMAND_LINE, action, object: `key ${id}` }) ?? [];
+
   return [
     {
       name: 'key create',
@@ -20,6 +25,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
         models: { type: 'string' },
         ips: { type: 'string' },
         expires: { type: 'string' },
+        strict: { type: 'boolean' },
       },
       async run({ values }) {
         const name = text(values, 'name');
@@ -31,11 +37,12 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
           models: readList(text(values, 'models')),
           addresses: readList(text(values, 'ips')),
           expiresMs: expires === undefined ? undefined : host.clock.now() + readDuration(expires),
+          strict: values.strict === true,
         };
         const user = text(values, 'user') ?? 'root';
         const account = await accounts.findByName(user);
         if (account === undefined) return refuse(404, 'account_not_found', `There is no account "${user}".`);
-        const { secret } = await keys.create({ ...wanted, accountId: account.id });
+        const { secret } = await keys.create({ ...wanted, accountId: account.id }, ({ id }) => noted(id, 'key.create'));
         return secret;
       },
     },
@@ -48,7 +55,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
         if (values.json === true) return JSON.stringify(list);
         const names = new Map((await accounts.list()).map((account) => [account.id, account.name]));
         return table([
-          ['ID', 'NAME', 'USER', 'KEY', 'STATE', 'EXPIRES', 'MODELS', 'IPS'],
+          ['ID', 'NAME', 'USER', 'KEY', 'STATE', 'EXPIRES', 'MODELS', 'IPS', 'STRICT'],
           ...list.map((key) => [
             `${key.id}`,
             key.name,
@@ -58,6 +65,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
             key.expiresMs === undefined ? 'never' : new Date(key.expiresMs).toISOString(),
             key.models?.join(',') ?? 'all',
             key.addresses?.join(',') ?? 'all',
+            key.strict ? 'yes' : 'no',
           ]),
         ]);
       },
@@ -69,7 +77,8 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
       async run({ positionals: [id] }) {
         if (id === undefined || !/^[1-9]\d{0,14}$/.test(id))
           throw new UsageError('key revoke ID: the ID that `key list` shows');
-        if (!(await keys.revoke(Number(id)))) refuse(404, 'key_not_found', `There is no key ${id}.`);
+        if (!(await keys.revoke(Number(id), noted(Number(id), 'key.delete'))))
+          refuse(404, 'key_not_found', `There is no key ${id}.`);
         return `revoked ${id}`;
       },
     },

@@ -12,10 +12,19 @@ export interface Holders {
   find(hash: string): Holder | undefined | Promise<Holder | undefined>;
   /** Forgets a hash, so that the next `find` asks the store; what is being asked now is not remembered either. */
   forget(hash: string): void;
+  /** The same for every hash whose holder is one of these. */
+  forgetThose(test: (holder: Holder) => boolean): void;
+}
+
+/** What the store knows of a hash. */
+export interface Loaded {
+  readonly holder: Holder;
+  /** How long that may be believed, at the longest; above zero. */
+  readonly forMs?: number;
 }
 
 /** `load` asks the store; of callers that miss at the same time, one does. */
-export function createHolders(clock: Clock, load: (hash: string) => Promise<Holder | undefined>): Holders {
+export function createHolders(clock: Clock, load: (hash: string) => Promise<Loaded | undefined>): Holders {
   // Any resolution but zero would be measured with a timer of the cache's own.
   const options = { max: REMEMBERED, ttl: FRESH_MS, ttlResolution: 0, perf: { now: () => clock.mono() } };
   const known = new LRUCache<string, Holder>(options);
@@ -23,16 +32,22 @@ export function createHolders(clock: Clock, load: (hash: string) => Promise<Hold
   const unknown = new LRUCache<string, true>(options);
   const asking = new Map<string, Promise<Holder | undefined>>();
 
+  function remember(hash: string, { holder, forMs = Number.POSITIVE_INFINITY }: Loaded): void {
+    // The cache keeps it for its time and a moment; zero would be for ever.
+    const ttl = Math.min(FRESH_MS, forMs - 1);
+    if (ttl > 0) known.set(hash, holder, { ttl });
+  }
+
   function ask(hash: string): Promise<Holder | undefined> {
     const answer = load(hash).then(
-      (holder) => {
+      (loaded) => {
         // Where it was forgotten meanwhile, this answer may be from before the change.
         if (asking.get(hash) === answer) {
           asking.delete(hash);
-          if (holder === undefined) unknown.set(hash, true);
-          else known.set(hash, holder);
+          if (loaded === undefined) unknown.set(hash, true);
+          else remember(hash, loaded);
         }
-        return holder;
+        return loaded?.holder;
       },
       (error: unknown) => {
         if (asking.get(hash) === answer) asking.delete(hash);
@@ -54,6 +69,11 @@ export function createHolders(clock: Clock, load: (hash: string) => Promise<Hold
       known.delete(hash);
       unknown.delete(hash);
       asking.delete(hash);
+    },
+    forgetThose(test) {
+      for (const [hash, holder] of [...known.entries()]) if (test(holder)) known.delete(hash);
+      // Nobody knows yet whose these are.
+      asking.clear();
     },
   };
 }

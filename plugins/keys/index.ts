@@ -1,36 +1,69 @@
 /** Keys: plays `admit`, where a call outside the key's scope or from a strange address ends. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { definePlugin, refuse } from '../../core/plugin.ts';
+import { createChore, definePlugin, type Known, refuse } from '../../core/plugin.ts';
 import { createCommands } from './commands.ts';
 import { createKeys, NO_RETRY } from './keys.ts';
 import { migrations } from './tables.ts';
+
+const TIDY_MS = 60_000;
 
 export default definePlugin({
   name: 'keys',
   api: 1,
   migrations,
   needs: [Accounts],
-  wants: [Ledger, Catalog, FirstStart],
+  wants: [Ledger, Catalog, FirstStart, Audit],
   provides: [Keys],
   create(host) {
     const keys = createKeys(host);
     host.provide(Keys, keys);
+    const tidying = createChore(host, {
+      everyMs: TIDY_MS,
+      work: keys.tidy,
+      failure: 'when keys were used was not written',
+    });
+
+    function checkScope({ identity: { key }, passage, call }: Known): void {
+      // What core only carries may reach any model, so a key for some models has no business there.
+      if (passage === undefined ? keys.allows(key, call.model) : key.models === undefined) return;
+      const what =
+        passage === undefined ? `the model "${call.model}"` : `${passage.prefix}: it is for some models only`;
+      refuse(403, 'model_not_allowed', `The key "${key.name}" may not use ${what}.`, { param: 'model', ...NO_RETRY });
+    }
+
     return {
       admit(x) {
+        keys.checkAddress(x.identity.key, x.ip);
+        checkScope(x);
+        keys.noteUse(x.identity.key);
+      },
+      *explain(x) {
         const { key } = x.identity;
-        keys.checkAddress(key, x.ip);
-        // What core only carries may reach any model, so a key for some models has no business there.
-        const passage = x.passage?.prefix;
-        if (passage === undefined ? keys.allows(key, x.call.model) : key.models === undefined) return;
-        const what = passage === undefined ? `the model "${x.call.model}"` : `${passage}: it is for some models only`;
-        refuse(403, 'model_not_allowed', `The key "${key.name}" may not use ${what}.`, { param: 'model', ...NO_RETRY });
+        const { models, addresses } = key;
+        yield models === undefined ? 'the key may use any model' : `the key may use ${models.join(', ')}`;
+        if (addresses !== undefined) {
+          yield `from ${addresses.join(', ')}${x.ip === '' ? '; whether the call comes from there is not checked' : ''}`;
+          if (x.ip !== '') keys.checkAddress(key, x.ip);
+        }
+        checkScope(x);
       },
       commands: createCommands(host, keys),
-      start: () => keys.openFirst(),
+      async start() {
+        await keys.openFirst();
+        tidying.start();
+      },
+      async stop() {
+        await tidying.stop();
+        // It may be the store that ends: then a key looks unused for a minute too long.
+        await keys
+          .tidy(() => true)
+          .catch((error: unknown) => host.log.warn('when keys were used was not written', { error }));
+      },
     };
   },
 });

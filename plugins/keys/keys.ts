@@ -1,52 +1,65 @@
-/** Keys: making, finding and revoking them. */
+/** Keys: making, finding, changing and revoking them. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import type { Holder, KeyRecord, Keys, NewKey } from '../../core/contracts/keys.ts';
+import type { Along, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import type { Host } from '../../core/plugin.ts';
-import { canonicalRange, createAddressList, nearest, readName, refuse } from '../../core/plugin.ts';
-import { createHolders } from './holders.ts';
+import type { Host, Step } from '../../core/plugin.ts';
+import { all, condition, createAddressList, readName, readPage, refuse } from '../../core/plugin.ts';
+import { createHolders, type Loaded } from './holders.ts';
+import { assignmentsOf, COLUMNS, type KeyRow, toKey, valuesOf } from './rows.ts';
+import { checkModels, readRanges } from './rules.ts';
+import { conditionOf } from './search.ts';
 import { hashOf, hintsOf, isWellFormed, newSecret } from './secret.ts';
-
-interface KeyRow {
-  readonly id: number;
-  readonly account_id: number;
-  readonly name: string;
-  readonly prefix: string;
-  readonly suffix: string;
-  readonly enabled: number;
-  readonly created_ms: number;
-  readonly expires_ms: number | null;
-  readonly models: string | null;
-  readonly addresses: string | null;
-}
-
-const COLUMNS = 'id, account_id, name, prefix, suffix, enabled, created_ms, expires_ms, models, addresses';
+import { createUses } from './uses.ts';
 
 /** A refusal that stays the same however often it is asked for. */
 export const NO_RETRY = { headers: { 'x-should-retry': 'false' } };
 
-/** The service, and what the first start does. */
+/** How many keys an account may have. */
+const MOST_KEYS = 1_000;
+
+const MINE = 'id = ? AND account_id = ? AND revoked_ms IS NULL';
+const REVOKE = 'UPDATE api_key SET revoked_ms = ?';
+
+/** The service, and what only its plugin asks. */
 export interface KeyRing extends Keys {
   /** Makes the key `first` for `root` in a store that has never had a key; core shows it once. */
   openFirst(): Promise<void>;
+  /** A call came with this key. */
+  noteUse(key: KeyRecord): void;
+  /** Writes down when keys were used, and forgets secrets whose time is over. `goesOn`: asked before each further piece. */
+  tidy(goesOn: () => boolean): Promise<void>;
 }
 
 /** Makes the service. */
 export function createKeys(host: Host): KeyRing {
   const { store, clock } = host;
   const accounts = host.use(Accounts);
+  const uses = createUses(clock, store);
+  const holders = createHolders(clock, load);
+  const forget = (accountId: number): void => holders.forgetThose(({ account }) => account.id === accountId);
+  // Whoever is disabled is refused at the very next call.
+  accounts.watch(forget);
 
-  const holders = createHolders(clock, async (hash): Promise<Holder | undefined> => {
-    const row = await store.one<KeyRow>(
-      `SELECT ${COLUMNS} FROM api_key WHERE hash = ? AND revoked_ms IS NULL`,
-      Buffer.from(hash, 'hex'),
+  async function load(hash: string): Promise<Loaded | undefined> {
+    const bytes = Buffer.from(hash, 'hex');
+    const now = clock.now();
+    const row = await store.one<KeyRow & { readonly until_ms: number | null }>(
+      `SELECT ${COLUMNS}, NULL AS until_ms FROM api_key WHERE hash = ? AND revoked_ms IS NULL
+        UNION ALL
+        SELECT ${COLUMNS}, until_ms FROM api_key
+          JOIN (SELECT key_id, until_ms FROM former_secret WHERE hash = ? AND until_ms > ?) AS former ON key_id = id
+          WHERE revoked_ms IS NULL`,
+      bytes,
+      bytes,
+      now,
     );
     if (row === undefined) return undefined;
     const account = await accounts.find(row.account_id);
-    return account && { key: toKey(row), account };
-  });
+    if (account === undefined) return undefined;
+    return { holder: { key: toKey(row), account }, ...(row.until_ms !== null && { forMs: row.until_ms - now }) };
+  }
 
   // Compiled on first use; a record lives as long as its place in the cache.
   const addressLists = new WeakMap<KeyRecord, (ip: string) => boolean>();
@@ -59,11 +72,24 @@ export function createKeys(host: Host): KeyRing {
     return contains(ip);
   }
 
+  /** The record of a row, with a use that is not written yet. */
+  function recordOf(row: KeyRow): KeyRecord {
+    const key = toKey(row);
+    const noted = uses.last(key.id);
+    return noted === undefined ? key : { ...key, usedMs: Math.max(noted, key.usedMs ?? 0) };
+  }
+
   const lastId = async (): Promise<number> =>
     (await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM api_key'))?.id ?? 0;
 
-  /** Writes a key and its bucket as one; undefined where the id is taken. */
-  async function insert(id: number, secret: string, asked: NewKey): Promise<KeyRecord | undefined> {
+  /** Writes a key and its bucket as one. What failed: `new`, where the id is taken or there is a default already. */
+  async function insert(
+    id: number,
+    secret: string,
+    asked: NewKey,
+    isDefault: boolean,
+    along: Along,
+  ): Promise<KeyRecord | 'new'> {
     const key: KeyRecord = {
       id,
       accountId: asked.accountId,
@@ -71,56 +97,100 @@ export function createKeys(host: Host): KeyRing {
       ...hintsOf(secret),
       enabled: true,
       createdMs: clock.now(),
+      usedMs: undefined,
       expiresMs: asked.expiresMs,
       models: asked.models,
       addresses: asked.addresses,
+      strict: asked.strict ?? false,
     };
-    const hash = hashOf(secret);
+    const values = [...valuesOf(key), isDefault ? 1 : 0, Buffer.from(hashOf(secret), 'hex')];
     const failed = await store.atomic([
       {
-        sql: `INSERT INTO api_key (${COLUMNS}, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        params: [
-          key.id,
-          key.accountId,
-          key.name,
-          key.prefix,
-          key.suffix,
-          1,
-          key.createdMs,
-          key.expiresMs ?? null,
-          key.models === undefined ? null : JSON.stringify(key.models),
-          key.addresses === undefined ? null : JSON.stringify(key.addresses),
-          Buffer.from(hash, 'hex'),
-        ],
+        sql: `INSERT INTO api_key (${COLUMNS}, is_default, hash) VALUES (${values.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+        params: values,
         must: 'new',
+      },
+      {
+        sql: `UPDATE api_key SET enabled = 1 WHERE id = ?
+          AND (SELECT COUNT(*) FROM api_key WHERE account_id = ? AND revoked_ms IS NULL) <= ?`,
+        params: [id, key.accountId, MOST_KEYS],
+        must: 'too_many_keys',
       },
       ...(host.find(Ledger)?.open({ kind: 'key', owner: id }, asked.allowance ?? 0n, asked.allowance === undefined) ??
         []),
+      ...along(key),
     ]);
-    holders.forget(hash);
-    return failed === undefined ? key : undefined;
+    if (failed === undefined) return key;
+    if (failed === 'new') return failed;
+    if (failed === 'too_many_keys')
+      refuse(409, 'too_many_keys', `An account may have ${MOST_KEYS} keys; delete one that is not used any more.`);
+    return refuse(409, failed, 'The key was not made.');
+  }
+
+  /** What may be written of what is asked for. */
+  async function checked(asked: NewKey): Promise<NewKey> {
+    if ((await accounts.find(asked.accountId)) === undefined) {
+      refuse(404, 'account_not_found', `There is no account ${asked.accountId}.`);
+    }
+    if (asked.models !== undefined) checkModels(asked.models, knownModels(asked.models));
+    return { ...asked, name: readName(asked.name), addresses: asked.addresses && readRanges(asked.addresses) };
+  }
+
+  /** The names a key may be for; with nobody who knows, those that are asked for. */
+  const knownModels = (asked: readonly string[]): readonly string[] => host.find(Catalog)?.names() ?? asked;
+
+  async function get(accountId: number, id: number): Promise<KeyRecord | undefined> {
+    const row = await store.one<KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE ${MINE}`, id, accountId);
+    return row && recordOf(row);
+  }
+
+  async function findDefault(accountId: number): Promise<KeyRecord | undefined> {
+    const row = await store.one<KeyRow>(
+      `SELECT ${COLUMNS} FROM api_key WHERE account_id = ? AND is_default = 1 AND revoked_ms IS NULL`,
+      accountId,
+    );
+    return row && recordOf(row);
+  }
+
+  /** Writes a list about a key of an account, whose first step must find it; what is remembered of it is asked for anew. */
+  async function write(accountId: number, id: number, steps: readonly Step[]): Promise<KeyRecord> {
+    const failed = await store.atomic(steps);
+    holders.forgetThose(({ key }) => key.id === id);
+    if (failed !== undefined && failed !== 'key_not_found') refuse(409, failed, `The key ${id} was not changed.`);
+    const key = failed === undefined ? await get(accountId, id) : undefined;
+    return key ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
   }
 
   return {
+    get,
+    default: findDefault,
+
     find(secret) {
       return isWellFormed(secret) ? holders.find(hashOf(secret)) : undefined;
     },
 
-    async create(asked) {
-      if ((await accounts.find(asked.accountId)) === undefined) {
-        refuse(404, 'account_not_found', `There is no account ${asked.accountId}.`);
-      }
-      if (asked.models !== undefined) checkModels(asked.models, host.find(Catalog));
-      const checked = {
-        ...asked,
-        name: readName(asked.name),
-        addresses: asked.addresses && readRanges(asked.addresses),
-      };
+    async holderById(accountId, id) {
+      const [key, account] = await Promise.all([get(accountId, id), accounts.find(accountId)]);
+      return key && account && { key, account };
+    },
+
+    async create(asked, along = () => []): Promise<OpenedKey> {
+      const wanted = await checked(asked);
       const secret = newSecret();
       for (;;) {
-        const key = await insert((await lastId()) + 1, secret, checked);
-        if (key !== undefined) return { secret, key };
+        const key = await insert((await lastId()) + 1, secret, wanted, false, along);
+        if (key !== 'new') return { secret, key };
       }
+    },
+
+    async createDefault(asked, along = () => []) {
+      const wanted = await checked(asked);
+      const secret = newSecret();
+      while ((await findDefault(asked.accountId)) === undefined) {
+        const key = await insert((await lastId()) + 1, secret, wanted, true, along);
+        if (key !== 'new') return { secret, key };
+      }
+      return undefined;
     },
 
     async list(accountId) {
@@ -131,20 +201,96 @@ export function createKeys(host: Host): KeyRing {
               `SELECT ${COLUMNS} FROM api_key WHERE account_id = ? AND revoked_ms IS NULL ORDER BY id`,
               accountId,
             );
-      return rows.map(toKey);
+      return rows.map(recordOf);
     },
 
-    async revoke(id) {
-      const row = await store.one<{ hash: Uint8Array }>('SELECT hash FROM api_key WHERE id = ?', id);
-      if (row === undefined) return false;
-      const changed = await store.run(
-        'UPDATE api_key SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL',
-        clock.now(),
-        id,
-      );
-      holders.forget(Buffer.from(row.hash).toString('hex'));
-      return changed > 0;
+    async search(search) {
+      const { total, rows } = await readPage<KeyRow>(store, 'api_key', COLUMNS, conditionOf(search), search);
+      return { total, items: rows.map(recordOf) };
     },
+
+    async named(name, accountId, limit) {
+      const { sql, params } = all(condition('name = ?', name), condition('account_id = ?', accountId));
+      return store.all<Pick<KeyRecord, 'id' | 'accountId'>>(
+        `SELECT id, account_id AS "accountId" FROM api_key WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+        ...params,
+        limit,
+      );
+    },
+
+    async nameOf(id) {
+      return (await store.one<{ name: string }>('SELECT name FROM api_key WHERE id = ?', id))?.name;
+    },
+
+    async change(accountId, id, changes, along = []) {
+      const before = (await get(accountId, id)) ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
+      const { name, models, addresses } = changes;
+      // A model that is not served any more may stay where it was.
+      if (models) checkModels(models, [...knownModels(models), ...(before.models ?? [])]);
+      const set = assignmentsOf({
+        ...changes,
+        ...(name !== undefined && { name: readName(name) }),
+        ...(addresses && { addresses: readRanges(addresses) }),
+      });
+      const assignments = set.map(([column]) => `${column} = ?`).join(', ') || 'id = id';
+      const step = { sql: `UPDATE api_key SET ${assignments} WHERE ${MINE}`, must: 'key_not_found' };
+      return write(accountId, id, [{ ...step, params: [...set.map(([, value]) => value), id, accountId] }, ...along]);
+    },
+
+    async rotate(accountId, id, graceMs, along = []) {
+      const secret = newSecret();
+      const { prefix, suffix } = hintsOf(secret);
+      const untilMs = clock.now() + graceMs;
+      const former =
+        graceMs > 0
+          ? {
+              sql: `INSERT INTO former_secret (hash, key_id, until_ms) SELECT hash, id, ? FROM api_key WHERE ${MINE}`,
+              params: [untilMs, id, accountId],
+              must: 'key_not_found',
+            }
+          : undefined;
+      const key = await write(accountId, id, [
+        ...(former === undefined ? [] : [former]),
+        {
+          sql: `UPDATE api_key SET hash = ?, prefix = ?, suffix = ? WHERE ${MINE}`,
+          params: [Buffer.from(hashOf(secret), 'hex'), prefix, suffix, id, accountId],
+          must: 'key_not_found',
+        },
+        // None that was exchanged before outlives the one exchanged now. The key is theirs: the step above made sure.
+        {
+          sql: 'UPDATE former_secret SET until_ms = ? WHERE key_id = ? AND until_ms > ?',
+          params: [untilMs, id, untilMs],
+        },
+        ...along,
+      ]);
+      return { secret, key };
+    },
+
+    async revoke(id, along = []) {
+      const failed = await store.atomic([
+        { sql: `${REVOKE} WHERE id = ? AND revoked_ms IS NULL`, params: [clock.now(), id], must: 'key_not_found' },
+        ...along,
+      ]);
+      holders.forgetThose(({ key }) => key.id === id);
+      return failed === undefined;
+    },
+
+    async revokeAll(accountId, ids, along = []) {
+      const each = [...new Set(ids)];
+      const now = clock.now();
+      const failed = await store.atomic([
+        ...each.map((id) => ({ sql: `${REVOKE} WHERE ${MINE}`, params: [now, id, accountId], must: 'key_not_found' })),
+        ...along,
+      ]);
+      holders.forgetThose(({ key }) => each.includes(key.id));
+      return failed === undefined ? each.length : undefined;
+    },
+
+    revokeSteps: (accountId) => [
+      { sql: `${REVOKE} WHERE account_id = ? AND revoked_ms IS NULL`, params: [clock.now(), accountId] },
+    ],
+
+    forget,
 
     checkAddress(key, ip) {
       if (key.addresses === undefined || isInList(key, key.addresses, ip)) return;
@@ -158,49 +304,22 @@ export function createKeys(host: Host): KeyRing {
       return catalog?.names().includes(model) === true && key.models.includes(catalog.require(model).name);
     },
 
+    noteUse: (key) => uses.note(key.id),
+
+    async tidy(goesOn) {
+      await uses.write(goesOn);
+      await store.run('DELETE FROM former_secret WHERE until_ms <= ?', clock.now());
+    },
+
     async openFirst() {
       if ((await lastId()) > 0) return;
       const root = await accounts.findByName('root');
       if (root === undefined) return;
       const secret = newSecret();
-      const key = await insert(1, secret, { accountId: root.id, name: 'first', allowance: undefined });
-      // Undefined where another gateway on the same store was quicker: then that one shows its key.
-      if (key !== undefined) host.find(FirstStart)?.note({ key: secret });
+      const asked = { accountId: root.id, name: 'first', allowance: undefined };
+      const key = await insert(1, secret, asked, false, () => []);
+      // `new` where another gateway on the same store was quicker: then that one shows its key.
+      if (key !== 'new') host.find(FirstStart)?.note({ key: secret });
     },
   };
-}
-
-const toKey = (row: KeyRow): KeyRecord => ({
-  id: row.id,
-  accountId: row.account_id,
-  name: row.name,
-  prefix: row.prefix,
-  suffix: row.suffix,
-  enabled: row.enabled === 1,
-  createdMs: row.created_ms,
-  expiresMs: row.expires_ms ?? undefined,
-  models: row.models === null ? undefined : (JSON.parse(row.models) as string[]),
-  addresses: row.addresses === null ? undefined : (JSON.parse(row.addresses) as string[]),
-});
-
-/** No list is no restriction. An empty one could be meant either way, so it is refused. */
-function checkModels(names: readonly string[], catalog: Catalog | undefined): void {
-  if (names.length === 0)
-    refuse(400, 'invalid_models', 'A key that may call no model is of no use.', { param: 'models' });
-  const known = catalog?.names() ?? names;
-  for (const name of names) {
-    if (known.includes(name)) continue;
-    const meant = nearest(name, known);
-    const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-    refuse(400, 'invalid_models', `There is no model "${name}".${hint}`, { param: 'models' });
-  }
-}
-
-function readRanges(texts: readonly string[]): readonly string[] {
-  if (texts.length === 0)
-    refuse(400, 'invalid_addresses', 'A key that may be used from nowhere is of no use.', { param: 'addresses' });
-  return texts.map((text) => {
-    const range = canonicalRange(text);
-    return 'problem' in range ? refuse(400, 'invalid_addresses', range.problem, { param: 'addresses' }) : range.cidr;
-  });
 }

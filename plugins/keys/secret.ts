@@ -1,22 +1,16 @@
 /** The secret of a key: `sk-`, 43 base62 characters of 256 random bits, 6 check characters that catch typing errors. */
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { BASE62 } from '../../core/plugin.ts';
+import { BASE62, randomBase62 } from '../../core/plugin.ts';
 
 const PREFIX = 'sk-';
-const RANDOM_BYTES = 32;
 const BODY = 43;
 const CHECK = 6;
 const LENGTH = PREFIX.length + BODY + CHECK;
 
 /** Makes a secret that nobody has had before. */
 export function newSecret(): string {
-  let rest = randomBytes(RANDOM_BYTES).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
-  let body = '';
-  for (let i = 0; i < BODY; i++) {
-    body = BASE62[Number(rest % 62n)] + body;
-    rest /= 62n;
-  }
+  const body = randomBase62(BODY);
   return PREFIX + body + checkCharacters(body);
 }
 

@@ -1,9 +1,10 @@
-/** The table of keys. What a key may spend is the ledger's; the secret itself is nowhere. */
+/** The tables of keys. What a key may spend is the ledger's; the secret itself is nowhere. */
 import type { Migration } from '../../core/plugin.ts';
 
 /**
  * `hash` is the SHA-256 of the secret: 256 random bits need no slow hash. `models` and `addresses` are JSON lists; NULL
- * is no restriction. A revoked key keeps its row, because usage records name it.
+ * is no restriction. A revoked key keeps its row, because usage records name it. `former_secret` holds the hashes of
+ * secrets that were exchanged and still work for a while.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -25,6 +26,27 @@ export const migrations: readonly Migration[] = [
         revoked_ms INTEGER
       ) STRICT`,
       'CREATE INDEX api_key_account ON api_key (account_id)',
+    ],
+  },
+  {
+    id: 2,
+    title: 'keys that want faithful translations',
+    sql: ['ALTER TABLE api_key ADD COLUMN strict INTEGER NOT NULL DEFAULT 0 CHECK (strict IN (0, 1))'],
+  },
+  {
+    id: 3,
+    title: 'when a key was used, the one tools ask for, and secrets that were exchanged',
+    sql: [
+      'ALTER TABLE api_key ADD COLUMN used_ms INTEGER',
+      'ALTER TABLE api_key ADD COLUMN is_default INTEGER NOT NULL DEFAULT 0 CHECK (is_default IN (0, 1))',
+      'CREATE UNIQUE INDEX api_key_default ON api_key (account_id) WHERE is_default = 1 AND revoked_ms IS NULL',
+      `CREATE TABLE former_secret (
+        hash BLOB NOT NULL PRIMARY KEY,
+        key_id INTEGER NOT NULL REFERENCES api_key (id),
+        until_ms INTEGER NOT NULL
+      ) STRICT`,
+      'CREATE INDEX former_secret_key ON former_secret (key_id)',
+      'CREATE INDEX former_secret_until ON former_secret (until_ms)',
     ],
   },
 ];

@@ -2,7 +2,7 @@
 
 import type { Taken } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
-import type { Exchange, Known } from '../../core/plugin.ts';
+import type { Exchange, Explanation, Known } from '../../core/plugin.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
 import { type Gate, limits, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
@@ -70,7 +70,30 @@ export default definePlugin({
       for (const rule of tokenWindows) await counters.correct(nameOf(rule, identity), MINUTE_MS, x.id, used);
     };
 
-    return tokenWindows.length > 0 ? { admit, settle } : { admit };
+    /** How much of each limit is used, and the first of them that would refuse. */
+    async function* explain(x: Known): AsyncIterable<Explanation> {
+      const refusals: (() => never)[] = [];
+      for (const rule of windows) {
+        const cost = costOf(rule, x);
+        const { ok, remaining, retryAfterMs } = await counters.look(
+          nameOf(rule, x.identity),
+          rule.limit,
+          MINUTE_MS,
+          cost,
+        );
+        const used = rule.limit - remaining - (ok ? cost : 0);
+        yield `${rule.option} of the ${rule.whose}: ${used} of ${rule.limit} used, the call takes ${cost}`;
+        if (!ok) refusals.push(() => refuseRate(rule, retryAfterMs));
+      }
+      for (const gate of gates) {
+        const inside = await counters.inside(nameOf(gate, x.identity));
+        yield `${gate.option} of the ${gate.whose}: ${inside} of ${gate.limit} running`;
+        if (inside >= gate.limit) refusals.push(() => refuseConcurrency(gate));
+      }
+      refusals[0]?.();
+    }
+
+    return tokenWindows.length > 0 ? { admit, settle, explain } : { admit, explain };
   },
 });
 

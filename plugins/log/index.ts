@@ -1,11 +1,18 @@
-/** Usage records: plays `settle`, where each exchange of a known sender leaves one row. */
+/** The log: plays `settle`, where each exchange of a known sender leaves a record; keeps sums, and answers pages and statistics. */
+import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { Records } from '../../core/contracts/records.ts';
+import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import type { Exchange, Known } from '../../core/plugin.ts';
-import { definePlugin, duration, durationMs, schema } from '../../core/plugin.ts';
+import { definePlugin, duration, durationMs, type Step, schema } from '../../core/plugin.ts';
+import { hourOf } from './additions.ts';
+import { eventSteps } from './events.ts';
+import { createPages } from './pages.ts';
 import { recordOf, recordSteps } from './records.ts';
 import { createRetention } from './retention.ts';
+import { newRolled, rolledUntil } from './roll-up.ts';
+import { createSums } from './sums.ts';
 import { migrations } from './tables.ts';
+import { createTimings } from './timings.ts';
 
 interface LogSection {
   /** `90d`. */
@@ -16,7 +23,11 @@ const logSection = schema<LogSection>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    keep: { ...duration, description: 'How long usage records are kept.', default: '90d' },
+    keep: {
+      ...duration,
+      description: 'How long usage records are kept; sums of them are kept for good.',
+      default: '90d',
+    },
   },
   default: {},
 });
@@ -28,18 +39,38 @@ export default definePlugin({
   api: 1,
   sections: { log: logSection },
   migrations,
-  wants: [Ledger],
+  wants: [Ledger, Departments],
   provides: [Records],
   create(host, { log: { keep } }) {
-    host.provide(Records, { steps: recordSteps });
-    const retention = createRetention(host, durationMs(keep));
+    const keepMs = durationMs(keep);
+    const { store, clock, log } = host;
+    const rolled = host.lasting('log.rolled', newRolled);
+    const retention = createRetention(host, keepMs, rolled);
+    function stepsOf(record: UsageRecord): readonly Step[] {
+      const departmentId = host.find(Departments)?.departmentOf(record.accountId)?.id ?? 0;
+      // Another gateway may have rolled up hours that ended a while ago, by its clock.
+      return recordSteps(record, departmentId, Math.max(rolled.beforeMs, hourOf(clock.now())));
+    }
+    host.provide(Records, {
+      steps: stepsOf,
+      eventSteps: (event) => eventSteps(event, clock.now()),
+      page: createPages(host, keepMs),
+      timings: createTimings(host, keepMs),
+      ...createSums(host, keepMs),
+    });
     return {
       settle(x) {
-        if (isKnown(x)) return recordSteps(recordOf(x, host.find(Ledger)?.charged(x) ?? 0n, host.clock));
-        host.log.debug('refused before it was known who called', { exchange: x.id, status: x.status, ip: x.ip });
+        if (isKnown(x)) {
+          const ledger = host.find(Ledger);
+          return stepsOf(recordOf(x, ledger?.charged(x) ?? 0n, ledger?.isIncluded(x) ?? false, clock));
+        }
+        log.debug('refused before it was known who called', { exchange: x.id, status: x.status, ip: x.ip });
         return undefined;
       },
-      start: retention.start,
+      async start() {
+        if (rolled.beforeMs === Infinity) rolled.beforeMs = await rolledUntil(store);
+        retention.start();
+      },
       stop: retention.stop,
     };
   },

@@ -1,12 +1,14 @@
 /** Usage records: made from an exchange that has ended, and written. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Attempt, Call, Clock, Exchange, Json, JsonObject, Known, Step } from '../../core/plugin.ts';
+import { additionSteps } from './additions.ts';
 
-/** How much of an id that the client made up is kept. */
+/** How much is kept of what the client made up: an id, the name of a model that may not exist. */
 const LONGEST_CLIENT_ID = 128;
+const LONGEST_MODEL = 256;
 
-/** The record of an exchange that has ended. `charged` is micro-quota. */
-export function recordOf(x: Known, charged: bigint, clock: Clock): UsageRecord {
+/** The record of an exchange that has ended. `charged` is micro-quota; `included`: a subscription pays that. */
+export function recordOf(x: Known, charged: bigint, included: boolean, clock: Clock): UsageRecord {
   const call = callOf(x);
   const last = x.attempts.at(-1);
   return {
@@ -15,13 +17,14 @@ export function recordOf(x: Known, charged: bigint, clock: Clock): UsageRecord {
     accountId: x.identity.account.id,
     keyId: x.identity.key.id,
     style: x.style?.name ?? x.passage?.prefix ?? '',
-    model: call?.model ?? '',
+    model: call?.model.slice(0, LONGEST_MODEL) ?? '',
     channel: (x.served ?? last?.offer)?.channel.name ?? '',
     stream: call?.stream ?? false,
     outcome: x.outcome ?? 'failed',
     status: x.status,
     usage: x.usage,
     charged,
+    ...(included && { included }),
     // The wall clock may step back in the middle of a call.
     durationMs: Math.max(0, clock.now() - x.startedMs),
     firstByteMs:
@@ -31,19 +34,27 @@ export function recordOf(x: Known, charged: bigint, clock: Clock): UsageRecord {
   };
 }
 
-/** The steps that write a record; one that is there already stays as it is. */
-export function recordSteps(record: UsageRecord): readonly Step[] {
-  const { usage } = record;
+/**
+ * The steps that write a record of somebody who is in that department (0: none). A list that would write one again fails, so nothing
+ * is added up twice. Hours before `closedMs` may have been rolled up.
+ */
+export function recordSteps(record: UsageRecord, departmentId: number, closedMs: number): readonly Step[] {
+  const { id, accountId, keyId, model, channel, charged: amount, usage } = record;
+  const tokens = { input: usage?.input ?? 0, output: usage?.output ?? 0 };
+  const included = record.included === true ? amount : 0n;
+  const sum = { id, accountId, kind: kindOf(record), keyId, model, channel, departmentId, amount, included, ...tokens };
   return [
+    ...additionSteps(sum, closedMs),
     {
-      sql: `INSERT INTO usage_record (account_id, id, at_ms, key_id, style, model, channel, stream, outcome, status,
+      sql: `INSERT INTO usage_record (id, account_id, department_id, at_ms, key_id, style, model, channel, stream, outcome, status,
           input, cache_read, cache_write, cache_write_long, input_audio, output, reasoning, output_audio, estimated,
-          charged, duration_ms, first_byte_ms, ip, other)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO NOTHING`,
+          input_image, output_image, characters, seconds, images, image_size, image_quality,
+          charged, included, duration_ms, first_byte_ms, ip, other)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       params: [
-        record.accountId,
         record.id,
+        record.accountId,
+        departmentId,
         record.atMs,
         record.keyId,
         record.style,
@@ -61,7 +72,15 @@ export function recordSteps(record: UsageRecord): readonly Step[] {
         usage?.reasoning ?? null,
         usage?.outputAudio ?? null,
         usage === undefined ? null : Number(usage.estimated),
+        usage?.inputImage ?? null,
+        usage?.outputImage ?? null,
+        usage?.characters ?? null,
+        usage?.seconds ?? null,
+        usage?.images?.count ?? null,
+        usage?.images?.size ?? null,
+        usage?.images?.quality ?? null,
         record.charged,
+        Number(record.included === true),
         record.durationMs,
         record.firstByteMs ?? null,
         record.ip,
@@ -69,6 +88,11 @@ export function recordSteps(record: UsageRecord): readonly Step[] {
       ],
     },
   ];
+}
+
+/** A call that failed after it had delivered something was charged for that: it was use. */
+export function kindOf({ outcome, charged }: Pick<UsageRecord, 'outcome' | 'charged'>): 'use' | 'error' {
+  return (outcome === 'refused' || outcome === 'failed') && charged === 0n ? 'error' : 'use';
 }
 
 /** What was asked for; undefined where the exchange was refused before its body had been read. */
@@ -80,7 +104,7 @@ function callOf(x: Exchange): Call | undefined {
   }
 }
 
-function otherOf(x: Exchange): UsageRecord['other'] {
+function otherOf(x: Known): UsageRecord['other'] {
   const clientId = x.headers['x-request-id'];
   const other: Record<string, Json> = Object.assign({}, x.notes);
   if (x.attempts.length > 0) other.attempts = x.attempts.map(describeAttempt);

@@ -1,58 +1,44 @@
-/** Forgets usage records that are old enough, in small bites, so that calls never wait long behind a deletion. */
-import type { Host } from '../../core/plugin.ts';
+/** Forgets what is old enough, in small bites, so that calls never wait long behind a deletion; sums of days stay. */
+import { type Chore, createChore, type Host } from '../../core/plugin.ts';
+import { dayOf } from './additions.ts';
+import { timeOf } from './ids.ts';
+import { type Rolled, rolledUntil, rollUp } from './roll-up.ts';
+import { HOUR_MS } from './tables.ts';
 
 const EVERY_MS = 3_600_000;
-/** Rows per statement. */
+/** Lines per statement. */
 const BITE = 500;
 
-export interface Retention {
-  start(): void;
-  /** Resolves when the bite under way is through. */
-  stop(): Promise<void>;
-}
+/** Rolls up hours that have ended, and deletes what is older than `keepMs`, hourly. */
+export function createRetention(host: Host, keepMs: number, rolled: Rolled): Chore {
+  const { store, clock } = host;
 
-/** Deletes what is older than `keepMs`, hourly. */
-export function createRetention({ store, clock, log }: Host, keepMs: number): Retention {
-  let cancel: (() => void) | undefined;
-  let sweeping: Promise<void> | undefined;
-
-  async function sweep(): Promise<void> {
+  async function sweep(goesOn: () => boolean): Promise<void> {
+    await rollUp(store, rolled, clock.now(), goesOn);
     const beforeMs = clock.now() - keepMs;
-    let account = await nextAccount(-1);
-    while (account !== undefined && cancel !== undefined) {
-      // Ids are ordered by time, so the oldest rows of an account are its first ones, and looking at one bite suffices.
-      const deleted = await store.run(
-        `DELETE FROM usage_record WHERE account_id = ? AND id IN (
-          SELECT id FROM (SELECT id, at_ms FROM usage_record WHERE account_id = ? ORDER BY id LIMIT ${BITE}) AS oldest
-          WHERE at_ms < ?)`,
-        account,
-        account,
-        beforeMs,
-      );
-      if (deleted < BITE) account = await nextAccount(account);
+    await sweepLines('usage_record', beforeMs, goesOn);
+    await sweepLines('account_event', beforeMs, goesOn);
+    await sweepHours(dayOf(beforeMs), goesOn);
+  }
+
+  async function sweepLines(
+    table: 'usage_record' | 'account_event',
+    beforeMs: number,
+    goesOn: () => boolean,
+  ): Promise<void> {
+    const sql = `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id < ? ORDER BY id LIMIT ${BITE})`;
+    for (let deleted = BITE; deleted === BITE && goesOn(); ) deleted = await store.run(sql, timeOf(beforeMs));
+  }
+
+  /** Hours of days that are rolled up, from the oldest on. */
+  async function sweepHours(beforeMs: number, goesOn: () => boolean): Promise<void> {
+    const endMs = Math.min(beforeMs, dayOf(await rolledUntil(store)));
+    while (goesOn()) {
+      const first = (await store.one<{ ms: number | null }>('SELECT MIN(begin_ms) AS ms FROM usage_hour'))?.ms ?? endMs;
+      if (first >= endMs) return;
+      await store.run('DELETE FROM usage_hour WHERE begin_ms < ?', first + HOUR_MS);
     }
   }
 
-  /** Jumps from account to account along the primary key, without reading the rows between. */
-  async function nextAccount(after: number): Promise<number | undefined> {
-    const sql = 'SELECT MIN(account_id) AS id FROM usage_record WHERE account_id > ?';
-    return (await store.one<{ id: number | null }>(sql, after))?.id ?? undefined;
-  }
-
-  return {
-    start() {
-      cancel = clock.every(EVERY_MS, () => {
-        sweeping ??= sweep()
-          .catch((error: unknown) => log.warn('old usage records could not be deleted', { error }))
-          .finally(() => {
-            sweeping = undefined;
-          });
-      });
-    },
-    async stop() {
-      cancel?.();
-      cancel = undefined;
-      await sweeping;
-    },
-  };
+  return createChore(host, { everyMs: EVERY_MS, work: sweep, failure: 'old lines of the log could not be deleted' });
 }

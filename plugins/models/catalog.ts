@@ -2,14 +2,24 @@
 
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
-import type { Channels, Configured } from './channels.ts';
+import { type Host, refuse, type StyleName } from '../../core/plugin.ts';
+import type { Channels } from './channels.ts';
 import { didYouMean } from './hint.ts';
 import type { ModelEntry } from './sections.ts';
+import { createSource, type Source } from './source.ts';
 
-/** The catalog with what only this plugin asks. */
-export interface ModelCatalog extends Catalog {
-  find(name: string): Model | undefined;
+/** A model with what only this plugin asks. */
+export interface ServedModel extends Model {
+  readonly from: readonly Source[];
+  /** A translation that loses something is refused. */
+  readonly strict: boolean;
+}
+
+/** What the sections say, with what only this plugin asks. */
+export interface ModelCatalog extends Omit<Catalog, 'facts' | 'channels' | 'probe'> {
+  find(name: string): ServedModel | undefined;
+  require(name: string, holder?: Holder): ServedModel;
+  chain(name: string, style?: StyleName): readonly ServedModel[];
   /** How many models and aliases are written down, and which of them cannot be called because their channels are off. */
   readonly counts: { readonly models: number; readonly aliases: number };
   readonly off: readonly string[];
@@ -47,37 +57,44 @@ export function readModels(
   checkAliases(host, entries, publicNames);
   checkFallbacks(host, entries, publicNames, resolve);
 
-  const models = new Map<string, Model>();
+  const models = new Map<string, ServedModel>();
   for (const [name, entry] of entries) {
     if (entry.alias !== undefined) continue;
     const sources = readSources(host, name, entry, channels);
-    checkOnly(host, name, entry, sources);
-    const from = sources.filter(({ configured }) => !configured.off);
+    checkStyles(host, name, entry, sources);
+    const from = sources.filter(({ off }) => !off);
     if (from.length === 0) continue;
     if (!created.has(name)) created.set(name, Math.floor(host.clock.now() / 1_000));
     models.set(name, {
       name,
       free: entry.free,
       only: entry.only,
-      from: from.map(({ configured, model }) => ({ channel: configured.channel, model })),
+      strict: entry.strict ?? false,
+      from: from.map(({ source }) => source),
       fallback: entry.fallback ?? [],
       price: entry.price,
       created: created.get(name)!,
     });
   }
 
-  const find = (name: string): Model | undefined => {
+  const find = (name: string): ServedModel | undefined => {
     const target = models.has(name) ? name : resolve(name);
     return target === undefined ? undefined : models.get(target);
   };
   const callable = publicNames.filter((name) => find(name) !== undefined);
 
-  const require = (name: string, holder?: Holder): Model => {
+  const require = (name: string, holder?: Holder): ServedModel => {
     const model = find(name);
     if (model !== undefined) return model;
     // A key that may call only some models must not learn from a suggestion which others there are.
-    const hint = holder !== undefined && holder.key.models === undefined ? didYouMean(name, callable) : '';
+    const isOpen = holder !== undefined && holder.key.models === undefined;
+    const hint = isOpen ? didYouMean(name, callable) : '';
     const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
+    if (isOpen && resolve(name) !== undefined) {
+      refuse(404, 'model_not_found', `The model '${shown}' is off: none of its channels has a key.`, {
+        param: 'model',
+      });
+    }
     return refuse(404, 'model_not_found', `There is no model '${shown}'${hint === '' ? '.' : hint}`, {
       param: 'model',
     });
@@ -86,7 +103,7 @@ export function readModels(
   return {
     find,
     require,
-    chain(name) {
+    chain(name, style) {
       // Breadth first: a model's own fallbacks come before those of its fallbacks.
       const chain = [require(name)];
       for (let i = 0; i < chain.length; i++) {
@@ -95,7 +112,8 @@ export function readModels(
           if (model !== undefined && !chain.includes(model)) chain.push(model);
         }
       }
-      return chain;
+      if (style === undefined) return chain;
+      return answers(chain[0]!, style) ? chain.filter((model) => answers(model, style)) : [];
     },
     names: () => callable,
     channel: (name) => channels.get(name)?.channel,
@@ -104,40 +122,57 @@ export function readModels(
   };
 }
 
-/** Where a model may be had: a channel, and that channel's name for it. */
-interface Source {
-  readonly configured: Configured;
-  readonly model: string;
+/** Whether clients of a style are served by a model. */
+export function answers({ only, from }: ServedModel, style: StyleName): boolean {
+  if (only !== undefined && !only.includes(style)) return false;
+  return from.some((source) => source.way(style) !== undefined);
 }
 
-function readSources(host: Host, name: string, entry: ModelEntry, channels: Channels): Source[] {
+/** A source, and what is checked of it. */
+interface ReadSource {
+  readonly source: Source;
+  /** The styles its channel speaks. */
+  readonly speaks: readonly StyleName[];
+  readonly off: boolean;
+}
+
+function readSources(host: Host, name: string, entry: ModelEntry, channels: Channels): ReadSource[] {
   if (entry.from === undefined) {
     host.problem(['models', name], `the model '${name}' has no channel: name one in \`from\``);
     return [];
   }
-  const sources: Source[] = [];
-  for (const [i, source] of entry.from.entries()) {
-    const [channel, model] = typeof source === 'string' ? [source, name] : Object.entries(source)[0]!;
+  const sources: ReadSource[] = [];
+  for (const [i, written] of entry.from.entries()) {
+    const [channel, model] = typeof written === 'string' ? [written, name] : Object.entries(written)[0]!;
     if (!channels.names.has(channel)) {
-      const path = ['models', name, 'from', i, ...(typeof source === 'string' ? [] : [channel])];
+      const path = ['models', name, 'from', i, ...(typeof written === 'string' ? [] : [channel])];
       host.problem(path, `there is no channel '${channel}'${didYouMean(channel, [...channels.names])}`);
     }
     const configured = channels.get(channel);
-    if (configured !== undefined) sources.push({ configured, model });
+    if (configured === undefined) continue;
+    const source = createSource(configured, model, entry.quirks ?? {}, host.styles());
+    sources.push({ source, speaks: configured.styles, off: configured.off });
   }
   return sources;
 }
 
-function checkOnly(host: Host, name: string, entry: ModelEntry, sources: readonly Source[]): void {
+/** The styles an entry names: those of its clients in `only`, that of its vendors in `quirks`. */
+function checkStyles(host: Host, name: string, entry: ModelEntry, sources: readonly ReadSource[]): void {
   // With no channel to ask, a mistake has been reported already.
-  if (entry.only === undefined || sources.length === 0) return;
-  const spoken = [...new Set(sources.flatMap(({ configured }) => configured.styles))];
-  for (const [i, style] of entry.only.entries()) {
-    if (spoken.includes(style)) continue;
-    host.problem(
-      ['models', name, 'only', i],
-      `no channel of the model '${name}' speaks '${style}'${didYouMean(style, spoken)}`,
-    );
+  if (sources.length === 0) return;
+  const spoken = [...new Set(sources.flatMap(({ speaks }) => speaks))];
+  const told = entry.quirks?.style;
+  if (told !== undefined && !spoken.includes(told)) {
+    const hint = didYouMean(told, spoken);
+    host.problem(['models', name, 'quirks', 'style'], `no channel of the model '${name}' speaks '${told}'${hint}`);
+  }
+  const answered = [...new Set([...spoken, ...host.styles().keys()])].filter((style) =>
+    sources.some(({ source }) => source.way(style) !== undefined),
+  );
+  for (const [i, style] of (entry.only ?? []).entries()) {
+    if (answered.includes(style)) continue;
+    const hint = didYouMean(style, answered);
+    host.problem(['models', name, 'only', i], `no channel of the model '${name}' answers on '${style}'${hint}`);
   }
 }
 
@@ -145,7 +180,9 @@ function checkAliases(host: Host, entries: ReadonlyMap<string, ModelEntry>, name
   const inLoop = new Set<string>();
   for (const [name, entry] of entries) {
     if (entry.alias === undefined) continue;
-    const extra = (['from', 'fallback', 'only', 'price'] as const).find((field) => entry[field] !== undefined);
+    const extra = (['from', 'fallback', 'only', 'strict', 'quirks', 'price'] as const).find(
+      (field) => entry[field] !== undefined,
+    );
     if (extra !== undefined)
       host.problem(['models', name, extra], `an alias has nothing else; '${extra}' belongs to a model`);
     if (!entries.has(entry.alias)) {

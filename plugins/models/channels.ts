@@ -10,7 +10,7 @@ const MIN_SECRET = 8;
 export interface Configured {
   readonly channel: Channel;
   readonly vendor: Vendor;
-  /** The styles it may be used for. */
+  /** The styles it speaks, in the order of its entry, else of its vendor. */
   readonly styles: readonly StyleName[];
   /** True where it needs a key and has none: it serves nothing. */
   readonly off: boolean;
@@ -55,12 +55,17 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     if (entry.url === undefined && vendor.url === undefined) {
       problem([], `a channel of the vendor '${vendor.name}' needs a \`url\``);
     }
+    const speaks = (entry.speaks ?? vendor.defaultStyles ?? spoken).filter((style) => spoken.includes(style));
+    const told = entry.quirks.style;
+    if (told !== undefined && !speaks.includes(told)) {
+      problem(['quirks', 'style'], `the channel '${entry.name}' does not speak '${told}'${didYouMean(told, speaks)}`);
+    }
     const options = readOptions(vendor, entry, problem);
     if (entry.key.length >= MIN_SECRET) host.log.hide(entry.key);
     byName.set(entry.name, {
       channel: makeChannel(entry, vendor, options),
       vendor,
-      styles: (entry.speaks ?? vendor.defaultStyles ?? spoken).filter((style) => spoken.includes(style)),
+      styles: speaks,
       off: entry.key === '' && vendor.keyless !== true,
     });
   }
@@ -88,6 +93,7 @@ function makeChannel(entry: ChannelEntry, vendor: Vendor, options: Readonly<Reco
     },
     speaks: entry.speaks,
     streamUsage: entry.stream.usage,
+    quirks: entry.quirks,
     options,
   };
 }

@@ -9,6 +9,7 @@
  *
  * Only what the vendor did counts: a request it calls wrong, and a client that leaves, say nothing about it.
  */
+import type { ChannelState } from '../../core/contracts/catalog.ts';
 import type { Attempt, Channel, Clock, FailureKind, Log, Offer } from '../../core/plugin.ts';
 
 const IN_A_ROW = 5;
@@ -26,6 +27,16 @@ export interface HealthState {
   readonly breakers: Map<string, Breaker>;
   /** By channel. */
   readonly rests: Map<string, Rest>;
+  /** What went wrong last, by channel. */
+  readonly failures: Map<string, LastFailure>;
+}
+/** A failure as it is remembered for people. */
+export interface LastFailure {
+  readonly kind: FailureKind;
+  /** The vendor's status, where it answered. */
+  readonly status: number | undefined;
+  /** Unix milliseconds. */
+  readonly atMs: number;
 }
 interface Breaker {
   failuresInARow: number;
@@ -64,10 +75,23 @@ export interface Health {
   end(attempt: Attempt, aborted: boolean): void;
   /** The exchange is over: it probes no longer, whether or not an attempt was made. */
   release(offer: Offer): void;
+  /** How a model does at a channel, for people; changes nothing. */
+  look(channel: Channel, model: string): Condition;
+  /** What went wrong at a channel last. */
+  lastFailure(channel: Channel): LastFailure | undefined;
+}
+
+/** How a model does at a channel. */
+export interface Condition {
+  readonly state: ChannelState;
+  /** In a row, up to now. */
+  readonly failures: number;
+  /** Until when no call goes there, by the clock's `mono`; undefined unless it is `open`. */
+  readonly untilMs: number | undefined;
 }
 
 export function createHealthState(): HealthState {
-  return { breakers: new Map(), rests: new Map() };
+  return { breakers: new Map(), rests: new Map(), failures: new Map() };
 }
 
 /** Watches over the channels. `random` gives numbers from 0 to 1. */
@@ -195,6 +219,9 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
     },
     end(attempt, aborted) {
       const { offer, failure } = attempt;
+      if (failure !== undefined && failure !== 'refused') {
+        state.failures.set(channelId(offer.channel), { kind: failure, status: attempt.status, atMs: clock.now() });
+      }
       const trial = trials.get(offer);
       if (trial === undefined) return;
       release(offer);
@@ -211,6 +238,15 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
       }
     },
     release,
+    look(channel, model) {
+      const now = clock.mono();
+      const breaker = breakers.get(`${channelId(channel)}\n${model}`);
+      const failures = breaker?.failuresInARow ?? 0;
+      const untilMs = Math.max(restOf(channel)?.untilMs ?? 0, breaker?.open?.untilMs ?? 0);
+      if (untilMs > now) return { state: 'open', failures, untilMs };
+      return { state: breaker?.open === undefined ? 'closed' : 'half-open', failures, untilMs: undefined };
+    },
+    lastFailure: (channel) => state.failures.get(channelId(channel)),
   };
 }
 

@@ -5,10 +5,16 @@ import { definePlugin } from '../../core/plugin.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, readChannels } from './channels.ts';
+import { explainOffers } from './explain.ts';
+import { factsOf } from './facts.ts';
 import { createHealth, createHealthState } from './health.ts';
 import { listRoutes } from './lists.ts';
-import { createOffers } from './offers.ts';
+import { createOffers, type Offers } from './offers.ts';
+import { createProbe } from './probe.ts';
+import { countAttempt, countCall, createRecent } from './recent.ts';
+import { reportLines } from './report.ts';
 import { channels, models } from './sections.ts';
+import { channelStatus } from './status.ts';
 
 export default definePlugin({
   name: 'models',
@@ -19,6 +25,8 @@ export default definePlugin({
   create(host, config) {
     const health = createHealth(host.lasting('models.health', createHealthState), host.clock, host.log);
     const budget = host.lasting('models.budget', createRetryBudget);
+    const byModel = host.lasting('models.recent', () => createRecent(host.clock));
+    const byChannel = host.lasting('models.recent-channels', () => createRecent(host.clock));
     const created = host.lasting('models.created', () => new Map<string, number>());
 
     // The vendors are complete only when everybody is created, so this is read when it is first asked for, in `link` at the
@@ -32,19 +40,21 @@ export default definePlugin({
           catalog,
           health,
           budget,
-          stylesOf: (channel) => known.get(channel.name)?.styles ?? [],
           styles: host.styles(),
           allows: (who, name) => allows(who.identity, name),
         });
-        read = { channels: known, catalog, offers };
+        read = { channels: known, catalog, offers, probe: createProbe(host, known, catalog) };
       }
       return read;
     };
     host.provide(Catalog, {
       require: (name, holder) => ready().catalog.require(name, holder),
-      chain: (name) => ready().catalog.chain(name),
+      chain: (name, style) => ready().catalog.chain(name, style),
       names: () => ready().catalog.names(),
       channel: (name) => ready().catalog.channel(name),
+      facts: (name) => factsOf(name, { catalog: ready().catalog, health, recent: byModel, styles: host.styles() }),
+      channels: () => channelStatus(ready().channels, ready().catalog, health, host.clock, byChannel),
+      probe: (channel, model) => ready().probe(channel, model),
     });
 
     // Without a plugin for keys nobody has a scope.
@@ -53,11 +63,22 @@ export default definePlugin({
 
     return {
       route(x) {
-        return x.style === undefined ? undefined : ready().offers(x, x.style.name);
+        return x.style === undefined ? undefined : ready().offers.pull(x, x.style.name);
+      },
+      *explain(x) {
+        const { catalog, offers } = ready();
+        const { name } = catalog.require(x.call.model, x.identity);
+        if (name !== x.call.model) yield `${x.call.model} is another name for ${name}`;
+        yield* explainOffers(offers.all(x, x.call.style), health, host.clock);
       },
       attempted(_x, attempt) {
         // A vendor's failure counts even if the client has gone by then; a success that was cut short is none.
         health.end(attempt, attempt.failure === undefined && attempt.cut);
+        countAttempt(byChannel, attempt);
+      },
+      settle(x) {
+        countCall(byModel, x, ready().catalog);
+        return undefined;
       },
       routes: listRoutes(() => ready().catalog, allows),
       link() {
@@ -65,14 +86,7 @@ export default definePlugin({
       },
       report() {
         const { channels: known, catalog } = ready();
-        const { counts, off } = catalog;
-        return [
-          `${count(counts.models, 'model')}, ${count(counts.aliases, 'alias', 'aliases')}, ${count(known.all.length, 'channel')}`,
-          ...known.all
-            .filter((configured) => configured.off)
-            .map(({ channel }) => `channel ${channel.name} is off: its key is empty`),
-          ...off.map((name) => `model ${name} is off: so are all its channels`),
-        ];
+        return reportLines(known, catalog, host.styles());
       },
     };
   },
@@ -82,9 +96,6 @@ export default definePlugin({
 interface Read {
   readonly channels: Channels;
   readonly catalog: ModelCatalog;
-  readonly offers: ReturnType<typeof createOffers>;
-}
-
-function count(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`;
+  readonly offers: Offers;
+  readonly probe: Catalog['probe'];
 }

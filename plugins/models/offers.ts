@@ -1,31 +1,37 @@
 /** What may serve a call: offers one at a time, each chosen when the one before has failed. */
-import type { Model } from '../../core/contracts/catalog.ts';
-import { type Channel, type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
+import { type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
 import type { RetryBudget, Seat } from './budget.ts';
-import type { ModelCatalog } from './catalog.ts';
-import { inOrder, type Source } from './choose.ts';
+import { answers, type ModelCatalog, type ServedModel } from './catalog.ts';
+import { boundTo, inOrder } from './choose.ts';
 import type { Health } from './health.ts';
+import type { Source, Way } from './source.ts';
 
 /** What choosing needs. */
 export interface OfferTools {
   readonly catalog: ModelCatalog;
   readonly health: Health;
   readonly budget: RetryBudget;
-  /** The styles a channel may be used for. */
-  stylesOf(channel: Channel): readonly StyleName[];
   readonly styles: ReadonlyMap<StyleName, Style>;
   /** Whether the caller's key may call a model. */
   allows(x: Known, model: string): boolean;
 }
 
-/** A model that may serve a call, and those of its channels that speak the style. */
+/** A model that may serve a call, and where it can for clients of this style. */
 interface Server {
-  readonly model: Model;
-  readonly sources: readonly Source[];
+  readonly model: ServedModel;
+  readonly sources: readonly (Pick<Source, 'channel' | 'model'> & Way)[];
 }
 
-/** Finds the offers for a call. Refuses (404) where there is no such model, or where it does not answer in this style. */
-export function createOffers(tools: OfferTools): (x: Known, style: StyleName) => Iterable<Offer> {
+/** What may serve a call. Both refuse (404) where there is no such model, or where it does not answer on this style. */
+export interface Offers {
+  /** Those that are well, one at a time; each is being tried once it is pulled. */
+  pull(x: Known, style: StyleName): Iterable<Offer>;
+  /** All there are, well or not, in their order; nobody tries them. */
+  all(x: Known, style: StyleName): readonly Offer[];
+}
+
+/** Finds the offers for calls. */
+export function createOffers(tools: OfferTools): Offers {
   const { catalog, budget } = tools;
   // Who may serve is said by gateway.yaml alone, so it is worked out once for each style and public name.
   const byStyle = new Map<StyleName, Map<string, readonly Server[]>>();
@@ -36,37 +42,45 @@ export function createOffers(tools: OfferTools): (x: Known, style: StyleName) =>
     const known = byName?.get(name);
     if (known !== undefined) return known;
     const asked = catalog.require(name, x.identity);
-    if (!speaks(asked, style, tools)) refuseStyle(asked, style, tools);
-    const servers = catalog
-      .chain(name)
-      .filter((model) => speaks(model, style, tools))
-      .map((model) => ({
-        model,
-        sources: model.from.filter(({ channel }) => tools.stylesOf(channel).includes(style)),
-      }));
+    if (!answers(asked, style)) refuseStyle(asked, style, tools);
+    const servers = catalog.chain(name, style).map((model) => ({ model, sources: sourcesFor(model, style) }));
     byName ??= new Map();
     byStyle.set(style, byName.set(name, servers));
     return servers;
   };
 
-  return (x, style) => {
-    const servers = serversOf(x, style);
-    const seat = budget.enter();
-    const begun: Offer[] = [];
-    x.defer(() => {
-      for (const offer of begun) tools.health.release(offer);
-      seat.leave();
-    });
-    return choose(x, servers, begun, seat, tools);
+  return {
+    pull(x, style) {
+      const servers = serversOf(x, style);
+      const seat = budget.enter();
+      const begun: Offer[] = [];
+      x.defer(() => {
+        for (const offer of begun) tools.health.release(offer);
+        seat.leave();
+      });
+      return choose(x, servers, begun, seat, tools);
+    },
+    all: (x, style) => [...candidates(x, serversOf(x, style), tools)],
   };
+}
+
+function sourcesFor(model: ServedModel, asked: StyleName): Server['sources'] {
+  return model.from.flatMap((source) => {
+    const way = source.way(asked);
+    return way === undefined ? [] : [{ channel: source.channel, model: source.model, ...way }];
+  });
 }
 
 /** Everything that could serve, best first: the model asked for, and those of its fallbacks that the caller's key may call. */
 function* candidates(x: Known, servers: readonly Server[], tools: OfferTools): Iterable<Offer> {
+  const { key } = x.identity;
+  // Only where there is a choice is it worth reading the body for.
+  const first = servers.some(({ sources }) => sources.length > 1) ? boundTo(x.call) : undefined;
   for (const [i, { model, sources }] of servers.entries()) {
     if (i > 0 && !tools.allows(x, model.name)) continue;
-    for (const { channel, model: upstream } of inOrder(sources, x.identity.key.id, model.name)) {
-      yield { channel, model: upstream, priced: model.name };
+    const strict = model.strict || key.strict;
+    for (const { channel, model: upstream, style, quirks } of inOrder(sources, key.id, model.name, first)) {
+      yield { channel, model: upstream, style, quirks, strict, priced: model.name };
     }
   }
 }
@@ -97,19 +111,10 @@ function* choose(x: Known, servers: readonly Server[], begun: Offer[], seat: Sea
   yield soonest;
 }
 
-function speaks(model: Model, style: StyleName, tools: OfferTools): boolean {
-  if (model.only !== undefined && !model.only.includes(style)) return false;
-  return model.from.some(({ channel }) => tools.stylesOf(channel).includes(style));
-}
-
-function refuseStyle(model: Model, style: StyleName, tools: OfferTools): never {
-  const spoken = [...new Set(model.from.flatMap(({ channel }) => tools.stylesOf(channel)))];
-  const others = spoken
-    .filter((other) => model.only?.includes(other) ?? true)
-    .map((other) => {
-      const path = tools.styles.get(other)?.path;
-      return path === undefined ? other : `${other} (POST ${path})`;
-    });
+function refuseStyle(model: ServedModel, style: StyleName, tools: OfferTools): never {
+  const others = [...tools.styles.values()]
+    .filter(({ name, path }) => path !== undefined && answers(model, name))
+    .map(({ name, path }) => `${name} (POST ${path})`);
   const instead = others.length === 0 ? 'nowhere else either' : `on ${others.join(', ')}`;
   refuse(404, 'model_not_found', `The model '${model.name}' does not answer on ${style}, but ${instead}.`, {
     param: 'model',

@@ -1,6 +1,6 @@
 /** The sections `channels` and `models` of gateway.yaml: how they must look. */
-import type { Channel } from '../../core/plugin.ts';
-import { duration, schema } from '../../core/plugin.ts';
+import type { Channel, SomeQuirks } from '../../core/plugin.ts';
+import { duration, quirksSchema, schema } from '../../core/plugin.ts';
 
 /** One channel as it is written; besides these fields it has those of its vendor. */
 export interface ChannelEntry {
@@ -19,6 +19,7 @@ export interface ChannelEntry {
   };
   readonly speaks?: readonly string[];
   readonly stream: { readonly usage: Channel['streamUsage'] };
+  readonly quirks: SomeQuirks;
   readonly [option: string]: unknown;
 }
 
@@ -30,6 +31,8 @@ export interface ModelEntry {
   readonly fallback?: readonly string[];
   readonly only?: readonly string[];
   readonly free: boolean;
+  readonly strict?: boolean;
+  readonly quirks?: SomeQuirks;
   readonly price?: unknown;
 }
 
@@ -66,7 +69,11 @@ const channelFields = {
       total: { ...duration, default: '30m', description: 'From the request to the end of the answer.' },
     },
   },
-  speaks: { ...names, description: 'The styles it may be used for; else all that its vendor speaks.' },
+  speaks: {
+    ...names,
+    description:
+      'The styles to be spoken there; else all that its vendor speaks. Clients of others are translated to the first.',
+  },
   stream: {
     type: 'object',
     additionalProperties: false,
@@ -79,6 +86,7 @@ const channelFields = {
       },
     },
   },
+  quirks: { ...quirksSchema, default: {} },
 };
 
 /** The fields that every channel may have. */
@@ -112,8 +120,13 @@ export const models = schema<Readonly<Record<string, ModelEntry>>>({
         },
       },
       fallback: { ...names, description: 'Models tried in turn when every channel has failed.' },
-      only: { ...names, description: 'The styles it answers; else all that its channels speak.' },
+      only: {
+        ...names,
+        description: 'The styles it answers on; else all that its channels speak, and all that can be translated.',
+      },
       free: { type: 'boolean', default: false, description: 'True: calls cost nothing.' },
+      strict: { type: 'boolean', description: 'True: a translation that would change the answer is refused.' },
+      quirks: quirksSchema,
       price: { description: 'Its price, where `prices` does not say.' },
     },
   },

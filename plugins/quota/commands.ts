@@ -1,12 +1,13 @@
 /** Commands of the ledger. */
 import { randomUUID } from 'node:crypto';
-import type { Accounts } from '../../core/contracts/accounts.ts';
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import { type Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { type Command, refuse, UsageError } from '../../core/plugin.ts';
-import { inQuota } from './ledger.ts';
+import { type Command, type Host, refuse, UsageError } from '../../core/plugin.ts';
+import { inQuota } from './in-quota.ts';
 
 /** `user credit NAME UNITS`. Accounts are looked up when it runs: their plugin may be created after this one. */
-export function userCredit(ledger: Ledger, accounts: () => Accounts | undefined): Command {
+export function userCredit(host: Host, ledger: Ledger): Command {
   return {
     name: 'user credit',
     summary: 'gives an account quota units',
@@ -16,10 +17,14 @@ export function userCredit(ledger: Ledger, accounts: () => Accounts | undefined)
       if (!/^[0-9]{1,18}$/.test(units) || BigInt(units) === 0n) {
         throw new UsageError(`UNITS is a whole number above zero, not "${units}"`);
       }
-      const account = await accounts()?.findByName(name);
+      const account = await host.find(Accounts)?.findByName(name);
       if (account === undefined) return refuse(404, 'account_not_found', `There is no account "${name}".`);
       const layer = { kind: 'account', owner: account.id } as const;
-      await ledger.credit(layer, BigInt(units) * MICRO, `cli:${randomUUID()}`, 'cli');
+      const facts = { mode: 'add', value: Number(units) };
+      const noted = host
+        .find(Audit)
+        ?.steps({ actor: COMMAND_LINE, action: 'user.quota', object: `user ${account.id}`, facts });
+      await ledger.credit(layer, BigInt(units) * MICRO, `cli:${randomUUID()}`, 'cli', noted);
       const balance = await ledger.balance(layer);
       if (balance === undefined) throw new Error(`the account ${name} lost its bucket`);
       return `credited ${units} to ${name}: ${inQuota(balance.granted - balance.used - balance.held)} quota available\n`;

@@ -7,10 +7,10 @@ export interface Decimal {
 }
 
 /**
- * The decimal that a number was written as: its shortest text (`0.1`, `2.5e-7`), digit by digit. Throws a RangeError for a
- * negative number and for one that is not finite.
+ * The decimal that a number was written as: its shortest text (`0.1`, `2.5e-7`), digit by digit; or such a text itself. Throws a
+ * RangeError for a negative number and for one that is not finite.
  */
-export function decimal(value: number): Decimal {
+export function decimal(value: number | string): Decimal {
   const match = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
   if (!match) throw new RangeError(`${value} is not an amount`);
   const [, whole, fraction = '', exponent = '0'] = match;
@@ -30,4 +30,11 @@ export function decimalText({ digits, scale }: Decimal): string {
   const whole = text.slice(0, text.length - scale);
   const fraction = text.slice(text.length - scale).replace(/0+$/, '');
   return fraction ? `${whole}.${fraction}` : whole;
+}
+
+/** The highest of some amounts, at least 0n. */
+export function highest(amounts: readonly bigint[]): bigint {
+  let most = 0n;
+  for (const amount of amounts) if (amount > most) most = amount;
+  return most;
 }

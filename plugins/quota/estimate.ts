@@ -1,6 +1,6 @@
 /** The most tokens a call may use: what a reservation is computed from. */
 import type { Bounds } from '../../core/contracts/call.ts';
-import { wholeTokens } from './usage-sanity.ts';
+import { saneImages, saneSeconds, wholeTokens } from './usage-sanity.ts';
 
 /** How carefully a call is reserved for. */
 export interface EstimateOptions {
@@ -9,7 +9,7 @@ export interface EstimateOptions {
    * (three bytes each, and a fifth more): smaller, right for nearly all text, not a proof.
    */
   readonly reserve: 'strict' | 'estimate';
-  /** Output tokens assumed for each answer where the client sets no maximum. */
+  /** Output tokens assumed for each answer, or image, where the client sets no maximum. */
   readonly assumeOutput: number;
   /**
    * Input tokens set aside for each image, clip or file. The request does not tell their size, so this is no bound: 3,000 cover
@@ -27,11 +27,14 @@ export const ESTIMATE_DEFAULTS: EstimateOptions = { reserve: 'strict', assumeOut
  */
 const ADDED = { strict: 1024, estimate: 64 };
 
+/** The most tokens that a second of sound is; vendors count from ten to thirty-two. */
+const TOKENS_PER_SECOND = 32;
+
 /** The most tokens of a call, in whole numbers. */
 export interface TokenBounds {
   readonly input: number;
   readonly output: number;
-  /** Whether any of the input may be audio: only a call with media can have some. */
+  /** Whether any of the input may be sound or images: only a call with media can have some. */
   readonly media: boolean;
 }
 
@@ -40,10 +43,12 @@ export function tokenBounds(bounds: Bounds, options: EstimateOptions): TokenBoun
   const bytes = wholeTokens(bounds.inputBytes);
   const media = wholeTokens(bounds.media);
   const text = options.reserve === 'strict' ? bytes : Math.ceil((bytes * 2) / 5);
-  const choices = Math.max(1, wholeTokens(bounds.choices));
+  const sound = Math.ceil(saneSeconds(bounds.seconds)) * TOKENS_PER_SECOND;
+  // An image is an answer, too: whoever sells it by tokens makes thousands of them for one.
+  const answers = Math.max(1, wholeTokens(bounds.choices), saneImages(bounds.images)?.count ?? 0);
   return {
-    input: wholeTokens(text + media * options.mediaTokens + ADDED[options.reserve]),
-    output: wholeTokens(bounds.outputTokens ?? options.assumeOutput * choices),
-    media: media > 0,
+    input: wholeTokens(text + media * options.mediaTokens + sound + ADDED[options.reserve]),
+    output: wholeTokens(bounds.outputTokens ?? options.assumeOutput * answers),
+    media: media > 0 || sound > 0,
   };
 }

@@ -1,23 +1,36 @@
 /** The plugin `quota`: the ledger. Holds what a call may cost before it goes out, charges what was used of it. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
-import { Ledger } from '../../core/contracts/ledger.ts';
+import { Departments } from '../../core/contracts/departments.ts';
+import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { Prices } from '../../core/contracts/prices.ts';
 import { Records } from '../../core/contracts/records.ts';
+import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createCalls } from './calls.ts';
 import { userCredit } from './commands.ts';
+import { createExplain } from './explain.ts';
 import { invariants } from './invariants.ts';
 import { createLedger } from './ledger.ts';
+import { readPlans } from './plans.ts';
 import { createPriceBook, pricesSchema } from './price-book.ts';
+import { createPrices } from './prices.ts';
 import { createSweep, recover } from './recovery.ts';
 import { quotaSection } from './sections.ts';
+import { createSubscriptionMemory } from './subscription-memory.ts';
+import { plansInUse } from './subscription-rows.ts';
+import { createSubscriptions } from './subscriptions.ts';
 import { migrations } from './tables.ts';
 import { createTariff } from './tariff.ts';
+import { createTerms } from './terms.ts';
 
 /** How often running calls write down what they have delivered. */
 const CHECKPOINT_MS = 1_000;
 /** How often holds are looked for that nobody will close; longer than any settling takes. */
 const SWEEP_MS = 60_000;
+/** How often subscriptions are looked for that another gateway has changed; calls know of them within five seconds. */
+const REFRESH_MS = 4_000;
 
 export default definePlugin({
   name: 'quota',
@@ -25,15 +38,27 @@ export default definePlugin({
   sections: { quota: quotaSection, prices: pricesSchema },
   migrations,
   needs: [Catalog],
-  wants: [Records, Accounts],
-  provides: [Ledger],
+  wants: [Records, Accounts, Departments, Audit],
+  provides: [Ledger, Prices, Subscriptions],
   create(host, { quota, prices }) {
     const { store, clock, log } = host;
     const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
     const tariff = createTariff(host.use(Catalog), book, quota);
-    const calls = createCalls(host, tariff);
-    const ledger = createLedger(store, clock, calls.charged);
+    const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
+    const memory = host.lasting('quota.subscriptions', () => createSubscriptionMemory(host));
+    const termsOf = createTerms({ memory, plans, departments: () => host.find(Departments) });
+    const calls = createCalls(host, tariff, termsOf, () => ledger);
+    const ledger = createLedger({
+      store,
+      clock,
+      perUnit: quota.perUnit,
+      welcome: BigInt(quota.welcome) * MICRO,
+      charged: calls.charged,
+      isIncluded: calls.isIncluded,
+    });
     host.provide(Ledger, ledger);
+    host.provide(Prices, createPrices(host.use(Catalog), book, clock, quota));
+    host.provide(Subscriptions, createSubscriptions({ store, clock, ledger, plans, memory }));
 
     let lines: readonly string[] = [];
     let recovered = false;
@@ -48,11 +73,13 @@ export default definePlugin({
       },
       (error) => log.warn('holds were not swept', { error }),
     );
+    const refreshes = oneAtATime(memory.refresh, (error) => log.warn('subscriptions were not read', { error }));
 
     return {
       admit: calls.admit,
       settle: calls.settle,
-      commands: [userCredit(ledger, () => host.find(Accounts))],
+      explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
+      commands: [userCredit(host, ledger)],
       invariants: invariants(host.boot, () => recovered),
       report: () => lines,
       // Reading every price now finds the mistakes in all of them before the start.
@@ -63,11 +90,19 @@ export default definePlugin({
         const count = await recover(host, host.find(Records));
         recovered = true;
         if (count > 0) log.info('closed what an earlier run had left open', { holds: count });
-        timers.push(clock.every(CHECKPOINT_MS, checkpoints.run), clock.every(SWEEP_MS, sweeps.run));
+        await memory.refresh();
+        const lost = (await plansInUse(store, clock.now())).filter((plan) => !plans.has(plan));
+        if (lost.length > 0)
+          log.warn('plans that people have are not in gateway.yaml: they limit nothing', { plans: lost });
+        timers.push(
+          clock.every(CHECKPOINT_MS, checkpoints.run),
+          clock.every(SWEEP_MS, sweeps.run),
+          clock.every(REFRESH_MS, refreshes.run),
+        );
       },
       async stop() {
         for (const stop of timers.splice(0)) stop();
-        await Promise.all([checkpoints.done(), sweeps.done()]);
+        await Promise.all([checkpoints.done(), sweeps.done(), refreshes.done()]);
       },
     };
   },

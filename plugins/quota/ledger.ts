@@ -1,222 +1,217 @@
-/** The ledger: the statements that hold, charge and credit amounts, each list all or none. Amounts are micro-quota. */
-import { type Balance, type Layer, type Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { type Clock, type Exchange, GatewayError, refuse, type Step, type Store } from '../../core/plugin.ts';
+/** What other plugins may ask of the ledger: purses opened, filled, emptied, limited, and every layer read. Amounts are micro-quota. */
+import { randomUUID } from 'node:crypto';
+import type { Balance, Layer, Ledger, Purse } from '../../core/contracts/ledger.ts';
+import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
+import { INSERT_ENTRY, OWES_NOTHING, placeOf, removable, THIS_BUCKET } from './buckets.ts';
+import { adjustStep, type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
+import { createEntries } from './entries.ts';
+import { inQuota } from './in-quota.ts';
+import { receiptOf } from './receipt.ts';
 import { LARGEST_GRANT } from './tables.ts';
 
-/** Who a call is taken from. */
-export interface Payer {
-  readonly accountId: number;
-  readonly keyId: number;
+const COLUMNS =
+  'owner, CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held, unlimited';
+interface BalanceRow {
+  readonly owner: number;
+  readonly granted: string;
+  readonly used: string;
+  readonly held: string;
+  readonly unlimited: number;
 }
 
-/** A reservation: set aside before the call goes out, until it is known what was used. */
-export interface Hold extends Payer {
-  /** The exchange's id. */
-  readonly id: string;
-  /** Above zero. */
-  readonly amount: bigint;
-  /** The run of the gateway that made it. */
-  readonly boot: string;
-  /** The rest is for the usage record, in case this run does not live to write it. */
-  readonly style: string;
-  readonly model: string;
-  readonly stream: boolean;
-  readonly ip: string;
-  readonly createdMs: number;
-}
+/** Owners that one question is about, at the most. */
+const OWNERS = 500;
 
-/** One row of `bucket`. */
-interface Bucket extends Layer {
-  /** When its window began, unix milliseconds; 0 where it has none. */
-  readonly windowStart: number;
-}
+/** Takes what is there, at most the amount that is bound twice. */
+const ENTER_DEDUCTION = `${INSERT_ENTRY}
+  SELECT ?, 'adjust', kind, owner, window_start,
+    CASE WHEN ${removable('bucket')} < ? THEN -(${removable('bucket')}) ELSE -? END, ?, ?
+  FROM bucket WHERE kind = 'account' AND owner = ? AND window_start = 0 AND ${removable('bucket')} > 0
+  ON CONFLICT DO NOTHING`;
+/** Takes all of the amount, where that is there and nothing is owed. */
+const TAKE = `UPDATE bucket SET granted = granted - ? WHERE ${THIS_BUCKET} AND ${removable('bucket')} >= ? AND ${OWES_NOTHING}`;
+/** The difference between what shall be granted and what is. */
+const ENTER_SETTING = `${INSERT_ENTRY}
+  SELECT ?, 'adjust', kind, owner, window_start, ? + used + held - granted, ?, ?
+  FROM bucket WHERE ${THIS_BUCKET} AND ? + used + held <> granted`;
+const SET = `UPDATE bucket SET granted = ? + used + held, unlimited = 0 WHERE ${THIS_BUCKET} AND used + held <= ?`;
+const UNLIMIT = `UPDATE bucket SET unlimited = 1 WHERE ${THIS_BUCKET}`;
 
-/** A layer as a call meets it: who is asked there, what the client is told where too little is left, and the statements. */
-interface Limit {
-  readonly owner: 'accountId' | 'keyId';
-  readonly code: string;
-  readonly message: string;
-  readonly hold: string;
-  readonly close: string;
-}
+/** Makes the service. */
+export function createLedger(of: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly perUnit: number;
+  readonly welcome: bigint;
+  /** What an exchange was charged, and whether a subscription includes it. */
+  readonly charged: (x: Exchange) => bigint;
+  readonly isIncluded: (x: Exchange) => boolean;
+}): Ledger {
+  const { store, clock } = of;
 
-function limitOf(kind: Layer['kind'], owner: Limit['owner'], code: string, message: string): Limit {
-  const bucket = `kind = '${kind}' AND owner = ? AND window_start = 0`;
-  return {
-    owner,
-    code,
-    message,
-    hold: `UPDATE bucket SET held = held + ? WHERE ${bucket} AND (unlimited = 1 OR granted - used - held >= ?)`,
-    close: `UPDATE bucket SET held = held - ?, used = used + ? WHERE ${bucket}`,
-  };
-}
-
-/** The layers a call is taken from, in the order in which they may refuse. */
-const limits = [
-  limitOf(
-    'account',
-    'accountId',
-    'QUOTA_USER_INSUFFICIENT',
-    'the account has not that much left. Credit it, or ask for fewer output tokens.',
-  ),
-  limitOf(
-    'key',
-    'keyId',
-    'QUOTA_TOKEN_INSUFFICIENT',
-    'this key may not spend that much any more. Raise its allowance, or ask for fewer output tokens.',
-  ),
-];
-
-/** How many layers every call is taken from. */
-export const LIMITS_PER_CALL = limits.length;
-
-const THIS_BUCKET = 'kind = ? AND owner = ? AND window_start = ?';
-const INSERT_ENTRY = 'INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor) VALUES';
-/** A call's debits in all layers. */
-const INSERT_DEBITS = `${INSERT_ENTRY} (?, 'debit', 'account', ?, 0, ?, ?, ?), (?, 'debit', 'key', ?, 0, ?, ?, ?)`;
-const INSERT_HOLD = `INSERT INTO hold (id, boot, account_id, key_id, amount, style, model, stream, ip, created_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-
-/** Sets the amount aside in every layer. The `must` that fails is the code of the first layer that has too little. */
-export function holdSteps(hold: Hold): readonly Step[] {
-  const { id, boot, accountId, keyId, amount, style, model, stream, ip, createdMs } = hold;
-  const steps: Step[] = [];
-  for (const { owner, code, hold: sql } of limits) {
-    steps.push({ sql, params: [amount, hold[owner], amount], must: code });
-  }
-  const params = [id, boot, accountId, keyId, amount, style, model, stream ? 1 : 0, ip, createdMs];
-  steps.push({ sql: INSERT_HOLD, params });
-  return steps;
-}
-
-/** Sets more aside for a call that runs: all of it in every layer, or nothing. */
-export function growSteps(hold: Hold, more: bigint): readonly Step[] {
-  return [
-    ...limits.map(({ owner, code, hold: sql }) => ({ sql, params: [more, hold[owner], more], must: code })),
-    { sql: 'UPDATE hold SET amount = amount + ? WHERE id = ?', params: [more, hold.id], must: 'settled' },
-  ];
-}
-
-/** What every layer of a payer has left, at the least; by the time it is read it may be less. */
-export async function leftFor(store: Store, { accountId, keyId }: Payer): Promise<bigint> {
-  const row = await store.one<{ left: string | null }>(
-    `SELECT CAST(min(granted - used - held) AS TEXT) AS left FROM bucket
-      WHERE unlimited = 0 AND window_start = 0 AND (kind = 'account' AND owner = ? OR kind = 'key' AND owner = ?)`,
-    accountId,
-    keyId,
-  );
-  return BigInt(row?.left ?? 0);
-}
-
-/** The refusal behind a code that `holdSteps` came back with. */
-export function insufficient(code: string, amount: bigint): GatewayError {
-  const limit = limits.find((candidate) => candidate.code === code);
-  if (limit === undefined) throw new Error(`no layer refuses with ${code}`);
-  return new GatewayError(403, code, `This call may cost up to ${inQuota(amount)} quota: ${limit.message}`, {
-    headers: { 'x-should-retry': 'false' },
-  });
-}
-
-/** Remembers what a running call has delivered so far, for the case that this run of the gateway dies. */
-export function checkpointStep(id: string, delivered: bigint): Step {
-  return { sql: 'UPDATE hold SET delivered = ? WHERE id = ? AND delivered < ?', params: [delivered, id, delivered] };
-}
-
-/**
- * Ends a hold, once: takes `charge` (0n to the amount held) and frees the rest. The `must` `settled` fails where it was
- * ended before.
- */
-export function closeSteps(
-  hold: Payer & Pick<Hold, 'id' | 'amount'>,
-  charge: bigint,
-  atMs: number,
-  actor: 'call' | 'recovery',
-): readonly Step[] {
-  const { id, amount, accountId, keyId } = hold;
-  const steps: Step[] = [{ sql: 'DELETE FROM hold WHERE id = ?', params: [id], must: 'settled' }];
-  for (const { owner, close } of limits) {
-    steps.push({ sql: close, params: [amount, charge, hold[owner]], must: 'bucket_missing' });
-  }
-  if (charge > 0n) {
-    steps.push({
-      sql: INSERT_DEBITS,
-      params: [id, accountId, charge, atMs, actor, id, keyId, charge, atMs, actor],
-    });
-  }
-  return steps;
-}
-
-interface Entry {
-  readonly ref: string;
-  readonly op: 'credit';
-  readonly amount: bigint;
-  readonly atMs: number;
-  readonly actor: string;
-}
-
-function entryStep(entry: Entry, { kind, owner, windowStart }: Bucket): Step {
-  return {
-    sql: `${INSERT_ENTRY} (?, ?, ?, ?, ?, ?, ?, ?)`,
-    params: [entry.ref, entry.op, kind, owner, windowStart, entry.amount, entry.atMs, entry.actor],
-  };
-}
-
-/** What other plugins may ask of the ledger. `charged` tells what an exchange was charged. */
-export function createLedger(store: Store, clock: Clock, charged: (x: Exchange) => bigint): Ledger {
   async function balance(layer: Layer): Promise<Balance | undefined> {
-    const row = await store.one<{ granted: string; used: string; held: string; unlimited: number }>(
-      `SELECT CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held, unlimited
-        FROM bucket WHERE ${THIS_BUCKET}`,
-      layer.kind,
-      layer.owner,
-      0,
-    );
-    if (row === undefined) return undefined;
-    return {
-      granted: BigInt(row.granted),
-      used: BigInt(row.used),
-      held: BigInt(row.held),
-      unlimited: row.unlimited === 1,
-    };
+    const row = await store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...placeOf(layer));
+    return row && balanceOf(row);
+  }
+
+  const cause = (ref: string, actor: string): Cause => ({ ref, atMs: clock.now(), actor });
+
+  function grantSteps(purse: Purse, amount: bigint, { ref, atMs, actor }: Cause): readonly Step[] {
+    if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+    return [
+      {
+        sql: `${INSERT_ENTRY} VALUES (?, 'credit', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        params: [ref, ...placeOf(purse), amount, atMs, actor],
+        must: 'credited_before',
+      },
+      {
+        sql: `UPDATE bucket SET granted = granted + ? WHERE ${THIS_BUCKET} AND granted <= ?`,
+        params: [amount, ...placeOf(purse), LARGEST_GRANT - amount],
+        must: 'no_room',
+      },
+    ];
+  }
+
+  function creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[] {
+    const why = cause(ref, actor);
+    return [...grantSteps({ kind: 'account', owner: accountId }, amount, why), ...payDebtSteps(accountId, why)];
+  }
+
+  function setAvailableSteps(purse: Purse, available: bigint | undefined, actor: string): readonly Step[] {
+    const place = placeOf(purse);
+    if (available === undefined) return [{ sql: UNLIMIT, params: place, must: 'no_room' }];
+    if (available < 0n || available > LARGEST_GRANT) refuseAmount(available);
+    return [
+      { sql: ENTER_SETTING, params: [`set:${randomUUID()}`, available, clock.now(), actor, ...place, available] },
+      { sql: SET, params: [available, ...place, LARGEST_GRANT - available], must: 'no_room' },
+    ];
+  }
+
+  /** Why a list came back that had no room for an amount, or no purse for it. */
+  async function refuseRoom(purse: Purse, amount: bigint): Promise<never> {
+    if ((await balance(purse)) !== undefined) refuseAmount(amount);
+    return refuse(404, 'layer_not_found', `There is no ${purse.kind} ${purse.owner} in the ledger.`);
   }
 
   return {
+    perUnit: of.perUnit,
+    welcome: of.welcome,
+    charged: of.charged,
+    isIncluded: of.isIncluded,
+    receipt: receiptOf,
+    ...createEntries(store),
     balance,
-    charged,
+    creditSteps,
+    setAvailableSteps,
 
-    open(layer, granted, unlimited) {
+    async balances(kind, owners, windowStart = 0) {
+      const found = new Map<number, Balance>();
+      for (let at = 0; at < owners.length; at += OWNERS) {
+        const some = owners.slice(at, at + OWNERS);
+        const rows = await store.all<BalanceRow>(
+          `SELECT ${COLUMNS} FROM bucket
+            WHERE kind = ? AND window_start = ? AND owner IN (${some.map(() => '?').join(', ')})`,
+          kind,
+          windowStart,
+          ...some,
+        );
+        for (const row of rows) found.set(row.owner, balanceOf(row));
+      }
+      return found;
+    },
+
+    async debt(accountId) {
+      const row = await store.one<BalanceRow>(
+        `SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`,
+        ...placeOf({ kind: 'debt', owner: accountId }),
+      );
+      return BigInt(row?.granted ?? 0);
+    },
+
+    open(purse, granted, unlimited) {
       if (granted < 0n || granted > LARGEST_GRANT) refuseAmount(granted);
-      const bucket = { ...layer, windowStart: 0 };
+      const place = placeOf(purse);
       const steps: Step[] = [
         {
           sql: 'INSERT INTO bucket (kind, owner, window_start, granted, unlimited) VALUES (?, ?, ?, ?, ?)',
-          params: [bucket.kind, bucket.owner, bucket.windowStart, granted, unlimited ? 1 : 0],
+          params: [...place, granted, unlimited ? 1 : 0],
         },
       ];
       if (granted > 0n) {
-        const ref = `open:${layer.kind}:${layer.owner}`;
-        steps.push(entryStep({ ref, op: 'credit', amount: granted, atMs: clock.now(), actor: 'open' }, bucket));
+        steps.push({
+          sql: `${INSERT_ENTRY} VALUES (?, 'credit', ?, ?, ?, ?, ?, 'open')`,
+          params: [`open:${purse.kind}:${purse.owner}`, ...place, granted, clock.now()],
+        });
       }
       return steps;
     },
 
-    async credit(layer, amount, ref, actor) {
+    async credit(purse, amount, ref, actor, along = []) {
+      const steps =
+        purse.kind === 'account'
+          ? creditSteps(purse.owner, amount, ref, actor)
+          : grantSteps(purse, amount, cause(ref, actor));
+      const failed = await store.atomic([...steps, ...along]);
+      if (failed === 'credited_before') return false;
+      if (failed === 'no_room') return refuseRoom(purse, amount);
+      if (failed !== undefined) refuseChange(failed);
+      return true;
+    },
+
+    takeBackSteps(accountId, amount, ref, actor) {
       if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
-      const bucket = { ...layer, windowStart: 0 };
-      const entry = entryStep({ ref, op: 'credit', amount, atMs: clock.now(), actor }, bucket);
-      const failed = await store.atomic([
-        { ...entry, sql: `${entry.sql} ON CONFLICT DO NOTHING`, must: 'credited_before' },
+      return takeBackSteps(accountId, amount, cause(ref, actor));
+    },
+
+    deductSteps(accountId, amount, ref, actor) {
+      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      const place = placeOf({ kind: 'account', owner: accountId });
+      return [
         {
-          sql: `UPDATE bucket SET granted = granted + ? WHERE ${THIS_BUCKET} AND granted <= ?`,
-          params: [amount, bucket.kind, bucket.owner, bucket.windowStart, LARGEST_GRANT - amount],
-          must: 'no_room',
+          sql: `${INSERT_ENTRY} VALUES (?, 'adjust', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          params: [deduction(ref), ...place, -amount, clock.now(), actor],
+          must: 'deducted_before',
         },
+        { sql: TAKE, params: [amount, ...place, amount], must: 'insufficient' },
+      ];
+    },
+
+    async deduct(accountId, amount, ref, actor, along = []) {
+      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      const name = deduction(ref);
+      const failed = await store.atomic([
+        {
+          sql: ENTER_DEDUCTION,
+          params: [name, amount, amount, clock.now(), actor, accountId],
+          must: 'nothing_to_deduct',
+        },
+        adjustStep(accountId, name),
+        ...along,
       ]);
-      if (failed !== 'no_room') return failed === undefined;
-      if ((await balance(layer)) !== undefined) refuseAmount(amount);
-      return refuse(404, 'layer_not_found', `There is no ${layer.kind} ${layer.owner} in the ledger.`);
+      if (failed !== undefined && failed !== 'nothing_to_deduct') refuseChange(failed);
+      const row = await store.one<{ taken: string }>(
+        `SELECT CAST(-amount AS TEXT) AS taken FROM entry WHERE ref = ? AND op = 'adjust' AND kind = 'account' AND owner = ?`,
+        name,
+        accountId,
+      );
+      return BigInt(row?.taken ?? 0);
+    },
+
+    async setAvailable(purse, available, actor, along = []) {
+      const failed = await store.atomic([...setAvailableSteps(purse, available, actor), ...along]);
+      if (failed === 'no_room') await refuseRoom(purse, available ?? 0n);
+      if (failed !== undefined) refuseChange(failed);
     },
   };
+}
+
+/** What entries of a deduction are called. */
+function deduction(ref: string): string {
+  return `deducted:${ref}`;
+}
+
+function balanceOf({ granted, used, held, unlimited }: BalanceRow): Balance {
+  return { granted: BigInt(granted), used: BigInt(used), held: BigInt(held), unlimited: unlimited === 1 };
 }
 
 function refuseAmount(amount: bigint): never {
@@ -224,9 +219,7 @@ function refuseAmount(amount: bigint): never {
   refuse(400, 'invalid_amount', `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`);
 }
 
-/** Micro-quota as quota, exact: `1500000n` is `1.5`. */
-export function inQuota(micro: bigint): string {
-  const size = micro < 0n ? -micro : micro;
-  const fraction = (size % MICRO).toString().padStart(6, '0').replace(/0+$/, '');
-  return `${micro < 0n ? '-' : ''}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
+/** Something that was to be written along did not fit any more. */
+function refuseChange(failed: string): never {
+  refuse(409, failed, 'Nothing was changed: meanwhile somebody else did.');
 }

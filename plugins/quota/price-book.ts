@@ -1,11 +1,13 @@
 /** Which price a model has, and what a use of it costs: gateway.yaml first, then the vendors' list prices. */
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
-import { decimalText } from './decimal.ts';
 import { type EstimateOptions, tokenBounds } from './estimate.ts';
-import { exactPrice, type Price, type PriceRow, RATES, type Rate, type Rates } from './price.ts';
-import { listPrices, type Upstream } from './price-data.ts';
-import { type DatedRow, type PricesSection, type Problem, readPrice } from './price-section.ts';
+import { exactPrice, type Price, type PriceRow } from './price.ts';
+import { type ListPrice, type ListPrices, listPrices, type Upstream } from './price-data.ts';
+import type { Problem } from './price-fields.ts';
+import { type DatedRow, type PricesSection, readPrice } from './price-section.ts';
+import { rowText } from './price-text.ts';
+import { missesUnits } from './unit-price.ts';
 
 export type { Upstream } from './price-data.ts';
 export { type PriceEntry, type PriceFields, type PricesSection, priceSchema, pricesSchema } from './price-section.ts';
@@ -16,11 +18,20 @@ export { type PriceEntry, type PriceFields, type PricesSection, priceSchema, pri
  * a call has to be reserved and charged for the same moment.
  */
 export interface PriceBook {
-  /** Micro-quota for a use at a model at a time; 0n for free models; undefined where the model has no price. Never throws. */
-  cost(model: Model, upstream: Upstream | undefined, usage: Usage, atMs: number): bigint | undefined;
   /**
-   * The most a call within these bounds can cost there, in micro-quota: its tokens at the dearest rates that could apply. Undefined
-   * where the model has no price.
+   * Micro-quota for a use at a model at a time; 0n for free models; undefined where the model has no price. Never throws.
+   * `factorPpm`: only so many millionths of it.
+   */
+  cost(
+    model: Model,
+    upstream: Upstream | undefined,
+    usage: Usage,
+    atMs: number,
+    factorPpm?: bigint,
+  ): bigint | undefined;
+  /**
+   * The most a call within these bounds can cost there, in micro-quota: its tokens at the dearest rates that could apply, and its
+   * images, sound and characters. Undefined where the model has no price, or none for such a call: per image, and it makes none.
    */
   most(
     model: Model,
@@ -28,7 +39,16 @@ export interface PriceBook {
     bounds: Bounds,
     atMs: number,
     options: EstimateOptions,
+    factorPpm?: bigint,
   ): bigint | undefined;
+  /** The price and whence it is; undefined where the model has none, and where it is free. */
+  found(model: Model, upstream: Upstream | undefined, atMs: number): FoundPrice | undefined;
+  /** Those that follow it, in their order. */
+  later(model: Model, upstream: Upstream | undefined, atMs: number): readonly FoundPrice[];
+  /** What the vendors publish, whether or not gateway.yaml says something else. */
+  readonly lists: ListPrices;
+  /** The price as it is written down; undefined where the model has none. */
+  row(model: Model, upstream: Upstream | undefined, atMs: number): PriceRow | undefined;
   /** For people: the price and where it comes from, on one line. Undefined where the model has no price. */
   describe(model: Model, upstream: Upstream | undefined, atMs: number): string | undefined;
 }
@@ -61,16 +81,24 @@ export function createPriceBook(options: {
     return { written: true, rows: entry?.rows };
   }
 
-  function find(model: Model, upstream: Upstream | undefined, atMs: number): Found | undefined {
+  function find(model: Model, upstream: Upstream | undefined, atMs: number): FoundPrice | undefined {
     const { written, rows } = own(model);
-    if (written) {
-      for (const { fromMs, row, from } of rows ?? []) {
-        if (fromMs <= atMs) return { row, from, source: 'gateway.yaml' };
-      }
-      return undefined;
-    }
-    const list = upstream && lists(upstream, atMs);
-    return list && { row: list.row, from: list.from, source: `genai-prices data, ${list.known}` };
+    if (written)
+      return fromFile(
+        rows?.find(({ fromMs }) => fromMs <= atMs),
+        model,
+      );
+    return upstream && published(lists.at(upstream, atMs));
+  }
+
+  function later(model: Model, upstream: Upstream | undefined, atMs: number): readonly FoundPrice[] {
+    const { written, rows = [] } = own(model);
+    if (!written) return upstream === undefined ? [] : lists.after(upstream, atMs).map((list) => published(list)!);
+    // The newest come first.
+    return rows
+      .filter(({ fromMs }) => fromMs > atMs)
+      .map((dated) => fromFile(dated, model)!)
+      .reverse();
   }
 
   function price(model: Model, upstream: Upstream | undefined, atMs: number): Price | undefined {
@@ -85,9 +113,19 @@ export function createPriceBook(options: {
   }
 
   return {
-    cost: (model, upstream, usage, atMs) => (model.free ? 0n : price(model, upstream, atMs)?.cost(usage)),
-    most: (model, upstream, bounds, atMs, estimate) =>
-      model.free ? 0n : price(model, upstream, atMs)?.most(tokenBounds(bounds, estimate)),
+    cost: (model, upstream, usage, atMs, factorPpm) =>
+      model.free ? 0n : price(model, upstream, atMs)?.cost(usage, factorPpm),
+    most(model, upstream, bounds, atMs, estimate, factorPpm) {
+      if (model.free) return 0n;
+      const amount = price(model, upstream, atMs)?.most(tokenBounds(bounds, estimate), bounds, factorPpm);
+      // Sold by the piece, and this call has none of them: it was priced for another endpoint.
+      const isForOthers = amount === 0n && missesUnits(find(model, upstream, atMs)?.row.units, bounds);
+      return isForOthers ? undefined : amount;
+    },
+    found: (model, upstream, atMs) => (model.free ? undefined : find(model, upstream, atMs)),
+    later: (model, upstream, atMs) => (model.free ? [] : later(model, upstream, atMs)),
+    lists,
+    row: (model, upstream, atMs) => find(model, upstream, atMs)?.row,
     describe(model, upstream, atMs) {
       if (model.free) return `${model.name}: free`;
       const found = find(model, upstream, atMs);
@@ -96,37 +134,23 @@ export function createPriceBook(options: {
   };
 }
 
-interface Found {
+/** A price that applies to a model somewhere. */
+export interface FoundPrice {
   readonly row: PriceRow;
+  /** The day from which it is valid, where that is written. */
   readonly from: string | undefined;
+  /** `model`: `price:` of its entry; `prices`: that section; `published`: a list price. */
+  readonly kind: 'model' | 'prices' | 'published';
+  /** For people: `gateway.yaml`; `genai-prices data, openai gpt-4o`. */
   readonly source: string;
 }
 
-const LABELS: Readonly<Record<Rate, string>> = {
-  input: 'input',
-  cacheRead: 'cache read',
-  cacheWrite: 'cache write',
-  cacheWriteLong: 'long cache write',
-  inputAudio: 'audio input',
-  output: 'output',
-  reasoning: 'reasoning',
-  outputAudio: 'audio output',
-};
-
-/** `input 2.5, output 10 per million tokens, above 200000 input 5, 0.01 per call, since 2026-01-01` */
-function rowText(row: PriceRow, from: string | undefined): string {
-  const base = ratesText(row.rates);
-  return [
-    ...(base ? [`${base} per million tokens`] : []),
-    ...row.tiers.map((tier) => `above ${tier.above} tokens: ${ratesText(tier.rates)}`),
-    ...(row.perRequest ? [`${decimalText(row.perRequest)} per call`] : []),
-    ...(from ? [`since ${from}`] : []),
-  ].join('; ');
+function fromFile(dated: DatedRow | undefined, { price }: Model): FoundPrice | undefined {
+  if (dated === undefined) return undefined;
+  const { row, from } = dated;
+  return { row, from, kind: price === undefined ? 'prices' : 'model', source: 'gateway.yaml' };
 }
 
-function ratesText(rates: Rates): string {
-  return RATES.flatMap((rate) => {
-    const value = rates[rate];
-    return value ? [`${LABELS[rate]} ${decimalText(value)}`] : [];
-  }).join(', ');
+function published(list: ListPrice | undefined): FoundPrice | undefined {
+  return list && { row: list.row, from: list.from, kind: 'published', source: list.source };
 }

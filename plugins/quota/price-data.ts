@@ -1,8 +1,11 @@
 /** List prices of well-known vendors, from the data inside the package `@pydantic/genai-prices`; nothing is ever fetched. */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
 import { type Decimal, decimal } from './decimal.ts';
-import type { PriceRow, Rate, Tier } from './price.ts';
+import { type PriceRow, pricesNothing, type Rate, type Tier } from './price.ts';
+import { publishedPrice } from './published-prices.ts';
 
 /** Where a call goes: the name of the channel's vendor, its url, the vendor's name for the model. */
 export interface Upstream {
@@ -15,47 +18,90 @@ export interface Upstream {
 export interface ListPrice {
   /** The same object for the same price, so that work done on it can be kept. */
   readonly row: PriceRow;
-  /** The names under which the data knows it: `openai gpt-4o`. */
-  readonly known: string;
+  /** Who says so, and the names under which it is known there: `genai-prices data, openai gpt-4o`. */
+  readonly source: string;
   /** The first day it is valid, where the data tells. */
   readonly from: string | undefined;
 }
 
-/** Looks up list prices; undefined where the data does not know the vendor, or the model there, or cannot price it by tokens. */
-export type ListPrices = (upstream: Upstream, atMs: number) => ListPrice | undefined;
+/** Looks up list prices. */
+export interface ListPrices {
+  /** Undefined where the data does not know the vendor, or the model there, or cannot price it by what is counted. */
+  at(upstream: Upstream, atMs: number): ListPrice | undefined;
+  /** Those that begin on a day after that moment, in their order. */
+  after(upstream: Upstream, atMs: number): readonly ListPrice[];
+  /** The context window in tokens, as far as the data knows it. */
+  context(upstream: Upstream): number | undefined;
+}
 
 /**
  * The data are read when the first price is asked for (about 30 ms and 20 MB), so a gateway whose prices all stand in
  * gateway.yaml never pays for them.
  */
 export function listPrices(): ListPrices {
-  const found = new Map<string, { readonly provider: Provider; readonly model: ModelInfo } | undefined>();
+  const found = new Map<string, Found | undefined>();
   const rows = new WeakMap<ModelPrice, { readonly row: PriceRow | undefined }>();
 
-  return (upstream, atMs) => {
-    const name = JSON.stringify([upstream.vendor, upstream.url, upstream.model]);
-    if (!found.has(name)) found.set(name, find(upstream));
-    const match = found.get(name);
-    const prices = match && pricesAt(match.provider, match.model, upstream.model, atMs);
+  function inData({ provider, model }: Found, name: string, atMs: number): ListPrice | undefined {
+    const prices = model && pricesAt(provider, model, name, atMs);
     if (!prices) return undefined;
     let known = rows.get(prices);
     if (!known) {
       known = { row: priceRow(prices) };
       rows.set(prices, known);
     }
-    if (!known.row) return undefined;
-    return { row: known.row, known: `${match.provider.id} ${match.model.id}`, from: startOf(match.model, prices) };
+    const source = `genai-prices data, ${provider.id} ${model.id}`;
+    return known.row && { row: known.row, source, from: startOf(model, prices) };
+  }
+
+  function foundFor(upstream: Upstream): Found | undefined {
+    const name = JSON.stringify([upstream.vendor, upstream.url, upstream.model]);
+    if (!found.has(name)) found.set(name, find(upstream));
+    return found.get(name);
+  }
+
+  return {
+    at(upstream, atMs) {
+      const match = foundFor(upstream);
+      if (!match) return undefined;
+      const list = inData(match, upstream.model, atMs);
+      if (list) return list;
+      const row = publishedPrice(match.provider.id, upstream.model);
+      return row && { row, source: `list price, ${match.provider.id} ${upstream.model}`, from: undefined };
+    },
+    after(upstream, atMs) {
+      const match = foundFor(upstream);
+      return startsOf(match?.model)
+        .filter((startMs) => startMs > atMs)
+        .flatMap((startMs) => inData(match!, upstream.model, startMs) ?? []);
+    },
+    context: (upstream) => foundFor(upstream)?.model?.context_window,
   };
+}
+
+/** Where the data are from. */
+export const DATA_NAME = '@pydantic/genai-prices';
+
+/** The version of the data that came with this gateway. */
+export function dataVersion(): string {
+  // The package does not show its own description, which lies beside the folder of its code.
+  const file = join(dirname(load.resolve(DATA_NAME)), '..', 'package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
+}
+
+/** Who is asked, and the model there where the data know it. */
+interface Found {
+  readonly provider: Provider;
+  readonly model: ModelInfo | undefined;
 }
 
 type Package = typeof import('@pydantic/genai-prices');
 const load = createRequire(import.meta.url);
 const data = (): Package => load('@pydantic/genai-prices') as Package;
 
-function find(upstream: Upstream): { readonly provider: Provider; readonly model: ModelInfo } | undefined {
+function find(upstream: Upstream): Found | undefined {
   const provider = findProvider(upstream);
-  const match = provider && data().calcPrice({}, upstream.model, { provider });
-  return match ? { provider, model: match.model } : undefined;
+  return provider && { provider, model: data().calcPrice({}, upstream.model, { provider })?.model };
 }
 
 /**
@@ -86,6 +132,14 @@ function pricesAt(provider: Provider, model: ModelInfo, name: string, atMs: numb
     ?.model_price;
 }
 
+/** The days on which prices of a model begin, in milliseconds, in their order. */
+function startsOf(model: ModelInfo | undefined): readonly number[] {
+  if (model === undefined || !Array.isArray(model.prices)) return [];
+  return model.prices
+    .flatMap(({ constraint }) => (constraint?.type === 'start_date' ? [Date.parse(constraint.start_date)] : []))
+    .sort((a, b) => a - b);
+}
+
 function startOf(model: ModelInfo, prices: ModelPrice): string | undefined {
   if (!Array.isArray(model.prices)) return undefined;
   const constraint = model.prices.find((each) => each.prices === prices)?.constraint;
@@ -99,30 +153,42 @@ const RATE_OF: Readonly<Record<string, Rate>> = {
   cache_write_mtok: 'cacheWrite',
   cache_write_1h_mtok: 'cacheWriteLong',
   input_audio_mtok: 'inputAudio',
+  input_image_mtok: 'inputImage',
   output_mtok: 'output',
   output_reasoning_mtok: 'reasoning',
   output_audio_mtok: 'outputAudio',
+  output_image_mtok: 'outputImage',
 };
 /**
- * Priced in the data and left out here: searches, which a usage record does not count, and cached audio, which costs what other
- * cached input does.
+ * Priced in the data and left out here: searches, which a usage record does not count, and cached audio and images, which are
+ * charged as other cached input, since vendors do not say how much of it they are.
  */
-const LEFT_OUT = new Set(['web_searches_kcount', 'storage_searches_kcount', 'cache_audio_read_mtok']);
+const LEFT_OUT = new Set([
+  'web_searches_kcount',
+  'storage_searches_kcount',
+  'cache_audio_read_mtok',
+  'cache_image_read_mtok',
+]);
 
 /**
- * A row of the data in our form. Undefined where it prices by something a usage record does not tell (minutes, pages, tokens of
- * images), since tokens alone would then come out wrong, and where it prices nothing.
+ * A row of the data in our form. Undefined where it prices by something a usage record does not tell (pages, tokens of videos),
+ * since the rest alone would then come out wrong, and where it prices nothing.
  */
 function priceRow(prices: ModelPrice): PriceRow | undefined {
   const rates: Partial<Record<Rate, Decimal>> = {};
   const tiers: Tier[] = [];
   let perRequest: Decimal | undefined;
+  let perHour: Decimal | undefined;
   for (const [key, price] of Object.entries(prices)) {
     const rate = RATE_OF[key];
     if (price === undefined || LEFT_OUT.has(key)) continue;
+    // Sound in all, of which what is heard is priced beside it.
+    if (key === 'audio_hours' && price === prices.input_audio_hours) continue;
     if (key === 'requests_kcount' && typeof price === 'number') {
       const { digits, scale } = decimal(price);
       perRequest = { digits, scale: scale + 3 };
+    } else if (key === 'input_audio_hours' && typeof price === 'number') {
+      perHour = decimal(price);
     } else if (!rate) {
       return undefined;
     } else if (typeof price === 'number') {
@@ -134,7 +200,8 @@ function priceRow(prices: ModelPrice): PriceRow | undefined {
         tiers.push({ above: start, rates: { [rate]: decimal(above) } });
     }
   }
-  return Object.keys(rates).length || perRequest ? { rates, perRequest, tiers: joined(tiers) } : undefined;
+  const row = { rates, units: { perHour }, perRequest, tiers: joined(tiers) };
+  return pricesNothing(row) ? undefined : row;
 }
 
 /** One tier for each border. */

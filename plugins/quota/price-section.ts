@@ -1,13 +1,22 @@
 /** Prices in gateway.yaml: the shape of `prices:` and of `price:` in a model's entry, and how both are read. */
-import { nearest, type Schema, schema } from '../../core/plugin.ts';
-import { type Decimal, decimal } from './decimal.ts';
-import { type PriceRow, RATES, type Rate, type Rates, type Tier } from './price.ts';
+import { type Schema, schema } from '../../core/plugin.ts';
+import type { Decimal } from './decimal.ts';
+import { type ImagePriceFields, imagePricesSchema, readImagePrices } from './image-prices.ts';
+import { type PriceRow, pricesNothing, RATES, type Rate, type Rates, type Tier } from './price.ts';
+import { amountSchema, type Fields, type Path, type Problem, readAmount, readFields } from './price-fields.ts';
+import { SECONDS_PER_HOUR, type UnitRates } from './unit-price.ts';
 
 /** Currency units per million tokens. */
 type RateFields = { readonly [R in Rate]?: number };
 
 /** One price, as written. */
 export interface PriceFields extends RateFields {
+  /** Currency units per image that is made, by kind or for all. */
+  readonly perImage?: ImagePriceFields;
+  /** Currency units per second of sound that is heard; parts of a second count as such. */
+  readonly perSecond?: number;
+  /** Currency units per million characters that are spoken. */
+  readonly characters?: number;
   /** Currency units per call, beside the tokens. */
   readonly perRequest?: number;
   /** The first day it is valid, `2026-01-31`, from midnight UTC; without it: always. */
@@ -20,16 +29,15 @@ export type PriceEntry = PriceFields | readonly PriceFields[];
 /** `prices:`, by public model name. */
 export type PricesSection = Readonly<Record<string, PriceEntry>>;
 
-/** The highest amount that can be meant; beyond it somebody took the unit for cents or tokens. */
-const MOST_AMOUNT = 10_000;
-
-const amountSchema = { type: 'number', minimum: 0, maximum: MOST_AMOUNT };
 const rateSchemas = Object.fromEntries(RATES.map((rate) => [rate, amountSchema]));
 const rowSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
     ...rateSchemas,
+    perImage: imagePricesSchema,
+    perSecond: { ...amountSchema, description: 'Currency units per second of sound that is heard.' },
+    characters: { ...amountSchema, description: 'Currency units per million characters that are spoken.' },
     perRequest: amountSchema,
     from: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
     tiers: {
@@ -54,7 +62,8 @@ export const priceSchema: Schema<PriceEntry> = schema({
 
 /** The section `prices:`. */
 export const pricesSchema: Schema<PricesSection> = schema({
-  description: 'Prices by public model name, in currency units per million tokens.',
+  description:
+    'Prices by public model name, in currency units: per million tokens, per image, second, million characters, or call.',
   type: 'object',
   additionalProperties: priceSchema,
   default: {},
@@ -68,18 +77,11 @@ export interface DatedRow {
   readonly row: PriceRow;
 }
 
-/** Where a mistake is, and what it is. */
-export type Problem = (path: readonly (string | number)[], message: string) => void;
-
 /**
  * Reads a price, checking everything (a model's `price:` has passed no schema). The rows come newest first. Undefined, and at
  * least one problem reported, where it is wrong.
  */
-export function readPrice(
-  value: unknown,
-  path: readonly (string | number)[],
-  problem: Problem,
-): readonly DatedRow[] | undefined {
+export function readPrice(value: unknown, path: Path, problem: Problem): readonly DatedRow[] | undefined {
   let wrong = false;
   const report: Problem = (at, message) => {
     wrong = true;
@@ -93,7 +95,7 @@ export function readPrice(
   if (wrong) return undefined;
   rows.forEach(({ fromMs, row }, index) => {
     const at = Array.isArray(value) ? [...path, index] : path;
-    if (Object.keys(row.rates).length === 0 && !row.perRequest) {
+    if (pricesNothing(row)) {
       report(at, 'prices nothing; a model that costs nothing is `free: true`');
     }
     if (rows.findIndex((other) => other.fromMs === fromMs) !== index) {
@@ -103,15 +105,27 @@ export function readPrice(
   return wrong ? undefined : rows.toSorted((a, b) => (a.fromMs < b.fromMs ? 1 : -1));
 }
 
-function readRow(value: unknown, path: readonly (string | number)[], problem: Problem): DatedRow {
-  const fields = readFields(value, path, [...RATES, 'perRequest', 'from', 'tiers'], problem);
+function readRow(value: unknown, path: Path, problem: Problem): DatedRow {
+  const fields = readFields(value, path, [...RATES, ...OTHER_FIELDS], problem);
   const rates = readRates(fields, path, problem);
+  const units = readUnits(fields, path, problem);
   const perRequest = readAmount(fields, 'perRequest', path, problem);
   const tiers = fields.tiers === undefined ? [] : readTiers(fields.tiers, [...path, 'tiers'], problem);
-  return { ...readDate(fields.from, [...path, 'from'], problem), row: { rates, perRequest, tiers } };
+  return { ...readDate(fields.from, [...path, 'from'], problem), row: { rates, units, perRequest, tiers } };
 }
 
-function readTiers(value: unknown, path: readonly (string | number)[], problem: Problem): readonly Tier[] {
+const OTHER_FIELDS = ['perImage', 'perSecond', 'characters', 'perRequest', 'from', 'tiers'];
+
+function readUnits(fields: Fields, path: Path, problem: Problem): UnitRates {
+  const perSecond = readAmount(fields, 'perSecond', path, problem);
+  return {
+    perImage: readImagePrices(fields, path, problem),
+    perHour: perSecond && { ...perSecond, digits: perSecond.digits * SECONDS_PER_HOUR },
+    characters: readAmount(fields, 'characters', path, problem),
+  };
+}
+
+function readTiers(value: unknown, path: Path, problem: Problem): readonly Tier[] {
   if (!Array.isArray(value)) {
     problem(path, 'must be a list');
     return [];
@@ -131,30 +145,7 @@ function readTiers(value: unknown, path: readonly (string | number)[], problem: 
   });
 }
 
-function readFields(
-  value: unknown,
-  path: readonly (string | number)[],
-  known: readonly string[],
-  problem: Problem,
-): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problem(path, 'must be a price such as { input: 2.5, output: 10 }');
-    return {};
-  }
-  for (const field of Object.keys(value)) {
-    if (known.includes(field)) continue;
-    const near = nearest(field, known);
-    const hint = near === undefined ? `there are: ${known.join(', ')}` : `did you mean ${near}?`;
-    problem([...path, field], `is no field of a price; ${hint}`);
-  }
-  return { ...value };
-}
-
-function readRates(
-  fields: Readonly<Record<string, unknown>>,
-  path: readonly (string | number)[],
-  problem: Problem,
-): Rates {
+function readRates(fields: Fields, path: Path, problem: Problem): Rates {
   const rates: Partial<Record<Rate, Decimal>> = {};
   for (const rate of RATES) {
     const amount = readAmount(fields, rate, path, problem);
@@ -163,22 +154,9 @@ function readRates(
   return rates;
 }
 
-function readAmount(
-  fields: Readonly<Record<string, unknown>>,
-  field: string,
-  path: readonly (string | number)[],
-  problem: Problem,
-): Decimal | undefined {
-  const value = fields[field];
-  if (value === undefined) return undefined;
-  if (typeof value === 'number' && value >= 0 && value <= MOST_AMOUNT) return decimal(value);
-  problem([...path, field], `must be a number from 0 to ${MOST_AMOUNT}`);
-  return undefined;
-}
-
 function readDate(
   value: unknown,
-  path: readonly (string | number)[],
+  path: Path,
   problem: Problem,
 ): { readonly fromMs: number; readonly from: string | undefined } {
   if (value === undefined) return { fromMs: Number.NEGATIVE_INFINITY, from: undefined };

@@ -1,8 +1,9 @@
 /** The arithmetic of one price: what a use costs, and the most a call can cost, in exact micro-quota. */
 import type { Usage } from '../../core/contracts/call.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
-import { type Decimal, inUnitsOf } from './decimal.ts';
+import { type Decimal, highest, inUnitsOf } from './decimal.ts';
 import type { TokenBounds } from './estimate.ts';
+import { SECONDS_PER_HOUR, type UnitPart, type UnitRates, type Units, unitPrice } from './unit-price.ts';
 import { wholeTokens } from './usage-sanity.ts';
 
 /** The kinds of tokens a price tells apart, in the order people read them. */
@@ -12,9 +13,11 @@ export const RATES = [
   'cacheWrite',
   'cacheWriteLong',
   'inputAudio',
+  'inputImage',
   'output',
   'reasoning',
   'outputAudio',
+  'outputImage',
 ] as const;
 export type Rate = (typeof RATES)[number];
 
@@ -24,6 +27,8 @@ export type Rates = Readonly<Partial<Record<Rate, Decimal>>>;
 /** A price as somebody wrote it down. */
 export interface PriceRow {
   readonly rates: Rates;
+  /** Beside the tokens, whatever else is sold. */
+  readonly units?: UnitRates;
   /** Currency units per call, beside the tokens. */
   readonly perRequest: Decimal | undefined;
   /** Rates of calls with more than `above` input tokens in all; what a tier does not name stays as it is below it. */
@@ -34,28 +39,59 @@ export interface Tier {
   readonly rates: Rates;
 }
 
-/** A price ready to be charged. Amounts are micro-quota, rounded up once, at the end. Neither throws or falls below 0n. */
+/** One kind of what was used. */
+export interface PricePart {
+  readonly bucket: Rate | UnitPart['bucket'] | 'request';
+  readonly count: number;
+  /** Currency units, as they are written down: for a million tokens or characters, an hour of sound, an image, a call. */
+  readonly price: Decimal;
+  /** What all of it comes to, in quota units; of a price per hour cut off far behind the place where that could matter. */
+  readonly quota: Decimal;
+}
+
+/**
+ * A price ready to be charged, or what `factorPpm` millionths of it come to. Amounts are micro-quota, rounded up once, at the end.
+ * Neither throws or falls below 0n.
+ */
 export interface Price {
-  /** Each token is charged once, at its own rate; the tier of the whole input applies to the whole call. */
-  cost(usage: Usage): bigint;
+  /** Each token is charged once, at its own rate; the tier of the whole input applies to the whole call. Units come on top. */
+  cost(usage: Usage, factorPpm?: bigint): bigint;
   /** No use within these bounds costs more. */
-  most(bounds: TokenBounds): bigint;
+  most(tokens: TokenBounds, units: Units, factorPpm?: bigint): bigint;
+  /** What `cost` adds up, without what there is none of. */
+  parts(usage: Usage): readonly PricePart[];
+}
+
+/** So many millionths of an amount; rounded up. */
+export function partOf(amount: bigint, factorPpm: bigint | undefined): bigint {
+  return factorPpm === undefined ? amount : (amount * factorPpm + MILLION - 1n) / MILLION;
+}
+const MILLION = 1_000_000n;
+
+/** Whether a price names anything at all. */
+export function pricesNothing({ rates, units = {}, perRequest }: PriceRow): boolean {
+  return Object.keys(rates).length === 0 && Object.values(units).every((each) => !each) && !perRequest;
 }
 
 /**
  * The price of a row at `perUnit` quota per currency unit. A rate the row does not name follows its parent: cache read, cache
- * write and audio input follow input, the long cache write the short one, reasoning and audio output follow output. Where
- * input or output itself is missing, nothing is charged for it.
+ * write, audio and image input follow input, the long cache write the short one, reasoning, audio and image output follow output.
+ * Where input or output itself is missing, nothing is charged for it.
  */
 export function exactPrice(row: PriceRow, perUnit: bigint): Price {
-  // All amounts of the row become integers over one denominator, 10^scale, so that a whole call adds up without rounding.
-  // A rate per million tokens in micro-quota per token is P * perUnit: the two millions cancel out.
+  // All amounts of the row become integers over one denominator, 10^scale and the seconds of an hour, so that a whole call adds up
+  // without rounding. A rate per million tokens in micro-quota per token is P * perUnit: the two millions cancel out.
   const scale = Math.max(0, ...decimals(row).map((value) => value.scale));
-  const amount = (value: Decimal | undefined): bigint | undefined => value && inUnitsOf(value, scale) * perUnit;
-  const denominator = 10n ** BigInt(scale);
-  const roundUp = (sum: bigint): bigint => (sum + denominator - 1n) / denominator;
+  const amountOf = (value: Decimal): bigint => inUnitsOf(value, scale) * perUnit * SECONDS_PER_HOUR;
+  const amount = (value: Decimal | undefined): bigint | undefined => value && amountOf(value);
+  const denominator = 10n ** BigInt(scale) * SECONDS_PER_HOUR;
+  const roundUp = (sum: bigint, factorPpm: bigint | undefined): bigint =>
+    factorPpm === undefined
+      ? (sum + denominator - 1n) / denominator
+      : (sum * factorPpm + denominator * MILLION - 1n) / (denominator * MILLION);
 
   const perRequest = (amount(row.perRequest) ?? 0n) * MICRO;
+  const units = unitPrice(row.units ?? {}, amountOf);
   const levels: Level[] = [];
   let rates = row.rates;
   for (const tier of [{ above: -1, rates: {} }, ...row.tiers.toSorted((a, b) => a.above - b.above)]) {
@@ -70,37 +106,84 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
   };
 
   return {
-    cost(usage) {
-      const input = wholeTokens(usage.input);
-      const output = wholeTokens(usage.output);
-      const at = levelAt(input);
-      // Each token once: parts that claim more than there is get what is left.
-      const cacheRead = Math.min(wholeTokens(usage.cacheRead), input);
-      const cacheWrite = Math.min(wholeTokens(usage.cacheWrite), input - cacheRead);
-      const cacheWriteLong = Math.min(wholeTokens(usage.cacheWriteLong), input - cacheRead - cacheWrite);
-      const text = input - cacheRead - cacheWrite - cacheWriteLong;
-      const inputAudio = Math.min(wholeTokens(usage.inputAudio), text);
-      const reasoning = Math.min(wholeTokens(usage.reasoning), output);
-      const outputAudio = Math.min(wholeTokens(usage.outputAudio), output - reasoning);
-      const sum =
-        perRequest +
-        times(cacheRead, at.cacheRead) +
-        times(cacheWrite, at.cacheWrite) +
-        times(cacheWriteLong, at.cacheWriteLong) +
-        times(inputAudio, at.inputAudio) +
-        times(text - inputAudio, at.input) +
-        times(reasoning, at.reasoning) +
-        times(outputAudio, at.outputAudio) +
-        times(output - reasoning - outputAudio, at.output);
-      return roundUp(sum);
+    cost(usage, factorPpm) {
+      const tokens = eachOnce(usage);
+      const at = levelAt(wholeTokens(usage.input));
+      let sum = perRequest + (units?.cost(usage) ?? 0n);
+      for (const rate of RATES) sum += times(tokens[rate], at[rate]);
+      return roundUp(sum, factorPpm);
     },
-    most({ input, output, media }) {
+    parts(usage) {
+      const tokens = eachOnce(usage);
+      const at = levelAt(wholeTokens(usage.input));
+      const parts = [
+        ...RATES.map((rate) => ({
+          bucket: rate,
+          count: tokens[rate],
+          rate: at[rate],
+          amount: times(tokens[rate], at[rate]),
+        })),
+        ...(units?.parts(usage) ?? []),
+        { bucket: 'request', count: perRequest === 0n ? 0 : 1, rate: perRequest / MICRO, amount: perRequest } as const,
+      ];
+      return parts
+        .filter(({ count }) => count > 0)
+        .map(({ bucket, count, rate, amount }) => ({
+          bucket,
+          count,
+          price: { digits: rate / (perUnit * SECONDS_PER_HOUR), scale },
+          quota: inQuotaUnits(amount, scale),
+        }));
+    },
+    most({ input, output, media }, bounds, factorPpm) {
       const at = levelAt(input);
       return roundUp(
-        perRequest + times(input, media ? at.dearestMedia : at.dearestText) + times(output, at.dearestOutput),
+        perRequest +
+          times(input, media ? at.dearestMedia : at.dearestText) +
+          times(output, at.dearestOutput) +
+          (units?.most(bounds) ?? 0n),
+        factorPpm,
       );
     },
   };
+}
+
+/** How many tokens are charged at each rate: parts that claim more than there is get what is left. */
+function eachOnce(usage: Usage): Readonly<Record<Rate, number>> {
+  const input = wholeTokens(usage.input);
+  const output = wholeTokens(usage.output);
+  const cacheRead = Math.min(wholeTokens(usage.cacheRead), input);
+  const cacheWrite = Math.min(wholeTokens(usage.cacheWrite), input - cacheRead);
+  const cacheWriteLong = Math.min(wholeTokens(usage.cacheWriteLong), input - cacheRead - cacheWrite);
+  const text = input - cacheRead - cacheWrite - cacheWriteLong;
+  const inputAudio = Math.min(wholeTokens(usage.inputAudio), text);
+  const inputImage = Math.min(wholeTokens(usage.inputImage), text - inputAudio);
+  const reasoning = Math.min(wholeTokens(usage.reasoning), output);
+  const outputAudio = Math.min(wholeTokens(usage.outputAudio), output - reasoning);
+  const outputImage = Math.min(wholeTokens(usage.outputImage), output - reasoning - outputAudio);
+  return {
+    input: text - inputAudio - inputImage,
+    cacheRead,
+    cacheWrite,
+    cacheWriteLong,
+    inputAudio,
+    inputImage,
+    output: output - reasoning - outputAudio - outputImage,
+    reasoning,
+    outputAudio,
+    outputImage,
+  };
+}
+
+/** Places behind those that a decimal number needs, where a part of an hour makes one without an end. */
+const BEYOND = 20;
+
+/** Micro-quota over `10^scale` and the seconds of an hour, as quota units. */
+function inQuotaUnits(amount: bigint, scale: number): Decimal {
+  // An hour has 9 times 400 seconds, and 1/400 is 0.0025: what is left is to divide by nine.
+  const digits = amount * 25n;
+  if (digits % 9n === 0n) return { digits: digits / 9n, scale: scale + 10 };
+  return { digits: (digits * 10n ** BigInt(BEYOND)) / 9n, scale: scale + 10 + BEYOND };
 }
 
 /** Most kinds of tokens do not occur in a use: no big integer is made for them. */
@@ -127,9 +210,11 @@ function level(
   const cacheWrite = amount(rates.cacheWrite) ?? input;
   const cacheWriteLong = amount(rates.cacheWriteLong) ?? cacheWrite;
   const inputAudio = amount(rates.inputAudio) ?? input;
+  const inputImage = amount(rates.inputImage) ?? input;
   const output = amount(rates.output) ?? 0n;
   const reasoning = amount(rates.reasoning) ?? output;
   const outputAudio = amount(rates.outputAudio) ?? output;
+  const outputImage = amount(rates.outputImage) ?? output;
   const dearestText = highest([input, cacheRead, cacheWrite, cacheWriteLong, below?.dearestText ?? 0n]);
   return {
     above,
@@ -138,22 +223,20 @@ function level(
     cacheWrite,
     cacheWriteLong,
     inputAudio,
+    inputImage,
     output,
     reasoning,
     outputAudio,
+    outputImage,
     dearestText,
-    dearestMedia: highest([dearestText, inputAudio, below?.dearestMedia ?? 0n]),
-    dearestOutput: highest([output, reasoning, outputAudio, below?.dearestOutput ?? 0n]),
+    dearestMedia: highest([dearestText, inputAudio, inputImage, below?.dearestMedia ?? 0n]),
+    dearestOutput: highest([output, reasoning, outputAudio, outputImage, below?.dearestOutput ?? 0n]),
   };
 }
 
 function decimals(row: PriceRow): Decimal[] {
+  const { perImage, perHour, characters } = row.units ?? {};
   const rates = [row.rates, ...row.tiers.map((tier) => tier.rates)].flatMap((each) => Object.values(each));
-  return row.perRequest ? [...rates, row.perRequest] : rates;
-}
-
-function highest(amounts: readonly bigint[]): bigint {
-  let most = 0n;
-  for (const amount of amounts) if (amount > most) most = amount;
-  return most;
+  const others = [row.perRequest, perHour, characters, ...(perImage?.values() ?? [])];
+  return [...rates, ...others.filter((each) => each !== undefined)];
 }

@@ -1,12 +1,13 @@
 /** Recovery: closes what a dead run of the gateway left open, and what this one could not write down in time. */
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
 import type { Host, Store } from '../../core/plugin.ts';
-import { closeSteps } from './ledger.ts';
+import { closeSteps, type Extra } from './holds.ts';
+import { inQuota } from './in-quota.ts';
 
 /** Holds per atomic list: long enough to share a commit, short enough to leave the store to others. */
 const BATCH = 500;
 
-interface OpenHold {
+interface HoldRow {
   readonly id: string;
   readonly accountId: number;
   readonly keyId: number;
@@ -17,6 +18,12 @@ interface OpenHold {
   readonly stream: number;
   readonly ip: string;
   readonly createdMs: number;
+  readonly fromAccount: number;
+}
+
+/** One with what it is taken from beside account and key. */
+interface OpenHold extends HoldRow {
+  readonly extras: readonly Extra[];
 }
 
 /**
@@ -56,21 +63,41 @@ async function close({ store, clock }: Host, records: Records | undefined, holds
   const atMs = clock.now();
   const failed = await store.atomic(
     holds.flatMap((hold) => [
-      ...closeSteps({ ...hold, amount: BigInt(hold.amount) }, BigInt(hold.delivered), atMs, 'recovery'),
+      ...closeSteps(
+        { ...hold, fromAccount: hold.fromAccount === 1, amount: BigInt(hold.amount) },
+        BigInt(hold.delivered),
+        atMs,
+        'recovery',
+      ),
       ...(records?.steps(recordOf(hold)) ?? []),
     ]),
   );
   if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
 }
 
-function openHolds(store: Store, whose: 'boot = ?' | 'boot <> ?', boot: string): Promise<readonly OpenHold[]> {
-  return store.all<OpenHold>(
+async function openHolds(store: Store, whose: 'boot = ?' | 'boot <> ?', boot: string): Promise<readonly OpenHold[]> {
+  const holds = await store.all<HoldRow>(
     `SELECT id, account_id AS "accountId", key_id AS "keyId", CAST(amount AS TEXT) AS amount,
-        CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs"
+        CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs",
+        from_account AS "fromAccount"
       FROM hold WHERE ${whose} ORDER BY id LIMIT ?`,
     boot,
     BATCH,
   );
+  const last = holds.at(-1);
+  if (last === undefined) return [];
+  // A hold has its layers from the beginning to its end: of one that has ended meanwhile nothing is asked for.
+  const layers = await store.all<Extra & { readonly holdId: string }>(
+    `SELECT hold_id AS "holdId", kind, owner, window_start AS "windowStart" FROM hold_layer
+      WHERE hold_id IN (SELECT id FROM hold WHERE ${whose} AND id <= ?) ORDER BY hold_id, kind, owner`,
+    boot,
+    last.id,
+  );
+  const extras = new Map<string, Extra[]>();
+  for (const { holdId, kind, owner, windowStart } of layers) {
+    extras.set(holdId, [...(extras.get(holdId) ?? []), { kind, owner, windowStart }]);
+  }
+  return holds.map((hold) => ({ ...hold, extras: extras.get(hold.id) ?? [] }));
 }
 
 function recordOf(hold: OpenHold): UsageRecord {
@@ -87,9 +114,10 @@ function recordOf(hold: OpenHold): UsageRecord {
     status: 500,
     usage: undefined,
     charged: BigInt(hold.delivered),
+    ...(hold.fromAccount === 0 && { included: true }),
     durationMs: 0,
     firstByteMs: undefined,
     ip: hold.ip,
-    other: {},
+    other: { held: inQuota(BigInt(hold.amount)) },
   };
 }

@@ -1,12 +1,16 @@
 /** The section `quota` of gateway.yaml. */
 import { schema } from '../../core/plugin.ts';
 import { ESTIMATE_DEFAULTS, type EstimateOptions } from './estimate.ts';
+import { type PlansSection, plansSchema } from './plans.ts';
 
 export interface QuotaSection extends EstimateOptions {
   /** Quota units in one currency unit. */
   readonly perUnit: number;
   /** Calls of a model that has no price. */
   readonly unpriced: 'refuse' | 'free';
+  /** Quota units that a new account begins with. */
+  readonly welcome: number;
+  readonly plans: PlansSection;
 }
 
 export const quotaSection = schema<QuotaSection>({
@@ -44,5 +48,13 @@ export const quotaSection = schema<QuotaSection>({
       enum: ['refuse', 'free'],
       default: 'refuse',
     },
+    welcome: {
+      description: 'Quota units that a new account begins with.',
+      type: 'integer',
+      minimum: 0,
+      maximum: 1_000_000_000_000,
+      default: 0,
+    },
+    plans: plansSchema,
   },
 });

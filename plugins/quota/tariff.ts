@@ -1,33 +1,41 @@
 /** What an exchange may cost and what it comes to: the price book applied to the catalog. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { type Call, type Exchange, refuse } from '../../core/plugin.ts';
+import { type PriceRow, partOf } from './price.ts';
 import type { PriceBook, Upstream } from './price-book.ts';
 import type { QuotaSection } from './sections.ts';
 import { saneUsage } from './usage-sanity.ts';
 
 export interface Tariff {
   /**
-   * The most a call can cost, whichever of its model's channels or fallbacks serves it. Refuses a model that is unknown
-   * (404) or has no price (402).
+   * The most a call can cost, whichever of its model's channels or fallbacks serves it: the price, or so many millionths of it.
+   * Refuses a model that is unknown (404) or has no price (402).
    */
-  most(call: Call, atMs: number): bigint;
+  most(call: Call, atMs: number, factorPpm: bigint | undefined): bigint;
   /**
    * What an exchange comes to by now, whether or not its hold covers that. Nothing is due for failures, the vendor's or
    * ours, before the first byte was delivered. `fixed` is the price of a passage; undefined for a call.
    */
-  due(x: Exchange, fixed: bigint | undefined): bigint;
-  /** The prices of all models for people, one line each; warnings for those that have none. */
-  lines(atMs: number): readonly string[];
+  due(x: Exchange, fixed: bigint | undefined, factorPpm: bigint | undefined): bigint;
+  /** The price that an exchange was charged by, for its record; undefined where nothing has one. */
+  rowOf(x: Exchange): PriceRow | undefined;
+  /** Whether what served it costs nothing only for want of a price. */
+  isUnpriced(x: Exchange): boolean;
+  /**
+   * The prices for people, one line each, and warnings for models that have none: of all models or, for a name, of all that may
+   * serve it. Refuses (404) a name that is unknown.
+   */
+  lines(atMs: number, name?: string): readonly string[];
 }
 
 export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSection): Tariff {
   return {
-    most(call, atMs) {
+    most(call, atMs, factorPpm) {
       catalog.require(call.model);
       let dearest = 0n;
-      for (const model of catalog.chain(call.model)) {
+      for (const model of catalog.chain(call.model, call.style)) {
         for (const from of model.from) {
-          const amount = book.most(model, upstreamOf(from), call.bounds, atMs, options);
+          const amount = book.most(model, upstreamOf(from), call.bounds, atMs, options, factorPpm);
           if (amount === undefined && options.unpriced === 'refuse') refuseUnpriced(model);
           if (amount !== undefined && amount > dearest) dearest = amount;
         }
@@ -35,23 +43,30 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
       return dearest;
     },
 
-    due(x, fixed) {
+    due(x, fixed, factorPpm) {
       if (x.outcome === 'refused' || (x.outcome === 'failed' && !x.delivered)) return 0n;
-      if (fixed !== undefined) return x.delivered || x.outcome === 'served' ? fixed : 0n;
+      if (fixed !== undefined) return x.delivered || x.outcome === 'served' ? partOf(fixed, factorPpm) : 0n;
       if (x.usage === undefined || x.served === undefined) return 0n;
       // Charged for the moment it was held for: a price that changes on the way cannot outgrow the hold.
       const model = catalog.require(x.served.priced);
-      return book.cost(model, upstreamOf(x.served), saneUsage(x.usage).usage, x.startedMs) ?? 0n;
+      return book.cost(model, upstreamOf(x.served), saneUsage(x.usage).usage, x.startedMs, factorPpm) ?? 0n;
     },
 
-    lines(atMs) {
-      const models = new Map(
-        catalog
-          .names()
-          .map((name) => catalog.require(name))
-          .map((model) => [model.name, model]),
-      );
-      return [...models.values()].flatMap((model) => {
+    rowOf(x) {
+      if (x.served === undefined) return undefined;
+      return book.row(catalog.require(x.served.priced), upstreamOf(x.served), x.startedMs);
+    },
+
+    isUnpriced(x) {
+      if (options.unpriced === 'refuse' || x.served === undefined) return false;
+      const model = catalog.require(x.served.priced);
+      return !model.free && book.row(model, upstreamOf(x.served), x.startedMs) === undefined;
+    },
+
+    lines(atMs, name) {
+      const models = name === undefined ? catalog.names().map((each) => catalog.require(each)) : catalog.chain(name);
+      // Behind an alias stands a model that is there already.
+      return [...new Set(models)].flatMap((model) => {
         const prices = model.from.map((from) => book.describe(model, upstreamOf(from), atMs));
         if (!prices.includes(undefined)) return [...new Set(prices)].map((price) => `price of ${price}`);
         return options.unpriced === 'refuse'
@@ -63,7 +78,7 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
 }
 
 /** What the price book wants to know of a place where a model may be had. */
-function upstreamOf(from: Model['from'][number]): Upstream {
+export function upstreamOf(from: Model['from'][number]): Upstream {
   return { vendor: from.channel.vendor, url: from.channel.url, model: from.model };
 }
 
@@ -71,7 +86,7 @@ function refuseUnpriced(model: Model): never {
   refuse(
     402,
     'model_not_priced',
-    `The model "${model.name}" has no price. Give it one under \`prices:\` in gateway.yaml, or say \`free: true\` in its entry.`,
+    `The model "${model.name}" has no price, or none for calls of this kind. Give it one under \`prices:\` in gateway.yaml, or say \`free: true\` in its entry.`,
     { param: 'model', headers: { 'x-should-retry': 'false' } },
   );
 }

@@ -1,9 +1,41 @@
-/** The plugin `styles`: the kinds of requests this gateway understands. */
+/** The plugin `styles`: the kinds of requests this gateway understands, and the answers it keeps so that they can be continued. */
+import { Catalog } from '../../core/contracts/catalog.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { definePlugin } from '../../core/plugin.ts';
+import { speech, transcription, translation } from './audio/index.ts';
 import { chat } from './chat/index.ts';
+import { completions } from './completions/index.ts';
+import { embeddings } from './embeddings/index.ts';
+import { createResponseHistory, migrations, responsesSection } from './history/index.ts';
+import { imageStyles, variationsRoute } from './images/index.ts';
+import { countTokensRoute } from './messages/count-tokens.ts';
+import { messages } from './messages/index.ts';
+import { responses } from './responses/index.ts';
 
 export default definePlugin({
   name: 'styles',
   api: 1,
-  create: () => ({ styles: [chat] }),
+  sections: { responses: responsesSection },
+  migrations,
+  wants: [Catalog, Keys],
+  create(host, config) {
+    const { recall, settle, routes, start, stop } = createResponseHistory(host, config.responses);
+    return {
+      styles: [
+        chat,
+        { ...responses, recall },
+        messages,
+        completions,
+        embeddings,
+        ...imageStyles(host.clock),
+        speech,
+        transcription,
+        translation,
+      ],
+      routes: [...routes, countTokensRoute(host), variationsRoute],
+      settle,
+      start,
+      stop,
+    };
+  },
 });

@@ -19,6 +19,17 @@ export interface Load {
   readonly rampUs?: number;
   /** Reads the server's memory so many seconds after the start, too. */
   readonly memoryAtS?: number;
+  /** Else a chat request. */
+  readonly ask?: Ask;
+}
+
+/** A request of another kind. */
+export interface Ask {
+  readonly path: string;
+  /** `name: value` */
+  readonly headers: readonly string[];
+  /** The file with its body. */
+  readonly body: string;
 }
 
 /** What came of it. Times are microseconds, memory is KiB; undefined is not measured. */
@@ -42,8 +53,14 @@ export interface LoadTools {
   /** Can time streams and single microseconds. */
   readonly exact: boolean;
   /** A vendor whose streams have so many events, so far apart. */
-  vendor(events: number, gapMs: number): Promise<{ readonly port: number; readonly process: Running }>;
+  vendor(events: number, gapMs: number): Promise<MockVendor>;
   measure(target: Target, load: Load): Promise<Sample>;
+}
+
+/** A vendor's part, played by a process. */
+export interface MockVendor {
+  readonly port: number;
+  readonly process: Running;
 }
 
 const SOURCES = join(ROOT, '../shared/tools/load');
@@ -88,7 +105,8 @@ async function compiled(): Promise<LoadTools> {
         'ramp-us': load.rampUs,
         'mid-rss': load.memoryAtS,
         pid: target.pid,
-        body: bodies(load.stream),
+        path: load.ask?.path,
+        body: load.ask?.body ?? bodies(load.stream),
         maxs: LONGEST_S,
         // What the server does about an answer after it has sent it belongs to its cost.
         'post-ms': 50,
@@ -96,7 +114,7 @@ async function compiled(): Promise<LoadTools> {
       const words = Object.entries(options).flatMap(([name, value]) =>
         value === undefined ? [] : [`--${name}`, `${value}`],
       );
-      for (const header of target.headers) words.push('--hdr', header);
+      for (const header of [...target.headers, ...(load.ask?.headers ?? [])]) words.push('--hdr', header);
       if (load.stream) words.push('--sse');
       const said = JSON.parse(await run(onCore(CORE.load, [join(bin, 'lg'), ...words]))) as Record<string, number>;
       const counted = (name: string): number => said[name] ?? 0;
@@ -117,18 +135,22 @@ async function compiled(): Promise<LoadTools> {
   };
 }
 
+/** A vendor on node, whose streams speak the style in which they are asked. */
+export async function polyglotVendor(events: number, gapMs: number): Promise<MockVendor> {
+  const port = await freePort();
+  const options = [`${port}`, `${events}`, `${gapMs}`];
+  const running = start(onCore(CORE.load, [process.execPath, script('./mock-vendor.mjs'), ...options]));
+  await running.says(/ready/);
+  return { port, process: running };
+}
+
 async function standIn(): Promise<LoadTools> {
   const folder = await install('autocannon', { autocannon: '8.0.0' });
   const autocannon = join(folder, 'node_modules/autocannon/autocannon.js');
   const bodies = requestBodies();
   return {
     exact: false,
-    async vendor() {
-      const port = await freePort();
-      const running = start(onCore(CORE.load, [process.execPath, script('./mock-vendor.mjs'), `${port}`]));
-      await running.says(/ready/);
-      return { port, process: running };
-    },
+    vendor: polyglotVendor,
     async measure(target, load) {
       // It ends with a sample: those of a second would make every short load one of a second.
       const words = [

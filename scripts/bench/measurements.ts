@@ -1,8 +1,12 @@
-/** What is measured: whole answers at full speed and at a low rate, streams many and few, and the memory of held streams. */
-import type { LoadTools, Sample } from './load.ts';
+/**
+ * What is measured: whole answers at full speed and at a low rate, streams many and few, translated streams beside our own that
+ * are not, and the memory of held streams.
+ */
+import { type Load, type LoadTools, polyglotVendor, type Sample } from './load.ts';
 import { CORE, descriptors, moveTo } from './machine.ts';
+import { askOf, BYTES, type Pair, TRANSLATED } from './pairs.ts';
 import { inTurns, type Rounds, type Who } from './rounds.ts';
-import type { Server, Target, Variant } from './variants.ts';
+import { type Server, startTranslator, type Target, type Variant } from './variants.ts';
 
 /** How much of everything is done. */
 export interface Scale {
@@ -29,6 +33,8 @@ export interface Measured {
   readonly manyStreams: Rounds | undefined;
   /** 32 streams that begin in the same instant. */
   readonly fewStreams: Rounds | undefined;
+  /** As many again, each kind of translation by itself; all on one server of ours. */
+  readonly translated: Rounds<Pair> | undefined;
   /** Many slow streams, on a server that is fresh. */
   readonly held: Rounds | undefined;
   readonly heldStreams: number;
@@ -72,14 +78,7 @@ export async function measureAll(
   if (tools.exact) {
     say('200 streams, 20,000 events per second');
     manyStreams = await inTurns(proxies, scale.fewerRounds, (who) =>
-      tools.measure(targets.get(who)!, {
-        stream: true,
-        connections: 200,
-        requests: 200 * (scale.seconds + 1),
-        warm: 200,
-        // The events of all streams are spread evenly over the time between two of one.
-        rampUs: (GAP_MS * 1_000) / 200,
-      }),
+      tools.measure(targets.get(who)!, manyStreamsLoad(scale)),
     );
     say('32 streams that begin in the same instant');
     fewStreams = await inTurns(everybody, scale.fewerRounds, (who) =>
@@ -104,8 +103,21 @@ export async function measureAll(
   if (heldStreams < scale.heldStreams) {
     say(`only ${heldStreams} streams are held: each takes two descriptors, and ulimit -n is ${descriptors()}`);
   }
+  const translated = tools.exact ? await measureTranslated(tools, scale, say) : undefined;
   const held = tools.exact ? await measureHeld(variants, tools, heldStreams, scale.heldGapMs, say) : undefined;
-  return { whole, calm, manyStreams, fewStreams, held, heldStreams };
+  return { whole, calm, manyStreams, fewStreams, translated, held, heldStreams };
+}
+
+/** 20,000 events per second. */
+function manyStreamsLoad({ seconds }: Scale): Load {
+  return {
+    stream: true,
+    connections: 200,
+    requests: 200 * (seconds + 1),
+    warm: 200,
+    // The events of all streams are spread evenly over the time between two of one.
+    rampUs: (GAP_MS * 1_000) / 200,
+  };
 }
 
 /** Runs what will be measured until it is compiled. Requests per second. */
@@ -114,6 +126,29 @@ async function warmUp(target: Target, tools: LoadTools): Promise<number> {
   if (tools.exact) await tools.measure(target, { stream: true, connections: 100, requests: 200 });
   const requests = Math.round(first.perSecond);
   return (await tools.measure(target, { stream: false, connections: CONNECTIONS, requests })).perSecond;
+}
+
+/** Vendor, server and load are the same for all, so that nothing but the translation makes a difference. */
+async function measureTranslated(
+  tools: LoadTools,
+  scale: Scale,
+  say: (sentence: string) => void,
+): Promise<Rounds<Pair>> {
+  say('translated streams, 20,000 events per second');
+  const vendor = await polyglotVendor(EVENTS, GAP_MS);
+  const server = await startTranslator(vendor.port);
+  const pairs = [BYTES, ...TRANSLATED];
+  for (const pair of pairs) {
+    await tools.measure(server, { stream: true, connections: 100, requests: 200, ask: askOf(pair) });
+  }
+  const rounds = await inTurns(pairs, scale.fewerRounds, async (pair) => {
+    const sample = await tools.measure(server, { ...manyStreamsLoad(scale), ask: askOf(pair) });
+    // The vendor's events count: what a client gets for one may be none, or several.
+    return { ...sample, cpuPerEvent: sample.cpu && sample.cpu / EVENTS };
+  });
+  await server.stop();
+  await vendor.process.stop();
+  return rounds;
 }
 
 /** Each on a server of its own: memory that earlier loads have left free would be counted for nothing. */

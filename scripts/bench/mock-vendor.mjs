@@ -1,12 +1,11 @@
-// A mock vendor for machines without a C compiler: the same answers as the C one, at a fifth of its pace.
+// A mock vendor that streams in every wire format that Turnpike reads. For machines without a C compiler it stands in for the C
+// one, with the same chat answers at a fifth of its pace. `node mock-vendor.mjs PORT EVENTS GAP_MS`
 import { createServer } from 'node:http';
 
-const [port] = process.argv.slice(2);
-const EVENTS = 60;
-const GAP_MS = 10;
+const [port, events, gapMs] = process.argv.slice(2).map(Number);
 
-const usage = { prompt_tokens: 412, completion_tokens: 96, total_tokens: 508 };
 const about = { id: 'chatcmpl-A1b2C3d4E5f6G7h8I9j0', created: 1_760_000_000, model: 'gpt-4o-mini-2024-07-18' };
+const usage = { prompt_tokens: 412, completion_tokens: 96, total_tokens: 508 };
 const content = 'the quick brown fox jumps over it '.repeat(12).slice(0, 400);
 const whole = JSON.stringify({
   ...about,
@@ -14,28 +13,102 @@ const whole = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' }],
   usage,
 });
-const chunk = (choices, more) =>
-  `data: ${JSON.stringify({ ...about, object: 'chat.completion.chunk', choices, ...more })}\n\n`;
-const event = chunk([{ index: 0, delta: { content: 'x'.repeat(40) }, finish_reason: null }]);
-const end = `${chunk([{ index: 0, delta: {}, finish_reason: 'stop' }])}${chunk([], { usage })}data: [DONE]\n\n`;
 
-createServer((request, response) => {
+/** As long as the C one's. */
+const TEXT = 'x'.repeat(59);
+/** The last text: what the load generator looks for at the end of a stream, which in most formats no event says. */
+const LAST = '[DONE]';
+/** All of them. */
+const SAID = TEXT.repeat(events) + LAST;
+
+const event = (data, name) => `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+const named = (type, data) => event({ type, ...data }, type);
+
+const chunk = (choices, more) => event({ ...about, object: 'chat.completion.chunk', choices, ...more });
+const chat = {
+  before: chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
+  delta: (content) => chunk([{ index: 0, delta: { content }, logprobs: null, finish_reason: null }], { usage: null }),
+  after: `${chunk([{ index: 0, delta: {}, finish_reason: 'stop' }])}${chunk([], { usage })}data: [DONE]\n\n`,
+};
+
+const message = { id: 'msg_01A1b2C3d4E5f6G7h8I9j0', type: 'message', role: 'assistant', model: 'claude-haiku-4-5' };
+const messages = {
+  before:
+    named('message_start', { message: { ...message, content: [], usage: { input_tokens: 412, output_tokens: 1 } } }) +
+    named('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }) +
+    named('ping'),
+  delta: (text) => named('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
+  after:
+    named('content_block_stop', { index: 0 }) +
+    named('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 96 } }) +
+    named('message_stop'),
+};
+
+const response = { id: 'resp_01a2b3c4d5e6f708', object: 'response', created_at: about.created, model: about.model };
+const place = { item_id: 'msg_006dcb10dc68b990006931d75a58dc819b', output_index: 0, content_index: 0 };
+const part = (text) => ({ type: 'output_text', annotations: [], logprobs: [], text });
+const item = (status, content) => ({ id: place.item_id, type: 'message', status, role: 'assistant', content });
+const done = item('completed', [part(SAID)]);
+const used = { input_tokens: 412, output_tokens: 96, total_tokens: 508 };
+const responses = {
+  before:
+    named('response.created', { response: { ...response, status: 'in_progress', output: [] } }) +
+    named('response.output_item.added', { output_index: 0, item: item('in_progress', []) }) +
+    named('response.content_part.added', { ...place, part: part('') }),
+  delta: (delta) =>
+    named('response.output_text.delta', { ...place, delta, logprobs: [], obfuscation: 'ccp2zCh6hoV22' }),
+  after:
+    named('response.output_text.done', { ...place, text: SAID, logprobs: [] }) +
+    named('response.content_part.done', { ...place, part: part(SAID) }) +
+    named('response.output_item.done', { output_index: 0, item: done }) +
+    named('response.completed', { response: { ...response, status: 'completed', output: [done], usage: used } }),
+};
+
+const candidates = (text, more) => [{ content: { parts: [{ text }], role: 'model' }, ...more, index: 0 }];
+const counts = { promptTokenCount: 412, candidatesTokenCount: 96, totalTokenCount: 508 };
+const told = { usageMetadata: counts, modelVersion: 'gemini-3.5-flash', responseId: 'g1P6aZnMMZq5qtsPj9fyuQ8' };
+const gemini = {
+  before: '',
+  delta: (text) => event({ candidates: candidates(text), ...told }),
+  after: event({ candidates: candidates('', { finishReason: 'STOP' }), ...told }),
+};
+
+/** What is streamed where, by the end of the path: the bytes of the first event and of every next one, and the end. */
+const STREAMS = new Map(
+  Object.entries({ completions: chat, messages, responses, streamGenerateContent: gemini }).map(
+    ([path, { before, delta, after }]) => [
+      path,
+      [before + delta(TEXT), delta(TEXT), delta(LAST) + after].map((text) => Buffer.from(text)),
+    ],
+  ),
+);
+
+function stream([first, next, last], response) {
+  let sent = 0;
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  const timer = setInterval(() => {
+    if (sent < events) response.write(sent === 0 ? first : next);
+    else response.end(last);
+    sent++;
+  }, gapMs);
+  response.on('close', () => clearInterval(timer));
+}
+
+const server = createServer((request, response) => {
   let body = '';
   request.on('data', (bytes) => {
     body += bytes;
   });
   request.on('end', () => {
-    if (!/"stream": ?true/.test(body)) {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
-      response.end(whole);
+    const [word] = /\w+(?=\?|$)/.exec(request.url) ?? [];
+    if (word === 'streamGenerateContent' || /"stream": ?true/.test(body)) {
+      stream(STREAMS.get(word), response);
       return;
     }
-    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-    let sent = 0;
-    const timer = setInterval(() => {
-      if (sent++ < EVENTS) response.write(event);
-      else response.end(end);
-    }, GAP_MS);
-    response.on('close', () => clearInterval(timer));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
+    response.end(whole);
   });
-}).listen(port, '127.0.0.1', () => process.stdout.write('ready\n'));
+});
+// Longer than anybody rests between two loads: connections that die at a time of their own would be errors of the measured.
+server.keepAliveTimeout = 120_000;
+server.listen(port, '127.0.0.1', () => process.stdout.write('ready\n'));

@@ -1,5 +1,6 @@
 /** The tables of a bench, in Markdown: what everybody takes, and how far Turnpike is from its targets. */
 import type { Measured } from './measurements.ts';
+import { BYTES, TRANSLATED } from './pairs.ts';
 import { added, addedRatio, type Pick, type Rounds, ratio, typical, type Who } from './rounds.ts';
 
 const cpu: Pick = (sample) => sample.cpu;
@@ -27,7 +28,7 @@ interface Goal {
 
 /** All tables. `titles` says how everybody is called. */
 export function report(measured: Measured, titles: ReadonlyMap<Who, string>): string {
-  const { whole, calm, manyStreams, fewStreams, held, heldStreams } = measured;
+  const { whole, calm, manyStreams, fewStreams, translated, held, heldStreams } = measured;
   const rows = (rounds: Rounds, cells: (who: Who) => readonly string[]) =>
     [...rounds.keys()].map((who) => [titles.get(who) ?? who, ...cells(who)]);
   const parts = [
@@ -102,6 +103,20 @@ export function report(measured: Measured, titles: ReadonlyMap<Who, string>): st
       ),
     );
   }
+  if (translated !== undefined) {
+    parts.push(
+      heading('Translated: 200 streams, 20,000 events/s, the server on one core'),
+      table(
+        ['', 'CPU µs/event', '× bytes', 'failed'],
+        [...translated.keys()].map((pair) => [
+          pair.title,
+          number(typical(translated, pair, cpuPerEvent), 1),
+          number(ratio(translated, pair, BYTES, cpuPerEvent), 2),
+          number(typical(translated, pair, failed)),
+        ]),
+      ),
+    );
+  }
   if (held !== undefined) {
     parts.push(
       heading(`${heldStreams} streams held`),
@@ -124,7 +139,7 @@ export function report(measured: Measured, titles: ReadonlyMap<Who, string>): st
 const NONE: Rounds = new Map();
 
 function goals(measured: Measured): readonly Goal[] {
-  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, held = NONE } = measured;
+  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, translated = new Map(), held = NONE } = measured;
   const bareCpu = ratio(whole, 'turnpike', 'bare', cpu);
   return [
     { id: 'T1', what: 'CPU per request, × bare', value: bareCpu, must: 0.8, goal: 0.65, better: 'less' },
@@ -224,6 +239,14 @@ function goals(measured: Measured): readonly Goal[] {
       goal: 4,
       better: 'more',
     },
+    ...TRANSLATED.map((pair) => ({
+      id: 'T10',
+      what: `CPU per event, translated (${pair.title}), × bytes`,
+      value: ratio(translated, pair, BYTES, cpuPerEvent),
+      must: 3,
+      goal: 2,
+      better: 'less' as const,
+    })),
   ];
 }
 

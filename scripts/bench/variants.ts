@@ -80,41 +80,79 @@ export async function portkey(): Promise<Variant> {
   };
 }
 
-/** Turnpike with the pipeline of the shipped gateway.yaml, a priced model, and limits that count and never refuse. */
+/** Turnpike as a user would start it. */
 export const turnpike: Variant = {
   name: 'turnpike',
   title: 'Turnpike',
-  async start(upstream) {
-    const port = await freePort();
-    const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
-      readonly pipeline: readonly string[];
-      readonly limits: Readonly<Record<string, number>>;
-    };
-    const data = emptied(`data-${port}`);
-    const config = write(
-      `data-${port}/gateway.yaml`,
-      stringify({
-        listen: { host: '127.0.0.1', port },
-        store: { driver: 'sqlite', file: join(data, 'turnpike.db') },
-        pipeline: shipped.pipeline,
-        limits: Object.fromEntries(Object.keys(shipped.limits).map((option) => [option, UNREACHED])),
-        channels: [{ name: 'mock', vendor: 'compatible', url: `http://127.0.0.1:${upstream}/v1`, key: 'vendor-key' }],
-        models: { [MODEL]: { from: ['mock'], price: { input: 0.15, output: 0.6 } } },
-      }),
-    );
-    const command = [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config];
-    const running = start(onCore(CORE.server, command));
-    const key = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1];
-    return started(running, port, [`authorization: Bearer ${key}`]);
-  },
+  start: (upstream) =>
+    startTurnpike({ [MODEL]: { vendor: 'compatible', url: `http://127.0.0.1:${upstream}/v1`, key: 'vendor-key' } }),
 };
 
-/** The model of every request. */
+/** The styles in which a vendor may be spoken to. */
+export type SpokenStyle = 'chat' | 'messages' | 'responses' | 'gemini';
+
+/** Turnpike in front of a vendor that speaks every style; its models are called by the style in which they are asked. */
+export function startTranslator(upstream: number): Promise<Server> {
+  const url = `http://127.0.0.1:${upstream}/v1`;
+  const key = 'vendor-key';
+  return startTurnpike({
+    chat: { vendor: 'compatible', speaks: ['chat'], url, key },
+    messages: { vendor: 'compatible', speaks: ['messages'], url, key },
+    responses: { vendor: 'compatible', speaks: ['responses'], url, key },
+    gemini: { vendor: 'gemini', url, key },
+  } satisfies Record<SpokenStyle, object>);
+}
+
+/**
+ * Turnpike with the pipeline of the shipped gateway.yaml, priced models, and limits that count and never refuse. `channels`: by
+ * the model that each of them has.
+ */
+async function startTurnpike(channels: Readonly<Record<string, object>>): Promise<Server> {
+  const port = await freePort();
+  const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
+    readonly pipeline: readonly string[];
+    readonly limits: Readonly<Record<string, number>>;
+  };
+  const data = emptied(`data-${port}`);
+  const models = Object.keys(channels);
+  const config = write(
+    `data-${port}/gateway.yaml`,
+    stringify({
+      listen: { host: '127.0.0.1', port },
+      store: { driver: 'sqlite', file: join(data, 'turnpike.db') },
+      pipeline: shipped.pipeline,
+      limits: Object.fromEntries(Object.keys(shipped.limits).map((option) => [option, UNREACHED])),
+      channels: models.map((model) => ({ name: `mock-${model}`, ...channels[model] })),
+      models: Object.fromEntries(
+        models.map((model) => [model, { from: [`mock-${model}`], price: { input: 0.15, output: 0.6 } }]),
+      ),
+    }),
+  );
+  const command = [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config];
+  const running = start(onCore(CORE.server, command));
+  const key = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1];
+  return started(running, port, [`authorization: Bearer ${key}`]);
+}
+
+/** The model of every chat request. */
 export const MODEL = 'gpt-4o-mini';
+
+/** What every turn says. */
+export const CONTENT: string =
+  'Explain how a toll road keeps its books, and what happens when a barrier fails. '.repeat(5);
+
+/** More than any answer has: who outruns what was set aside for it is cut off. */
+export const MAX_TOKENS = 2_048;
 
 /** A chat request of 2 KB. */
 export function chatRequest(stream: boolean): string {
-  const content = 'Explain how a toll road keeps its books, and what happens when a barrier fails. '.repeat(5);
-  const messages = ['system', 'user', 'assistant', 'user'].map((role) => ({ role, content }));
-  return JSON.stringify({ model: MODEL, stream, temperature: 0.2, max_tokens: 256, messages, user: 'u'.repeat(64) });
+  const messages = ['system', 'user', 'assistant', 'user'].map((role) => ({ role, content: CONTENT }));
+  return JSON.stringify({
+    model: MODEL,
+    stream,
+    temperature: 0.2,
+    max_tokens: MAX_TOKENS,
+    messages,
+    user: 'u'.repeat(64),
+  });
 }

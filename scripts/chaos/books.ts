@@ -1,6 +1,8 @@
 /** Holds what clients and vendors have seen against what the database says. */
-import Database from 'better-sqlite3';
+import type BetterSqlite3 from 'better-sqlite3';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { answerOf, type Call, priceOf } from './calls.ts';
+import type { Customer } from './customers.ts';
 
 /** What can be wrong, as the columns of the table. */
 export type Kind =
@@ -34,12 +36,6 @@ interface Debit {
   readonly amount: bigint;
 }
 
-/** Money that was given to an account and acknowledged, in micro-quota. */
-export interface Grant {
-  readonly accountId: number;
-  readonly granted: bigint;
-}
-
 /** How many holds are open. */
 export function openHolds(file: string): number {
   return reading(file, (db) => db.prepare('SELECT COUNT(*) FROM hold').pluck().get() as number);
@@ -52,7 +48,7 @@ export function recoveredHolds(file: string): { readonly all: number; readonly c
 }
 
 /** Everything that is wrong with these calls in the books. */
-export function compare(file: string, calls: readonly Call[], grants: readonly Grant[]): readonly Violation[] {
+export function compare(file: string, calls: readonly Call[], customers: readonly Customer[]): readonly Violation[] {
   return reading(file, (db) => {
     db.defaultSafeIntegers(true);
     const rows = db
@@ -61,9 +57,10 @@ export function compare(file: string, calls: readonly Call[], grants: readonly G
     const debits = db.prepare<[], Debit>(`SELECT ref, kind, amount FROM entry WHERE op = 'debit'`).all();
     return [
       ...doubles(rows, calls),
-      ...calls.filter(({ complete }) => complete).flatMap(billing(rows, debits)),
+      ...calls.filter(({ complete }) => complete).flatMap(billing(rows, debits, customers)),
       ...overcharges(rows, calls),
-      ...grants.flatMap(({ accountId, granted }) => {
+      ...customers.flatMap(({ accountId, credited }) => {
+        const granted = BigInt(credited) * 1_000_000n;
         const says = db
           .prepare(`SELECT granted FROM bucket WHERE kind = 'account' AND owner = ?`)
           .pluck()
@@ -76,7 +73,11 @@ export function compare(file: string, calls: readonly Call[], grants: readonly G
 }
 
 /** An answer that somebody has seen is in the books exactly once, with what it said and what that costs. */
-function billing(rows: readonly Row[], debits: readonly Debit[]): (call: Call) => readonly Violation[] {
+function billing(
+  rows: readonly Row[],
+  debits: readonly Debit[],
+  customers: readonly Customer[],
+): (call: Call) => readonly Violation[] {
   const recordOf = new Map(rows.map((row) => [row.id, row]));
   const debitsOf = new Map<string, Debit[]>();
   for (const debit of debits) debitsOf.set(debit.ref, [...(debitsOf.get(debit.ref) ?? []), debit]);
@@ -109,7 +110,8 @@ function billing(rows: readonly Row[], debits: readonly Debit[]): (call: Call) =
       .map(({ kind }) => kind)
       .sort()
       .join();
-    if (layers !== (price > 0n ? 'account,key' : '')) wrong(`was taken from: ${layers || 'nobody'}`);
+    if (layers !== (price > 0n ? customers[call.customer]!.layers.join() : ''))
+      wrong(`was taken from: ${layers || 'nobody'}`);
     for (const { kind, amount } of taken) if (amount !== price) wrong(`took ${amount} from the ${kind}`);
     if (served && shows === undefined && (call.asksUsage || !call.stream)) wrong('showed no usage');
     return found;
@@ -173,7 +175,7 @@ function inQuota(micro: bigint): string {
   return String(Number(micro) / 1_000_000);
 }
 
-function reading<T>(file: string, read: (db: Database.Database) => T): T {
+function reading<T>(file: string, read: (db: BetterSqlite3.Database) => T): T {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
     return read(db);

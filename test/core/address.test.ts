@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { canonicalAddress, canonicalRange, clientAddress, createAddressList } from '../../core/address.ts';
+import fc from '../kit/fast-check.ts';
 
 describe('an address', () => {
   it('is the same in whatever way it is written', () => {

@@ -4,14 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import fc from 'fast-check';
 import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
 import { createLog } from '../../core/log.ts';
 import { definePlugin, type Plugin, type Sections, type Service, schema, service } from '../../core/plugin.ts';
+import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
+import fc from '../kit/fast-check.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-assembly-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -32,6 +33,8 @@ const around = {
   log: createLog({ level: 'debug', write: (line) => lines.push(line), now: () => 0 }),
   clock: fakeClock(),
   lasting: new Map<string, unknown>(),
+  vault: createVault(Buffer.alloc(32, 7)),
+  ask: () => () => Promise.reject(new Error('nobody is asked here')),
   provided: new Map<string, unknown>([['from-core', 'core']]),
 };
 

@@ -191,10 +191,11 @@ describe('the control socket', () => {
       stdout: word! + stdin.length,
       stderr: '',
     }));
-    const results = await Promise.all(['a', 'b', 'c'].map((word) => askControl(path, typed(word, 'x'.repeat(60_000)))));
+    const body = 'x'.repeat(2_000_000);
+    const results = await Promise.all(['a', 'b', 'c'].map((word) => askControl(path, typed(word, body))));
     assert.deepEqual(
       results.map((result) => result?.stdout),
-      ['a60000', 'b60000', 'c60000'],
+      ['a2000000', 'b2000000', 'c2000000'],
     );
     await control.close();
   });
@@ -224,7 +225,7 @@ describe('the control socket', () => {
 
   it('hangs up on a line that is too long or no command, and runs none of it', async () => {
     const path = freshPath();
-    const control = await openControl(path, async () => assert.fail('it must not run'));
+    const control = await openControl(path, async () => assert.fail('it must not run'), 65_536);
     const line = (stdin: string) => `${JSON.stringify(typed('help', stdin))}\n`;
     for (const words of [line('x'.repeat(70_000)), line('x'.repeat(65_536)), 'x'.repeat(1 << 20)]) {
       assert.equal(await say(path, words), '');

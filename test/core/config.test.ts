@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Ajv } from 'ajv';
-import fc from 'fast-check';
 import { coreSections, readListen } from '../../core/config/core-sections.ts';
 import { ConfigError, type ConfigFile, problemLine, readConfig } from '../../core/config/file.ts';
 import { nearest } from '../../core/config/nearest.ts';
@@ -14,6 +13,7 @@ import { editorSchema } from '../../core/config/schema.ts';
 import { checkSections, throwIfWrong } from '../../core/config/sections.ts';
 import { byteSize, duration, durationMs, isAddressRange } from '../../core/config/values.ts';
 import { type Schema, schema } from '../../core/plugin.ts';
+import fc from '../kit/fast-check.ts';
 
 const text = { type: 'string', minLength: 1 };
 const texts = { type: 'array', minItems: 1, uniqueItems: true, items: text };
@@ -64,6 +64,8 @@ const sections: Readonly<Record<string, Schema>> = {
       fallback: texts,
       only: texts,
       free: { type: 'boolean', default: false },
+      strict: { type: 'boolean' },
+      quirks: {},
       price: {},
     }),
   }),
@@ -142,6 +144,21 @@ describe('files that cannot be read', () => {
     const comment = `# ${'x'.repeat(256 * 1024 - 2)}`;
     assert.doesNotMatch(problems(read(comment)), /larger/);
     assert.equal(problems(read(`${comment}x`)), 'gateway.yaml:1:1: the file is larger than 256 KiB');
+  });
+
+  it('keep the reader busy for no time, however many aliases and secrets there are', () => {
+    const many = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i));
+    const bombs = [
+      `a: &a 1\nb: [${many(4_000, () => '*a').join(', ')}]`,
+      `a: [${many(4_000, (i) => `&a${i} 1`).join(', ')}]\nb: &b [${many(4_000, (i) => `*a${i}`).join(', ')}]\nc: *b`,
+      `a:\n${many(1_000, (i) => `  - key: sk-${String(i).padStart(20, '0')}`).join('\n')}`,
+    ];
+    for (const yaml of bombs) {
+      const started = performance.now();
+      read(yaml);
+      // Work that grows with the square of them takes half a minute.
+      assert.ok(performance.now() - started < 5_000, yaml.slice(0, 40));
+    }
   });
 
   it('never make the reader throw, and never end without a word', () => {
@@ -269,6 +286,14 @@ describe('secrets', () => {
       'not-a-secret.example-short',
       'variable-secret-2',
     ]);
+  });
+
+  it('are masked in what is said of what stands before them', () => {
+    const { problems } = read('a: yes\n"a-secret-of-the-environment": yes\nkey: ${X}', {
+      X: 'a-secret-of-the-environment',
+    });
+    assert.equal(problems.length, 2);
+    assert.ok(!JSON.stringify(problems).includes('of-the-environment'), JSON.stringify(problems));
   });
 
   it('are masked in what anybody says about them', () => {
@@ -536,7 +561,7 @@ describe('core sections', () => {
       port: 8080,
       tls: undefined,
       trustProxy: [],
-      body: { jsonBytes: 16 * 1024 ** 2, uploadBytes: 32 * 1024 ** 2, depth: 64 },
+      body: { jsonBytes: 16 * 1024 ** 2, uploadBytes: 32 * 1024 ** 2, depth: 64, spool: undefined },
       drainMs: 30_000,
       onDisconnect: { stream: 'cancel', whole: 'drain' },
       attempts: { max: 3 },

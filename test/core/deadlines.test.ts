@@ -1,9 +1,9 @@
 /** Deadlines: swept together, late by no more than a sweep, and never early. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { createDeadlines, type Deadline, type Deadlines } from '../../core/deadlines.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
+import fc from '../kit/fast-check.ts';
 
 /** How late one may be. */
 const SWEEP_MS = 50;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { createEventSplitter, eventData, eventName } from '../../core/events.ts';
+import fc from '../kit/fast-check.ts';
 
 /** The events of a text fed in pieces, and the rest. */
 function split(pieces: readonly Buffer[], maxBytes = 1_000_000): { events: string[]; rest: string } | undefined {

@@ -1,8 +1,8 @@
 /** The log: one line per message whatever is in it, and no secret in any of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { createLog, createRedactor, isSecretName, type Log, type LogLevel } from '../../core/log.ts';
+import fc from '../kit/fast-check.ts';
 
 /** A log and the lines it wrote. */
 function listen(level: LogLevel = 'info'): {

@@ -1,8 +1,8 @@
 /** A gateway between a raw client and vendors that misbehave, with the time in the test's hands; and what its books say. */
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import type { JsonObject } from '../../core/plugin.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { type ChatUsage, chatRequest } from '../kit/fixtures.ts';
@@ -35,7 +35,7 @@ export async function openBench(
     clock,
     async stop() {
       // A call that hangs keeps the gateway waiting: its drain goes by the clock, and the clock by hand.
-      const hurry = setInterval(() => clock.advance(60_000), 100);
+      const hurry = setInterval(() => clock.advance(60_000), 1_000);
       const patience = new AbortController();
       const late = setTimeout(10_000, 'late', { signal: patience.signal }).catch(() => 'stopped');
       try {

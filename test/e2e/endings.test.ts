@@ -24,11 +24,12 @@ describe('a style with a bug', () => {
     ...chat,
     name: 'buggy',
     path: '/v1/buggy',
-    meter: () => ({
+    relay: () => ({
       usage: undefined,
       textLength: 0,
-      finished: false,
       error: undefined,
+      close: () => 'broken',
+      fail: () => '',
       see() {
         throw new Error('a bug of ours');
       },

@@ -1024,14 +1024,29 @@ describe('T-DOS-01 a client that takes its time', () => {
   const options = { tls: undefined, clock: fakeClock(), current: () => assert.fail(), state: () => 'ready' };
   const server = createGatewayServer(options as unknown as ServerOptions);
 
-  it('has ten seconds for a head, a minute for a request, and is looked after every second', () => {
+  it('has ten seconds for a head, five minutes for an upload, and is looked after every second', () => {
     assert.equal(server.headersTimeout, 10_000);
-    assert.equal(server.requestTimeout, 60_000);
+    assert.equal(server.requestTimeout, 300_000);
     assert.equal(server.keepAliveTimeout, 75_000);
     assert.equal(server.maxRequestsPerSocket, 1_000);
     assert.equal(server.maxConnections, 20_000);
     // One more than is allowed, so that the one too many is seen.
     assert.equal(server.maxHeadersCount, 101);
+  });
+
+  it('has a minute for a body of JSON, and no more for one that comes letter by letter', async () => {
+    const before = stand.vendor.requests.length;
+    const lines = [...authorized('content-type: application/json', 'content-length: 100'), 'expect: 100-continue'];
+    await ask(request('POST /v1/chat/completions HTTP/1.1', lines), async (client) => {
+      await client.until('HTTP/1.1 100 Continue\r\n\r\n');
+      stand.clock.advance(59_000);
+      await client.write('{');
+      stand.clock.advance(2_000);
+      const answer = await client.response();
+      assert.deepEqual([answer.status, errorOf(answer).code], [408, 'request_timeout']);
+      await closed(client);
+    });
+    assert.equal(stand.vendor.requests.length, before);
   });
 
   it('is told so with a status of its own', async () => {

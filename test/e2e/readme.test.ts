@@ -1,83 +1,33 @@
 /** What the READMEs say is so: their examples run as they stand, their commands and links exist. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { planFrom } from '../../core/assembly.ts';
+import { quirksSchema, USUAL } from '../../core/translation/quirks.ts';
 import { CERTIFICATES } from '../kit/certificates.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents } from '../kit/fixtures.ts';
 import { startGateway } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
-import { errorAnswer, streamAnswer, wholeAnswer } from '../kit/script.ts';
+import { errorAnswer, jsonAnswer, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
-
-const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const PLUGINS_README = readFileSync(join(ROOT, 'plugins/README.md'), 'utf8');
-const SHIPPED_CONFIG = join(ROOT, 'gateway.yaml');
-
-type Section = Record<string, unknown>;
-
-/** The code behind a marker `<!-- example: PATH -->`. */
-function example(markdown: string, path: string): string {
-  const code = examples(markdown).get(path);
-  assert.ok(code !== undefined, `there is no example ${path}`);
-  return code;
-}
-/** All of them, by their paths. */
-function examples(markdown: string): ReadonlyMap<string, string> {
-  const found = markdown.matchAll(/<!-- example: (\S+) -->\n```\w+\n(.*?)^```$/gms);
-  return new Map([...found].map(([, path = '', code = '']) => [path, code]));
-}
-/** The first block of a language behind a heading or another piece of text. */
-function blockAfter(markdown: string, text: string, language: string): string {
-  const start = markdown.indexOf(text);
-  assert.notEqual(start, -1, `the page does not say: ${text}`);
-  const block = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(markdown.slice(start));
-  assert.ok(block?.[1] !== undefined, `there is no ${language} behind: ${text}`);
-  return block[1];
-}
-
-/** A folder far from the checkout; with `packages`, those are found from there as if they had been installed. */
-function folder(packages: readonly string[] = []): { readonly dir: string; remove(): void } {
-  const dir = mkdtempSync(join(tmpdir(), 'turnpike-readme-'));
-  for (const name of packages) {
-    mkdirSync(dirname(join(dir, 'node_modules', name)), { recursive: true });
-    symlinkSync(name === 'turnpike' ? ROOT : join(ROOT, 'node_modules', name), join(dir, 'node_modules', name), 'dir');
-  }
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
-}
-function write(dir: string, path: string, text: string): string {
-  const file = join(dir, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
-
-/** The sections of the gateway.yaml that ships, on a free port and with a database in its own folder. */
-function shippedSections(): Section {
-  const sections = parse(readFileSync(SHIPPED_CONFIG, 'utf8')) as Section;
-  return { ...sections, listen: { ...(sections.listen as Section), port: 0 }, store: { file: './turnpike.db' } };
-}
-function firstKey(gateway: GatewayProcess): string {
-  return String(gateway.log.find(({ msg }) => msg === 'first start')?.key);
-}
+import {
+  blockAfter,
+  CORE_README,
+  example,
+  firstKey,
+  folder,
+  PLUGINS_README,
+  README,
+  ROOT,
+  run,
+  type Section,
+  SHIPPED_CONFIG,
+  shippedSections,
+  write,
+} from './readme-kit.ts';
 
 describe('the vendor example of the README', () => {
   let place: ReturnType<typeof folder>;
@@ -161,7 +111,7 @@ describe('the vendor example of the README', () => {
 });
 
 describe('the vendor example in YAML', () => {
-  const own = parse(blockAfter(README, '### A vendor that speaks the chat style', 'yaml')) as {
+  const own = parse(blockAfter(README, '### A vendor that speaks a usual style', 'yaml')) as {
     readonly channels: readonly [Section];
     readonly models: Section;
   };
@@ -220,12 +170,107 @@ describe('the gateway.yaml that ships', () => {
     const env = { OPENAI_API_KEY: 'sk-something' };
     const { code, stdout, stderr } = await turnpike(['check', '--config', SHIPPED_CONFIG], { env });
     assert.equal(code, 0, stderr);
-    assert.doesNotMatch(stdout, /is off|warning/);
+    assert.doesNotMatch(stdout, /(openai|gpt.*|fast) is off|warning/);
     const sentence = /^The models (.*) are there now/m.exec(README)?.[1] ?? '';
     const names = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     assert.deepEqual(names, ['gpt-5', 'gpt-5-mini', 'gpt-4.1', 'gpt-4o-mini', 'fast']);
     for (const name of names.slice(0, -1))
       assert.match(stdout, new RegExp(`price of ${name}: input [\\d.]+, .*output`));
+  });
+
+  it('offers those that the README says another variable brings', () => {
+    const { channels, models } = parse(readFileSync(SHIPPED_CONFIG, 'utf8')) as {
+      readonly channels: readonly { readonly name: string; readonly key?: string }[];
+      readonly models: Readonly<Record<string, { readonly from?: readonly string[] }>>;
+    };
+    const start = README.indexOf('`ANTHROPIC_API_KEY` brings');
+    const sentence = README.slice(start, README.indexOf('\n\n', start));
+    const brought = sentence.split(/(?=`[A-Z_]+` brings)/).map((part) => part.match(/(?<=`)[\w.-]+(?=`)/g) ?? []);
+    assert.deepEqual(
+      brought.map(([variable]) => variable),
+      ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'],
+    );
+    for (const [variable, ...names] of brought) {
+      const channel = channels.find(({ key }) => key?.includes(`{${variable}:-}`))?.name ?? '';
+      const served = Object.keys(models).filter((name) => models[name]?.from?.includes(channel));
+      assert.deepEqual(names, served);
+    }
+  });
+});
+
+describe('the example of images and sound of your own', () => {
+  it('is right, serves each of its models where it says, and charges the price that stands there', async () => {
+    const own = parse(blockAfter(README, '### Embeddings, images and sound of your own', 'yaml')) as {
+      readonly channels: readonly [Section];
+      readonly models: Section;
+    };
+    const vendor = await fakeVendor(({ path }) => {
+      if (path.endsWith('/embeddings')) {
+        const data = [{ object: 'embedding', index: 0, embedding: [0.6, 0.8] }];
+        return jsonAnswer(200, {
+          object: 'list',
+          data,
+          model: 'bge-m3',
+          usage: { prompt_tokens: 50, total_tokens: 50 },
+        });
+      }
+      if (path.endsWith('/generations')) return jsonAnswer(200, { created: 1, data: [{ b64_json: 'AAAA' }] });
+      return jsonAnswer(200, { text: 'Hello.', duration: 10 });
+    });
+    const gateway = await startGateway({
+      config: { channels: [{ ...own.channels[0], url: vendor.url }], models: own.models },
+    });
+    const post = (path: string, body: Section | FormData): Promise<Response> =>
+      fetch(`${gateway.url}/v1/${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${gateway.key}`,
+          ...(body instanceof FormData ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body instanceof FormData ? body : JSON.stringify(body),
+      });
+    const form = new FormData();
+    form.append('model', 'listener');
+    form.append('file', new Blob(['sound '.repeat(4_000)]), 'speech.mp3');
+    try {
+      const answers = await Promise.all([
+        post('embeddings', { model: 'vectors', input: 'a gate' }),
+        post('images/generations', { model: 'painter', prompt: 'a gate' }),
+        post('audio/transcriptions', form),
+      ]);
+      assert.deepEqual(
+        answers.map(({ status, headers }) => [status, headers.get('x-turnpike-cost')]),
+        [
+          [200, '0.5'],
+          [200, '20000'],
+          [200, '500'],
+        ],
+      );
+      const voice = { model: 'voice', input: 'Hello.' };
+      assert.match(await (await post('audio/speech', { ...voice, voice: 'alloy' })).text(), /af_heart, bf_emma/);
+      const chat = await gateway.chat({ model: 'painter' });
+      assert.equal(chat.status, 404);
+      assert.match(await chat.text(), /images \(POST \/v1\/images\/generations\)/);
+    } finally {
+      await gateway.stop();
+      await vendor.close();
+    }
+  });
+});
+
+describe('the quirks example of the README', () => {
+  it('is right, and its models are there', async () => {
+    const place = folder();
+    try {
+      const own = parse(blockAfter(README, '### A model that is a little different', 'yaml')) as Section;
+      const file = write(place.dir, 'gateway.yaml', stringify({ ...shippedSections(), ...own }));
+      const { code, stdout, stderr } = await turnpike(['check', '--config', file]);
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(stdout, /is off|warning/);
+      assert.match(stdout, /2 models/);
+    } finally {
+      place.remove();
+    }
   });
 });
 
@@ -246,6 +291,8 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
       const file = write(place.dir, 'gateway.yaml', text);
       const env = {
         OPENAI_API_KEY: 'sk-something',
+        ANTHROPIC_API_KEY: 'something',
+        GEMINI_API_KEY: 'something',
         GROQ_API_KEY: 'something',
         METRICS_TOKEN: 'a token for the scraper',
       };
@@ -289,9 +336,9 @@ describe('the five minutes of the README', () => {
   let file: string;
   let gateway: GatewayProcess;
   before(async () => {
-    place = folder(['openai']);
+    place = folder(['openai', '@anthropic-ai/sdk']);
     file = write(place.dir, 'gateway.yaml', stringify(shippedSections()));
-    // Without the variable of step 3: no other step needs it.
+    // Without the variable of step 4: no other step needs it.
     gateway = await startProcess(file);
   });
   after(async () => {
@@ -299,18 +346,21 @@ describe('the five minutes of the README', () => {
     place.remove();
   });
 
+  /** What the page says, with the address and the key that this gateway has. */
+  const here = (text: string): string =>
+    text.replaceAll('http://127.0.0.1:8080', gateway.url).replaceAll('sk-…', firstKey(gateway));
+
   it('have a script for the official client that prints the models and an answer', async () => {
     const script = blockAfter(README, '**2. Use the official SDK.**', 'js');
-    const [url, key] = ['http://127.0.0.1:8080', 'sk-…'];
-    assert.ok(script.includes(url) && script.includes(key));
-    const path = write(place.dir, 'hello.mjs', script.replace(url, gateway.url).replace(key, firstKey(gateway)));
+    assert.ok(script.includes('http://127.0.0.1:8080') && script.includes('sk-…'), script);
+    const path = write(place.dir, 'hello.mjs', here(script));
     const { stdout } = await run(process.execPath, [path], { cwd: place.dir });
     assert.match(stdout, /^demo\n(?!gpt)/);
     assert.match(stdout, /What can you do\?/);
   });
 
   it('have commands that work one after the other while the gateway runs', async () => {
-    const lines = blockAfter(README, '**4. Give somebody a key.**', 'sh').trim().split('\n');
+    const lines = blockAfter(README, '**5. Give somebody a key.**', 'sh').trim().split('\n');
     assert.equal(lines.length, 4);
     const said: string[] = [];
     for (const line of [...lines, 'npm run -s turnpike -- reconcile']) {
@@ -326,6 +376,92 @@ describe('the five minutes of the README', () => {
     assert.match(list, /laptop +ann .* demo +all/);
     assert.doesNotMatch(list, new RegExp(secret.trim()));
     assert.equal(books.trim().split('\n').length >= 5, true, books);
+  });
+
+  it('have calls that are answered in other styles, and the header that one of them is said to get', async () => {
+    const block = blockAfter(README, '**3. Ask in other styles.**', 'sh').replaceAll(/ \\\n +/g, ' ');
+    const calls = [...block.matchAll(/^curl -i (\S+) ((?:-H '[^']+' )+)-d '([^']+)'$/gm)];
+    assert.equal(calls.length, block.trim().split(/\n+/).length);
+    const answers = await Promise.all(
+      calls.map(([, url = '', headers = '', body = '']) =>
+        fetch(here(url), {
+          method: 'POST',
+          headers: [...headers.matchAll(/'([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, here(value)]),
+          body,
+        }),
+      ),
+    );
+    const [messages, responses] = (await Promise.all(answers.map((answer) => answer.json()))) as Section[];
+    assert.deepEqual([messages?.type, responses?.object], ['message', 'response']);
+    for (const answer of [messages, responses]) assert.match(JSON.stringify(answer), /What can you do\?/);
+    const header = answers[0]?.headers.get('x-turnpike-translation');
+    assert.ok(README.includes(`\`x-turnpike-translation: ${header}\``), String(header));
+    assert.equal(answers[1]?.headers.get('x-turnpike-translation'), null);
+  });
+
+  it('go on with vectors, a picture and sound, and what was spoken can be heard', async () => {
+    const block = blockAfter(README, 'makes vectors, draws', 'sh').replaceAll(/ \\\n +/g, ' ');
+    const calls = [...block.matchAll(/^curl (\S+) ((?:-H '[^']+' ?)+)(?:-d '([^']+)'|(-F .+?))(?: -o (\S+))?$/gm)];
+    assert.equal(calls.length, block.trim().split(/\n+/).length);
+    const files = new Map<string, Blob>();
+    const answers: Response[] = [];
+    for (const [, url = '', headers = '', json, parts = '', output] of calls) {
+      const form = new FormData();
+      for (const [, name = '', value = ''] of parts.matchAll(/-F (\w+)=(\S+)/g)) {
+        const file = value.startsWith('@') ? files.get(value.slice(1)) : undefined;
+        if (file === undefined) form.append(name, value);
+        else form.append(name, file, value.slice(1));
+      }
+      const answer = await fetch(here(url), {
+        method: 'POST',
+        headers: [...headers.matchAll(/'([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, here(value)]),
+        body: json ?? form,
+      });
+      assert.equal(answer.status, 200, url);
+      answers.push(answer.clone());
+      if (output !== undefined) files.set(output, await answer.blob());
+    }
+    const [vectors, picture, sound, heard] = answers;
+    const { data } = (await vectors!.json()) as { readonly data: readonly { readonly embedding: readonly number[] }[] };
+    assert.deepEqual(
+      data.map(({ embedding }) => embedding.length),
+      [4, 4],
+    );
+    assert.match(await picture!.text(), /"b64_json":"iVBORw0KGgo/);
+    assert.match(await sound!.text(), /^RIFF/);
+    assert.match(await heard!.text(), /speech\.wav/);
+  });
+
+  it('go on with tools that find the gateway by what they are to be told', async () => {
+    const scripts = {
+      Anthropic: [
+        `import Anthropic from '@anthropic-ai/sdk';`,
+        `const ask = { model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };`,
+        `console.log((await new Anthropic().messages.create(ask)).content[0].text);`,
+      ],
+      OpenAI: [
+        `import OpenAI from 'openai';`,
+        `console.log((await new OpenAI().responses.create({ model: 'demo', input: 'Hello?' })).output_text);`,
+      ],
+    };
+    for (const [title, lines] of Object.entries(scripts)) {
+      const block = blockAfter(README, `verything made with the ${title} SDKs:`, 'sh');
+      const env = Object.fromEntries(
+        [...block.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, variable, value = '']) => [variable, here(value)]),
+      );
+      assert.equal(Object.keys(env).length, 2, title);
+      const path = write(place.dir, `${title}.mjs`, lines.join('\n'));
+      const { stdout } = await run(process.execPath, [path], { cwd: place.dir, env });
+      assert.match(stdout, /You said: "Hello\?"/, title);
+    }
+    const codex = blockAfter(README, 'Codex, in', 'toml');
+    const told = (field: string): string => new RegExp(`^${field} = "(.+)"$`, 'm').exec(codex)?.[1] ?? '';
+    const answer = await fetch(`${here(told('base_url'))}/${told('wire_api')}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${firstKey(gateway)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'demo', input: [{ role: 'user', content: 'Hello?' }], stream: true, store: false }),
+    });
+    assert.match(await answer.text(), /^event: response\.completed$/m);
   });
 });
 
@@ -347,14 +483,71 @@ describe('the tables and links of the README', () => {
     }
   });
 
+  it('say which styles each vendor speaks, and everything a key may ask for', async () => {
+    const { stdout } = await turnpike(['check', '--config', SHIPPED_CONFIG]);
+    const lineOf = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(stdout)?.[1] ?? '';
+    const section = README.slice(README.indexOf('## Four styles, any model'), README.indexOf('### What cannot be'));
+    // What ends in a colon is the name of a field.
+    const code = (cell: string): readonly string[] =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word).filter((word) => !word.endsWith(':'));
+    const rows = [...section.matchAll(/^\| (`.+?`) \| (.+) \|$/gm)].map(([, key = '', cell = '']) => [
+      code(key),
+      code(cell),
+    ]);
+
+    const speaks = [...lineOf('vendors').matchAll(/(\w+) \(([\w ]+)\)/g)];
+    assert.equal(speaks.length, 5);
+    for (const [, vendor = '', styles = ''] of speaks) {
+      const [, told] = rows.find(([key]) => key?.[0] === vendor) ?? [];
+      // The first one is spoken to clients of others, so the order counts where nobody can choose.
+      const order = (list: readonly string[]): readonly string[] => (vendor === 'compatible' ? list.toSorted() : list);
+      assert.deepEqual(order(told ?? []), order(styles.split(' ')), vendor);
+    }
+
+    const paths = rows.flatMap(([key = []]) => key).filter((word) => word.includes('/'));
+    const routes = [...lineOf('routes').matchAll(/(\w+ \S+) \[key\]/g)].map(([, route = '']) => route.replace('*', ''));
+    assert.ok(routes.length >= 9, String(routes));
+    for (const route of routes) assert.ok(paths.includes(route), route);
+    for (const path of paths.filter((each) => !routes.includes(each))) {
+      const style = rows.find(([key]) => key?.includes(path))?.[1]?.[0] ?? '';
+      assert.ok(lineOf('styles').split(' ').includes(style), path);
+    }
+  });
+
+  it('have a line for every quirk, with what is usual and every word it may be', () => {
+    const section = PLUGINS_README.slice(PLUGINS_README.indexOf('## Quirks'), PLUGINS_README.indexOf('## A style'));
+    const rows = new Map(
+      [...section.matchAll(/^\| `([\w.]+)` \| ?(.*?) \| (.+) \|$/gm)].map(([, key = '', ...cells]) => [key, cells]),
+    );
+    const groups = Object.entries(quirksSchema.properties as Readonly<Record<string, Section>>);
+    const keys = groups.flatMap(([name, { properties, ...own }]) =>
+      properties === undefined
+        ? [[name, own] as const]
+        : Object.entries(properties as Readonly<Record<string, Section>>).map(
+            ([key, each]) => [`${name}.${key}`, each] as const,
+          ),
+    );
+    assert.deepEqual(
+      [...rows.keys()],
+      keys.map(([key]) => key),
+    );
+    for (const [key, { enum: words, items }] of keys) {
+      const [usual = '', says = ''] = rows.get(key)!;
+      assert.equal(usual, shown(key.split('.').reduce<unknown>((at, name) => (at as Section)[name], USUAL)), key);
+      for (const word of (words ?? (items as Section | undefined)?.enum ?? []) as string[])
+        assert.ok(says.includes(`\`${word}\``), `${word} of ${key}`);
+    }
+  });
+
   it('lead to files, headings and scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: Section };
     for (const [path, text] of [
       ['README.md', README],
       ['plugins/README.md', PLUGINS_README],
+      ['core/README.md', CORE_README],
     ] as const) {
       for (const [, link = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
-        const [target = '', anchor] = link.split('#');
+        const [target = '', anchor] = (link.startsWith('#') ? basename(path) + link : link).split('#');
         const file = join(ROOT, dirname(path), target);
         assert.ok(existsSync(file), `${path} links to ${link}`);
         if (anchor !== undefined) assert.ok(anchorsOf(readFileSync(file, 'utf8')).includes(anchor), link);
@@ -363,6 +556,15 @@ describe('the tables and links of the README', () => {
     }
   });
 });
+
+/** A usual value as the table of quirks writes it. */
+function shown(value: unknown): string {
+  if (value === undefined) return '';
+  if (value === USUAL.sampling.allowed) return 'all';
+  if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return 'none';
+  if (Array.isArray(value)) return value.map((each) => `\`${each}\``).join(', ');
+  return value === ' ' ? '`" "`' : `\`${value}\``;
+}
 
 /** The sources of a room that runs, by their paths. */
 function sources(room: 'core' | 'plugins'): readonly (readonly [path: string, text: string])[] {
@@ -374,19 +576,9 @@ function sources(room: 'core' | 'plugins'): readonly (readonly [path: string, te
 describe('what the READMEs list', () => {
   const code = [...sources('core'), ...sources('plugins')];
   /** Told by commands alone, which show the words and no code. */
-  const OF_COMMANDS = [
-    'account_not_found',
-    'backup_unusable',
-    'file_exists',
-    'invalid_addresses',
-    'invalid_amount',
-    'invalid_models',
-    'invalid_name',
-    'invalid_password',
-    'key_not_found',
-    'layer_not_found',
-    'name_taken',
-  ];
+  const OF_COMMANDS = ['audit_broken', 'backup_unusable', 'file_exists', 'layer_not_found'];
+  /** Steps of a list that is refused with their `must`. */
+  const OF_STEPS = /must: '(ticket_used)'/g;
 
   it('are the codes of all errors, with their statuses', () => {
     const made = new Map<string, Set<string>>();
@@ -400,6 +592,7 @@ describe('what the READMEs list', () => {
       for (const [, name = ''] of text.matchAll(/refuseKey\(\s*'(\w+)'/g)) make(name, '401');
       for (const [, status, name = ''] of text.matchAll(/\[(\d{3}), '(\w+)'\]/g)) make(name, status);
       for (const [, name = ''] of text.matchAll(/'(QUOTA_\w+)'/g)) make(name, '403');
+      for (const [, name = ''] of text.matchAll(OF_STEPS)) make(name, '409');
     }
     assert.ok(made.size > 45, `${made.size} codes`);
     const section = README.slice(README.indexOf('## What an error says'), README.indexOf('## The command line'));
@@ -427,11 +620,18 @@ describe('what the READMEs list', () => {
   });
 
   it('are the files of core, each with what it is for', () => {
-    const page = readFileSync(join(ROOT, 'core/README.md'), 'utf8');
-    const table = page.slice(page.indexOf('## File by file'), page.indexOf('## Generations'));
+    const table = CORE_README.slice(CORE_README.indexOf('## File by file'), CORE_README.indexOf('## Generations'));
     const told = [...table.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name);
     for (const [path] of sources('core')) if (dirname(path) === 'core') assert.ok(told.includes(basename(path)), path);
     for (const name of told) assert.ok(existsSync(join(ROOT, 'core', name!)), name);
+  });
+
+  it('are the files of the translation', () => {
+    const start = CORE_README.indexOf('| `translation/` ');
+    const table = CORE_README.slice(start, CORE_README.indexOf('## File by file'));
+    const told = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, files = '']) => files.match(/[\w-]+\.ts/g) ?? []);
+    const files = sources('core').flatMap(([path]) => (dirname(path) === 'core/translation' ? [basename(path)] : []));
+    assert.deepEqual(told.toSorted(), files.toSorted());
   });
 });
 
@@ -444,128 +644,3 @@ function anchorsOf(markdown: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
-
-describe('the examples for authors of plugins', () => {
-  let place: ReturnType<typeof folder>;
-  before(() => {
-    place = folder(['turnpike', '@types/node']);
-    for (const [path, code] of [...examples(README), ...examples(PLUGINS_README)]) write(place.dir, path, code);
-  });
-  after(() => place.remove());
-
-  /** The sections that ship, with one of them at the end of the pipeline. */
-  const withPlugin = (plugin: string, more: Section): Section => {
-    const shipped = shippedSections();
-    const store = { file: `./${basename(plugin)}.db` };
-    return { ...shipped, store, pipeline: [...(shipped.pipeline as string[]), plugin], ...more };
-  };
-  const start = (plugin: string, more: Section = {}): Promise<GatewayProcess> =>
-    startProcess(write(place.dir, 'gateway.yaml', stringify(withPlugin(plugin, more))));
-  const ask = (gateway: GatewayProcess, model: string): Promise<Response> =>
-    fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${firstKey(gateway)}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello?' }] }),
-    });
-
-  it('are in order for the compiler', async () => {
-    const base = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as Section;
-    const { compilerOptions } = base as { readonly compilerOptions: Section };
-    const files = [...examples(PLUGINS_README).keys()].filter((path) => !path.includes('acme'));
-    // Without a package.json the compiler has to be told that these are modules.
-    const options = { ...compilerOptions, module: 'esnext', moduleResolution: 'bundler' };
-    write(place.dir, 'tsconfig.json', JSON.stringify({ compilerOptions: options, files }));
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    await run(process.execPath, [tsc, '-p', place.dir]).catch((error: { readonly stdout: string }) =>
-      assert.fail(error.stdout),
-    );
-  });
-
-  it('pass their own tests, run outside the checkout', async () => {
-    const command = /^Run them with `node ([^`]+)`\.$/m.exec(PLUGINS_README)?.[1] ?? '';
-    // A runner inside a runner would report to it instead of printing.
-    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    const { stdout } = await run(process.execPath, command.split(' '), { cwd: place.dir, env }).catch(
-      (error: { readonly stdout: string }) => assert.fail(error.stdout),
-    );
-    assert.match(stdout, /on the wire/);
-    assert.match(stdout, /takes no calls at night/);
-    assert.ok(Number(/^(?:#|ℹ) pass (\d+)$/m.exec(stdout)?.[1]) >= 11, stdout);
-  });
-
-  it('refuse with their own words, and say in `check` what they do', async () => {
-    const from = (new Date().getUTCHours() + 12) % 24;
-    const hours = { from, to: from + 1 };
-    const gateway = await start('./plugins/hours.ts', { hours });
-    try {
-      const answer = await ask(gateway, 'demo');
-      const { error } = (await answer.json()) as { readonly error: Section };
-      assert.deepEqual([answer.status, error.code], [403, 'closed']);
-      const { stdout } = await turnpike(['check', '--config', join(place.dir, 'gateway.yaml')]);
-      assert.match(stdout, new RegExp(`^hours +open from ${hours.from} to ${hours.to} o'clock UTC$`, 'm'));
-    } finally {
-      await gateway.stop();
-    }
-    const mistaken = stringify(withPlugin('./plugins/hours.ts', { hours: { from: 9, to: 8 } }));
-    const { code, stderr } = await turnpike(['check', '--config', write(place.dir, 'wrong.yaml', mistaken)]);
-    assert.equal(code, 78);
-    assert.match(stderr, /hours\.to: must be later than `from`/);
-  });
-
-  it('keep a tally', async () => {
-    const gateway = await start('./plugins/tally.ts');
-    try {
-      for (let i = 0; i < 3; i++) assert.equal((await ask(gateway, 'demo')).status, 200);
-      assert.equal((await ask(gateway, 'nothing')).status, 404);
-      const config = ['--config', join(place.dir, 'gateway.yaml')];
-      assert.equal((await turnpike(['tally', ...config])).stdout, 'demo 3\n');
-      assert.match((await turnpike(['help', ...config])).stdout, /^ {2}tally +how many calls each model has served$/m);
-      const books = await turnpike(['reconcile', ...config]);
-      assert.equal(books.code, 0);
-      assert.match(books.stdout, /tally-counts-up/);
-      const path = `${gateway.url}/v1/tally`;
-      const told = await fetch(path, { headers: { authorization: `Bearer ${firstKey(gateway)}` } });
-      assert.deepEqual(await told.json(), [{ model: 'demo', calls: 3 }]);
-      assert.equal((await fetch(path)).status, 401);
-    } finally {
-      await gateway.stop();
-    }
-  });
-
-  it('talk to a vendor with fields of its own', async () => {
-    const vendor = await fakeVendor(() => wholeAnswer());
-    const channel = { vendor: 'regional', url: vendor.url, key: 'secret' };
-    const gateway = await start('./vendors/regional.ts', {
-      channels: [
-        { ...channel, name: 'plain' },
-        { ...channel, name: 'full', version: '2027-05-05', project: 'p1' },
-      ],
-      models: {
-        plain: { from: [{ plain: 'my model' }], free: true },
-        full: { from: ['full'], free: true },
-      },
-    });
-    try {
-      for (const model of ['plain', 'full']) assert.equal((await ask(gateway, model)).status, 200);
-      assert.deepEqual(
-        vendor.requests.map(({ path, headers }) => [path, headers['api-key'], headers['x-project']]),
-        [
-          ['/v1/deployments/my%20model/chat?version=2026-01-01', 'secret', undefined],
-          ['/v1/deployments/full/chat?version=2027-05-05', 'secret', 'p1'],
-        ],
-      );
-    } finally {
-      await gateway.stop();
-      await vendor.close();
-    }
-  });
-
-  it('find the names they import inside the checkout, too, without anything installed', async () => {
-    for (const name of ['plugin', 'kit', 'contracts/catalog', 'typescript']) {
-      const url = import.meta.resolve(`turnpike/${name}`);
-      assert.ok(existsSync(fileURLToPath(url)), url);
-    }
-    const { definePlugin } = await import('turnpike/plugin');
-    assert.equal(typeof definePlugin, 'function');
-  });
-});

@@ -3,28 +3,94 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import Database from 'better-sqlite3';
 import { parse } from 'yaml';
 import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { definePlugin, type JsonObject, type Passage, type Route, type Style, schema } from '../../core/plugin.ts';
+import { createVault } from '../../core/vault.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatRequest } from '../kit/fixtures.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
-import { errorAnswer, type Script, streamAnswer, wholeAnswer } from '../kit/script.ts';
+import { errorAnswer, jsonAnswer, type Script, sized, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
 /** Routes of plugins that anybody may call. */
-const PUBLIC: readonly string[] = [];
+const PUBLIC: readonly string[] = [
+  'any /v1/images/variations',
+  'GET /',
+  'GET /login',
+  'GET /console',
+  'GET /console/',
+  'GET /console/:path*',
+];
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** A request of a style for the priced model, and what a vendor says to it. A new style needs a line here. */
-const SAMPLES: Readonly<Record<string, { request: JsonObject; whole: () => Script; stream?: () => Script }>> = {
+interface Sample {
+  readonly request: JsonObject;
+  /** It is sent as a form, with this in the field `file`. */
+  readonly file?: string;
+  readonly whole: () => Script;
+  readonly stream?: () => Script;
+}
+const SAMPLES: Readonly<Record<string, Sample>> = {
   chat: { request: chatRequest({ model: 'test-model' }), whole: wholeAnswer, stream: streamAnswer },
+  responses: { request: { model: 'test-model', input: 'Hello?' }, whole: wholeAnswer, stream: streamAnswer },
+  messages: {
+    request: { model: 'test-model', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] },
+    whole: wholeAnswer,
+    stream: streamAnswer,
+  },
+  completions: {
+    request: { model: 'test-model', prompt: 'Hello?', max_tokens: 100 },
+    whole: () =>
+      jsonAnswer(200, {
+        id: 'cmpl-1',
+        object: 'text_completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, text: 'Hello.', logprobs: null, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 },
+      }),
+  },
+  embeddings: {
+    request: { model: 'test-model', input: 'Hello?' },
+    whole: () =>
+      jsonAnswer(200, {
+        object: 'list',
+        data: [{ object: 'embedding', index: 0, embedding: [0.6, 0.8] }],
+        model: 'm',
+        usage: { prompt_tokens: 2, total_tokens: 2 },
+      }),
+  },
+  images: { request: { model: 'test-model', prompt: 'A gate.' }, whole: pictureAnswer },
+  edits: {
+    request: { model: 'test-model', prompt: 'Open it.', image: 'data:image/png;base64,iVBORw0KGgo=' },
+    whole: pictureAnswer,
+  },
+  speech: {
+    request: { model: 'test-model', input: 'Hello?', voice: 'alloy' },
+    whole: () => sized(200, 'audio/mpeg', 'sound'),
+  },
+  transcription: { request: { model: 'test-model' }, file: 'sound', whole: heardAnswer },
+  translation: { request: { model: 'test-model' }, file: 'sound', whole: heardAnswer },
 };
+function pictureAnswer(): Script {
+  return jsonAnswer(200, {
+    created: 1,
+    data: [{ url: 'https://images.example/1.png' }],
+    usage: { input_tokens: 2, output_tokens: 2, total_tokens: 4 },
+  });
+}
+function heardAnswer(): Script {
+  return jsonAnswer(200, { text: 'Hello.', usage: { type: 'tokens', input_tokens: 2, output_tokens: 2 } });
+}
+/** What the vendors speak; clients of the other styles are translated to the first. */
+const SPOKEN = ['chat', 'completions', 'embeddings', 'images', 'edits', 'speech', 'transcription', 'translation'];
 /** What is carried to the vendor without being understood. */
 const PASSAGES = [
   { prefix: '/v1/files', channel: 'main', price: 3 },
@@ -43,10 +109,14 @@ describe('every door of the gateway', () => {
   let key: string;
   before(async () => {
     vendors = [await fakeVendor(), await fakeVendor()];
+    const standard = defaultConfig(vendors);
     gateway = await startGateway({
       vendor: vendors,
       config: {
-        ...defaultConfig(vendors),
+        ...standard,
+        channels: (standard.channels as readonly JsonObject[]).map((channel) =>
+          channel.vendor === 'compatible' ? { ...channel, speaks: SPOKEN } : channel,
+        ),
         pipeline,
         passthrough: PASSAGES,
         metrics: { token: 'a token for the scraper' },
@@ -58,6 +128,8 @@ describe('every door of the gateway', () => {
       log: { debug() {}, info() {}, warn() {}, error() {}, hide() {} },
       clock: fakeClock(),
       lasting: new Map(),
+      vault: createVault(Buffer.alloc(32, 7)),
+      ask: () => () => Promise.reject(new Error('nobody is asked here')),
       provided: new Map([[FirstStart.id, { note() {} }]]),
     });
   });
@@ -69,18 +141,26 @@ describe('every door of the gateway', () => {
     for (const vendor of vendors) vendor.always(wholeAnswer());
   });
 
-  const styles = (): readonly Style[] => [...assembly.styles.values()];
+  /** Those that can be asked for. */
+  const styles = (): readonly (Style & { readonly path: string })[] =>
+    [...assembly.styles.values()].filter((style) => style.path !== undefined) as (Style & { readonly path: string })[];
   const routes = (): readonly Route[] => assembly.players.flatMap(({ parts }) => parts.routes ?? []);
   const passages = (): readonly Passage[] => assembly.players.flatMap(({ parts }) => parts.passages ?? []);
   /** Requests that have come to either vendor. */
   const reached = (): number => vendors.reduce((sum, { requests }) => sum + requests.length, 0);
 
-  const post = (path: string, body: JsonObject, more: Readonly<Record<string, string>> = bearer(key)) =>
-    fetch(`${gateway.url}${path}`, {
+  const post = (path: string, { request, file }: Sample, more: JsonObject = {}) => {
+    const body = { ...request, ...more };
+    return fetch(`${gateway.url}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...more },
-      body: JSON.stringify(body),
+      headers: {
+        ...bearer(key),
+        'anthropic-version': '2023-06-01',
+        ...(file === undefined && { 'content-type': 'application/json' }),
+      },
+      body: file === undefined ? JSON.stringify(body) : formOf(body, file),
     });
+  };
   /** What one request has left in the books: the charge of its records, and what was taken from whom. */
   function booked(answer: Response): { charges: readonly bigint[]; debits: readonly string[] } {
     const id = answer.headers.get('x-request-id')!;
@@ -130,7 +210,8 @@ describe('every door of the gateway', () => {
   it('that is not public is shut for whoever has no key, or a wrong one', async () => {
     const doors = [
       ...routes()
-        .filter(({ access }) => access !== 'public')
+        // What is for visitors of the console is told apart by the test of its table.
+        .filter(({ access }) => access !== 'public' && !access.includes('console.visitor'))
         .map(({ method, path }) => ({ method, path: path.replace(/:\w+\*?/g, 'some-thing') })),
       ...styles().map(({ path }) => ({ method: 'POST', path })),
       ...passages().flatMap(({ prefix }) =>
@@ -140,15 +221,16 @@ describe('every door of the gateway', () => {
     const before = reached();
     for (const { method, path } of doors) {
       for (const headers of [{}, bearer('sk-0123456789abcdef0123456789abcdef0123456789abcdef')]) {
-        const body = method === 'POST' ? { body: '{}' } : {};
+        const sent = method === 'POST' ? { body: '{}' } : {};
         const answer = await fetch(`${gateway.url}${path}`, {
           method,
           headers: { 'content-type': 'application/json', ...headers },
-          ...body,
+          ...sent,
         });
         assert.ok([401, 403].includes(answer.status), `${method} ${path} answers ${answer.status}`);
-        const { error } = (await answer.json()) as { error: Record<string, unknown> };
-        assert.ok(typeof error.message === 'string' && error.message !== '');
+        const body = (await answer.json()) as { error?: { message: unknown }; message?: unknown };
+        const message = body.error?.message ?? body.message;
+        assert.ok(typeof message === 'string' && message !== '', `${method} ${path} says why`);
       }
     }
     assert.equal(reached(), before, 'nothing may reach a vendor');
@@ -164,7 +246,7 @@ describe('every door of the gateway', () => {
       ] as const) {
         const before = reached();
         vendors[0]!.next(answering());
-        const answer = await post(path, { ...sample.request, ...more });
+        const answer = await post(path, sample, more);
         assert.equal(answer.status, 200, await answer.clone().text());
         await answer.text();
         assert.equal(reached(), before + 1);
@@ -175,14 +257,15 @@ describe('every door of the gateway', () => {
 
   it('to a vendor leaves one record and one debit however many channels were tried', async () => {
     for (const { name, path } of styles()) {
-      const { request, whole } = SAMPLES[name]!;
+      const sample = SAMPLES[name]!;
+      const { whole } = sample;
       vendors[0]!.next(whole());
-      const once = await post(path, request);
+      const once = await post(path, sample);
       await once.text();
       const before = reached();
       vendors[0]!.next(errorAnswer(500));
       vendors[1]!.next(whole());
-      const twice = await post(path, request);
+      const twice = await post(path, sample);
       assert.equal(twice.status, 200);
       await twice.text();
       assert.equal(reached(), before + 2);
@@ -193,7 +276,7 @@ describe('every door of the gateway', () => {
   it('to a vendor that fails leaves a record, and takes nothing', async () => {
     for (const { name, path } of styles()) {
       for (const vendor of vendors) vendor.always(errorAnswer(500));
-      const answer = await post(path, SAMPLES[name]!.request);
+      const answer = await post(path, SAMPLES[name]!);
       await answer.text();
       assert.ok(answer.status >= 500);
       assert.deepEqual(booked(answer), { charges: [0n], debits: [] }, name);
@@ -286,7 +369,7 @@ describe('a route that says what its body looks like', () => {
 
   it('is spared a wrong one: its sender hears which member is wrong, and what would be right', async () => {
     for (const [body, param, words] of [
-      [undefined, '', /^the body: must be a/],
+      [undefined, 'name', /^name: is missing/],
       [{}, 'name', /^name: is missing/],
       [{ name: 7 }, 'name', /^name: must be text, not a number/],
       [{ name: 'a', lines: [{ count: 1 }, { count: 'x' }] }, 'lines.1.count', /must be a whole number/],
@@ -312,5 +395,12 @@ describe('a route that says what its body looks like', () => {
     assert.deepEqual(seen, []);
   });
 });
+
+function formOf(fields: JsonObject, file: string): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
+  form.set('file', new Blob([file]), 'sound.mp3');
+  return form;
+}
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import fc from 'fast-check';
 import type { Counters } from '../../core/contracts/counters.ts';
 import { type FakeClock, fakeClock } from './clock.ts';
+import fc from './fast-check.ts';
 
 const WINDOW_MS = 60_000;
 
@@ -43,7 +43,7 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
             if (taken.ok) accepted.push({ atMs: nowMs, cost });
           }
         }),
-        { numRuns: 150 },
+        { numRuns: 50 },
       );
     });
 
@@ -69,7 +69,7 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
           clock.advance(1);
           assert.equal((await counters.take('a', 10, WINDOW_MS, cost, 'in-time')).ok, true);
         }),
-        { numRuns: 300 },
+        { numRuns: 100 },
       );
       assert.ok(refusals > 20, `${refusals} of 300 runs were refused: too few to prove anything`);
     });
@@ -155,6 +155,33 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
       };
       await Promise.all(Array.from({ length: 1_000 }, (_, i) => guest(`guest-${i}`)));
       assert.deepEqual({ most, served, inside }, { most: 8, served: 1_000, inside: 0 });
+    });
+
+    it('tells what it would answer to a taking, and takes nothing', async () => {
+      const { clock, counters } = await fresh();
+      for (const cost of [1, 4, 6, 2]) {
+        clock.advance(1_000);
+        for (let i = 0; i < 20; i++) await counters.look('a', 5, WINDOW_MS, cost);
+        const looked = await counters.look('a', 5, WINDOW_MS, cost);
+        assert.deepEqual(await counters.take('a', 5, WINDOW_MS, cost, `call-${cost}`), looked);
+      }
+      assert.deepEqual(await counters.look('a', 5, WINDOW_MS, 1), {
+        ok: false,
+        remaining: 0,
+        retryAfterMs: WINDOW_MS - 3_000,
+        resetMs: WINDOW_MS - 2_000,
+      });
+    });
+
+    it('tells how many are inside a gate', async () => {
+      const { counters } = await fresh();
+      assert.equal(await counters.inside('gate'), 0);
+      await counters.enter('gate', 2, 'one');
+      await counters.enter('gate', 2, 'two');
+      await counters.enter('gate', 2, 'three');
+      assert.equal(await counters.inside('gate'), 2);
+      await counters.leave('gate', 'one');
+      assert.equal(await counters.inside('gate'), 1);
     });
 
     it('counts whoever enters or leaves a gate twice once', async () => {

@@ -1,5 +1,6 @@
 /** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
-import Database from 'better-sqlite3';
+import { createHash } from 'node:crypto';
+import type BetterSqlite3 from 'better-sqlite3';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import type {
   Awaitable,
@@ -14,17 +15,22 @@ import type {
   Store,
   Value,
 } from '../../core/plugin.ts';
+import { createVault } from '../../core/vault.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeClock, fakeClock } from './clock.ts';
 
 /** A store that counts what is read from it. */
 export interface MemoryStore extends Store {
   readonly reads: number;
-  readonly db: Database.Database;
+  readonly db: BetterSqlite3.Database;
 }
 
 export function memoryStore(): MemoryStore {
   const db = new Database(':memory:');
   db.pragma('foreign_keys = ON');
+  db.function('sha256_hex', { deterministic: true }, (text) =>
+    text === null ? null : createHash('sha256').update(String(text)).digest('hex'),
+  );
   let reads = 0;
   const runAll = db.transaction((steps: readonly Step[]) => {
     for (const { sql, params = [], must } of steps) {
@@ -90,6 +96,8 @@ export async function drive(
     readonly env?: Readonly<Record<string, string>>;
     /** Stand-ins for plugins that are not there. */
     readonly services?: (store: MemoryStore, clock: FakeClock) => readonly (readonly [Service<unknown>, unknown])[];
+    /** Stands in for what posts to addresses of people. */
+    readonly post?: Host['post'];
     /** Their tables. */
     readonly tables?: readonly Migration[];
   } = {},
@@ -114,8 +122,12 @@ export async function drive(
     },
     find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
     provide: (service, it) => void provided.set(service.id, it),
+    ask: () => Promise.reject(new Error('nobody is asked here')),
+    post: options.post ?? (() => Promise.reject(new Error('nothing is posted here'))),
     vendors: () => new Map(),
     styles: () => new Map(),
+    routes: () => [],
+    vault: createVault(Buffer.alloc(32, 7)),
     lasting<T>(name: string, make: () => T): T {
       if (!lasting.has(name)) lasting.set(name, make());
       return lasting.get(name) as T;

@@ -54,6 +54,8 @@ export interface FakeVendor {
   onUpgrade: (webSocket: WebSocket, request: VendorRequest) => void;
   /** Queues answers for the next requests, one each. */
   next(...answers: readonly Answer[]): void;
+  /** Drops the queued answers for which nobody has asked. */
+  forget(): void;
   /** Answers every request that finds the queue empty. Without it: a sensible chat answer, streamed where asked. */
   always(answer: Answer): void;
   /** Lets everybody who waits at `hold(name)` go on, now and later. */
@@ -186,6 +188,9 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
     },
     next(...answers) {
       queue.push(...answers);
+    },
+    forget() {
+      queue.length = 0;
     },
     always(next) {
       standing = next;

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Clock } from '../../core/clock.ts';
 import type { CommandResult } from '../../core/commands.ts';
+import { Accounts } from '../../core/contracts/accounts.ts';
 import { type Gateway, openGateway } from '../../core/gateway.ts';
 import { createLog } from '../../core/log.ts';
-import type { Plugin, Sections } from '../../core/plugin.ts';
+import { definePlugin, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
 import type { FakeVendor } from './fake-vendor.ts';
 import { ledgerFaults } from './reconcile.ts';
 
@@ -38,6 +39,8 @@ export interface TestGateway {
   /** What it logged so far, one line each. */
   readonly log: readonly string[];
   readonly gateway: Gateway;
+  /** What its plugins see of it: the services that they give each other. */
+  readonly host: Host;
   /** A call of the chat style with the first key. */
   chat(
     body: Readonly<Record<string, unknown>>,
@@ -106,12 +109,22 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   writeFileSync(configFile, stringify({ ...defaultConfig(vendors), ...options.config }));
   const lines: string[] = [];
   const log = createLog({ level: 'debug', write: (line) => lines.push(line), now: () => Date.now() });
+  let host: Host | undefined;
+  const hand = definePlugin({
+    name: 'hand',
+    api: 1,
+    create: (its) => ({
+      start() {
+        host = its;
+      },
+    }),
+  });
   const gateway = await openGateway({
     configFile,
     env: { ...options.env },
     log,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.plugins === undefined ? {} : { plugins: options.plugins }),
+    plugins: [...(options.plugins ?? []), hand],
   });
   const { url, port } = await gateway.listen();
   const key = gateway.firstSecrets.key ?? '';
@@ -134,6 +147,9 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     storeFile,
     log: lines,
     gateway,
+    get host() {
+      return host!;
+    },
     tryCommand,
     command,
     chat: (body, init = {}) =>
@@ -145,7 +161,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       }),
     async customer(units, allowance) {
       const name = `customer-${++customers}`;
-      await command(`user create --name ${name} --role member --password-stdin`, 'a long enough password');
+      await host!.use(Accounts).create({ name, role: 'member' });
       if (units > 0) await command(`user credit ${name} ${units}`);
       return command(
         `key create --name ${name} --user ${name} ${allowance === undefined ? '--unlimited' : `--quota ${allowance}`}`,

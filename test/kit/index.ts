@@ -1,10 +1,12 @@
 /** What the authors of plugins import to test them: a gateway, a vendor that misbehaves on request, contracts, and time by hand. */
+export * from './calls.ts';
 export * from './clock.ts';
 export * from './counters-contract.ts';
 export * from './drive.ts';
 export * from './fake-vendor.ts';
 export * from './fixtures.ts';
 export * from './gateway.ts';
+export * from './multipart.ts';
 export * from './raw-client.ts';
 export * from './reconcile.ts';
 export * from './recordings.ts';

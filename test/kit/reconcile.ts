@@ -1,5 +1,6 @@
 /** Counts the money of a store again, from the outside: own queries over the file, none of the gateway's invariants. */
-import Database from 'better-sqlite3';
+import type BetterSqlite3 from 'better-sqlite3';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 
 interface Bucket {
   readonly kind: string;
@@ -19,14 +20,27 @@ interface Entry {
   readonly amount: bigint;
 }
 interface Hold {
+  readonly id: string;
   readonly account_id: bigint;
   readonly key_id: bigint;
   readonly amount: bigint;
+  readonly from_account: bigint;
+}
+interface HoldLayer {
+  readonly hold_id: string;
+  readonly kind: string;
+  readonly owner: bigint;
+  readonly window_start: bigint;
 }
 interface Charged {
   readonly id: string;
   readonly charged: bigint;
 }
+
+/** Kinds whose `granted` is made of entries; the others follow a plan or a budget. */
+const ENTERED = ['account', 'key', 'debt'];
+/** Kinds that may pay in the place of the account. */
+const WINDOWS = ['day', 'week', 'month'];
 
 /** What is wrong with the ledger in this SQLite file, one line each; empty where all adds up. The gateway may be running. */
 export function ledgerFaults(file: string): readonly string[] {
@@ -39,22 +53,27 @@ export function ledgerFaults(file: string): readonly string[] {
   }
 }
 
-function faultsOf(db: Database.Database): readonly string[] {
+function faultsOf(db: BetterSqlite3.Database): readonly string[] {
   const buckets = db.prepare<[], Bucket>('SELECT * FROM bucket').all();
   const entries = db.prepare<[], Entry>('SELECT * FROM entry').all();
   const holds = db.prepare<[], Hold>('SELECT * FROM hold').all();
+  const holdLayers = db.prepare<[], HoldLayer>('SELECT * FROM hold_layer').all();
   const records = db.prepare<[], Charged>('SELECT id, charged FROM usage_record').all();
   const faults: string[] = [];
   const equal = (what: string, says: bigint, should: bigint) => {
     if (says !== should) faults.push(`${what} is ${says}, should be ${should}`);
   };
 
-  const sums = sumsOf(entries, holds);
+  const open = new Set(holds.map(({ id }) => id));
+  for (const { hold_id, kind } of holdLayers) {
+    if (!open.has(hold_id)) faults.push(`call ${hold_id} holds nothing, but has a layer of the kind ${kind}`);
+  }
+  const sums = sumsOf(entries, holds, holdLayers);
   for (const bucket of buckets) {
     const name = bucketName(bucket.kind, bucket.owner, bucket.window_start);
     const sum = sums.get(name) ?? nothing();
     sums.delete(name);
-    equal(`${name}: granted`, bucket.granted, sum.granted);
+    if (ENTERED.includes(bucket.kind)) equal(`${name}: granted`, bucket.granted, sum.granted);
     equal(`${name}: used`, bucket.used, sum.used);
     equal(`${name}: held`, bucket.held, sum.held);
     if (bucket.unlimited === 0n && bucket.granted < bucket.used + bucket.held) faults.push(`${name} is overdrawn`);
@@ -71,8 +90,10 @@ function faultsOf(db: Database.Database): readonly string[] {
     if (taken.length === 0) equal(`call ${id}: charged without debits`, charged, 0n);
     for (const { kind, amount } of taken) equal(`call ${id}: debit of the ${kind}`, amount, charged);
     const kinds = new Set(taken.map(({ kind }) => kind));
-    for (const kind of ['account', 'key']) {
-      if (taken.length > 0 && !kinds.has(kind)) faults.push(`call ${id}: nothing was taken from the ${kind}`);
+    for (const payers of [['account', ...WINDOWS], ['key']]) {
+      if (taken.length > 0 && !payers.some((kind) => kinds.has(kind))) {
+        faults.push(`call ${id}: nothing was taken from the ${payers[0]}`);
+      }
     }
   }
   for (const ref of debits.keys()) faults.push(`call ${ref} was debited, but has no usage record`);
@@ -85,7 +106,11 @@ function faultsOf(db: Database.Database): readonly string[] {
 }
 
 /** What the entries and the holds make of each bucket. */
-function sumsOf(entries: readonly Entry[], holds: readonly Hold[]): Map<string, Sums> {
+function sumsOf(
+  entries: readonly Entry[],
+  holds: readonly Hold[],
+  holdLayers: readonly HoldLayer[],
+): Map<string, Sums> {
   const sums = new Map<string, Sums>();
   const sumOf = (name: string): Sums => {
     const sum = sums.get(name) ?? nothing();
@@ -98,9 +123,13 @@ function sumsOf(entries: readonly Entry[], holds: readonly Hold[]): Map<string, 
     else if (op === 'refund') sum.used -= amount;
     else sum.granted += amount;
   }
-  for (const { account_id, key_id, amount } of holds) {
-    sumOf(bucketName('account', account_id, 0n)).held += amount;
+  const amounts = new Map(holds.map(({ id, amount }) => [id, amount]));
+  for (const { account_id, key_id, amount, from_account } of holds) {
+    if (from_account === 1n) sumOf(bucketName('account', account_id, 0n)).held += amount;
     sumOf(bucketName('key', key_id, 0n)).held += amount;
+  }
+  for (const { hold_id, kind, owner, window_start } of holdLayers) {
+    sumOf(bucketName(kind, owner, window_start)).held += amounts.get(hold_id) ?? 0n;
   }
   return sums;
 }

@@ -19,10 +19,12 @@ export interface Recording {
   readonly sse?: string;
 }
 
-const folder = process.env.TURNPIKE_RECORDINGS ?? fileURLToPath(new URL('../../../shared/recordings', import.meta.url));
+/** Where they lie: beside the checkout, or where `TURNPIKE_RECORDINGS` says. */
+export const recordingsFolder: string =
+  process.env.TURNPIKE_RECORDINGS ?? fileURLToPath(new URL('../../../shared/recordings', import.meta.url));
 
 /** False on a machine that has only the checkout; tests say so and do without. */
-export const recordingsAvailable = existsSync(folder);
+export const recordingsAvailable = existsSync(recordingsFolder);
 
 /** The files whose traffic is in the chat style. */
 export const CHAT_RECORDINGS: readonly string[] = [
@@ -38,7 +40,7 @@ export const CHAT_RECORDINGS: readonly string[] = [
 export function recordings(names: readonly string[]): readonly Recording[] {
   if (!recordingsAvailable) return [];
   return names.flatMap((name) =>
-    readFileSync(`${folder}/${name}.jsonl`, 'utf8')
+    readFileSync(`${recordingsFolder}/${name}.jsonl`, 'utf8')
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Recording),

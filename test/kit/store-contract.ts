@@ -1,5 +1,6 @@
 /** What every store driver must do, whatever database is behind it. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { OpenStore, Step } from '../../core/plugin.ts';
 
@@ -131,6 +132,31 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       await assert.rejects(store.run('INSERT INTO purse (id, amount) VALUES (?, ?)', 45, 2n ** 64n));
       assert.equal(await text(45), undefined);
       assert.equal(await amount(45), undefined);
+    });
+
+    it('has sha256_hex, in what it writes, in what it reads, and in a snapshot', async () => {
+      // Of FIPS 180-2, and of text that is more bytes than characters.
+      const digests = [
+        ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+        ['abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
+        ['ä漢🙂', createHash('sha256').update('ä漢🙂').digest('hex')],
+      ] as const;
+      for (const [given, digest] of digests) {
+        await store.run('INSERT INTO note (id, text) VALUES (47, sha256_hex(?))', given);
+        assert.equal(await text(47), digest);
+        assert.equal((await store.one<{ h: string }>('SELECT sha256_hex(?) AS h', given))?.h, digest);
+        const [row] = await store.snapshot((reader) => reader.all<{ h: string }>('SELECT sha256_hex(?) AS h', given));
+        assert.equal(row?.h, digest);
+        await store.run('DELETE FROM note WHERE id = 47');
+      }
+      assert.equal((await store.one<{ h: null }>('SELECT sha256_hex(NULL) AS h'))?.h, null);
+      // One step of a list builds on what the one before it wrote.
+      await store.atomic([
+        note(47, 'abc'),
+        { sql: 'UPDATE note SET text = sha256_hex(text) WHERE id = 47', must: 'note 47' },
+        { sql: 'UPDATE note SET text = sha256_hex(text) WHERE id = 47', must: 'note 47' },
+      ]);
+      assert.equal(await text(47), createHash('sha256').update(digests[1][1]).digest('hex'));
     });
 
     it('does a whole list or nothing of it', async () => {

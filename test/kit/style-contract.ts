@@ -1,11 +1,12 @@
 /** What every style must do, whatever it looks like on the wire. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject, Usage } from '../../core/contracts/call.ts';
-import type { EventKind, StreamMeter, Style } from '../../core/contracts/style.ts';
+import type { Call, Json, JsonObject, Usage } from '../../core/contracts/call.ts';
+import type { EventKind, StreamRelay, Style } from '../../core/contracts/style.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { createEventSplitter } from '../../core/events.ts';
 import { type JsonBody, scanAnswer, scanJson } from '../../core/json.ts';
+import { ANY_CALL, bodyOf, callOf, patchTo } from './calls.ts';
 
 /** Examples of one style; the contract asks the style about them. */
 export interface StyleFixtures {
@@ -26,36 +27,51 @@ export interface StyleFixtures {
 /** Runs the contract. */
 export function styleContract(style: Style, fixtures: StyleFixtures): void {
   const request = (more: JsonObject = {}): JsonBody => bodyOf({ ...fixtures.request, ...more });
+  const headers = style.neededHeaders ?? {};
+  const call = callOf(style, fixtures.request);
 
   describe(`style: ${style.name}`, () => {
     it('stands at a path below /v1', () => {
-      assert.match(style.path, /^\/v1(\/[a-z]+)+$/);
+      assert.match(style.path ?? '', /^\/v1(\/[a-z]+)+$/);
     });
 
     it('reads what is asked', () => {
-      const whole = style.read(request(), {});
+      const whole = style.read(request(), headers);
       assert.equal(whole.model, 'public-name');
       assert.equal(whole.stream, false);
-      assert.equal(style.read(request({ stream: true }), {}).stream, true);
+      assert.equal(style.read(request({ stream: true }), headers).stream, true);
       assert.ok(Number.isInteger(whole.bounds.choices) && whole.bounds.choices >= 1);
       assert.equal(whole.bounds.media, 0);
     });
 
+    it('refuses a request without the headers it needs, and names them', () => {
+      for (const name of Object.keys(headers)) {
+        const { [name]: _, ...others } = headers;
+        for (const given of [others, { ...others, [name]: '' }]) {
+          assert.throws(
+            () => style.read(request(), given),
+            (error) => error instanceof GatewayError && error.status === 400 && error.param === name,
+            `${name} is needed`,
+          );
+        }
+      }
+    });
+
     it('bounds the input by its text, and lets no field go uncounted', () => {
-      const { inputBytes } = style.read(request(), {}).bounds;
-      const longer = style.read(request({ some_field_of_a_vendor: 'x'.repeat(1_000) }), {}).bounds;
+      const { inputBytes } = style.read(request(), headers).bounds;
+      const longer = style.read(request({ some_field_of_a_vendor: 'x'.repeat(1_000) }), headers).bounds;
       assert.ok(inputBytes > 0);
       assert.ok(longer.inputBytes >= inputBytes + 1_000);
     });
 
     it('lets fields pass that it does not know', () => {
-      assert.equal(style.read(request({ some_field_of_a_vendor: { deep: [1] } }), {}).model, 'public-name');
+      assert.equal(style.read(request({ some_field_of_a_vendor: { deep: [1] } }), headers).model, 'public-name');
     });
 
     it('refuses what is wrong with 400 and the name of the field', () => {
       for (const [body, param] of fixtures.refused) {
         assert.throws(
-          () => style.read(bodyOf(body), {}),
+          () => style.read(bodyOf(body), headers),
           (error) =>
             error instanceof GatewayError &&
             error.status === 400 &&
@@ -68,71 +84,86 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
 
     it("sends the vendor's name for the model, and changes nothing else", () => {
       const body = request();
-      const sent = body.patched(style.patch(body, { model: 'vendor/name "x"', askUsage: false }));
+      const sent = body.patched(style.patch(body, patchTo({ model: 'vendor/name "x"', askUsage: false })));
       assert.deepEqual(JSON.parse(sent.toString()), { ...fixtures.request, model: 'vendor/name "x"' });
-      assert.equal(body.patched(style.patch(body, { model: 'public-name', askUsage: false })), body.bytes);
+      assert.equal(body.patched(style.patch(body, patchTo({ model: 'public-name', askUsage: false }))), body.bytes);
     });
 
     it("asks for a stream's usage without losing what the client wrote, and not where there is no stream", () => {
       const body = request({ stream: true });
-      const sent = scanJson(body.patched(style.patch(body, { model: 'm', askUsage: true })));
+      const sent = scanJson(body.patched(style.patch(body, patchTo({ model: 'm', askUsage: true }))));
       for (const name of body.members.keys()) {
         if (name !== 'model') assert.deepEqual(sent.get(name), body.get(name));
       }
       // Asked once is asked enough.
-      assert.equal(sent.patched(style.patch(sent, { model: 'm', askUsage: true })), sent.bytes);
+      assert.equal(sent.patched(style.patch(sent, patchTo({ model: 'm', askUsage: true }))), sent.bytes);
       const whole = request();
-      assert.equal(whole.patched(style.patch(whole, { model: 'public-name', askUsage: true })), whole.bytes);
+      assert.equal(whole.patched(style.patch(whole, patchTo({ model: 'public-name', askUsage: true }))), whole.bytes);
     });
 
     it('reads a whole answer', () => {
-      const facts = style.answer(answerOf(fixtures.answer.body));
+      const facts = style.answer(answerOf(fixtures.answer.body), call);
       assert.deepEqual(facts?.usage, fixtures.answer.usage);
       assert.ok(facts.textLength > 0);
       assert.equal(facts.error, undefined);
     });
 
     it('sees an error in the clothes of an answer, and knows what is no answer at all', () => {
-      assert.equal(style.answer(answerOf(fixtures.error.body))?.error?.message, fixtures.error.message);
-      assert.equal(style.answer(answerOf({})), undefined);
-      assert.equal(style.answer(answerOf({ hello: 'world' })), undefined);
+      assert.equal(style.answer(answerOf(fixtures.error.body), call)?.error?.message, fixtures.error.message);
+      assert.equal(style.answer(answerOf({}), call), undefined);
+      assert.equal(style.answer(answerOf({ hello: 'world' }), call), undefined);
     });
 
-    it('measures a stream like the whole answer', () => {
-      const { meter, kinds } = measure(style, fixtures.stream, false);
-      assert.deepEqual(meter.usage, fixtures.answer.usage);
-      assert.equal(meter.textLength, style.answer(answerOf(fixtures.answer.body))?.textLength);
-      assert.equal(meter.finished, true);
-      assert.equal(meter.error, undefined);
-      assert.deepEqual(kinds, [...fixtures.stream.slice(1).map(() => 'pass'), 'last']);
+    it('passes a stream byte for byte, and measures it like the whole answer', () => {
+      const { relay, kinds, text } = relayed(style, fixtures.stream);
+      assert.equal(text, fixtures.stream.join(''));
+      assert.deepEqual(relay.usage, fixtures.answer.usage);
+      assert.equal(relay.textLength, style.answer(answerOf(fixtures.answer.body), call)?.textLength);
+      assert.equal(relay.error, undefined);
+      assert.match(kinds.join(' '), /^(hold )*(pass )+last$/);
     });
 
     it('measures the same however the lines end and whatever comments come between', () => {
       const crlf = fixtures.stream.flatMap((event) => [': comment "{\r\n\r\n', event.replaceAll('\n', '\r\n')]);
-      const { meter, kinds } = measure(style, crlf, false);
-      assert.deepEqual(meter.usage, fixtures.answer.usage);
-      assert.equal(meter.textLength, measure(style, fixtures.stream, false).meter.textLength);
+      const { relay, kinds, text } = relayed(style, crlf);
+      assert.equal(text, crlf.join(''));
+      assert.deepEqual(relay.usage, fixtures.answer.usage);
+      assert.equal(relay.textLength, relayed(style, fixtures.stream).relay.textLength);
       assert.equal(kinds.at(-1), 'last');
-      assert.ok(kinds.slice(0, -1).every((kind) => kind === 'pass'));
+      assert.ok(!kinds.slice(0, -1).includes('last'), 'only the last event is the last');
+    });
+
+    it('commits to nothing while there are only comments', () => {
+      assert.deepEqual(relayed(style, [': one\n\n', ': two\n\n']).kinds, ['hold', 'hold']);
     });
 
     it('hides the event that holds only usage from a client that did not ask for it', () => {
-      const { meter, kinds } = measure(style, fixtures.stream, true);
-      assert.deepEqual(meter.usage, fixtures.answer.usage);
-      const hidden = kinds.flatMap((kind, place) => (kind === 'hide' ? [place] : []));
-      assert.deepEqual(hidden, fixtures.usageEvent === undefined ? [] : [fixtures.usageEvent]);
+      const { relay, text } = relayed(style, fixtures.stream, true);
+      assert.deepEqual(relay.usage, fixtures.answer.usage);
+      const shown = fixtures.stream.filter((_, place) => place !== fixtures.usageEvent);
+      assert.equal(text, shown.join(''));
     });
 
     it('has not seen the end of a stream that broke off', () => {
-      const { meter, kinds } = measure(style, fixtures.stream.slice(0, 2), false);
-      assert.equal(meter.finished, false);
-      assert.ok(!kinds.includes('last'));
+      const { relay, kinds, text } = relayed(style, fixtures.stream.slice(0, 2));
+      assert.ok(!kinds.includes('last'), 'there was no last event');
+      const out: (Buffer | string)[] = [];
+      assert.equal(relay.close(out), 'broken');
+      assert.deepEqual(out, []);
+      assert.equal(text, fixtures.stream.slice(0, 2).join(''));
     });
 
-    it('sees that the vendor gives up inside a stream', () => {
-      const { meter, kinds } = measure(style, [...fixtures.stream.slice(0, 2), fixtures.error.event], false);
+    it('has seen no answer where only the end of one came', () => {
+      const { relay, kinds } = relayed(style, fixtures.stream.slice(-1));
+      if (kinds[0] === 'last') assert.notEqual(relay.answer, undefined, 'its last event holds the whole answer');
+      else assert.equal(relay.close([]), 'broken');
+    });
+
+    it('sees that the vendor gives up inside a stream, and tells the client', () => {
+      const { relay, kinds, text } = relayed(style, [...fixtures.stream.slice(0, 2), fixtures.error.event]);
       assert.equal(kinds.at(-1), 'error');
-      assert.equal(meter.error?.message, fixtures.error.message);
+      assert.equal(relay.error?.message, fixtures.error.message);
+      assert.ok(text.endsWith(fixtures.error.event), 'in the words of the vendor');
     });
 
     it('survives whatever a vendor sends', () => {
@@ -147,9 +178,20 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
         'x\n\n',
         '\xff\n\n',
       ]) {
-        const meter = style.meter({ hideUsage: true });
-        assert.equal(meter.see(Buffer.from(event, 'latin1')), 'pass', JSON.stringify(event));
+        const out: (Buffer | string)[] = [];
+        const kind = style.relay({ hideUsage: true, call }).see(Buffer.from(event, 'latin1'), out);
+        assert.ok(kind === 'pass' || kind === 'hold', JSON.stringify(event));
+        assert.deepEqual(out, [Buffer.from(event, 'latin1')]);
       }
+    });
+
+    it('ends a stream that has begun with an error of its own kind', () => {
+      const error = new GatewayError(502, 'upstream_broke_off', 'The answer "broke" off.');
+      const begun = relayed(style, fixtures.stream.slice(0, 2)).relay.fail(error, 'request-1');
+      assert.equal(eventsIn([begun]).join(''), begun);
+      const { relay, kinds } = relayed(style, [...fixtures.stream.slice(0, 2), ...eventsIn([begun])]);
+      assert.equal(kinds.at(-1), 'error');
+      assert.equal(relay.error?.message, 'The answer "broke" off.');
     });
 
     it('spells errors so that clients find their message and code', () => {
@@ -158,22 +200,17 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
       assert.equal(spelt.error.message, 'Slow "down".');
       assert.equal(spelt.error.code, 'rate_limit_exceeded');
       for (const member of ['message', 'type', 'param', 'code']) assert.equal(typeof spelt.error[member], 'string');
-      const { meter, kinds } = measure(style, [style.errorEvent(error, 'request-1')], false);
+      const { relay, kinds } = relayed(style, [style.errorEvent(error, 'request-1')]);
       assert.equal(kinds.at(-1), 'error');
-      assert.equal(meter.error?.message, 'Slow "down".');
+      assert.equal(relay.error?.message, 'Slow "down".');
     });
 
     it('writes whole events of its own', () => {
       const error = style.errorEvent(new GatewayError(502, 'upstream_error', 'x'), 'request-1');
-      for (const text of [error, style.terminal, style.keepAlive]) assert.equal(eventsIn([text]).join(''), text);
-      assert.equal(measure(style, [style.terminal], false).kinds.at(-1), 'last');
-      assert.equal(measure(style, [style.keepAlive], false).kinds[0], 'pass');
+      for (const text of [error, style.keepAlive]) assert.equal(eventsIn([text]).join(''), text);
+      assert.deepEqual(relayed(style, [style.keepAlive]).kinds, ['hold']);
     });
   });
-}
-
-function bodyOf(value: Json): JsonBody {
-  return scanJson(Buffer.from(JSON.stringify(value)));
 }
 
 function answerOf(value: Json): JsonBody {
@@ -187,12 +224,15 @@ function eventsIn(texts: readonly string[]): readonly string[] {
     .map(String);
 }
 
-/** What a fresh meter says to each event of a stream. */
-export function measure(
+/** What a fresh relay makes of a stream. */
+export function relayed(
   style: Style,
   events: readonly string[],
-  hideUsage: boolean,
-): { readonly meter: StreamMeter; readonly kinds: readonly EventKind[] } {
-  const meter = style.meter({ hideUsage });
-  return { meter, kinds: events.map((event) => meter.see(Buffer.from(event))) };
+  hideUsage = false,
+  call: Call = ANY_CALL,
+): { readonly relay: StreamRelay; readonly kinds: readonly EventKind[]; readonly text: string } {
+  const relay = style.relay({ hideUsage, call });
+  const out: (Buffer | string)[] = [];
+  const kinds = events.map((event) => relay.see(Buffer.from(event), out));
+  return { relay, kinds, text: out.map(String).join('') };
 }

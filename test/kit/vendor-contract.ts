@@ -1,12 +1,14 @@
 /** What every vendor must do: first asked of the object itself, then seen on the wire behind a whole gateway. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Call, JsonObject, Offer, StyleName } from '../../core/contracts/call.ts';
+import type { Call, JsonObject, Offer, StyleName, Upload } from '../../core/contracts/call.ts';
 import type { Style } from '../../core/contracts/style.ts';
 import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
-import { scanJson } from '../../core/json.ts';
 import { loadPlugin } from '../../core/loader.ts';
-import type { Host, Plugin, Sections } from '../../core/plugin.ts';
+import { type Caller, checkValue, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
+import { collectLosses } from '../../core/translation/losses.ts';
+import { USUAL } from '../../core/translation/quirks.ts';
+import { callOf, NO_ATTACHMENTS, uploadOf } from './calls.ts';
 import { fakeClock } from './clock.ts';
 import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents, chatRequest } from './fixtures.ts';
@@ -19,8 +21,8 @@ export interface VendorFixtures {
   /** Fields of a channel that only this vendor has. */
   readonly options?: JsonObject;
   /**
-   * How each style it speaks is asked: the style, and a right body that names the model `public-name`. Without it, the chat
-   * style that ships with the gateway.
+   * How each style it speaks is asked: the style, and a right body that names the model `public-name`. Those that ship with the
+   * gateway are known but for the translated ones: of these only `chat` is.
    */
   readonly styles?: Readonly<Record<StyleName, StyleFixture>>;
   /** False for a vendor that answers itself, so that nothing of it can be seen on the wire. */
@@ -31,23 +33,21 @@ export interface VendorFixtures {
 export interface StyleFixture {
   readonly style: Style;
   readonly request: JsonObject;
+  /** It comes as a form with these. */
+  readonly files?: readonly Upload[];
 }
 
 /** Runs the contract for one vendor of a plugin. A vendor that speaks `chat` as most do is watched on the wire, too. */
 export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
-  describe(`vendor: ${fixtures.name}`, () => {
-    let vendor: Vendor;
-    let styles: Readonly<Record<StyleName, StyleFixture>>;
-    before(async () => {
-      vendor = await vendorOf(plugin, fixtures.name);
-      styles = fixtures.styles ?? { chat: { style: await shippedStyle('chat'), request: chatRequest(PUBLIC_NAME) } };
-    });
+  describe(`vendor: ${fixtures.name}`, async () => {
+    const vendor = await vendorOf(plugin, fixtures.name);
+    const styles: Readonly<Record<StyleName, StyleFixture>> = { ...(await shippedStyles()), ...fixtures.styles };
     /** Every style the vendor speaks, with how it is asked. */
     const dialects = (): readonly (readonly [Dialect, Call])[] =>
       Object.entries(vendor.speaks).map(([name, dialect]) => {
         const asked = styles[name];
         assert.ok(asked !== undefined && dialect !== undefined, `the fixtures lack the style '${name}'`);
-        return [dialect, callOf(asked.style, asked.request)];
+        return [dialect, callOf(asked.style, { ...asked.request, user: 'client-canary' }, asked.files)];
       });
 
     it('speaks at least one style, and by default none that it does not speak', () => {
@@ -63,15 +63,26 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
 
     it('asks at a path below the address', () => {
       for (const [dialect, call] of dialects()) {
-        const path = typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offerOf(channelOf(fixtures)));
+        const path =
+          typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offerOf(channelOf(fixtures)), CALLER);
         assert.match(path, /^\/[^\s#]*$/);
+      }
+    });
+
+    it('is asked for numbers of tokens at a path below the address, and reads none where there is none', () => {
+      for (const dialect of Object.values(vendor.speaks)) {
+        if (dialect?.count === undefined) continue;
+        assert.match(dialect.count.path('vendor/name'), /^\/[^\s#]*$/);
+        for (const answer of [null, 7, [], {}]) assert.equal(dialect.count.read(answer), undefined);
+        // There is no call then.
+        checkHeaders(dialect.headers(channelOf(fixtures), undefined, CALLER));
       }
     });
 
     it("takes its credential from the channel, and says nothing of the client's", () => {
       for (const [dialect, call] of dialects()) {
-        const headers = dialect.headers(channelOf(fixtures, 'credential-one'), call);
-        const others = dialect.headers(channelOf(fixtures, 'credential-two'), call);
+        const headers = dialect.headers(channelOf(fixtures, 'credential-one'), call, CALLER);
+        const others = dialect.headers(channelOf(fixtures, 'credential-two'), call, undefined);
         assert.equal(vendor.keyless === true || JSON.stringify(headers).includes('credential-one'), true);
         assert.ok(!JSON.stringify(others).includes('credential-one'));
         assert.ok(!JSON.stringify(headers).includes('client-canary'));
@@ -88,7 +99,7 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
       for (const [dialect, call] of dialects()) {
         const body = { ...(call.body.tree() as JsonObject), model: 'vendor-name' };
         const before = structuredClone(body);
-        const sent = dialect.request?.(body, offerOf(channelOf(fixtures)));
+        const sent = dialect.request?.(body, offerOf(channelOf(fixtures)), NO_ATTACHMENTS, collectLosses({}));
         if (sent !== undefined && 'model' in sent) assert.equal(sent.model, 'vendor-name');
         assert.deepEqual(body, before, 'another attempt must find the body as it was');
       }
@@ -98,13 +109,12 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
       const judge = vendor.judge?.bind(vendor);
       if (judge === undefined) return;
       for (const status of [401, 402, 403, 408, 429, 500, 502, 503, 504, 529]) {
-        assert.notEqual(judge(status, {}), 'relay', `status ${status}`);
+        assert.notEqual(judge(status, {}, Buffer.alloc(0)), 'relay', `status ${status}`);
       }
-      assert.ok(['relay', undefined].includes(judge(400, {})), 'status 400');
+      assert.ok(['relay', undefined].includes(judge(400, {}, Buffer.alloc(0))), 'status 400');
     });
 
-    const speaksChat = fixtures.styles === undefined || fixtures.styles.chat !== undefined;
-    if (fixtures.isRemote !== false && speaksChat) onTheWire(plugin, fixtures);
+    if (fixtures.isRemote !== false && vendor.speaks.chat !== undefined) onTheWire(plugin, fixtures);
   });
 }
 
@@ -205,6 +215,14 @@ function onTheWire(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
   });
 }
 
+/** A client that says more than a vendor may hear. */
+const CALLER: Caller = {
+  method: 'POST',
+  path: '/v1/chat/completions',
+  query: new URLSearchParams('key=client-canary'),
+  headers: { authorization: 'Bearer client-canary', cookie: 'client-canary', 'user-agent': 'client-canary' },
+  ip: '192.0.2.77',
+};
 const PUBLIC_NAME = { model: 'public-name' };
 
 async function vendorOf(plugin: Plugin<Sections>, name: string): Promise<Vendor> {
@@ -214,12 +232,29 @@ async function vendorOf(plugin: Plugin<Sections>, name: string): Promise<Vendor>
   return vendor;
 }
 
-/** A style of the gateway's own, loaded as its pipeline would: the kit imports no plugin. */
-async function shippedStyle(name: StyleName): Promise<Style> {
-  const parts = await (await loadPlugin('styles', '.')).create(bareHost(), {});
-  const style = parts.styles?.find((candidate) => candidate.name === name);
-  assert.ok(style !== undefined, `there is no style '${name}'`);
-  return style;
+/** How the styles that ship are asked, as far as one request tells of all. */
+const SHIPPED: Readonly<Record<StyleName, Omit<StyleFixture, 'style'>>> = {
+  chat: { request: chatRequest(PUBLIC_NAME) },
+  embeddings: { request: { ...PUBLIC_NAME, input: 'Hello?' } },
+  images: { request: { ...PUBLIC_NAME, prompt: 'A gate.' } },
+  edits: { request: { ...PUBLIC_NAME, prompt: 'Open it.', image: 'https://images.example/gate.png' } },
+  speech: { request: { ...PUBLIC_NAME, input: 'Hello?', voice: 'alloy' } },
+  transcription: { request: PUBLIC_NAME, files: [uploadOf('file', 'hello.mp3', Buffer.from('la la'))] },
+  translation: { request: PUBLIC_NAME, files: [uploadOf('file', 'hello.mp3', Buffer.from('la la'))] },
+};
+
+/** The gateway's own styles, loaded as its pipeline would: the kit imports no plugin. */
+async function shippedStyles(): Promise<Readonly<Record<StyleName, StyleFixture>>> {
+  const plugin = await loadPlugin('styles', '.');
+  const config: Record<string, unknown> = {};
+  for (const [section, schema] of Object.entries(plugin.sections ?? {})) {
+    const { default: blank = {}, ...checked } = schema;
+    config[section] = structuredClone(blank);
+    checkValue(checked, config[section]);
+  }
+  const { styles = [] } = await plugin.create(bareHost(), config);
+  const known = styles.filter(({ name }) => name in SHIPPED);
+  return Object.fromEntries(known.map((style) => [style.name, { style, ...SHIPPED[style.name]! }]));
 }
 
 function bareHost(): Host {
@@ -239,17 +274,13 @@ function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
     timeout: { connectMs: 1_000, headMs: undefined, idleMs: 1_000, totalMs: 10_000 },
     speaks: undefined,
     streamUsage: 'include_usage',
+    quirks: {},
     options: fixtures.options ?? {},
   };
 }
 
 function offerOf(channel: Channel): Offer {
-  return { channel, model: 'vendor-name', priced: 'public-name' };
-}
-
-function callOf(style: Style, request: JsonObject): Call {
-  const body = scanJson(Buffer.from(JSON.stringify({ ...request, user: 'client-canary' })));
-  return { style: style.name, body, ...style.read(body, {}) };
+  return { channel, model: 'vendor-name', style: 'chat', quirks: USUAL, strict: false, priced: 'public-name' };
 }
 
 /** Headers as they may stand on the wire; those of the body and of the connection are not a vendor's to set. */

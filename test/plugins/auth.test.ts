@@ -16,7 +16,9 @@ const sections = { auth: { headers: ['authorization', 'x-api-key', 'x-goog-api-k
 async function door() {
   const host = await driveWithLedger([accounts, keys, auth], { sections });
   const { db } = host.store;
-  db.exec(`INSERT INTO account VALUES (1, 'root', 'root', 'root', 1, 0), (2, 'gone', 'gone', 'member', 0, 0)`);
+  db.exec(
+    `INSERT INTO account (id, name, folded, role, enabled, created_ms) VALUES (1, 'root', 'root', 'root', 1, 0), (2, 'gone', 'gone', 'member', 0, 0)`,
+  );
   const book = host.use(Keys);
   const make = async (more: object) => await book.create({ accountId: 1, name: 'k', allowance: undefined, ...more });
   const disabled = await make({});
@@ -101,7 +103,7 @@ describe('a key', () => {
   it('in the query is read where models are listed and nowhere else', async () => {
     const { secrets, enter } = await door();
     const query = `key=${secrets.valid}`;
-    for (const path of ['/v1/models', '/v1/models/', '/v1/models/gpt-4o']) {
+    for (const path of ['/v1/models', '/v1/models/', '/v1/models/gpt-4o', '/v1beta/models', '/v1beta/models/gpt-4o']) {
       assert.equal(await enter(caller({ method: 'GET', path, query })), 'ok', path);
     }
     for (const path of ['/v1/chat/completions', '/v1/modelsx', '/v1/responses/models', '/v1']) {
@@ -193,14 +195,14 @@ describe('a key', () => {
 describe('the guard', () => {
   it('says who holds the key, and refuses like a call does', async () => {
     const { secrets, guard } = await door();
-    const said = await guard(carriers.authorization!(secrets.valid));
+    const said = await guard(carriers.authorization!(secrets.valid), {});
     assert.equal(said?.account?.name, 'root');
     assert.equal(said?.holder?.key.name, 'k');
     const refused = { unknown: '401 invalid_api_key', 'for another address': '403 ip_not_allowed' } as const;
     for (const [state, wanted] of Object.entries(refused) as [keyof typeof refused, string][]) {
-      assert.equal(await verdict(() => guard(carriers.authorization!(secrets[state]))), wanted);
+      assert.equal(await verdict(() => guard(carriers.authorization!(secrets[state]), {})), wanted);
     }
-    assert.equal(await verdict(() => guard(caller())), '401 invalid_api_key');
+    assert.equal(await verdict(() => guard(caller(), {})), '401 invalid_api_key');
   });
 });
 
@@ -209,7 +211,9 @@ describe('the section', () => {
     const host = await driveWithLedger([accounts, keys, auth], {
       sections: { auth: { headers: ['x-other'], query: 'k' } },
     });
-    host.store.db.exec(`INSERT INTO account VALUES (1, 'root', 'root', 'root', 1, 0)`);
+    host.store.db.exec(
+      `INSERT INTO account (id, name, folded, role, enabled, created_ms) VALUES (1, 'root', 'root', 'root', 1, 0)`,
+    );
     const { secret } = await host.use(Keys).create({ accountId: 1, name: 'k', allowance: undefined });
     const enter = (request: Caller) => verdict(async () => host.parts[2]!.authenticate!(exchange(request)));
     assert.equal(await enter(caller({ headers: { 'x-other': secret } })), 'ok');

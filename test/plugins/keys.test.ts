@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
@@ -12,6 +11,7 @@ import keys from '../../plugins/keys/index.ts';
 import { hashOf, isWellFormed, newSecret } from '../../plugins/keys/secret.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type Driven, exchange, type MemoryStore, verdict } from '../kit/drive.ts';
+import fc from '../kit/fast-check.ts';
 import { driveWithLedger } from './with-ledger.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -33,9 +33,15 @@ async function keysHost(store?: MemoryStore): Promise<Driven> {
     ...(store && { store }),
     services: () => [[Catalog, catalog]],
   });
-  host.store.db.prepare(`INSERT OR IGNORE INTO account VALUES (1, 'root', 'root', 'root', 1, 0)`).run();
+  host.store.db
+    .prepare(
+      `INSERT OR IGNORE INTO account (id, name, folded, role, enabled, created_ms) VALUES (1, 'root', 'root', 'root', 1, 0)`,
+    )
+    .run();
   return host;
 }
+
+const named = (name: string): Holder => ({ key: { name } }) as Holder;
 
 const asked = { accountId: 1, name: 'k', allowance: undefined };
 
@@ -156,8 +162,8 @@ describe('a lookup', () => {
     assert.equal(await holders.find('a'), undefined);
   });
 
-  it('never takes one key for another, however much of their hashes agrees', async () => {
-    const holders = createHolders(fakeClock(), async (hash) => ({ key: { name: hash } }) as Holder);
+  it('never takes one key for another, however much of their hashes agrees [T-AUTH-07]', async () => {
+    const holders = createHolders(fakeClock(), async (hash) => ({ holder: named(hash) }));
     const middles = fc.uniqueArray(fc.stringMatching(/^[0-9a-f]{32}$/), { minLength: 2, maxLength: 50 });
     await fc.assert(
       fc.asyncProperty(middles, async (some) => {
@@ -172,7 +178,7 @@ describe('a lookup', () => {
     let asked = 0;
     const holders = createHolders(fakeClock(), async (hash) => {
       asked++;
-      return hash === 'good' ? ({ key: { name: hash } } as Holder) : undefined;
+      return hash === 'good' ? { holder: named(hash) } : undefined;
     });
     await holders.find('good');
     for (let i = 0; i < 10_050; i++) await holders.find(`bad ${i}`);
@@ -185,7 +191,7 @@ describe('a lookup', () => {
 });
 
 describe('a key', () => {
-  it('is refused at the very next call after it was revoked', async () => {
+  it('is refused at the very next call after it was revoked [T-AUTH-07]', async () => {
     const host = await keysHost();
     const book = host.use(Keys);
     const { secret, key } = await book.create(asked);
@@ -198,14 +204,14 @@ describe('a key', () => {
   });
 
   it('stays refused where it was revoked while a lookup was under way', async () => {
-    const answers: ((holder: Holder | undefined) => void)[] = [];
+    const answers: ((loaded: { readonly holder: Holder } | undefined) => void)[] = [];
     const holders = createHolders(fakeClock(), () => new Promise((resolve) => answers.push(resolve)));
     const before = holders.find('a');
     holders.forget('a');
     const after = holders.find('a');
     answers[1]!(undefined);
     assert.equal(await after, undefined);
-    answers[0]!({ key: { name: 'a' } } as Holder);
+    answers[0]!({ holder: named('a') });
     assert.notEqual(await before, undefined);
     assert.equal(holders.find('a'), undefined);
   });
@@ -369,6 +375,24 @@ describe('the command line', () => {
     const holder = await host.use(Keys).find(secret);
     assert.deepEqual([holder?.key.name, holder?.account.name, holder?.key.expiresMs], ['ci', 'root', undefined]);
     assert.equal((await host.use(Ledger).balance({ kind: 'key', owner: holder!.key.id }))?.unlimited, true);
+  });
+
+  it('makes a key that wants faithful translations, and says so in the list', async () => {
+    const host = await keysHost();
+    const strict = await host.run('key create', { name: 'exact', strict: true });
+    const lax = await host.run('key create', { name: 'ci' });
+    const book = host.use(Keys);
+    assert.equal((await book.find(strict))?.key.strict, true);
+    assert.equal((await book.find(lax))?.key.strict, false);
+    const list = await host.run('key list');
+    assert.match(list, /^ID .* STRICT$/m);
+    assert.match(list, /^1 +exact .* yes$/m);
+    assert.match(list, /^2 +ci .* no$/m);
+    const records = JSON.parse(await host.run('key list', { json: true })) as readonly { readonly strict: boolean }[];
+    assert.deepEqual(
+      records.map((key) => key.strict),
+      [true, false],
+    );
   });
 
   it('makes a key with every restriction there is', async () => {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import fc from 'fast-check';
 import { Counters } from '../../core/contracts/counters.ts';
 import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import plugin from '../../plugins/limits/index.ts';
 import type { LimitsSection } from '../../plugins/limits/rules.ts';
 import { fakeClock } from '../kit/clock.ts';
+import fc from '../kit/fast-check.ts';
 
 /** The plugin over counters in memory. */
 async function limited(section: LimitsSection, clock = fakeClock(), counters = createMemoryCounters(clock)) {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { Records, type UsageRecord } from '../../core/contracts/records.ts';
-import type { Attempt, Exchange, Known, Usage } from '../../core/plugin.ts';
+import { Records } from '../../core/contracts/records.ts';
+import type { Attempt, Exchange, Known, Step, Usage } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
+import { recordSteps } from '../../plugins/log/records.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type Driven, exchange } from '../kit/drive.ts';
+import { idAt, usageRecord } from '../kit/usage-records.ts';
 import { driveWithLedger } from './with-ledger.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,7 +16,7 @@ const DAY_MS = 86_400_000;
 function logHost(charged = 0n, keep = '90d'): Promise<Driven> {
   return driveWithLedger([log], {
     sections: { log: { keep } },
-    services: () => [[Ledger, { charged: () => charged }]],
+    services: () => [[Ledger, { charged: () => charged, isIncluded: () => false }]],
   });
 }
 
@@ -78,8 +81,9 @@ describe('a usage record', () => {
     );
     const { other, ...row } = rows(host)[0]!;
     assert.deepEqual(row, {
-      account_id: 3,
       id: '01',
+      account_id: 3,
+      department_id: 0,
       at_ms: startedMs,
       key_id: 7,
       style: 'chat',
@@ -96,6 +100,14 @@ describe('a usage record', () => {
       output: 50,
       reasoning: 5,
       output_audio: 4,
+      input_image: null,
+      output_image: null,
+      characters: null,
+      seconds: null,
+      images: null,
+      image_size: null,
+      image_quality: null,
+      included: 0,
       estimated: 1,
       charged: '1152921504606846976',
       duration_ms: 900,
@@ -110,6 +122,40 @@ describe('a usage record', () => {
       ],
       clientRequestId: 'mine',
     });
+  });
+
+  it('tells what is not counted in tokens, and which tokens are images', async () => {
+    const host = await logHost();
+    const images = { count: 2, size: '1024x1792', quality: 'hd' };
+    const used = { ...usage, inputImage: 7, outputImage: 30, characters: 4_096, seconds: 8.47, images };
+    await settle(host, exchange({ id: '01', identity, usage: used, outcome: 'served' }));
+    const [row] = rows(host);
+    assert.deepEqual([row!.input_image, row!.output_image, row!.characters, row!.seconds], [7, 30, 4_096, 8.47]);
+    assert.deepEqual([row!.images, row!.image_size, row!.image_quality], [2, '1024x1792', 'hd']);
+  });
+
+  it('of an older release is still there, and new ones come beside it', async () => {
+    const [first, ...later] = log.migrations!;
+    const db = new Database(':memory:');
+    for (const sql of first!.sql) db.exec(sql);
+    const write = (step: Step): void => {
+      db.prepare(step.sql).run(...(step.params ?? []));
+    };
+    db.exec(`INSERT INTO usage_record (account_id, id, at_ms, key_id, style, model, channel, stream, outcome, status, input,
+        output, estimated, charged, duration_ms, ip, other)
+      VALUES (3, '01', 5, 7, 'chat', 'm', 'c', 0, 'served', 200, 10, 20, 0, 99, 4, '192.0.2.1', '{}')`);
+    for (const { sql } of later) for (const statement of sql) db.exec(statement);
+    for (const step of recordSteps(usageRecord({ id: '02', accountId: 3, usage: { ...usage, characters: 5 } }), 0, 0)) {
+      write(step);
+    }
+    assert.deepEqual(
+      db.prepare('SELECT id, input, charged, characters, images FROM usage_record ORDER BY id').raw().all(),
+      [
+        ['01', 10, 99, null, null],
+        ['02', 100, 0, 5, null],
+      ],
+    );
+    db.close();
   });
 
   it('is kept of a call that was refused before its body had been read', async () => {
@@ -151,45 +197,25 @@ describe('a usage record', () => {
     assert.equal(row.duration_ms, 0);
   });
 
-  it('written a second time stays as it is', async () => {
+  it('is written once: a list that would write it again leaves no trace', async () => {
     const host = await logHost();
     await settle(host, exchange({ id: '01', identity, usage, outcome: 'served' }));
-    await host.store.atomic(host.use(Records).steps(record({ id: '01', accountId: 3, outcome: 'recovered' })));
+    const again = host.use(Records).steps(usageRecord({ id: '01', accountId: 3, outcome: 'recovered' }));
+    await assert.rejects(host.store.atomic(again), /UNIQUE/);
     assert.deepEqual(
       rows(host).map((row) => row.outcome),
       ['served'],
     );
+    assert.deepEqual(host.store.db.prepare('SELECT lines, input FROM usage_hour').raw().all(), [[1, 100]]);
   });
 });
-
-function record(facts: Partial<UsageRecord>): UsageRecord {
-  return {
-    id: '01',
-    atMs: 0,
-    accountId: 1,
-    keyId: 1,
-    style: 'chat',
-    model: 'm',
-    channel: 'c',
-    stream: false,
-    outcome: 'served',
-    status: 200,
-    usage: undefined,
-    charged: 0n,
-    durationMs: 0,
-    firstByteMs: undefined,
-    ip: '192.0.2.1',
-    other: {},
-    ...facts,
-  };
-}
 
 describe('retention', () => {
   /** Writes `count` records of an account, one millisecond apart. */
   async function write(host: Driven, accountId: number, fromMs: number, count: number): Promise<void> {
     const { steps } = host.use(Records);
     const times = Array.from({ length: count }, (_, i) => fromMs + i);
-    await host.store.atomic(times.flatMap((atMs) => steps(record({ id: `${atMs}`, atMs, accountId }))));
+    await host.store.atomic(times.flatMap((atMs) => steps(usageRecord({ id: idAt(atMs), atMs, accountId }))));
   }
   const counts = (host: Driven): unknown =>
     host.store.db

@@ -13,14 +13,17 @@ import {
   type Host,
   type JsonObject,
   type Known,
+  layQuirks,
   type Offer,
   type Parts,
+  packOpaque,
   type Service,
+  type SomeQuirks,
   type Style,
   type Vendor,
 } from '../../core/plugin.ts';
 import { createRetryBudget } from '../../plugins/models/budget.ts';
-import { inOrder, type Source } from '../../plugins/models/choose.ts';
+import { inOrder } from '../../plugins/models/choose.ts';
 import { createHealth, createHealthState, type HealthState } from '../../plugins/models/health.ts';
 import plugin from '../../plugins/models/index.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -47,9 +50,33 @@ const STYLES = new Map(
   ['chat', 'responses', 'messages'].map((name) => [name, { name, path: `/v1/${name}` } as unknown as Style]),
 );
 
+/** Styles that can be translated: those that vendors speak, each with its quirks, and those that clients ask. */
+function translating(
+  spoken: Readonly<Record<string, SomeQuirks | undefined>>,
+  asked: readonly string[],
+): typeof STYLES {
+  return new Map(
+    [...Object.keys(spoken), ...asked].map((name) => {
+      const style = {
+        name,
+        ...(STYLES.has(name) && { path: `/v1/${name}` }),
+        ...(asked.includes(name) && { asked: {} }),
+        ...(spoken[name] && { spoken: { quirks: spoken[name] } }),
+      };
+      return [name, style as unknown as Style];
+    }),
+  );
+}
+
 /** Sections as core hands them over: checked as strictly as core checks, defaults filled in. */
 function sections(written: { readonly channels?: unknown; readonly models?: unknown }) {
-  const ajv = new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
+  const ajv = new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
+    formats: { regex: true },
+  });
   const filled = structuredClone(written);
   const check = ajv.compile({ type: 'object', properties: plugin.sections });
   assert.ok(check(filled), JSON.stringify(check.errors));
@@ -63,9 +90,12 @@ interface Written {
   readonly allows?: (key: KeyRecord, model: string) => boolean;
   readonly clock?: ReturnType<typeof fakeClock>;
   readonly lasting?: Map<string, unknown>;
+  readonly styles?: typeof STYLES;
+  readonly vendors?: readonly Vendor[];
 }
 
-async function started({ allows, clock = fakeClock(), lasting = new Map(), ...written }: Written) {
+async function started(given: Written) {
+  const { allows, clock = fakeClock(), lasting = new Map(), styles = STYLES, vendors = VENDORS, ...written } = given;
   const problems: string[] = [];
   const hidden: string[] = [];
   const lines: string[] = [];
@@ -74,8 +104,8 @@ async function started({ allows, clock = fakeClock(), lasting = new Map(), ...wr
   const host = {
     clock,
     log: { debug: write, info: write, warn: write, error: write, hide: (secret: string) => hidden.push(secret) },
-    vendors: () => new Map(VENDORS.map((vendor) => [vendor.name, vendor])),
-    styles: () => STYLES,
+    vendors: () => new Map(vendors.map((vendor) => [vendor.name, vendor])),
+    styles: () => styles,
     find: (service: Service<unknown>) => (service === Keys && allows !== undefined ? { allows } : undefined),
     provide(service: Service<unknown>, implementation: unknown) {
       assert.equal(service, Catalog);
@@ -102,15 +132,19 @@ interface Asking {
   readonly style?: string;
   readonly key?: number;
   readonly scope?: readonly string[];
+  readonly strict?: boolean;
+  readonly body?: string;
+  readonly earlier?: string;
 }
 
 /** One exchange: its offers one by one, how each went, and its end. */
-async function call(parts: Parts, model: string, { style = 'chat', key = 1, scope }: Asking = {}) {
+async function call(parts: Parts, model: string, asking: Asking = {}) {
+  const { style = 'chat', key = 1, scope, strict = false, body = '{}', earlier } = asking;
   const releases: (() => unknown)[] = [];
   const x = {
-    style: STYLES.get(style),
-    call: { model, style },
-    identity: { key: { id: key, models: scope } },
+    style: { name: style },
+    call: { model, style, body: { bytes: Buffer.from(body) }, ...(earlier && { earlier: { channel: earlier } }) },
+    identity: { key: { id: key, models: scope, strict } },
     delivered: false,
     notes: {} as JsonObject,
     note(facts: JsonObject) {
@@ -210,6 +244,7 @@ function channel(name: string, more: Partial<Channel> = {}): Channel {
     timeout: { connectMs: 1, headMs: undefined, idleMs: 1, totalMs: 1 },
     speaks: undefined,
     streamUsage: 'always',
+    quirks: {},
     options: {},
     ...more,
   };
@@ -258,6 +293,7 @@ describe('the sections channels and models', () => {
         },
         speaks: undefined,
         streamUsage: 'include_usage',
+        quirks: {},
         options: {},
       },
     );
@@ -390,7 +426,7 @@ describe('the sections channels and models', () => {
         n: { from: ['b'], only: ['chat', 'responses'] },
       },
     });
-    assert.deepEqual(problems, ["models.n.only.1: no channel of the model 'n' speaks 'responses'"]);
+    assert.deepEqual(problems, ["models.n.only.1: no channel of the model 'n' answers on 'responses'"]);
   });
 
   it('report what there is, and what is off', async () => {
@@ -491,9 +527,9 @@ describe('the catalog', () => {
 // ---- the choice
 
 describe('the order of channels', () => {
-  const sources = (weights: Readonly<Record<string, number>>): Source[] =>
+  const sources = (weights: Readonly<Record<string, number>>) =>
     Object.entries(weights).map(([name, weight]) => ({ channel: channel(name, { weight }), model: 'm' }));
-  const firsts = (from: readonly Source[], keys: number, model = 'm'): Map<string, number> => {
+  const firsts = (from: ReturnType<typeof sources>, keys: number, model = 'm'): Map<string, number> => {
     const counts = new Map<string, number>();
     for (let key = 1; key <= keys; key++) {
       const name = inOrder(from, key, model)[0]!.channel.name;
@@ -768,6 +804,278 @@ describe('offers', () => {
   });
 });
 
+describe('offers to clients of another style', () => {
+  const dialects = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, dialect]));
+  const vendors: readonly Vendor[] = [
+    ...VENDORS,
+    {
+      name: 'delta',
+      speaks: dialects('silent', 'responses', 'chat'),
+      quirks: [
+        { models: ['*'], quirks: { limits: { max_output: 1_000, context: 9_000 }, prefill: false } },
+        { models: ['Deep-*'], quirks: { limits: { max_output: 2_000 } } },
+      ],
+    },
+    { name: 'epsilon', speaks: dialects('silent') },
+  ];
+  // `silent` can only be passed on; `messages` only asked, `responses` asked and spoken.
+  const styles = translating(
+    { chat: { roles: { developer: 'system' } }, responses: { roles: { mid_system: 'front' } }, silent: undefined },
+    ['messages', 'responses'],
+  );
+  const at = (name: string, vendor: string, more: Readonly<Record<string, unknown>> = {}) =>
+    alpha(name, { vendor, ...more });
+  const stand = (
+    channels: NonNullable<Written['channels']>,
+    models: NonNullable<Written['models']>,
+    more: Partial<Written> = {},
+  ) => started({ channels, models, vendors, styles, ...more });
+
+  it('name the style to be spoken: the client’s own where the channel has it, else the first that can be translated', async () => {
+    const { parts, problems } = await stand(
+      [at('both', 'delta'), at('narrow', 'delta', { speaks: ['chat'], priority: 1 })],
+      { m: { from: ['both', 'narrow'] } },
+    );
+    assert.deepEqual(problems, []);
+    const spoken = async (style: string): Promise<readonly string[]> => {
+      const one = await call(parts, 'm', { style });
+      const seen: string[] = [];
+      for (let next = one.next(); next !== undefined; next = one.next()) seen.push(`${next} ${one.offer.style}`);
+      return seen;
+    };
+    assert.deepEqual(await spoken('messages'), ['both/m responses', 'narrow/m chat']);
+    assert.deepEqual(await spoken('responses'), ['both/m responses', 'narrow/m chat']);
+    // Nobody asks it in another style than its own.
+    assert.deepEqual(await spoken('chat'), ['both/m chat', 'narrow/m chat']);
+    assert.deepEqual(await spoken('silent'), ['both/m silent']);
+  });
+
+  it('keep to the order of the channel’s own list of styles', async () => {
+    const { parts } = await stand([at('a', 'delta', { speaks: ['chat', 'responses'] })], { m: { from: ['a'] } });
+    const one = await call(parts, 'm', { style: 'messages' });
+    one.next();
+    assert.equal(one.offer.style, 'chat');
+  });
+
+  it('speak only the style that quirks name, where the client’s own cannot be', async () => {
+    const { parts } = await stand(
+      [at('a', 'delta', { quirks: { style: 'chat' } }), at('b', 'delta', { priority: 1 })],
+      {
+        m: { from: ['a'] },
+        n: { from: ['b'], quirks: { style: 'chat' } },
+      },
+    );
+    for (const model of ['m', 'n']) {
+      for (const [style, spoken] of [
+        ['messages', 'chat'],
+        ['responses', 'responses'],
+      ] as const) {
+        const one = await call(parts, model, { style });
+        one.next();
+        assert.equal(one.offer.style, spoken, `${model} ${style}`);
+      }
+    }
+  });
+
+  it('leave out a style in which the vendor cannot be asked for this model', async () => {
+    const picky: Vendor = {
+      name: 'picky',
+      speaks: {
+        responses: { ...dialect, models: ['Pro-*'] },
+        chat: dialect,
+        silent: { ...dialect, models: ['old', 'older-*'] },
+      },
+    };
+    const { parts, problems } = await stand(
+      [at('a', 'picky')],
+      { new: { from: ['a'] }, 'pro-1': { from: ['a'] }, ancient: { from: [{ a: 'OLDER-2' }] } },
+      {
+        vendors: [picky],
+        styles: translating({ chat: {}, responses: {}, silent: undefined }, ['messages', 'responses', 'silent']),
+      },
+    );
+    assert.deepEqual(problems, []);
+    const spoken = async (model: string, style: string): Promise<string> => {
+      const one = await call(parts, model, { style });
+      one.next();
+      return one.offer.style;
+    };
+    // Neither the client's own style nor one that it is translated to.
+    assert.deepEqual([await spoken('new', 'responses'), await spoken('new', 'messages')], ['chat', 'chat']);
+    assert.equal(await spoken('new', 'silent'), 'chat');
+    assert.deepEqual(
+      [await spoken('pro-1', 'responses'), await spoken('pro-1', 'messages')],
+      ['responses', 'responses'],
+    );
+    assert.equal(await spoken('ancient', 'silent'), 'silent');
+  });
+
+  it('do not put a channel first because it needs no translation', async () => {
+    const { parts } = await stand([at('near', 'alpha', { priority: 1 }), at('far', 'delta', { speaks: ['chat'] })], {
+      m: { from: ['near', 'far'] },
+    });
+    assert.deepEqual(await (await call(parts, 'm', { style: 'responses' })).all(), ['far/m', 'near/m']);
+  });
+
+  it('are refused where no channel can be translated to, naming where the model does answer', async () => {
+    const { parts } = await stand([at('a', 'epsilon'), at('b', 'beta'), at('c', 'delta')], {
+      mute: { from: ['a'] },
+      letters: { from: ['b'] },
+      pro: { from: ['c'], only: ['responses'] },
+    });
+    const words = async (model: string, style: string): Promise<string> => {
+      const error = await refusal(() => call(parts, model, { style }));
+      assert.deepEqual([error.status, error.code, error.param], [404, 'model_not_found', 'model']);
+      return error.message;
+    };
+    // No client can ask for a style without a path.
+    assert.equal(
+      await words('mute', 'messages'),
+      "The model 'mute' does not answer on messages, but nowhere else either.",
+    );
+    assert.equal(
+      await words('letters', 'chat'),
+      "The model 'letters' does not answer on chat, but on messages (POST /v1/messages).",
+    );
+    assert.equal(
+      await words('pro', 'messages'),
+      "The model 'pro' does not answer on messages, but on responses (POST /v1/responses).",
+    );
+  });
+
+  it('may be all that a model answers on', async () => {
+    const channels = [at('a', 'delta', { speaks: ['chat'] })];
+    const { parts, problems } = await stand(channels, { m: { from: ['a'], only: ['messages'] } });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(await (await call(parts, 'm', { style: 'messages' })).all(), ['a/m']);
+    assert.equal((await refusal(() => call(parts, 'm', { style: 'chat' }))).code, 'model_not_found');
+  });
+
+  it('carry the quirks of the style, the vendor, the channel and the model, each over those before it', async () => {
+    const { parts } = await stand(
+      [
+        at('a', 'delta', { quirks: { limits: { context: 8_000 }, stop: { max: 2 } } }),
+        at('b', 'delta', { priority: 1 }),
+      ],
+      { m: { from: [{ a: 'deep-thought' }, 'b'], quirks: { stop: { max: 1 } } } },
+    );
+    const one = await call(parts, 'm', { style: 'messages' });
+    one.next();
+    assert.deepEqual(
+      one.offer.quirks,
+      layQuirks({
+        roles: { mid_system: 'front' },
+        prefill: false,
+        limits: { max_output: 2_000, context: 8_000 },
+        stop: { max: 1 },
+      }),
+    );
+    one.next();
+    assert.deepEqual(one.offer.quirks.limits, { ...layQuirks().limits, max_output: 1_000, context: 9_000 });
+    const own = await call(parts, 'm', { style: 'chat' });
+    own.next();
+    assert.deepEqual(own.offer.quirks.roles, layQuirks({ roles: { developer: 'system' } }).roles);
+  });
+
+  it('lay the quirks once, not for every call', async () => {
+    const { parts } = await stand([at('a', 'delta')], { m: { from: ['a'] }, same: { alias: 'm' } });
+    const quirks = async (model: string, style: string) => {
+      const one = await call(parts, model, { style });
+      one.next();
+      return one.offer.quirks;
+    };
+    const first = await quirks('m', 'messages');
+    assert.equal(await quirks('m', 'messages'), first);
+    assert.equal(await quirks('same', 'messages'), first);
+    assert.notEqual(await quirks('m', 'chat'), first);
+  });
+
+  it('are strict where the model or the key is', async () => {
+    const { parts } = await stand([at('a', 'delta')], {
+      lax: { from: ['a'], fallback: ['exact'] },
+      exact: { from: ['a'], strict: true },
+    });
+    const strictness = async (model: string, strict: boolean): Promise<readonly boolean[]> => {
+      const one = await call(parts, model, { style: 'messages', strict });
+      const seen: boolean[] = [];
+      while (one.next() !== undefined) seen.push(one.offer.strict);
+      return seen;
+    };
+    assert.deepEqual(await strictness('lax', false), [false, true]);
+    assert.deepEqual(await strictness('lax', true), [true, true]);
+    assert.deepEqual(await strictness('exact', false), [true]);
+  });
+
+  it('begin with the channel that we know the conversation from; of what its client says of one only among equals', async () => {
+    const { parts } = await stand([at('a', 'delta'), at('b', 'delta'), at('c', 'delta', { priority: 1 })], {
+      m: { from: ['a', 'b', 'c'] },
+    });
+    const order = async (asking: Asking): Promise<string> => {
+      const all = await (await call(parts, 'm', { style: 'messages', ...asking })).all();
+      return all.map((offer) => offer[0]).join('');
+    };
+    const sealed = (channel: string) =>
+      packOpaque({ style: 'messages', channel, kind: 'signature', value: 'x'.repeat(5_000) });
+    const saying = (...thoughts: readonly string[]) =>
+      JSON.stringify({ messages: thoughts.map((signature) => ({ type: 'thinking', signature })) });
+
+    const usual = await order({});
+    const [first = '', second = ''] = usual;
+    const turned = `${second}${first}c`;
+    assert.equal(usual[2], 'c');
+    assert.equal(await order({ earlier: 'c' }), `c${first}${second}`);
+    assert.equal(await order({ body: saying(sealed(second)) }), turned);
+    assert.equal(await order({ body: saying(sealed(first), sealed(second)) }), turned);
+    assert.equal(await order({ earlier: 'c', body: saying(sealed(second)) }), `c${first}${second}`);
+    assert.equal(await order({ earlier: 'elsewhere', body: saying(sealed(second)) }), usual);
+    for (const said of [sealed('c'), sealed('elsewhere'), 'turnpike-sealed-1:', 'turnpike-sealed-1:a:%:signature::x']) {
+      assert.equal(await order({ body: saying(said) }), usual, said.slice(0, 40));
+    }
+    assert.equal(await order({ body: `turnpike-sealed-1:chat:${second}:thought:` }), turned);
+  });
+
+  it('leave the named channel out while it is left alone', async () => {
+    const { parts } = await stand([at('a', 'delta'), at('b', 'delta', { priority: 1 })], { m: { from: ['a', 'b'] } });
+    const busy = await call(parts, 'm', { style: 'messages', earlier: 'b' });
+    assert.equal(busy.next(), 'b/m');
+    busy.went('busy', 30_000);
+    await busy.end();
+    assert.deepEqual(await (await call(parts, 'm', { style: 'messages', earlier: 'b' })).all(), ['a/m']);
+  });
+
+  it('come with mistakes found where they are written', async () => {
+    const { problems } = await stand(
+      [at('a', 'delta', { speaks: ['chat'], quirks: { style: 'responses' } }), at('b', 'epsilon')],
+      {
+        m: { from: ['a'], quirks: { style: 'chatt' } },
+        n: { from: ['b'], only: ['messages'] },
+        o: { alias: 'm', strict: true },
+        p: { alias: 'm', quirks: {} },
+      },
+    );
+    assert.deepEqual(problems, [
+      "channels.0.quirks.style: the channel 'a' does not speak 'responses'",
+      "models.o.strict: an alias has nothing else; 'strict' belongs to a model",
+      "models.p.quirks: an alias has nothing else; 'quirks' belongs to a model",
+      "models.m.quirks.style: no channel of the model 'm' speaks 'chatt'; did you mean chat?",
+      "models.n.only.0: no channel of the model 'n' answers on 'messages'",
+    ]);
+  });
+
+  it('are in the report: which clients are translated, to what, and where', async () => {
+    const { parts } = await stand(
+      [at('a', 'delta'), at('b', 'delta'), at('c', 'delta', { speaks: ['chat'] }), at('off', 'delta', { key: '' })],
+      { m: { from: ['a', 'c'] }, n: { from: ['b', 'off'], only: ['messages'] }, o: { from: ['c'], only: ['chat'] } },
+    );
+    assert.deepEqual(parts.report?.(), [
+      '3 models, 0 aliases, 4 channels',
+      'channel off is off: its key is empty',
+      'translated: responses, messages → chat at c',
+      'translated: messages → responses at a, b',
+    ]);
+  });
+});
+
 describe('the retry budget', () => {
   it('lets three retry whatever the traffic', () => {
     const budget = createRetryBudget();
@@ -814,7 +1122,15 @@ function watched(random: number | (() => number) = 0.5, state: HealthState = cre
   };
   const health = createHealth(state, clock, log, typeof random === 'number' ? () => random : random);
   const a = channel('a');
-  const offer = (model = 'm', on = a): Offer => ({ channel: on, model, priced: 'm' });
+  const quirks = layQuirks();
+  const offer = (model = 'm', on = a): Offer => ({
+    channel: on,
+    model,
+    style: 'chat',
+    quirks,
+    strict: false,
+    priced: 'm',
+  });
   const begin = (exchange = { delivered: false }, made = offer()) => {
     health.begin(made, exchange);
     return {
@@ -1091,10 +1407,12 @@ describe('GET /v1/models', () => {
     path: string,
     params: Readonly<Record<string, string>> = {},
     models?: readonly string[],
+    { query = '', headers = {} }: { readonly query?: string; readonly headers?: Record<string, string> } = {},
   ) => {
     const route = parts.routes!.find((candidate) => candidate.path === path)!;
     assert.deepEqual([route.method, route.access], ['GET', ['key']]);
-    return route.handle({ params, holder: { key: { models } } } as unknown as ApiRequest);
+    const request = { params, holder: { key: { models } }, headers, query: new URLSearchParams(query) };
+    return route.handle(request as unknown as ApiRequest) as JsonObject;
   };
 
   it('lists the models in their order, aliases among them', async () => {
@@ -1110,13 +1428,65 @@ describe('GET /v1/models', () => {
     });
   });
 
+  it('is read in three styles, chosen by the headers and the query', async () => {
+    const { parts } = await started(written);
+    const shape = (headers: Record<string, string>, query = '', path = '/v1/models'): string =>
+      Object.keys(ask(parts, path, {}, undefined, { headers, query })).join();
+    const [plain, messages, gemini] = ['object,data', 'data,has_more,first_id,last_id', 'models'];
+    assert.equal(shape({ authorization: 'Bearer k' }), plain);
+    assert.equal(shape({ 'x-api-key': 'k' }), plain);
+    assert.equal(shape({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' }), messages);
+    assert.equal(shape({ authorization: 'Bearer k', 'anthropic-version': '2026-10-21' }), messages);
+    assert.equal(shape({ 'x-goog-api-key': 'k' }), gemini);
+    assert.equal(shape({ authorization: 'Bearer k' }, 'key=k'), gemini);
+    assert.equal(shape({ 'anthropic-version': '2023-06-01', 'x-goog-api-key': 'k' }), gemini);
+    assert.equal(shape({ authorization: 'Bearer k' }, '', '/v1beta/models'), gemini);
+  });
+
+  it('shows one model in three styles, too', async () => {
+    const { parts } = await started(written);
+    const one = (headers: Record<string, string>, path = '/v1/models/:id*') =>
+      ask(parts, path, { id: 'tiny' }, undefined, { headers });
+    assert.deepEqual([one({}).object, one({}).id], ['model', 'tiny']);
+    const messages = one({ 'anthropic-version': '2023-06-01' });
+    assert.deepEqual([messages.type, messages.id], ['model', 'tiny']);
+    assert.equal(one({ 'x-goog-api-key': 'k' }).name, 'models/tiny');
+    assert.equal(one({}, '/v1beta/models/:id*').name, 'models/tiny');
+  });
+
+  it('tells the lowest limits that are known, from quirks', async () => {
+    const limits = (max_output: number, context?: number) => ({
+      quirks: { limits: { max_output, ...(context !== undefined && { context }) } },
+    });
+    const { parts } = await started({
+      channels: [alpha('a', limits(4_096)), alpha('b', limits(8_192, 200_000)), alpha('c')],
+      models: { m: { from: ['a', 'b', 'c'] }, n: { from: ['c'] }, o: { from: ['a'], ...limits(1_000) } },
+    });
+    const list = await ask(parts, '/v1beta/models');
+    const told = (list.models as readonly JsonObject[]).map(({ inputTokenLimit, outputTokenLimit }) => [
+      inputTokenLimit,
+      outputTokenLimit,
+    ]);
+    assert.deepEqual(told, [
+      [200_000, 4_096],
+      [0, 0],
+      [0, 1_000],
+    ]);
+  });
+
   it('lists only what the key may call', async () => {
     const { parts } = await started(written);
-    const list = (await ask(parts, '/v1/models', {}, ['small'])) as { data: { id: string }[] };
-    assert.deepEqual(
-      list.data.map((model) => model.id),
-      ['small'],
-    );
+    for (const [headers, list, name] of [
+      [{}, 'data', 'id'],
+      [{ 'anthropic-version': '2023-06-01' }, 'data', 'id'],
+      [{ 'x-goog-api-key': 'k' }, 'models', 'displayName'],
+    ] as const) {
+      const shown = ask(parts, '/v1/models', {}, ['small'], { headers })[list] as readonly JsonObject[];
+      assert.deepEqual(
+        shown.map((model) => model[name]),
+        ['small'],
+      );
+    }
   });
 
   it('shows one model, also one with a slash in its name', async () => {

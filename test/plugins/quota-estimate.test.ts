@@ -1,12 +1,12 @@
 /** Estimates: what a call is reserved for. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import { type EstimateOptions, tokenBounds } from '../../plugins/quota/estimate.ts';
 import { createPriceBook, type PriceFields } from '../../plugins/quota/price-book.ts';
 import { MOST_TOKENS } from '../../plugins/quota/usage-sanity.ts';
+import fc from '../kit/fast-check.ts';
 
 const MODEL: Model = {
   name: 'm',
@@ -54,6 +54,14 @@ describe('the tokens of a call', () => {
     assert.equal(tokenBounds(bounds({ outputTokens: 0 }), STRICT).output, 0);
   });
 
+  it('are thirty-two for each second of sound, and as many answers as there are images to be made', () => {
+    assert.equal(tokenBounds(bounds({ seconds: 60 }), STRICT).input, 60 * 32 + 1024);
+    assert.equal(tokenBounds(bounds({ seconds: 59.01 }), ESTIMATE).input, 60 * 32 + 64);
+    const images = { count: 3, size: '', quality: '' };
+    assert.equal(tokenBounds(bounds({ outputTokens: undefined, images }), STRICT).output, 3 * 4096);
+    assert.equal(tokenBounds(bounds({ outputTokens: 500, images }), STRICT).output, 500);
+  });
+
   it('are whole numbers, whatever the client says', () => {
     for (const odd of [Number.NaN, -5, 1.5, 1e30, Number.POSITIVE_INFINITY]) {
       const { input, output } = tokenBounds({ inputBytes: odd, media: odd, outputTokens: odd, choices: odd }, STRICT);
@@ -73,9 +81,14 @@ describe('the most a call can cost', () => {
     assert.equal(most({ input: 2, cacheWriteLong: 4 }, {}), input * 4n * 500_000n);
     assert.equal(most({ output: 2, reasoning: 3 }, { outputTokens: 10 }), 10n * 3n * 500_000n);
     assert.equal(most({ output: 2, outputAudio: 4 }, { outputTokens: 10 }), 10n * 4n * 500_000n);
+    assert.equal(most({ output: 2, outputImage: 40 }, { outputTokens: 10 }), 10n * 40n * 500_000n);
   });
 
-  it('counts with audio only where the call has media', () => {
+  it('counts with sound and images in the input only where the call has some', () => {
+    assert.equal(most({ input: 2, inputImage: 40 }, { media: 0 }), input * 2n * 500_000n);
+    assert.equal(most({ input: 2, inputImage: 40 }, { media: 1 }), (input + 3000n) * 40n * 500_000n);
+    assert.equal(most({ input: 2, inputAudio: 6 }, { seconds: 10 }), (input + 320n) * 6n * 500_000n);
+
     assert.equal(most({ input: 2, inputAudio: 40 }, { media: 0 }), input * 2n * 500_000n);
     assert.equal(most({ input: 2, inputAudio: 40 }, { media: 1 }), (input + 3000n) * 40n * 500_000n);
   });
@@ -108,9 +121,11 @@ describe('the most a call can cost', () => {
       cacheWrite: rate,
       cacheWriteLong: rate,
       inputAudio: rate,
+      inputImage: rate,
       output: rate,
       reasoning: rate,
       outputAudio: rate,
+      outputImage: rate,
     };
     const row = fc.record({
       ...rates,
@@ -126,7 +141,7 @@ describe('the most a call can cost', () => {
       outputTokens: fc.option(fc.nat(20_000), { nil: undefined }),
       choices: fc.integer({ min: 1, max: 3 }),
     });
-    const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 });
+    const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 10, maxLength: 10 });
     fc.assert(
       fc.property(row, limits, fc.constantFrom(STRICT, ESTIMATE), shares, (price, limit, options, parts) => {
         const { input, output } = tokenBounds(limit, options);
@@ -136,15 +151,19 @@ describe('the most a call can cost', () => {
         const cacheWrite = of(used - cacheRead, 2);
         const made = of(output, 3);
         const reasoning = of(made, 4);
+        const inputAudio = limit.media ? of(used, 6) : 0;
+        const outputAudio = of(made - reasoning, 7);
         const usage: Usage = {
           input: used,
           cacheRead,
           cacheWrite,
           cacheWriteLong: of(used - cacheRead - cacheWrite, 5),
-          inputAudio: limit.media ? of(used, 6) : 0,
+          inputAudio,
+          inputImage: limit.media ? of(used - inputAudio, 8) : 0,
           output: made,
           reasoning,
-          outputAudio: of(made - reasoning, 7),
+          outputAudio,
+          outputImage: of(made - reasoning - outputAudio, 9),
           estimated: false,
         };
         const book = bookOf(price as PriceFields);

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { type ModelPrice, waitForUpdate } from '@pydantic/genai-prices';
 import { Ajv } from 'ajv';
-import fc from 'fast-check';
 import type { Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import { NO_TOKENS } from '../../core/usage.ts';
 import { decimal, decimalText } from '../../plugins/quota/decimal.ts';
 import {
   createPriceBook,
@@ -17,23 +17,13 @@ import {
   type Upstream,
 } from '../../plugins/quota/price-book.ts';
 import { MOST_TOKENS, saneUsage } from '../../plugins/quota/usage-sanity.ts';
+import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;
 const NOW = Date.parse('2026-09-25T12:00:00Z');
 
 function use(part: Partial<Usage>): Usage {
-  return {
-    input: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    cacheWriteLong: 0,
-    inputAudio: 0,
-    output: 0,
-    reasoning: 0,
-    outputAudio: 0,
-    estimated: false,
-    ...part,
-  };
+  return { ...NO_TOKENS, ...part };
 }
 
 function model(name: string, part: Partial<Model> = {}): Model {
@@ -124,9 +114,11 @@ describe('the cost of a call', () => {
       cacheWrite: amount,
       cacheWriteLong: amount,
       inputAudio: amount,
+      inputImage: amount,
       output: amount,
       reasoning: amount,
       outputAudio: amount,
+      outputImage: amount,
       perRequest: amount,
     });
     const tokens = fc.nat(2_000_000);
@@ -136,17 +128,20 @@ describe('the cost of a call', () => {
       cacheWrite: tokens,
       cacheWriteLong: tokens,
       inputAudio: tokens,
+      inputImage: tokens,
       words: tokens,
       reasoning: tokens,
       outputAudio: tokens,
+      outputImage: tokens,
     });
     fc.assert(
       fc.property(prices, parts, ({ perRequest, ...rates }, { text, words, ...named }) => {
-        const { cacheRead, cacheWrite, cacheWriteLong, inputAudio, reasoning, outputAudio } = named;
+        const { cacheRead, cacheWrite, cacheWriteLong, inputAudio, inputImage } = named;
+        const { reasoning, outputAudio, outputImage } = named;
         const usage = {
           ...named,
-          input: text + cacheRead + cacheWrite + cacheWriteLong + inputAudio,
-          output: words + reasoning + outputAudio,
+          input: text + cacheRead + cacheWrite + cacheWriteLong + inputAudio + inputImage,
+          output: words + reasoning + outputAudio + outputImage,
         };
         // Adds fractions pair by pair, as one does on paper.
         let [above, below] = [0n, 1n];
@@ -167,25 +162,37 @@ describe('the cost of a call', () => {
     );
   });
 
-  it('charges cached, audio and reasoning tokens once, at their own rates', () => {
+  it('charges cached, audio, image and reasoning tokens once, at their own rates', () => {
     const price = {
       input: 10,
       cacheRead: 1,
       cacheWrite: 12,
       cacheWriteLong: 20,
       inputAudio: 40,
+      inputImage: 30,
       output: 50,
       reasoning: 60,
       outputAudio: 80,
+      outputImage: 90,
     };
     assert.equal(
-      cost(price, { input: 1000, cacheRead: 100, cacheWrite: 200, cacheWriteLong: 300, inputAudio: 50 }),
-      micro(10, 350) + micro(1, 100) + micro(12, 200) + micro(20, 300) + micro(40, 50),
+      cost(price, {
+        input: 1000,
+        cacheRead: 100,
+        cacheWrite: 200,
+        cacheWriteLong: 300,
+        inputAudio: 50,
+        inputImage: 20,
+      }),
+      micro(10, 330) + micro(1, 100) + micro(12, 200) + micro(20, 300) + micro(40, 50) + micro(30, 20),
     );
     assert.equal(
-      cost(price, { output: 1000, reasoning: 600, outputAudio: 100 }),
-      micro(50, 300) + micro(60, 600) + micro(80, 100),
+      cost(price, { output: 1000, reasoning: 600, outputAudio: 100, outputImage: 70 }),
+      micro(50, 230) + micro(60, 600) + micro(80, 100) + micro(90, 70),
     );
+    // Parts that claim more than there is get what is left.
+    assert.equal(cost(price, { input: 100, inputAudio: 60, inputImage: 60 }), micro(40, 60) + micro(30, 40));
+    assert.equal(cost(price, { output: 100, outputAudio: 60, outputImage: 60 }), micro(80, 60) + micro(90, 40));
   });
 
   it('is the same for a vendor that counts caches beside the input, once they are added up', () => {
@@ -213,7 +220,8 @@ describe('the cost of a call', () => {
     const all = { input: 100, cacheRead: 20, cacheWrite: 30, cacheWriteLong: 40, inputAudio: 5 };
     assert.equal(cost({ input: 2 }, all), micro(2, 100));
     assert.equal(cost({ input: 2, cacheWrite: 3 }, all), micro(2, 30) + micro(3, 70));
-    assert.equal(cost({ output: 4 }, { output: 100, reasoning: 90, outputAudio: 10 }), micro(4, 100));
+    assert.equal(cost({ output: 4 }, { output: 100, reasoning: 60, outputAudio: 10, outputImage: 30 }), micro(4, 100));
+    assert.equal(cost({ input: 2, inputAudio: 9 }, { input: 100, inputImage: 40 }), micro(2, 100));
     assert.equal(cost({ input: 2 }, { input: 5, output: 1_000 }), micro(2, 5));
   });
 
@@ -327,6 +335,18 @@ describe('the price of a model', () => {
       [{ output: 10_001 }, 'output'],
       [{ input: 1, from: '2026-02-30' }, 'from'],
       [{ input: 1, from: 2026 }, 'from'],
+      [{ perImage: -1 }, 'perImage'],
+      [{ perImage: [1] }, 'perImage'],
+      [{ perImage: {} }, 'perImage'],
+      [{ perImage: { default: '1' } }, 'perImage.default'],
+      [{ perImage: { '1024x1792/hd': 1 } }, 'perImage.1024x1792/hd'],
+      [{ perImage: { 'hd/1/2': 1 } }, 'perImage.hd/1/2'],
+      [{ perImage: { '': 1 } }, 'perImage.'],
+      [{ perImage: { '512x512': 1, '512*512': 2 } }, 'perImage.512*512'],
+      [{ perSecond: 20_000 }, 'perSecond'],
+      [{ perMinute: 0.006 }, 'perMinute'],
+      [{ characters: null }, 'characters'],
+      [{ input: 1, tiers: [{ above: 5, perImage: 1 }] }, 'tiers.0.perImage'],
       [{ input: 1, tiers: 5 }, 'tiers'],
       [{ input: 1, tiers: [{ input: 2 }] }, 'tiers.0.above'],
       [{ input: 1, tiers: [{ above: 1.5, input: 2 }] }, 'tiers.0.above'],
@@ -352,7 +372,7 @@ describe('the price of a model', () => {
       const odd = model('odd', { price });
       assert.equal(book.cost(odd, upstream, use({ input: 1 }), NOW), undefined, JSON.stringify(price));
       assert.equal(book.cost(odd, upstream, use({ input: 1 }), NOW), undefined);
-      const expected = ['models.odd.price', place].filter(Boolean).join('.');
+      const expected = ['models.odd.price', ...(place === '' ? [] : [place])].join('.');
       const hits = problems.filter((problem) => problem.startsWith(`${expected}: `));
       assert.deepEqual(
         [hits.length, problems.length],
@@ -372,12 +392,14 @@ describe('the price of a model', () => {
       section({
         a: { input: 1, from: '2026-01-01', tiers: [{ above: 5, output: 2 }] },
         b: [{ perRequest: 1 }, { input: 2, from: '2026-01-01' }],
+        c: { perImage: 0.04, perSecond: 0.0001, characters: 15 },
+        d: { perImage: { default: 0.04, 'hd/1024x1792': 0.12 }, outputImage: 40 },
       }),
     );
     const single = ajv.compile(priceSchema);
-    for (const wrong of [5, { inputs: 1 }, { input: -1 }, [{ input: 1 }, { perMinute: 1 }], [], { from: 'today' }]) {
-      assert.equal(single(wrong), false, JSON.stringify(wrong));
-    }
+    const wrongs = [5, { inputs: 1 }, { input: -1 }, [{ input: 1 }, { perMinute: 1 }], [], { from: 'today' }];
+    const wrongUnits = [{ perImage: {} }, { perImage: { hd: -1 } }, { perImage: '1' }, { perSecond: 1e6 }];
+    for (const wrong of [...wrongs, ...wrongUnits]) assert.equal(single(wrong), false, JSON.stringify(wrong));
     assert.equal(single({ inputs: 1 }), false);
     assert.equal(single.errors?.[0]?.keyword, 'additionalProperties');
   });
@@ -468,10 +490,20 @@ describe('list prices', () => {
     }
   });
 
-  it('are none where tokens alone do not tell the price', () => {
+  it('are none where what is counted does not tell the price, or nobody is sure of it', () => {
     const { book } = bookOf();
-    for (const name of ['whisper-1', 'gpt-image-1', 'moderation']) {
-      const upstream = { vendor: 'openai', url: '', model: name };
+    for (const [vendor, name] of [
+      ['openai', 'moderation'],
+      ['openai', 'dall-e-4'],
+      ['openai', 'tts-2'],
+      ['google', 'imagen-9'],
+      ['google', 'gemini-embedding-2'],
+      ['mistral', 'mistral-ocr-2512'],
+      ['x-ai', 'grok-voice-latest'],
+      ['compatible', 'dall-e-3'],
+      ['openai', 'toString'],
+    ] as const) {
+      const upstream = { vendor, url: '', model: name };
       assert.equal(book.cost(model('m'), upstream, use({ input: 1 }), NOW), undefined, name);
     }
   });
@@ -502,7 +534,17 @@ describe('list prices', () => {
 
   it('of every model in the data are charged as the data says, or not at all', async () => {
     const { book } = bookOf();
-    const usage = use({ input: 1_000, cacheRead: 100, cacheWrite: 50, output: 400 });
+    const usage = use({
+      input: 1_000,
+      cacheRead: 100,
+      cacheWrite: 50,
+      inputAudio: 70,
+      inputImage: 60,
+      output: 400,
+      outputAudio: 30,
+      outputImage: 20,
+      seconds: 90,
+    });
     let priced = 0;
     for (const provider of await waitForUpdate().then((providers) => providers ?? [])) {
       for (const { id, prices } of provider.models) {
@@ -533,13 +575,20 @@ describe('list prices', () => {
         : price;
     };
     const input = rate('input_mtok') ?? 0;
-    const plain = usage.input - usage.cacheRead - usage.cacheWrite;
+    const output = rate('output_mtok') ?? 0;
+    const { inputImage = 0, outputImage = 0, seconds = 0 } = usage;
+    const plain = usage.input - usage.cacheRead - usage.cacheWrite - usage.inputAudio - inputImage;
     const currency =
       (plain * input +
         usage.cacheRead * (rate('cache_read_mtok') ?? input) +
         usage.cacheWrite * (rate('cache_write_mtok') ?? input) +
-        usage.output * (rate('output_mtok') ?? 0)) /
+        usage.inputAudio * (rate('input_audio_mtok') ?? input) +
+        inputImage * (rate('input_image_mtok') ?? input) +
+        (usage.output - usage.outputAudio - outputImage) * output +
+        usage.outputAudio * (rate('output_audio_mtok') ?? output) +
+        outputImage * (rate('output_image_mtok') ?? output)) /
         1e6 +
+      ((rate('input_audio_hours') ?? 0) * seconds) / 3600 +
       (rate('requests_kcount') ?? 0) / 1e3;
     return currency * 500_000 * 1e6;
   }
@@ -572,7 +621,12 @@ describe('a hostile usage record', () => {
     fc.constantFrom(Number.NaN, 1e30, -1e30, Number.POSITIVE_INFINITY, 0.1, -0, 5, Number.MAX_SAFE_INTEGER),
     fc.constantFrom('12', null, undefined, {}) as fc.Arbitrary<never>,
   ) as fc.Arbitrary<number>;
-  const usages: fc.Arbitrary<Usage> = fc.record({
+  const name = fc.constantFrom('', 'hd', '1024x1024', 'x'.repeat(10_000), null, 5, {}) as fc.Arbitrary<string>;
+  const images = fc.oneof(
+    fc.record({ count: hostile, size: name, quality: name }),
+    fc.constantFrom(null, 3, 'two', [], {}) as fc.Arbitrary<never>,
+  );
+  const counts = {
     input: hostile,
     cacheRead: hostile,
     cacheWrite: hostile,
@@ -582,14 +636,30 @@ describe('a hostile usage record', () => {
     reasoning: hostile,
     outputAudio: hostile,
     estimated: fc.boolean(),
-  });
-  const price: PriceEntry = { input: 10_000, cacheRead: 0.1, inputAudio: 10_000, output: 10_000, perRequest: 1 };
+  };
+  const others = { inputImage: hostile, outputImage: hostile, characters: hostile, seconds: hostile, images };
+  const usages = fc.record(
+    { ...counts, ...others },
+    { requiredKeys: Object.keys(counts) as (keyof typeof counts)[] },
+  ) as fc.Arbitrary<Usage>;
+  const price: PriceEntry = {
+    input: 10_000,
+    cacheRead: 0.1,
+    inputAudio: 10_000,
+    inputImage: 5_000,
+    output: 10_000,
+    outputImage: 1,
+    perImage: { hd: 100, default: 7 },
+    perSecond: 1,
+    characters: 10_000,
+    perRequest: 1,
+  };
 
   it('never throws, never costs less than nothing, and never leaves 64 bits', () => {
     fc.assert(
       fc.property(usages, (usage) => {
         const amount = cost(price, usage);
-        assert.ok(amount !== undefined && amount >= 0n && amount < 2n ** 63n);
+        assert.ok(amount !== undefined && amount >= 0n && amount < 2n ** 63n, `${amount}`);
       }),
     );
   });
@@ -598,14 +668,18 @@ describe('a hostile usage record', () => {
     fc.assert(
       fc.property(usages, (usage) => {
         const { usage: sane, anomalies } = saneUsage(usage);
-        const { estimated, ...counts } = sane;
+        const { estimated, images, seconds = 0, inputImage = 0, outputImage = 0, ...counts } = sane;
         assert.equal(estimated, usage.estimated);
-        for (const count of Object.values(counts)) {
-          assert.ok(Number.isSafeInteger(count) && count >= 0 && count <= MOST_TOKENS);
+        for (const count of [...Object.values(counts), inputImage, outputImage, images?.count ?? 0]) {
+          assert.ok(Number.isSafeInteger(count) && count >= 0 && count <= MOST_TOKENS, `${count} is no count`);
         }
-        assert.ok(sane.cacheRead + sane.cacheWrite + sane.cacheWriteLong <= sane.input);
-        assert.ok(sane.inputAudio <= sane.input);
-        assert.ok(sane.reasoning + sane.outputAudio <= sane.output);
+        assert.ok(Number.isFinite(seconds) && seconds >= 0, `${seconds} are no seconds`);
+        for (const text of [images?.size ?? '', images?.quality ?? '']) {
+          assert.ok(typeof text === 'string' && text.length <= 64, `${text} is no name`);
+        }
+        assert.ok(sane.cacheRead + sane.cacheWrite + sane.cacheWriteLong <= sane.input, 'more from caches than input');
+        assert.ok(sane.inputAudio + inputImage <= sane.input, 'more media than input');
+        assert.ok(sane.reasoning + sane.outputAudio + outputImage <= sane.output, 'more parts than output');
         assert.deepEqual(saneUsage(sane), { usage: sane, anomalies: [] });
         assert.equal(cost(price, sane), cost(price, usage));
         if (anomalies.length === 0) assert.deepEqual(sane, usage);
@@ -624,6 +698,23 @@ describe('a hostile usage record', () => {
       'cacheWrite is -1',
       'output is 1e+30',
       'reasoning is NaN',
+    ]);
+    const units = use({
+      input: 5,
+      inputImage: 6,
+      characters: 1.5,
+      seconds: -2,
+      images: { count: 2.5, size: '512x512', quality: '' },
+    });
+    assert.deepEqual(saneUsage(units).usage, {
+      ...use({ input: 5, inputImage: 5, characters: 2, seconds: 0 }),
+      images: { count: 3, size: '512x512', quality: '' },
+    });
+    assert.deepEqual(saneUsage(units).anomalies, [
+      'inputImage is 6, more than the 5 left of input',
+      'characters is 1.5',
+      'seconds is -2',
+      'images is {"count":3,"size":"512x512","quality":""}, made of something else',
     ]);
   });
 

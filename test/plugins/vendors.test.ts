@@ -3,31 +3,47 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { scanAnswer, scanJson } from '../../core/json.ts';
 import {
+  type Call,
+  type Caller,
   type Channel,
   definePlugin,
+  type Headers,
   type Host,
   type Json,
   type JsonObject,
+  type Offer,
   type Parts,
+  type Style,
   type Vendor,
 } from '../../core/plugin.ts';
+import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
+import { completions } from '../../plugins/styles/completions/index.ts';
+import { messages } from '../../plugins/styles/messages/index.ts';
+import { responses } from '../../plugins/styles/responses/index.ts';
+import anthropic from '../../plugins/vendors/anthropic/index.ts';
 import compatible from '../../plugins/vendors/compatible/index.ts';
 import demo from '../../plugins/vendors/demo/index.ts';
 import { sampleOf } from '../../plugins/vendors/demo/sample.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
+import { ANY_CALL } from '../kit/calls.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { eventsOf } from '../kit/recordings.ts';
-import { errorAnswer } from '../kit/script.ts';
-import { measure } from '../kit/style-contract.ts';
+import { errorAnswer, jsonAnswer } from '../kit/script.ts';
+import { relayed } from '../kit/style-contract.ts';
 import { vendorContract } from '../kit/vendor-contract.ts';
 
+const asked = { model: 'public-name', messages: [{ role: 'user', content: 'Hello?' }] };
 const styles = {
-  chat: { style: chat, request: { model: 'public-name', messages: [{ role: 'user', content: 'Hello?' }] } },
+  chat: { style: chat, request: asked },
+  completions: { style: completions, request: { model: 'public-name', prompt: 'Hello?' } },
+  messages: { style: messages, request: { ...asked, max_tokens: 100 } },
+  responses: { style: responses, request: { model: 'public-name', input: 'Hello?' } },
 };
 
+vendorContract(anthropic, { name: 'anthropic', styles: { messages: styles.messages } });
 vendorContract(openai, { name: 'openai', styles, options: { organization: 'org-1', project: 'proj-1' } });
 vendorContract(compatible, { name: 'compatible', styles });
 vendorContract(demo, { name: 'demo', styles, isRemote: false });
@@ -48,6 +64,174 @@ describe('the vendor openai', () => {
     });
   });
 });
+
+/** What a vendor says about one of its models. */
+function quirksOf(vendor: Vendor, model: string) {
+  return layQuirks(...quirksOfModel(vendor.quirks, model));
+}
+
+describe('the vendor openai and its models', () => {
+  it('is spoken to in the style that can say the most', async () => {
+    const vendor = (await partsOf(openai)).vendors![0]!;
+    assert.deepEqual(Object.keys(vendor.speaks).slice(0, 2), ['responses', 'chat']);
+  });
+
+  it('knows which of them think, and which take a temperature', async () => {
+    const vendor = (await partsOf(openai)).vendors![0]!;
+    const facts = (model: string) => {
+      const { reasoning, sampling, stop } = quirksOf(vendor, model);
+      return [reasoning.input, reasoning.levels[0], sampling.allowed.includes('temperature'), stop.max];
+    };
+    assert.deepEqual(facts('gpt-4.1-mini'), ['none', 'low', true, 4]);
+    assert.deepEqual(facts('o3-mini'), ['effort', 'low', false, 0]);
+    assert.deepEqual(facts('gpt-5-mini-2025-08-07'), ['effort', 'minimal', false, 0]);
+    assert.deepEqual(facts('gpt-5.2'), ['effort', 'none', false, 0]);
+    assert.deepEqual(facts('gpt-5-chat-latest'), ['none', 'minimal', true, 4]);
+    assert.equal(quirksOf(vendor, 'gpt-5.6-mini').cache.hint, 'breakpoint');
+    assert.equal(quirksOf(vendor, 'gpt-4').limits.context, 8_192);
+    assert.equal(quirksOf(vendor, 'gpt-4o-audio-preview').style, 'chat');
+  });
+});
+
+describe('legacy completions at openai', () => {
+  let upstream: FakeVendor;
+  let gateway: TestGateway;
+  before(async () => {
+    upstream = await fakeVendor();
+    gateway = await startGateway({
+      config: {
+        channels: [{ name: 'main', vendor: 'openai', url: upstream.url, key: VENDOR_KEY }],
+        models: {
+          'gpt-5': { from: ['main'], free: true },
+          old: { from: [{ main: 'gpt-3.5-turbo-instruct-0914' }], free: true },
+        },
+      },
+    });
+  });
+  after(async () => {
+    await gateway.stop();
+    await upstream.close();
+  });
+  const ask = async (model: string): Promise<JsonObject> => {
+    const answer = await fetch(`${gateway.url}/v1/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, prompt: 'Once upon', max_tokens: 40 }),
+    });
+    assert.equal(answer.status, 200);
+    return (await answer.json()) as JsonObject;
+  };
+
+  it('pass as they are to the models that have them', async () => {
+    const whole = {
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: 1,
+      model: 'gpt-3.5-turbo-instruct-0914',
+      choices: [{ text: ' a time', index: 0, logprobs: null, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 },
+    };
+    upstream.next(jsonAnswer(200, whole));
+    assert.deepEqual(await ask('old'), whole);
+    const { path, json } = upstream.requests.at(-1)!;
+    assert.equal(path, '/v1/completions');
+    assert.deepEqual(json, { model: 'gpt-3.5-turbo-instruct-0914', prompt: 'Once upon', max_tokens: 40 });
+  });
+
+  it('are translated for a model that would answer 404 there', async () => {
+    const content = [{ type: 'output_text', text: ' a time', annotations: [] }];
+    upstream.next(
+      jsonAnswer(200, {
+        id: 'resp_1',
+        object: 'response',
+        created_at: 1,
+        status: 'completed',
+        model: 'gpt-5-2025-08-07',
+        output: [{ id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content }],
+        usage: { input_tokens: 2, output_tokens: 2, total_tokens: 4 },
+      }),
+    );
+    const answer = await ask('gpt-5');
+    const { path, json } = upstream.requests.at(-1)!;
+    assert.deepEqual([path, json.model, json.max_output_tokens], ['/v1/responses', 'gpt-5', 40]);
+    assert.match(JSON.stringify(json.input), /Once upon/);
+    assert.deepEqual([answer.object, answer.model], ['text_completion', 'gpt-5']);
+    const [choice] = answer.choices as readonly JsonObject[];
+    assert.deepEqual([choice?.text, choice?.finish_reason], [' a time', 'stop']);
+  });
+});
+
+describe('the vendor compatible', () => {
+  it('has three styles unless a channel lists others, which may be all that clients ask in', async () => {
+    const vendor = (await partsOf(compatible)).vendors![0]!;
+    assert.deepEqual(vendor.defaultStyles, ['chat', 'completions', 'embeddings']);
+    assert.deepEqual(Object.keys(vendor.speaks).sort(), [
+      ...['chat', 'completions', 'edits', 'embeddings', 'images', 'messages', 'responses', 'speech'],
+      ...['transcription', 'translation'],
+    ]);
+    const channel = { key: 'k', options: {} } as Channel;
+    assert.deepEqual(vendor.speaks.messages?.headers(channel, callOf(messages), undefined), {
+      authorization: 'Bearer k',
+      'x-api-key': 'k',
+      'anthropic-version': '2023-06-01',
+    });
+  });
+});
+
+describe('the vendor anthropic', () => {
+  const channel = { key: 'k', options: {} } as Channel;
+  const callerOf = (headers: Headers, query = ''): Caller => ({
+    method: 'POST',
+    path: '/v1/messages',
+    query: new URLSearchParams(query),
+    headers,
+    ip: '192.0.2.1',
+  });
+  const dialect = async () => (await partsOf(anthropic)).vendors![0]!.speaks.messages!;
+
+  it("passes on the client's version and what it tries out, where the client speaks its style", async () => {
+    const { headers } = await dialect();
+    const said = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'one-2025-01-01,two' };
+    assert.deepEqual(headers(channel, callOf(messages), callerOf(said)), { 'x-api-key': 'k', ...said });
+    const plain = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' };
+    assert.deepEqual(headers(channel, callOf(messages), callerOf({})), plain);
+    assert.deepEqual(headers(channel, callOf(chat), undefined), plain);
+    const endless = callerOf({ 'anthropic-beta': 'x,'.repeat(2_000) });
+    assert.deepEqual(headers(channel, callOf(messages), endless), plain);
+  });
+
+  it('is asked for its beta where the client of its style asks for it', async () => {
+    const { path } = await dialect();
+    assert.ok(typeof path === 'function', 'the path depends on the client');
+    const offer = {} as Offer;
+    assert.equal(path(callOf(messages), offer, callerOf({}, 'beta=true&x=1')), '/messages?beta=true');
+    assert.equal(path(callOf(messages), offer, callerOf({})), '/messages');
+    assert.equal(path(callOf(chat), offer, callerOf({}, 'beta=true')), '/messages');
+  });
+
+  it('knows how each of its models thinks, and which can be sampled from', async () => {
+    const vendor = (await partsOf(anthropic)).vendors![0]!;
+    const facts = (model: string) => {
+      const { reasoning, sampling, output, prefill, roles, limits } = quirksOf(vendor, model);
+      const samples = sampling.allowed.includes('temperature');
+      return [reasoning.input, samples, output.json_schema, prefill, roles.mid_system, limits.max_output];
+    };
+    assert.deepEqual(facts('claude-3-5-haiku-latest'), ['none', true, false, true, 'user_wrap', 8_192]);
+    assert.deepEqual(facts('claude-3-7-sonnet-latest'), ['budget', true, false, true, 'user_wrap', 64_000]);
+    assert.deepEqual(facts('claude-sonnet-4-20250514'), ['budget', true, false, true, 'user_wrap', 64_000]);
+    assert.deepEqual(facts('claude-opus-4-1-20250805'), ['budget', true, true, true, 'user_wrap', 32_000]);
+    assert.deepEqual(facts('claude-sonnet-4-5-20250929'), ['budget', true, true, true, 'user_wrap', 64_000]);
+    assert.deepEqual(facts('claude-opus-4-6'), ['adaptive', true, true, false, 'user_wrap', 64_000]);
+    assert.deepEqual(facts('claude-opus-4-8'), ['adaptive', false, true, false, 'native', 64_000]);
+    assert.deepEqual(facts('claude-sonnet-5-5'), ['adaptive', false, true, false, 'native', 64_000]);
+    assert.ok(!quirksOf(vendor, 'claude-opus-4-6').reasoning.levels.includes('xhigh'), 'it refuses that word');
+    assert.ok(!quirksOf(vendor, 'claude-fable-5').reasoning.levels.includes('none'), 'it always thinks');
+  });
+});
+
+function callOf(style: Style): Call {
+  return { style: style.name } as Call;
+}
 
 interface Message {
   readonly content: string | null;
@@ -92,11 +276,11 @@ describe('the vendor demo', () => {
     const stream = await (await post({ ...request, stream: true, stream_options: { include_usage: true } })).text();
     assert.deepEqual(withoutIds(folded(stream)), withoutIds({ choices: whole.choices, usage: whole.usage }));
 
-    const facts = chat.answer(scanAnswer(Buffer.from(text))!);
-    const { meter, kinds } = measure(chat, stream.match(/data: .*\n\n/g)!, false);
-    assert.deepEqual(meter.usage, facts?.usage);
-    assert.equal(meter.textLength, facts?.textLength);
-    assert.deepEqual([meter.finished, kinds.at(-1)], [true, 'last']);
+    const facts = chat.answer(scanAnswer(Buffer.from(text))!, ANY_CALL);
+    const { relay, kinds } = relayed(chat, stream.match(/data: .*\n\n/g)!);
+    assert.deepEqual(relay.usage, facts?.usage);
+    assert.equal(relay.textLength, facts?.textLength);
+    assert.equal(kinds.at(-1), 'last');
 
     const { bounds } = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
     assert.ok(whole.usage.prompt_tokens <= bounds.inputBytes + bounds.media * 85);

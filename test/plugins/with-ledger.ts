@@ -14,7 +14,10 @@ export function driveWithLedger(
     ...options,
     tables,
     services: (store, clock) => [
-      [Ledger, createLedger(store, clock, () => 0n)],
+      [
+        Ledger,
+        createLedger({ store, clock, perUnit: 500_000, welcome: 0n, charged: () => 0n, isIncluded: () => false }),
+      ],
       ...(options.services?.(store, clock) ?? []),
     ],
   });

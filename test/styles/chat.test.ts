@@ -3,24 +3,14 @@ import { describe, it } from 'node:test';
 import { createEventSplitter } from '../../core/events.ts';
 import { scanAnswer, scanJson } from '../../core/json.ts';
 import type { EventKind, JsonObject, Usage } from '../../core/plugin.ts';
-import { GatewayError } from '../../core/plugin.ts';
+import { GatewayError, NO_TOKENS } from '../../core/plugin.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
+import { ANY_CALL, patchTo } from '../kit/calls.ts';
 import { chatBody, chatError, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
 import { CHAT_RECORDINGS, recordedBytes, recordedUsage, recordings, recordingsAvailable } from '../kit/recordings.ts';
-import { measure, styleContract } from '../kit/style-contract.ts';
+import { relayed, styleContract } from '../kit/style-contract.ts';
 
-const usage = (more: Partial<Usage> = {}): Usage => ({
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cacheWriteLong: 0,
-  inputAudio: 0,
-  output: 0,
-  reasoning: 0,
-  outputAudio: 0,
-  estimated: false,
-  ...more,
-});
+const usage = (more: Partial<Usage> = {}): Usage => ({ ...NO_TOKENS, ...more });
 const request = { model: 'public-name', messages: [{ role: 'user', content: 'Hello?' }] };
 const told = { prompt: 20, completion: 9, cached: 16, reasoning: 4 };
 const without = (name: string): JsonObject =>
@@ -121,7 +111,7 @@ describe('a chat request', () => {
         '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":false,"include_obfuscation":false}}',
       ),
     );
-    const sent = body.patched(chat.patch(body, { model: 'm', askUsage: true })).toString();
+    const sent = body.patched(chat.patch(body, patchTo({ model: 'm', askUsage: true, channel: 'main' }))).toString();
     assert.equal(
       sent,
       '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}}',
@@ -131,7 +121,7 @@ describe('a chat request', () => {
 
 describe('usage of chat vendors', () => {
   const usageOf = (told: JsonObject): Usage | undefined =>
-    chat.answer(scanAnswer(Buffer.from(JSON.stringify({ choices: [], usage: told })))!)?.usage;
+    chat.answer(scanAnswer(Buffer.from(JSON.stringify({ choices: [], usage: told })))!, ANY_CALL)?.usage;
 
   it('is found under every name that vendors use', () => {
     const told = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
@@ -183,8 +173,33 @@ describe('usage of chat vendors', () => {
   });
 });
 
+describe('a chat answer that breaks off', () => {
+  const answer = (...reasons: readonly (string | null)[]) => {
+    const choices = reasons.map((reason, index) => ({
+      index,
+      message: { role: 'assistant', content: 'Half of "finish_reason": "error"' },
+      finish_reason: reason,
+    }));
+    return chat.answer(scanAnswer(Buffer.from(JSON.stringify({ choices }, null, 1)))!, ANY_CALL);
+  };
+
+  it('is an error, so that somebody else is asked', () => {
+    for (const reason of ['error', 'insufficient_system_resource', 'network_error', 'abort']) {
+      const { error } = answer(reason)!;
+      assert.deepEqual([error?.code, error?.message.includes(reason)], [reason, true]);
+    }
+    for (const reason of ['stop', 'length', 'whatever', null])
+      assert.equal(answer(reason)?.error, undefined, `${reason}`);
+  });
+
+  it('is none while one of its choices is whole', () => {
+    assert.equal(answer('error', 'stop')?.error, undefined);
+    assert.equal(answer('error', 'error')?.error?.code, 'error');
+  });
+});
+
 describe('a chat answer', () => {
-  const answer = (value: JsonObject) => chat.answer(scanAnswer(Buffer.from(JSON.stringify(value)))!);
+  const answer = (value: JsonObject) => chat.answer(scanAnswer(Buffer.from(JSON.stringify(value)))!, ANY_CALL);
 
   it('may hold an error that is only a sentence, and an error that is none', () => {
     assert.deepEqual(answer({ error: 'model is loading' })?.error, { message: 'model is loading', code: '' });
@@ -208,26 +223,26 @@ describe('a chat answer', () => {
   });
 });
 
-describe('the chat meter', () => {
+describe('the chat relay', () => {
   const chunk = (delta: JsonObject, more: JsonObject = {}): string =>
     chatEvent({ id: '1', choices: [{ index: 0, delta, finish_reason: null }], ...more });
   const kindsOf = (events: readonly string[], hideUsage = false): readonly EventKind[] =>
-    measure(chat, events, hideUsage).kinds;
+    relayed(chat, events, hideUsage).kinds;
 
   it('is not fooled by text that talks about usage, errors and endings', () => {
     const text = 'data: [DONE] "usage":{"prompt_tokens":1} {"error":{"message":"x"}} "finish_reason":"stop" \\" [DONE]';
-    const { meter, kinds } = measure(
+    const { relay, kinds } = relayed(
       chat,
       [chunk({ content: text }), chunk({ tool_calls: [{ index: 0, function: { arguments: text } }] })],
       true,
     );
     assert.deepEqual(kinds, ['pass', 'pass']);
-    assert.deepEqual([meter.usage, meter.finished, meter.error], [undefined, false, undefined]);
-    assert.equal(meter.textLength, 2 * text.length);
+    assert.deepEqual([relay.usage, relay.close([]), relay.error], [undefined, 'broken', undefined]);
+    assert.equal(relay.textLength, 2 * text.length);
   });
 
   it('reads JSON as other languages write it', () => {
-    const { meter, kinds } = measure(
+    const { relay, kinds } = relayed(
       chat,
       [
         'data: {"choices": [{"index": 0, "delta": {"content": "\\u4e2d\\u6587"}, "finish_reason": "stop"}], "usage": null}\n\n',
@@ -236,22 +251,37 @@ describe('the chat meter', () => {
       ],
       true,
     );
-    assert.deepEqual(kinds, ['pass', 'hide', 'last']);
-    assert.deepEqual(meter.usage, usage({ input: 3, output: 2 }));
-    assert.deepEqual([meter.textLength, meter.finished], [2, true]);
+    assert.deepEqual(kinds, ['pass', 'hold', 'last']);
+    assert.deepEqual(relay.usage, usage({ input: 3, output: 2 }));
+    assert.deepEqual([relay.textLength, relay.close([])], [2, 'untidy']);
   });
 
   it('takes the last word on usage, wherever it stands, but no zeros after it', () => {
     const at = (place: JsonObject): string => chunk({ content: 'x' }, place);
     const count = (n: number): JsonObject => ({ prompt_tokens: n, completion_tokens: n });
-    assert.equal(measure(chat, [at({ usage: count(1) }), at({ usage: count(2) })], false).meter.usage?.input, 2);
-    assert.equal(measure(chat, [at({ x_groq: { id: '1', usage: count(3) } })], false).meter.usage?.input, 3);
+    assert.equal(relayed(chat, [at({ usage: count(1) }), at({ usage: count(2) })], false).relay.usage?.input, 2);
+    assert.equal(relayed(chat, [at({ x_groq: { id: '1', usage: count(3) } })], false).relay.usage?.input, 3);
     assert.equal(
-      measure(chat, [chatEvent({ choices: [{ delta: {}, finish_reason: 'stop', usage: count(4) }] })], false).meter
+      relayed(chat, [chatEvent({ choices: [{ delta: {}, finish_reason: 'stop', usage: count(4) }] })], false).relay
         .usage?.input,
       4,
     );
-    assert.equal(measure(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).meter.usage?.input, 5);
+    assert.equal(relayed(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).relay.usage?.input, 5);
+  });
+
+  it('counts by itself what the vendor told too early, or as nothing', () => {
+    const count = (n: number): JsonObject => ({ usage: { prompt_tokens: 20, completion_tokens: n } });
+    const words = chunk({ content: 'x'.repeat(4_000) });
+    for (const events of [
+      [chunk({ role: 'assistant' }, count(1)), words],
+      [words, chatEvent({ choices: [], ...count(0) })],
+    ]) {
+      const { usage: told } = relayed(chat, events).relay;
+      assert.deepEqual(told, usage({ input: 20, output: 1_000, estimated: true }));
+    }
+    assert.deepEqual(relayed(chat, [words, chatEvent({ choices: [], ...count(3) })]).relay.usage?.output, 3);
+    const zeros = chatEvent({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } });
+    assert.equal(relayed(chat, [words, zeros]).relay.usage, undefined);
   });
 
   it('hides an event only if it holds nothing but usage', () => {
@@ -266,7 +296,7 @@ describe('the chat meter', () => {
         ],
         true,
       ),
-      ['pass', 'hide', 'hide', 'pass'],
+      ['pass', 'hold', 'hold', 'pass'],
     );
   });
 
@@ -275,16 +305,16 @@ describe('the chat meter', () => {
       'pass',
       'error',
     ]);
-    const named = measure(chat, ['event: error\ndata: {"message":"out of memory","code":"oom"}\n\n'], false);
-    assert.deepEqual([named.kinds, named.meter.error], [['error'], { message: 'out of memory', code: 'oom' }]);
-    assert.equal(measure(chat, ['event: error\ndata: overloaded\n\n'], false).meter.error?.message, 'overloaded');
-    assert.equal(measure(chat, ['data: {"error": "text"}\n\n'], false).meter.error?.message, 'text');
+    const named = relayed(chat, ['event: error\ndata: {"message":"out of memory","code":"oom"}\n\n'], false);
+    assert.deepEqual([named.kinds, named.relay.error], [['error'], { message: 'out of memory', code: 'oom' }]);
+    assert.equal(relayed(chat, ['event: error\ndata: overloaded\n\n'], false).relay.error?.message, 'overloaded');
+    assert.equal(relayed(chat, ['data: {"error": "text"}\n\n'], false).relay.error?.message, 'text');
     // A choice's own error is the client's to read.
     assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: {}, error: { message: 'x' } }] })]), ['pass']);
   });
 
   it('reads an event that begins with a mark, a comment or another line', () => {
-    const { kinds, meter } = measure(
+    const { relay, kinds } = relayed(
       chat,
       [
         `\uFEFF${chunk({ content: 'ab' })}`,
@@ -295,67 +325,69 @@ describe('the chat meter', () => {
       false,
     );
     assert.deepEqual(kinds, ['pass', 'pass', 'pass', 'last']);
-    assert.equal(meter.textLength, 6);
+    assert.equal(relay.textLength, 6);
   });
 
   it('finds the end of a stream whose last blank line is missing', () => {
-    assert.deepEqual(kindsOf(['data: [DONE]']), ['last']);
-    assert.deepEqual(kindsOf(['data: [DONE]\r\r']), ['last']);
+    const begun = chunk({ content: 'x' });
+    assert.deepEqual(kindsOf([begun, 'data: [DONE]']), ['pass', 'last']);
+    assert.deepEqual(kindsOf([begun, 'data: [DONE]\r\r']), ['pass', 'last']);
   });
 });
 
-describe('recorded chat traffic', { skip: !recordingsAvailable }, () => {
-  const all = recordings(CHAT_RECORDINGS).filter(({ status }) => status === 200);
+if (recordingsAvailable)
+  describe('recorded chat traffic', () => {
+    const all = recordings(CHAT_RECORDINGS).filter(({ status }) => status === 200);
 
-  it('has the recorded usage in every whole answer', () => {
-    const whole = all.filter(({ sse }) => sse === undefined);
-    assert.ok(whole.length > 200);
-    for (const recording of whole) {
-      const facts = chat.answer(scanAnswer(recordedBytes(recording))!);
-      assert.ok(facts !== undefined, recording.id);
-      assert.deepEqual(facts.usage, recordedUsage(recording), recording.id);
-    }
-  });
-
-  it('has the recorded usage, text and ending in every stream, cut anywhere', () => {
-    const streams = all.filter(({ sse }) => sse !== undefined);
-    assert.ok(streams.length > 30);
-    for (const recording of streams) {
-      const bytes = recordedBytes(recording);
-      const first = metered(bytes, bytes.length);
-      assert.deepEqual(first.usage, recordedUsage(recording), recording.id);
-      assert.ok(!first.kinds.includes('hide'), recording.id);
-      const gaveUp = /^data: {"error"/m.test(recording.sse ?? '');
-      assert.equal(first.kinds.includes('error'), gaveUp, recording.id);
-      if (!gaveUp) {
-        assert.equal(first.kinds.indexOf('last'), first.kinds.length - 1, recording.id);
-        assert.equal(first.finished, true, recording.id);
-        assert.ok(first.textLength > 0, recording.id);
+    it('has the recorded usage in every whole answer', () => {
+      const whole = all.filter(({ sse }) => sse === undefined);
+      assert.ok(whole.length > 200);
+      for (const recording of whole) {
+        const facts = chat.answer(scanAnswer(recordedBytes(recording))!, ANY_CALL);
+        assert.ok(facts !== undefined, recording.id);
+        assert.deepEqual(facts.usage, recordedUsage(recording), recording.id);
       }
-      for (const size of [1, 2, 7, 64, 1_000])
-        assert.deepEqual(metered(bytes, size), first, `${recording.id} by ${size}`);
-    }
+    });
+
+    it('has the recorded usage, text and ending in every stream, cut anywhere', () => {
+      const streams = all.filter(({ sse }) => sse !== undefined);
+      assert.ok(streams.length > 30);
+      for (const recording of streams) {
+        const bytes = recordedBytes(recording);
+        const first = metered(bytes, bytes.length);
+        assert.deepEqual(first.usage, recordedUsage(recording), recording.id);
+        assert.equal(first.text, bytes.toString(), recording.id);
+        const gaveUp = /^data: {"error"/m.test(recording.sse ?? '');
+        assert.equal(first.kinds.includes('error'), gaveUp, recording.id);
+        if (!gaveUp) {
+          assert.equal(first.kinds.indexOf('last'), first.kinds.length - 1, recording.id);
+          assert.ok(first.textLength > 0, recording.id);
+        }
+        for (const size of [1, 2, 7, 64, 1_000])
+          assert.deepEqual(metered(bytes, size), first, `${recording.id} by ${size}`);
+      }
+    });
+
+    it('reads every recorded request', () => {
+      for (const { id, request } of recordings(CHAT_RECORDINGS)) {
+        const facts = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
+        assert.equal(facts.model, request.model, id);
+        assert.equal(facts.stream, request.stream ?? false, id);
+      }
+    });
   });
 
-  it('reads every recorded request', () => {
-    for (const { id, request } of recordings(CHAT_RECORDINGS)) {
-      const facts = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
-      assert.equal(facts.model, request.model, id);
-      assert.equal(facts.stream, request.stream ?? false, id);
-    }
-  });
-});
-
-/** A stream through splitter and meter in chunks of one size. */
+/** A stream through splitter and relay in chunks of one size. */
 function metered(bytes: Buffer, size: number) {
   const splitter = createEventSplitter({ maxBytes: 1_000_000 });
-  const meter = chat.meter({ hideUsage: false });
+  const relay = chat.relay({ hideUsage: false, call: ANY_CALL });
   const kinds: EventKind[] = [];
+  const out: (Buffer | string)[] = [];
   for (let at = 0; at < bytes.length; at += size) {
-    for (const event of splitter.push(bytes.subarray(at, at + size))!) kinds.push(meter.see(event));
+    for (const event of splitter.push(bytes.subarray(at, at + size))!) kinds.push(relay.see(event, out));
   }
   const rest = splitter.rest();
-  if (rest.length > 0) kinds.push(meter.see(rest));
-  const { usage, textLength, finished, error } = meter;
-  return { usage, textLength, finished, error, kinds };
+  if (rest.length > 0) kinds.push(relay.see(rest, out));
+  const { usage, textLength, error } = relay;
+  return { usage, textLength, error, kinds, text: Buffer.concat(out.map((piece) => Buffer.from(piece))).toString() };
 }

@@ -1,6 +1,8 @@
 /** Opens a database file the way a ledger needs it: every setting made and then asked for, a file that is not ours refused. */
+import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type BetterSqlite3 from 'better-sqlite3';
+import { Database } from './binding.ts';
 
 /** Marks a file as Turnpike's (`PRAGMA application_id`): the letters `Turn`. */
 const APPLICATION_ID = 0x5475726e;
@@ -24,7 +26,7 @@ const WRITER_SETTINGS: typeof SETTINGS = [
 const READER_SETTINGS: typeof SETTINGS = [['query_only', 'ON', 1n]];
 
 /** The one connection that writes. The file is made where there is none. Throws with a sentence that says what to do. */
-export function openWriter(file: string): Database.Database {
+export function openWriter(file: string): BetterSqlite3.Database {
   createPrivate(file);
   return opened(file, () => {
     const db = new Database(file, { timeout: 2000 });
@@ -43,7 +45,7 @@ export function openWriter(file: string): Database.Database {
 }
 
 /** A connection that can only read. */
-export function openReader(file: string): Database.Database {
+export function openReader(file: string): BetterSqlite3.Database {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
   return closedOnThrow(db, () => set(db, [...SETTINGS, ...READER_SETTINGS]));
 }
@@ -88,7 +90,7 @@ export function sync(path: string): void {
 class Damage extends Error {}
 
 /** Says of a damaged file what to do about it. */
-function opened(file: string, open: () => Database.Database): Database.Database {
+function opened(file: string, open: () => BetterSqlite3.Database): BetterSqlite3.Database {
   try {
     return open();
   } catch (error) {
@@ -102,9 +104,10 @@ function opened(file: string, open: () => Database.Database): Database.Database 
   }
 }
 
-function closedOnThrow(db: Database.Database, use: () => void): Database.Database {
+function closedOnThrow(db: BetterSqlite3.Database, use: () => void): BetterSqlite3.Database {
   try {
     db.defaultSafeIntegers(true);
+    db.function('sha256_hex', { deterministic: true, directOnly: true }, sha256Hex);
     use();
     return db;
   } catch (error) {
@@ -113,7 +116,14 @@ function closedOnThrow(db: Database.Database, use: () => void): Database.Databas
   }
 }
 
-function set(db: Database.Database, settings: typeof SETTINGS): void {
+/** `sha256_hex(text)`, the one function that statements may use beyond what every database has. */
+function sha256Hex(text: unknown): string | null {
+  if (text === null) return null;
+  if (typeof text !== 'string') throw new TypeError('sha256_hex takes text');
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+function set(db: BetterSqlite3.Database, settings: typeof SETTINGS): void {
   for (const [name, value, expected] of settings) {
     db.pragma(`${name} = ${value}`);
     const actual = db.pragma(name, { simple: true });
@@ -122,20 +132,20 @@ function set(db: Database.Database, settings: typeof SETTINGS): void {
 }
 
 /** SQLite before 3.51.3 could damage a WAL database that two connections checkpoint. */
-function assertVersion(db: Database.Database): void {
+function assertVersion(db: BetterSqlite3.Database): void {
   const version = db.prepare('SELECT sqlite_version()').pluck().get() as string;
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   if (major * 1e6 + minor * 1e3 + patch < 3_051_003) throw new Error(`SQLite ${version} is too old: 3.51.3 is needed`);
 }
 
 /** A file is ours when it says so, or when there is nothing in it yet. */
-function assertOurs(db: Database.Database, file: string): void {
+function assertOurs(db: BetterSqlite3.Database, file: string): void {
   if (db.pragma('application_id', { simple: true }) === BigInt(APPLICATION_ID)) return;
   if (db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return;
   throw new Error(`${file} is a database of another program: name another file, or restore this one from a backup`);
 }
 
-function assertSound(db: Database.Database, check: 'quick_check' | 'integrity_check'): void {
+function assertSound(db: BetterSqlite3.Database, check: 'quick_check' | 'integrity_check'): void {
   const found = db.pragma(check, { simple: true });
   if (found !== 'ok') throw new Damage(String(found));
 }

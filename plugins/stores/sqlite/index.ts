@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../../core/plugin.ts';
 import type { Reads } from './reads.ts';
 import { startReads } from './reads.ts';
 import { restore } from './restore.ts';
+import { roomOf } from './room.ts';
 import { startWrites } from './writes.ts';
 
 const driver: StoreDriver = {
@@ -55,6 +56,7 @@ const driver: StoreDriver = {
       all: reads.all,
       snapshot: <T>(read: (reader: Reader) => Promise<T>) => apart(true, read),
       backup: (to) => apart(false, (own) => own.backup(resolve(to))),
+      room: () => roomOf(file),
       pressure: () => (ended ? { waiting: 0, oldestMs: Infinity } : writes.pressure()),
       close() {
         closing ??= close();

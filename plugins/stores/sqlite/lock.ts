@@ -1,6 +1,6 @@
 /** One process per store: a tiny second database, kept locked for as long as the process lives. */
-import Database from 'better-sqlite3';
 import { StoreInUse } from '../../../core/plugin.ts';
+import { Database } from './binding.ts';
 import { createPrivate } from './connection.ts';
 
 /**

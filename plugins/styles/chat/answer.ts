@@ -1,21 +1,44 @@
 /** Whole chat answers. */
-import type { AnswerFacts, JsonBody } from '../../../core/plugin.ts';
+import type { AnswerFacts, JsonBody, VendorError } from '../../../core/plugin.ts';
+import { behindSpace } from '../../../core/plugin.ts';
+import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
 import { errorIn, usageIn } from './usage.ts';
 
+const QUOTE = 0x22;
+const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
 
 /** What an answer tells; undefined where it has neither choices nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const choices = body.members.get('choices');
-  const error = errorIn({ error: body.get('error') ?? null });
+  const error = errorIn({ error: body.get('error') ?? null }) ?? brokenOff(body.bytes);
   if (error === undefined && (choices === undefined || body.bytes[choices.start] !== OPEN_ARRAY)) return undefined;
+  const told = usageIn({ usage: body.get('usage') ?? null, x_groq: body.get('x_groq') ?? null });
   return {
-    usage: usageIn({ usage: body.get('usage') ?? null, x_groq: body.get('x_groq') ?? null }),
+    // Some send zeros in place of a count.
+    usage: told !== undefined && told.input + told.output > 0 ? told : undefined,
     // Counted only where somebody asks: most vendors say what they used.
     get textLength() {
       return glance(body.bytes, 0).textLength;
     },
     error,
   };
+}
+
+/** With its quotes it can be no word of a text: those have backslashes before them. */
+const REASON = Buffer.from('"finish_reason"');
+
+/** The failure in which every choice ends; told from the bytes, for choices are long and hardly any fails. */
+function brokenOff(bytes: Buffer): VendorError | undefined {
+  let failure: VendorError | undefined;
+  for (let at = bytes.indexOf(REASON); at !== -1; at = bytes.indexOf(REASON, at)) {
+    at = behindSpace(bytes, at + REASON.length);
+    if (bytes[at] !== COLON) continue;
+    at = behindSpace(bytes, at + 1);
+    if (bytes[at] !== QUOTE) continue;
+    failure = failureIn(bytes.toString('latin1', at + 1, bytes.indexOf(QUOTE, at + 1)));
+    if (failure === undefined) return undefined;
+  }
+  return failure;
 }

@@ -1,5 +1,7 @@
 /** What one event or one answer says, seen in a single pass over its bytes: a stream has too many events to parse each. */
 
+import { behindSpace, jsonTextLength } from '../../../core/plugin.ts';
+
 /** Everything the meter must know before it decides to parse. */
 export interface Glance {
   /** Characters of text, reasoning and tool arguments. */
@@ -38,13 +40,11 @@ for (const [name, kind] of [
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
-const SPACE = 0x20;
 const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const LOWER_F = 0x66;
 const LOWER_N = 0x6e;
-const LOWER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
@@ -76,8 +76,8 @@ export function glance(bytes: Buffer, start: number): Glance {
     } else if (byte === QUOTE) {
       const first = at + 1;
       const end = closingQuote(bytes, first);
-      if (kind === 'text') direct += characters(bytes, first, end);
-      else if (kind === 'part') parts += characters(bytes, first, end);
+      if (kind === 'text') direct += jsonTextLength(bytes, first);
+      else if (kind === 'part') parts += jsonTextLength(bytes, first);
       kind = undefined;
       const next = behindSpace(bytes, end + 1);
       if (bytes[next] !== COLON) {
@@ -104,24 +104,6 @@ function closingQuote(bytes: Buffer, start: number): number {
     if (byte === BACKSLASH) at++;
     byte = bytes[++at];
   }
-  return at;
-}
-
-/** How many characters a string has; what stands behind a backslash is one. */
-function characters(bytes: Buffer, start: number, end: number): number {
-  let count = 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at]!;
-    if (byte === BACKSLASH) at += bytes[at + 1] === LOWER_U ? 5 : 1;
-    // The second and later bytes of a character do not count.
-    if ((byte & 0xc0) !== 0x80) count++;
-  }
-  return count;
-}
-
-function behindSpace(bytes: Buffer, start: number): number {
-  let at = start;
-  while (bytes[at]! <= SPACE) at++;
   return at;
 }
 

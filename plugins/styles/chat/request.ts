@@ -1,6 +1,7 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
-import { refuse } from '../../../core/plugin.ts';
+import { behindSpace, CARRIER, isObject, refuse } from '../../../core/plugin.ts';
+import { unsealed } from './thinking.ts';
 
 /** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
 export function readRequest(body: JsonBody): CallFacts {
@@ -28,13 +29,14 @@ export function readRequest(body: JsonBody): CallFacts {
       // Vendors differ in which of the two they obey, so the larger one is the bound.
       outputTokens: limits.length === 0 ? undefined : Math.max(...limits) * choices,
       choices,
+      open: body.has('web_search_options') || body.has('plugins'),
     },
   };
 }
 
 /**
- * The vendor's model name, and the wish for usage. `stream_options` is among the changes exactly where the usage has to be
- * asked for and the client did not.
+ * The vendor's model name, the thoughts as the vendor sealed them, and the wish for usage. `stream_options` is among the changes
+ * exactly where the usage has to be asked for and the client did not.
  */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const changes: Record<string, string> = {};
@@ -42,6 +44,12 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   if (to.askUsage && body.get('stream') === true) {
     const options = streamOptions(body);
     if (options?.include_usage !== true) changes.stream_options = JSON.stringify({ ...options, include_usage: true });
+  }
+  if (body.bytes.includes(CARRIER)) {
+    const messages = body.get('messages');
+    if (Array.isArray(messages)) {
+      changes.messages = JSON.stringify(messages.map((message: Json) => unsealed(message, to.channel)));
+    }
   }
   return changes;
 }
@@ -52,25 +60,18 @@ function given(body: JsonBody, name: string): Json | undefined {
 
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
-const SPACE = 0x20;
 
 /** Whether a member is an array that is not empty; tells by its first bytes, without parsing what may be megabytes. */
 function holdsItems(body: JsonBody, name: string): boolean {
   const span = body.members.get(name);
   if (span === undefined || body.bytes[span.start] !== OPEN_ARRAY) return false;
-  let at = span.start + 1;
-  while (body.bytes[at]! <= SPACE) at++;
-  return body.bytes[at] !== CLOSE_ARRAY;
+  return body.bytes[behindSpace(body.bytes, span.start + 1)] !== CLOSE_ARRAY;
 }
 
 function streamOptions(body: JsonBody): JsonObject | undefined {
   const options = given(body, 'stream_options');
   if (options === undefined || isObject(options)) return options;
   wrong('stream_options', 'must be an object, such as {"include_usage": true}');
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function checkNumber(body: JsonBody, name: string, highest: number): void {

@@ -1,5 +1,6 @@
 /** How chat vendors say what was used, and the one form it is brought into. */
-import type { Json, Usage } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Usage, VendorError } from '../../../core/plugin.ts';
+import { readVendorError, tokensIn } from '../../../core/plugin.ts';
 
 /** The usage in a whole answer or in one event of a stream; undefined where it holds none. */
 export function usageIn(value: Json | undefined): Usage | undefined {
@@ -29,41 +30,38 @@ export function toUsage(told: Json | undefined): Usage | undefined {
     member(told, 'cached_tokens') ??
     member(told, 'num_cached_tokens');
   const written = member(inputDetails, 'cache_write_tokens') ?? member(inputDetails, 'cached_creation_tokens');
-  const input = count(prompt);
-  const cacheRead = count(cached);
-  const output = count(completion);
-  const reasoning = count(member(outputDetails, 'reasoning_tokens'));
-  const isBeside = reasoning > 0 && count(member(told, 'total_tokens')) === input + output + reasoning;
+  const input = tokensIn(prompt);
+  const cacheRead = tokensIn(cached);
+  const output = tokensIn(completion);
+  const reasoning = tokensIn(member(outputDetails, 'reasoning_tokens'));
+  const inputImage = tokensIn(member(inputDetails, 'image_tokens'));
+  const outputImage = tokensIn(member(outputDetails, 'image_tokens'));
+  const isBeside = reasoning > 0 && tokensIn(member(told, 'total_tokens')) === input + output + reasoning;
   return {
     input,
     cacheRead,
     // Some count the same tokens as read and as written: the rest of the prompt is all that can have been written.
-    cacheWrite: Math.min(count(written), Math.max(0, input - cacheRead)),
+    cacheWrite: Math.min(tokensIn(written), Math.max(0, input - cacheRead)),
     cacheWriteLong: 0,
-    inputAudio: count(member(inputDetails, 'audio_tokens')),
+    inputAudio: tokensIn(member(inputDetails, 'audio_tokens')),
     output: isBeside ? output + reasoning : output,
     reasoning,
-    outputAudio: count(member(outputDetails, 'audio_tokens')),
+    outputAudio: tokensIn(member(outputDetails, 'audio_tokens')),
+    ...(inputImage > 0 && { inputImage }),
+    ...(outputImage > 0 && { outputImage }),
     estimated: false,
   };
 }
 
-/** A vendor's error as it stands in an answer or an event; undefined where there is none. */
-export function errorIn(value: Json | undefined): { readonly message: string; readonly code: string } | undefined {
-  const error = member(value, 'error');
-  return error ? toError(error) : undefined;
+/** Whether a stream's count of its output comes from before the last words, or is none where there are words. Lengths in characters. */
+export function isPlaceholder({ output }: Usage, toldAt: number, length: number): boolean {
+  return length > (output === 0 ? 0 : toldAt);
 }
 
-/** An error that is an object, or only a sentence. */
-export function toError(error: Json): { readonly message: string; readonly code: string } {
-  if (typeof error === 'string') return { message: error, code: '' };
-  const message = member(error, 'message');
-  const code = member(error, 'code') ?? member(error, 'type');
-  return {
-    message:
-      typeof message === 'string' && message !== '' ? message : 'The vendor reported an error without a message.',
-    code: typeof code === 'string' || typeof code === 'number' ? String(code) : '',
-  };
+/** A vendor's error as it stands in an answer or an event; undefined where there is none. */
+export function errorIn(value: Json | undefined): VendorError | undefined {
+  const error = member(value, 'error');
+  return error ? readVendorError(error) : undefined;
 }
 
 /** A member of an object or an item of an array; undefined where the value is neither, or the member is null. */
@@ -72,7 +70,23 @@ function member(value: Json | undefined, name: string): Json | undefined {
   return (value as { readonly [name: string]: Json })[name] ?? undefined;
 }
 
-function count(value: Json | undefined): number {
-  if (typeof value !== 'number' || value <= 0) return 0;
-  return Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER);
+/** What was used, as chat clients read it: with both details, which some of them insist on. */
+export function writeUsage(usage: Usage | undefined): JsonObject {
+  const { input = 0, output = 0 } = usage ?? {};
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: {
+      cached_tokens: usage?.cacheRead ?? 0,
+      cache_write_tokens: (usage?.cacheWrite ?? 0) + (usage?.cacheWriteLong ?? 0),
+      audio_tokens: usage?.inputAudio ?? 0,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage?.reasoning ?? 0,
+      audio_tokens: usage?.outputAudio ?? 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
 }

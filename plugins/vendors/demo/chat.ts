@@ -125,7 +125,8 @@ function callsFor(request: JsonObject): readonly ToolCall[] {
   if (mode === 'none') return [];
   const last = objectsOf(request.messages).at(-1);
   const text = last?.role === 'user' ? textOf(last.content) : '';
-  const named = offered.filter((tool) => mentions(text, tool.name));
+  const isNamed = namedIn(text);
+  const named = offered.slice(0, MAX_READ.tools).filter((tool) => isNamed(tool.name));
   const chosen = named.length === 0 && mode === 'required' ? offered.slice(0, 1) : named;
   return chosen
     .slice(0, request.parallel_tool_calls === false ? 1 : chosen.length)
@@ -144,10 +145,12 @@ function choiceOf(request: JsonObject): { readonly offered: readonly Tool[]; rea
   const demand = objectOf(choice);
   if (demand.type === 'allowed_tools') {
     const allowed = objectOf(demand.allowed_tools);
-    const names = objectsOf(allowed.tools)
-      .flatMap(toolOf)
-      .map((tool) => tool.name);
-    return { offered: tools.filter((tool) => names.includes(tool.name)), mode: allowed.mode ?? 'auto' };
+    const names = new Set(
+      objectsOf(allowed.tools)
+        .flatMap(toolOf)
+        .map((tool) => tool.name),
+    );
+    return { offered: tools.filter((tool) => names.has(tool.name)), mode: allowed.mode ?? 'auto' };
   }
   const [wanted] = toolOf(demand);
   return { offered: tools.filter((tool) => tool.name === wanted?.name), mode: 'required' };
@@ -159,10 +162,24 @@ function toolOf(tool: JsonObject): readonly Tool[] {
   return typeof name === 'string' && name !== '' ? [{ kind, name, parameters: parameters ?? {} }] : [];
 }
 
-/** Whether a text has a tool's name in it, as a word of its own; `get weather` names `get_weather`. */
-function mentions(text: string, name: string): boolean {
-  const words = name.split(/[_-]+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
-  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[\\s_-]+')}(?![\\p{L}\\p{N}])`, 'iu').test(text);
+/** More than this of a message, of a name and of a list of tools the demo model does not take in. */
+const MAX_READ = { text: 4_096, name: 64, tools: 128 };
+
+/** Tells whether a text has a tool's name in it, as words of its own; `get weather` names `get_weather`. */
+function namedIn(text: string): (name: string) => boolean {
+  const said = ` ${wordsIn(text.slice(0, MAX_READ.text))} `;
+  return (name) => {
+    const words = wordsIn(name.slice(0, MAX_READ.name));
+    return words !== '' && said.includes(` ${words} `);
+  };
+}
+
+/** Letters and digits, all else is one space. */
+function wordsIn(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }
 
 /** Tool calls that fit into so many tokens; the last may be cut. */

@@ -1,6 +1,10 @@
 /** The plugin `vendors/demo`: a vendor without key or network that answers itself, so that a newcomer sees everything work. */
-import { definePlugin, type Vendor } from '../../../core/plugin.ts';
+import { type Dialect, definePlugin, type Vendor } from '../../../core/plugin.ts';
 import { createDemoServer } from './server.ts';
+
+function at(path: string): Dialect {
+  return { path, headers: () => ({}) };
+}
 
 export default definePlugin({
   name: 'vendors/demo',
@@ -11,7 +15,15 @@ export default definePlugin({
       name: 'demo',
       keyless: true,
       url: () => server.url(),
-      speaks: { chat: { path: '/chat/completions', headers: () => ({}) } },
+      speaks: {
+        chat: at('/chat/completions'),
+        embeddings: at('/embeddings'),
+        images: at('/images/generations'),
+        edits: at('/images/edits'),
+        speech: at('/audio/speech'),
+        transcription: at('/audio/transcriptions'),
+        translation: at('/audio/translations'),
+      },
     };
     return { vendors: [vendor], start: () => server.start(), stop: () => server.stop() };
   },

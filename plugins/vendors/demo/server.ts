@@ -1,9 +1,16 @@
 /** The demo vendor's own server: an upstream on the loopback address, like any other but that it lives in this process. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Clock, Json, JsonObject } from '../../../core/plugin.ts';
-import { complete } from './chat.ts';
-import { chatBody, chatEvents } from './wire.ts';
+import { answerChat } from './chat-endpoint.ts';
+import { answerEmbeddings } from './embeddings-endpoint.ts';
+import type { Answerer, DemoAnswer, DemoRequest } from './endpoint.ts';
+import { readForm } from './form.ts';
+import { answerEdits, answerImages } from './images-endpoint.ts';
+import { answerSpeech } from './speech-endpoint.ts';
+import { answerTranscription, answerTranslation } from './transcription-endpoint.ts';
 
 /** A server that is opened and closed with the gateway. */
 export interface DemoServer {
@@ -14,29 +21,34 @@ export interface DemoServer {
   url(): string;
 }
 
+/** Who answers where. */
+const ANSWERERS: Readonly<Record<string, Answerer>> = {
+  '/v1/chat/completions': answerChat,
+  '/v1/embeddings': answerEmbeddings,
+  '/v1/images/generations': answerImages,
+  '/v1/images/edits': answerEdits,
+  '/v1/audio/speech': answerSpeech,
+  '/v1/audio/transcriptions': answerTranscription,
+  '/v1/audio/translations': answerTranslation,
+};
+
 /** Makes it; it listens between `start` and `stop`. */
 export function createDemoServer(clock: Clock): DemoServer {
   let server: Server | undefined;
   let answers = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
-      send(response, 404, failure(`There is nothing at ${request.method} ${request.url}.`));
+    const answerer = ANSWERERS[request.url ?? ''];
+    if (request.method !== 'POST' || answerer === undefined) {
+      await send(response, failure(404, `There is nothing at ${request.method} ${request.url}.`));
       return;
     }
-    const body = await readObject(request);
-    if (body === undefined) {
-      send(response, 400, failure('The body must be a JSON object.'));
+    const asked = await readRequest(request);
+    if (asked === undefined) {
+      await send(response, failure(400, 'The body must be a JSON object, or a form.'));
       return;
     }
-    const head = {
-      id: `chatcmpl-demo-${++answers}`,
-      created: Math.floor(clock.now() / 1_000),
-      model: String(body.model),
-    };
-    const completion = complete(body);
-    if (body.stream === true) stream(response, chatEvents(head, completion, asksUsage(body)));
-    else send(response, 200, chatBody(head, completion));
+    await send(response, await answerer(asked, { id: `demo-${++answers}`, created: Math.floor(clock.now() / 1_000) }));
   }
 
   return {
@@ -64,33 +76,40 @@ export function createDemoServer(clock: Clock): DemoServer {
   };
 }
 
-async function readObject(request: IncomingMessage): Promise<JsonObject | undefined> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+/** A JSON object, or a form; undefined where it is neither. */
+async function readRequest(request: IncomingMessage): Promise<DemoRequest | undefined> {
   try {
+    const type = request.headers['content-type'] ?? '';
+    if (type.startsWith('multipart/form-data')) return await readForm(request, type);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Json;
-    return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as JsonObject) : undefined;
+    return isObject(body) ? { body, files: [] } : undefined;
   } catch {
     return undefined;
   }
 }
 
-function asksUsage(body: JsonObject): boolean {
-  return (body.stream_options as JsonObject | null | undefined)?.include_usage === true;
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function send(response: ServerResponse, status: number, body: Json): void {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
+/** Pieces go out one by one, as from a vendor who makes one word after the other. */
+async function send(response: ServerResponse, { status, type, body }: DemoAnswer): Promise<void> {
+  response.writeHead(status, { 'content-type': type });
+  if (typeof body === 'string') response.end(body);
+  else await pipeline(inTurns(body), response);
 }
 
-/** One write per event, as a vendor does who makes one word after the other. */
-function stream(response: ServerResponse, events: Iterable<string>): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-  for (const event of events) response.write(event);
-  response.end();
+/** Pictures and vectors take their time: everybody else in this process has a turn between two of them. */
+async function* inTurns<T>(pieces: Iterable<T>): AsyncGenerator<T> {
+  for (const piece of pieces) {
+    yield piece;
+    await setImmediate();
+  }
 }
 
-function failure(message: string): Json {
-  return { error: { message, type: 'invalid_request_error', param: '', code: 'invalid_request_error' } };
+function failure(status: number, message: string): DemoAnswer {
+  const error = { message, type: 'invalid_request_error', param: '', code: 'invalid_request_error' };
+  return { status, type: 'application/json', body: JSON.stringify({ error }) };
 }

@@ -1,5 +1,6 @@
 /** The plugin `vendors/openai`: the vendor `openai` at its own address. */
-import { type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
+import { type Channel, definePlugin, isObject, schema, type TokenCount, type Vendor } from '../../../core/plugin.ts';
+import { openaiQuirks } from './quirks.ts';
 
 interface Options {
   /** Whose account is billed there, where a key belongs to several organizations. */
@@ -16,6 +17,25 @@ function credentials(channel: Channel): Record<string, string> {
   };
 }
 
+/** What is counted: the other fields of a request are refused there. */
+const COUNTED = new Set([
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'truncation',
+]);
+
+const count: TokenCount = {
+  path: () => '/responses/input_tokens',
+  body: (body) => Object.fromEntries(Object.entries(body).filter(([name]) => COUNTED.has(name))),
+  read: (answer) => (isObject(answer) && typeof answer.input_tokens === 'number' ? answer.input_tokens : undefined),
+};
+
 const vendor: Vendor = {
   name: 'openai',
   options: schema<Options>({
@@ -23,7 +43,23 @@ const vendor: Vendor = {
     properties: { organization: { type: 'string', minLength: 1 }, project: { type: 'string', minLength: 1 } },
   }),
   url: () => 'https://api.openai.com/v1',
-  speaks: { chat: { path: '/chat/completions', headers: credentials } },
+  // The first can say the most: what a model thought, free text for tools, files by their address.
+  speaks: {
+    responses: { path: '/responses', headers: credentials, count },
+    chat: { path: '/chat/completions', headers: credentials },
+    completions: {
+      path: '/completions',
+      headers: credentials,
+      models: ['gpt-3.5-turbo-instruct*', 'davinci-*', 'babbage-*'],
+    },
+    embeddings: { path: '/embeddings', headers: credentials },
+    images: { path: '/images/generations', headers: credentials },
+    edits: { path: '/images/edits', headers: credentials },
+    speech: { path: '/audio/speech', headers: credentials },
+    transcription: { path: '/audio/transcriptions', headers: credentials },
+    translation: { path: '/audio/translations', headers: credentials },
+  },
+  quirks: openaiQuirks,
   credentials,
 };
 

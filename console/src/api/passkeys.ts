@@ -1,0 +1,70 @@
+/** Passkeys in the browser: whether they can be used at this address, and the ceremonies with them. */
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/browser';
+import { type Data, Refusal } from './client.ts';
+import { type Status, useStatus } from './status.ts';
+
+/**
+ * `ready`; else why not: the gateway has `none`; the page came over plain http (`insecure`); passkeys belong to another address
+ * (`elsewhere`); the browser knows none (`unsupported`).
+ */
+export type PasskeyState = 'ready' | 'none' | 'insecure' | 'elsewhere' | 'unsupported';
+
+/** Whether passkeys can be used here, and `home`: the address that they belong to. Undefined as long as it is not known. */
+export function usePasskeyState(): { readonly state: PasskeyState; readonly home: string } | undefined {
+  const status = useStatus();
+  if (status === undefined) return undefined;
+  return { state: stateOf(status), home: `${status.server_address}/console/` };
+}
+
+function stateOf({ passkey_login, passkey_rp_id: id, passkey_origins: origins }: Status): PasskeyState {
+  if (!passkey_login) return 'none';
+  if (!origins.split(',').includes(location.origin) || !isBelow(location.hostname, id)) return 'elsewhere';
+  if (!window.isSecureContext) return 'insecure';
+  return window.PublicKeyCredential === undefined ? 'unsupported' : 'ready';
+}
+
+/** A domain or one below it; an address of numbers never has passkeys. */
+function isBelow(host: string, domain: string): boolean {
+  return !/^[\d.]+$|^\[/.test(host) && (host === domain || host.endsWith(`.${domain}`));
+}
+
+type Begun = Data<'POST /api/user/passkey/login/begin'>;
+
+/** Has the browser show a passkey, for `finish`. Rejects with a `Refusal`. */
+export async function showPasskey({ options, flow_token }: Begun): Promise<{
+  readonly flow_token: string;
+  readonly credential: AuthenticationResponseJSON;
+}> {
+  const { startAuthentication } = await import('@simplewebauthn/browser');
+  const optionsJSON = options.publicKey as PublicKeyCredentialRequestOptionsJSON;
+  return { flow_token, credential: await shown(startAuthentication({ optionsJSON })) };
+}
+
+/** Has the browser make a passkey, for `finish`. Rejects with a `Refusal`. */
+export async function makePasskey({ options, flow_token }: Begun): Promise<{
+  readonly flow_token: string;
+  readonly credential: RegistrationResponseJSON;
+}> {
+  const { startRegistration } = await import('@simplewebauthn/browser');
+  const optionsJSON = options.publicKey as PublicKeyCredentialCreationOptionsJSON;
+  return { flow_token, credential: await shown(startRegistration({ optionsJSON })) };
+}
+
+/** What the browser refuses is said as what the gateway refuses: closed dialogs, and whatever an authenticator cannot do. */
+async function shown<T>(ceremony: Promise<T>): Promise<T> {
+  try {
+    return await ceremony;
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    if (name === 'NotAllowedError' || name === 'AbortError')
+      throw new Refusal(0, 'passkey_not_shown', 'No passkey was shown. Try again.');
+    if (name === 'InvalidStateError')
+      throw new Refusal(0, 'passkey_known', 'This device or security key has a passkey for your account already.');
+    throw new Refusal(0, 'passkey_failed', `The browser could not do it: ${message}`);
+  }
+}

@@ -1,0 +1,208 @@
+/** The audit log: entries as sentences, filtered, each with its details; and whether the chain of its hashes is whole. */
+import { Button, Group, Select, Text, TextInput } from '@mantine/core';
+import { IconChevronRight, IconChevronsLeft, IconDownload, IconRefresh } from '@tabler/icons-react';
+import { type Search, saveFile } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { useAddress } from '../../parts/address.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { momentFrom } from '../../parts/range.ts';
+import { SearchField } from '../../parts/search-field.tsx';
+import { When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { Chain } from './chain.tsx';
+import { type Entry, useSentence } from './entry.ts';
+import { EntryDrawer } from './entry-drawer.tsx';
+import { ACTIONS } from './sentences.ts';
+import { TEXT } from './text.ts';
+
+const PAGE_SIZE = 50;
+/** How often it is looked whether there is anything new. */
+const LOOK_MS = 15_000;
+
+export default function AuditPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const format = useFormat();
+  const sentenceOf = useSentence();
+  const [address, setAddress] = useAddress({ actor: '', action: '', from: '', until: '', before: '', entry: '' });
+  const from = momentFrom(address.from, 'start');
+  const until = momentFrom(address.until, 'end');
+  const filters: Search<'GET /api/audit/export'> = {
+    ...(address.actor !== '' && { actor: address.actor }),
+    ...(address.action !== '' && { action: address.action }),
+    ...(from !== undefined && { start_timestamp: from }),
+    ...(until !== undefined && { end_timestamp: until }),
+  };
+  const isFiltered = Object.keys(filters).length > 0;
+  const before = Number(address.before) || undefined;
+  const entries = useApi(
+    'GET /api/audit',
+    { search: { ...filters, before, page_size: PAGE_SIZE } },
+    // Rows stay where they are while somebody reads: what is new is told of.
+    { staleTime: Number.POSITIVE_INFINITY, gcTime: 0, refetchOnWindowFocus: false, placeholderData: (shown) => shown },
+  );
+  const latest = useApi('GET /api/audit', { search: { page_size: 1 } }, { refetchInterval: LOOK_MS });
+  const fresh =
+    before === undefined ? (latest.data?.total ?? 0) - (entries.data?.total ?? Number.POSITIVE_INFINITY) : 0;
+  const save = useDoing(() => saveFile('GET /api/audit/export', 'audit.csv', { search: filters }));
+  const filter = (change: Partial<typeof address>): void => setAddress({ ...change, before: '' });
+  const open = entries.data?.items.find(({ seq }) => seq === Number(address.entry));
+
+  const columns: readonly Column<Entry>[] = [
+    { key: 'what', title: text.what, cell: sentenceOf },
+    {
+      key: 'action',
+      title: text.action,
+      from: 'md',
+      cell: ({ action }) => (
+        <Text size="xs" ff="monospace" c="dimmed">
+          {action}
+        </Text>
+      ),
+    },
+    { key: 'ip', title: text.ip, from: 'sm', cell: ({ ip }) => ip },
+    { key: 'when', title: text.when, align: 'right', cell: ({ created_at: at }) => <When at={at} /> },
+  ];
+  return (
+    <Page
+      title={names.audit}
+      about={text.about}
+      actions={
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          aria-label={text.csvAloud}
+          loading={save.isPending}
+          onClick={() => save.mutate()}
+        >
+          {text.csv}
+        </Button>
+      }
+    >
+      <Section flush>
+        <Group gap="xs" className="section-head" align="flex-end">
+          <SearchField label={text.who} value={address.actor} onSearch={(actor) => filter({ actor })} maxLength={200} />
+          <ActionSelect value={address.action} onChange={(action) => filter({ action })} />
+          <Group gap={6} wrap="nowrap" maw="100%">
+            <TextInput
+              type="date"
+              miw={0}
+              aria-label={text.from}
+              value={address.from}
+              onChange={(event) => filter({ from: event.currentTarget.value })}
+            />
+            <Text size="sm" aria-hidden>
+              –
+            </Text>
+            <TextInput
+              type="date"
+              miw={0}
+              aria-label={text.until}
+              value={address.until}
+              onChange={(event) => filter({ until: event.currentTarget.value })}
+            />
+          </Group>
+        </Group>
+        <div aria-live="polite">
+          {fresh > 0 && (
+            <Group justify="center" p={6}>
+              <Button
+                variant="default"
+                leftSection={<IconRefresh size={16} />}
+                loading={entries.isFetching}
+                onClick={() => void entries.refetch()}
+              >
+                {text.fresh(format.number(fresh))}
+              </Button>
+            </Group>
+          )}
+        </div>
+        <Loaded query={entries} height={180}>
+          {({ items }) => (
+            <DataTable
+              caption={text.list}
+              columns={columns}
+              rows={items}
+              rowKey={({ seq }) => seq}
+              open={open?.seq}
+              onOpen={({ seq }) => setAddress({ entry: `${seq}` })}
+              empty={
+                isFiltered ? (
+                  <Empty
+                    title={text.none}
+                    action={
+                      <Button variant="default" onClick={() => filter({ actor: '', action: '', from: '', until: '' })}>
+                        {text.clear}
+                      </Button>
+                    }
+                  >
+                    {text.noneAbout}
+                  </Empty>
+                ) : (
+                  <Empty title={text.empty}>{text.emptyAbout}</Empty>
+                )
+              }
+            />
+          )}
+        </Loaded>
+        <Group justify="flex-end" gap="xs" p="xs">
+          <Text size="sm" c="dimmed">
+            {entries.data !== undefined && text.total(format.number(entries.data.total))}
+          </Text>
+          <Button
+            variant="default"
+            leftSection={<IconChevronsLeft size={16} />}
+            disabled={before === undefined}
+            onClick={() => setAddress({ before: '' })}
+          >
+            {text.newest}
+          </Button>
+          <Button
+            variant="default"
+            rightSection={<IconChevronRight size={16} />}
+            disabled={typeof entries.data?.before !== 'number'}
+            onClick={() => setAddress({ before: `${entries.data?.before ?? ''}` })}
+          >
+            {text.older}
+          </Button>
+        </Group>
+      </Section>
+      <Chain />
+      <EntryDrawer
+        entry={open}
+        onFilter={(change) => filter({ ...change, entry: '' })}
+        onClose={() => setAddress({ entry: '' })}
+      />
+    </Page>
+  );
+}
+
+/** What was done: one action, or all of a kind. */
+function ActionSelect({ value, onChange }: { readonly value: string; onChange(action: string): void }) {
+  const text = useText(TEXT);
+  const known = Object.entries(text.kinds).map(([kind, label]) => ({
+    group: label,
+    items: [
+      { value: kind, label: text.everything(label) },
+      ...ACTIONS.filter((action) => action.startsWith(`${kind}.`)).map((action) => ({ value: action, label: action })),
+    ],
+  }));
+  const isKnown = value === '' || known.some(({ items }) => items.some((item) => item.value === value));
+  return (
+    <Select
+      aria-label={text.action}
+      placeholder={text.anyAction}
+      // Plugins of others have actions of their own.
+      data={isKnown ? known : [{ value, label: value }, ...known]}
+      value={value === '' ? null : value}
+      onChange={(action) => onChange(action ?? '')}
+      searchable
+      clearable
+      maxDropdownHeight={320}
+    />
+  );
+}

@@ -1,0 +1,84 @@
+/** Two texts in one: which lines went, which came. */
+import { Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { Empty } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { aroundChanges, type DiffLine, diffLines, type Skipped } from './line-diff.ts';
+import { TEXT } from './text.ts';
+
+/** Rows that are drawn. */
+const MOST = 3_000;
+const SIGNS = { same: ' ', gone: '−', new: '+' } as const;
+
+/** It. `same`: what is said where there is none. */
+export function DiffView({
+  title,
+  before,
+  after,
+  same,
+}: {
+  readonly title: string;
+  readonly before: string;
+  readonly after: string;
+  readonly same: string;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const rows = useMemo(() => diffLines(before, after), [before, after]);
+  const gone = rows.filter(({ kind }) => kind === 'gone').length;
+  const come = rows.filter(({ kind }) => kind === 'new').length;
+  if (gone + come === 0) return <Empty title={text.sameTitle}>{same}</Empty>;
+  const shown = aroundChanges(rows);
+  return (
+    <Section
+      flush
+      title={title}
+      about={`${text.diffLegend} ${text.diffCounts(format.number(gone), format.number(come))}`}
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard */}
+      <section className="diff-frame" tabIndex={0} aria-label={title}>
+        <table className="diff">
+          <thead className="aloud">
+            <tr>
+              <th scope="col">{text.oldLine}</th>
+              <th scope="col">{text.newLine}</th>
+              <th scope="col">{text.sign}</th>
+              <th scope="col">{text.text}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.slice(0, MOST).map((row) => (
+              <DiffRow key={`${row.kind} ${row.before} ${'after' in row ? row.after : ''}`} row={row} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {shown.length > MOST && (
+        <Text size="sm" c="dimmed" p="xs">
+          {text.tooMany(format.number(MOST))}
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function DiffRow({ row }: { readonly row: DiffLine | Skipped }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (row.kind === 'skipped')
+    return (
+      <tr className="diff-skipped">
+        <td colSpan={4}>{text.skipped(format.number(row.count))}</td>
+      </tr>
+    );
+  return (
+    <tr className={`diff-${row.kind}`}>
+      <td className="diff-number">{row.before}</td>
+      <td className="diff-number">{row.after}</td>
+      <td className="diff-sign">{SIGNS[row.kind]}</td>
+      <td className="diff-text">{row.text}</td>
+    </tr>
+  );
+}

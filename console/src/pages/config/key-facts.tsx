@@ -1,0 +1,176 @@
+/** What the key means that somebody points at. */
+import { Code, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Coded } from '../../parts/coded.tsx';
+import { Section } from '../../parts/page.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import type { Pointed } from './code-pane.tsx';
+import { type Facts, factsAt, type Schema } from './facts.ts';
+import type { Path } from './marks.ts';
+import type { Remark } from './remarks.tsx';
+import { TEXT } from './text.ts';
+
+/** The panel. It is read aloud when somebody goes to another key. */
+export function KeyFacts({
+  pointed,
+  schema,
+  remarks,
+}: {
+  readonly pointed: Pointed | undefined;
+  readonly schema: Schema | undefined;
+  /** What is to be said of the text. */
+  readonly remarks: readonly Remark[];
+}) {
+  const text = useText(TEXT);
+  return (
+    <Section title={text.key}>
+      <div className="key-facts" aria-live="polite">
+        {pointed === undefined || schema === undefined ? (
+          <Text size="sm" c="dimmed">
+            {text.keyNone}
+          </Text>
+        ) : (
+          <Inside
+            pointed={pointed}
+            facts={factsAt(schema, pointed.path)}
+            remarks={remarks.filter(({ path }) => path === pathText(pointed.path))}
+          />
+        )}
+      </div>
+    </Section>
+  );
+}
+
+function Inside({
+  pointed: { path, reference },
+  facts,
+  remarks,
+}: {
+  readonly pointed: Pointed;
+  readonly facts: Facts;
+  readonly remarks: readonly Remark[];
+}) {
+  const text = useText(TEXT);
+  const referenceText = useReference();
+  const name = nameOf(path);
+  const above = pathText(
+    path.slice(
+      0,
+      path.findLastIndex((step) => typeof step === 'string'),
+    ),
+  );
+  return (
+    <>
+      <Text fw={600} ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {name}
+      </Text>
+      {above !== '' && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {text.inside} {above}
+        </Text>
+      )}
+      <Text size="sm" mt="xs">
+        {facts.kind === 'unknown' ? (
+          text.keyUnknown
+        ) : (
+          <Coded>{facts.description ?? (facts.kind === 'own' ? text.keyOwn : text.keyNoDescription)}</Coded>
+        )}
+        {facts.required && ` ${text.required}`}
+      </Text>
+      {reference !== undefined && (
+        <Text size="sm" mt="xs">
+          {text.reference}: <Code>{reference}</Code> {referenceText(reference)}
+        </Text>
+      )}
+      <Details facts={facts} />
+      {remarks.map(({ message }) => (
+        <Text key={message} size="sm" mt="xs" c="var(--mantine-color-error)">
+          <Coded>{message}</Coded>
+        </Text>
+      ))}
+    </>
+  );
+}
+
+function Details({ facts }: { readonly facts: Facts }) {
+  const text = useText(TEXT);
+  const range = useRange(facts);
+  const examples = facts.examples.filter((example) => example !== facts.usual);
+  const types =
+    facts.title ?? facts.types.map((type) => text.types[type as keyof typeof text.types] ?? type).join(text.or);
+  return (
+    <dl className="key-details">
+      {types !== '' && <Detail name={text.type}>{types}</Detail>}
+      {facts.allowed.length > 0 && (
+        <Detail name={text.allowed}>
+          <Codes values={facts.allowed} />
+        </Detail>
+      )}
+      {facts.usual !== undefined && (
+        <Detail name={text.usual}>
+          <Codes values={[facts.usual]} />
+        </Detail>
+      )}
+      {range !== undefined && <Detail name={text.range}>{range}</Detail>}
+      {examples.length > 0 && facts.allowed.length === 0 && (
+        <Detail name={text.examples}>
+          <Codes values={examples} />
+        </Detail>
+      )}
+    </dl>
+  );
+}
+
+function Detail({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Codes({ values }: { readonly values: readonly string[] }) {
+  return (
+    <span className="key-codes">
+      {values.map((value) => (
+        <Code key={value}>{value}</Code>
+      ))}
+    </span>
+  );
+}
+
+function useRange({ least, above, most }: Facts): string | undefined {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (least !== undefined && most !== undefined) return text.between(format.number(least), format.number(most));
+  if (least !== undefined) return text.least(format.number(least));
+  if (above !== undefined) return text.above(format.number(above));
+  return most === undefined ? undefined : text.most(format.number(most));
+}
+
+/** Says what `${…}` stands for. */
+function useReference(): (reference: string) => string {
+  const { referenceOf } = useText(TEXT);
+  return (reference) => {
+    const [, path] = /^\$\{file:(.*)\}$/.exec(reference) ?? [];
+    if (path !== undefined) return referenceOf.file(path);
+    const [, name = '', usual] = /^\$\{([^}:]*)(?::-(.*))?\}$/.exec(reference) ?? [];
+    return usual === undefined ? referenceOf.variable(name) : referenceOf.usual(name, usual);
+  };
+}
+
+/** The last name of a path; of an item of a list, with its place. */
+function nameOf(path: Path): string {
+  const at = path.findLastIndex((step) => typeof step === 'string');
+  return pathText(path.slice(Math.max(0, at)));
+}
+
+/** `channels[0].vendor` */
+function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  );
+}

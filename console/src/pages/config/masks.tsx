@@ -1,0 +1,24 @@
+/** Secrets that are not shown. */
+import { Text } from '@mantine/core';
+import { IconLock } from '@tabler/icons-react';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** How many there are in a text. */
+export function masksIn(text: string): number {
+  return text.match(/•••• [0-9a-f]{6}/g)?.length ?? 0;
+}
+
+/** Says what the marks are; nothing where there are none. */
+export function MasksNote({ of }: { readonly of: string }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const count = masksIn(of);
+  if (count === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" className="masks-note">
+      <IconLock size={14} aria-hidden /> {text.masked(format.number(count))}
+    </Text>
+  );
+}

@@ -1,0 +1,149 @@
+/** The configuration: what runs, what the file says, whether that would be taken, and a draft of what it could say. */
+import { Stack, Tabs } from '@mantine/core';
+import { type Ref, useRef, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { useAddress } from '../../parts/address.ts';
+import { Loaded } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { type CodeHandle, CodePane, type Pointed } from './code-pane.tsx';
+import './config.css';
+import { DiffView } from './diff-view.tsx';
+import { Draft } from './draft.tsx';
+import type { Schema } from './facts.ts';
+import { KeyFacts } from './key-facts.tsx';
+import { MasksNote } from './masks.tsx';
+import { type Remark, Remarks } from './remarks.tsx';
+import { Report } from './report.tsx';
+import { type Config, ConfigState } from './state.tsx';
+import { TEXT } from './text.ts';
+
+const TABS = ['disk', 'running', 'difference', 'report', 'draft'] as const;
+type Tab = (typeof TABS)[number];
+const NOTHING: readonly Remark[] = [];
+
+export default function ConfigPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const config = useApi('GET /api/config');
+  const schema = useApi('GET /api/config/schema', undefined, { staleTime: 60_000 });
+  return (
+    <Page title={names.config} about={text.about(config.data?.file ?? 'gateway.yaml')}>
+      <Loaded query={config} height={480}>
+        {(data) => (
+          <Inside config={data} schema={schema.data as Schema | undefined} onAgain={() => void config.refetch()} />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Inside({
+  config,
+  schema,
+  onAgain,
+}: {
+  readonly config: Config;
+  readonly schema: Schema | undefined;
+  onAgain(): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [address, change] = useAddress({ tab: 'disk' });
+  const tab: Tab = TABS.find((each) => each === address.tab) ?? 'disk';
+  const disk = useRef<CodeHandle>(null);
+  const { file, running, problems, warnings, report } = config;
+  const jump = (remark: Remark): void => {
+    change({ tab: 'disk' });
+    // The text may be drawn only now.
+    setTimeout(() => disk.current?.jump(remark));
+  };
+  const counts = [
+    ...(problems.length > 0 ? [text.problems(format.number(problems.length))] : []),
+    ...(warnings.length > 0 ? [text.warnings(format.number(warnings.length))] : []),
+  ];
+  return (
+    <Stack gap="md">
+      <ConfigState config={config} onAgain={onAgain} />
+      {counts.length > 0 && tab !== 'draft' && (
+        <Section title={counts.join(', ')}>
+          <Remarks verdict={config} onJump={jump} />
+        </Section>
+      )}
+      <Tabs value={tab} onChange={(next) => change({ tab: next ?? 'disk' })} keepMounted={false}>
+        <Tabs.List mb="md" aria-label={text.tabsLabel}>
+          {TABS.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {text.tabs[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="disk">
+          <Viewed
+            label={text.diskLabel(file)}
+            shown={config.disk.text}
+            problems={problems}
+            warnings={warnings}
+            schema={schema}
+            handle={disk}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="running">
+          <Viewed
+            label={text.runningLabel(file)}
+            shown={running.text}
+            problems={NOTHING}
+            warnings={NOTHING}
+            schema={schema}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="difference">
+          <DiffView title={text.diffRunning} before={running.text} after={config.disk.text} same={text.sameAbout} />
+        </Tabs.Panel>
+        <Tabs.Panel value="report">
+          <Report title={text.reportTitle} lines={report} />
+        </Tabs.Panel>
+        <Tabs.Panel value="draft">
+          <Draft file={file} disk={config.disk.text} schema={schema} />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  );
+}
+
+function Viewed({
+  label,
+  shown,
+  problems,
+  warnings,
+  schema,
+  handle,
+}: {
+  readonly label: string;
+  readonly shown: string;
+  readonly problems: readonly Remark[];
+  readonly warnings: readonly Remark[];
+  readonly schema: Schema | undefined;
+  readonly handle?: Ref<CodeHandle>;
+}) {
+  const [pointed, setPointed] = useState<Pointed>();
+  const remarks = [...problems, ...warnings];
+  return (
+    <Stack gap="xs">
+      <MasksNote of={shown} />
+      <div className="config-columns">
+        <CodePane
+          label={label}
+          text={shown}
+          problems={problems}
+          warnings={warnings}
+          onPoint={setPointed}
+          {...(handle !== undefined && { handle })}
+        />
+        <KeyFacts pointed={pointed} schema={schema} remarks={remarks} />
+      </div>
+    </Stack>
+  );
+}

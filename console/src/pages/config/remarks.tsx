@@ -1,0 +1,50 @@
+/** What there is to say of a configuration: mistakes and warnings, each with the way to its line. */
+import { Anchor, Code, Text } from '@mantine/core';
+import type { Data } from '../../api/client.ts';
+import { Coded } from '../../parts/coded.tsx';
+import { State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** A place and what is to be said of it. */
+export type Remark = Data<'GET /api/config'>['problems'][number];
+/** What the gateway says of a text. */
+export type Verdict = Pick<Data<'GET /api/config'>, 'problems' | 'warnings' | 'report'>;
+
+/** The list, mistakes first. */
+export function Remarks({
+  verdict: { problems, warnings },
+  onJump,
+}: {
+  readonly verdict: Pick<Verdict, 'problems' | 'warnings'>;
+  onJump(remark: Remark): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const all = [
+    ...problems.map((remark) => ({ remark, isProblem: true })),
+    ...warnings.map((remark) => ({ remark, isProblem: false })),
+  ];
+  if (all.length === 0) return <Text size="sm">{text.noRemarks}</Text>;
+  return (
+    <ul className="remarks" aria-label={text.remarks}>
+      {all.map(({ remark, isProblem }) => (
+        <li key={`${remark.line} ${remark.column} ${remark.path} ${remark.message}`}>
+          <State mood={isProblem ? 'bad' : 'warn'}>{isProblem ? text.problem : text.warning}</State>
+          <Anchor component="button" type="button" size="sm" onClick={() => onJump(remark)}>
+            {text.line(format.number(remark.line))}
+          </Anchor>
+          <Text size="sm" component="span" className="remark-message">
+            {remark.path !== '' && (
+              <>
+                <Code>{remark.path}</Code>{' '}
+              </>
+            )}
+            <Coded>{remark.message}</Coded>
+          </Text>
+        </li>
+      ))}
+    </ul>
+  );
+}

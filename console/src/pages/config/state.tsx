@@ -1,0 +1,103 @@
+/** Whether what runs is what the file says, and taking the file over. */
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
+import { useState } from 'react';
+import { call, type Data } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Section } from '../../parts/page.tsx';
+import { type Mood, State, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** The configuration as `/api` tells of it. */
+export type Config = Data<'GET /api/config'>;
+
+const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Mood>;
+
+/** The state with the button. `onRefused`: it was not taken over, the file is to be read again. */
+export function ConfigState({ config, onAgain }: { readonly config: Config; onAgain(): void }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [isRefused, setRefused] = useState(false);
+  const state = config.problems.length > 0 ? 'wrong' : config.disk.changed ? 'changed' : 'same';
+  const reloading = useDoing(() => call('POST /api/config/reload'), {
+    changes: [
+      'GET /api/config',
+      'GET /api/config/schema',
+      'GET /api/system',
+      'GET /api/vendor/',
+      'GET /api/vendor/routes',
+      'GET /api/price/',
+    ],
+    done() {
+      setRefused(false);
+      notifications.show({ color: 'pine', message: text.reloaded });
+    },
+    refused(refusal) {
+      if (refusal.code !== 'configuration_wrong') return false;
+      setRefused(true);
+      onAgain();
+      return true;
+    },
+  });
+  return (
+    <Section
+      title={config.file}
+      actions={
+        <>
+          <Button variant="default" leftSection={<IconRefresh size={16} />} onClick={onAgain}>
+            {text.again}
+          </Button>
+          <GuardedButton
+            variant="filled"
+            why={config.disk.changed ? undefined : text.reloadNothing}
+            loading={reloading.isPending}
+            onClick={() => reloading.mutate()}
+          >
+            {text.reload}
+          </GuardedButton>
+        </>
+      }
+    >
+      <Stack gap="sm">
+        <Group gap="xs" align="baseline">
+          <State mood={MOODS[state]}>{text.states[state]}</State>
+          <Text size="sm" flex="1 1 16rem">
+            {text.stateAbout[state]}
+          </Text>
+        </Group>
+        <dl className="config-times">
+          <div>
+            <dt>{text.generation}</dt>
+            <dd>
+              {format.number(config.generation)}{' '}
+              <Text span size="xs" c="dimmed">
+                {text.generationNote}
+              </Text>
+            </dd>
+          </div>
+          <div>
+            <dt>{text.loaded}</dt>
+            <dd>
+              <When at={config.running.loaded_at} />
+            </dd>
+          </div>
+          <div>
+            <dt>{text.modified}</dt>
+            <dd>
+              <When at={config.disk.modified_at} none={text.modifiedNever} />
+            </dd>
+          </div>
+        </dl>
+        {isRefused && config.problems.length > 0 && (
+          <Alert color="red" icon={<IconAlertTriangle />} title={text.refused}>
+            {text.refusedAbout}
+          </Alert>
+        )}
+      </Stack>
+    </Section>
+  );
+}

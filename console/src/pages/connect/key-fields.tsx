@@ -1,0 +1,76 @@
+/** Chooses a key or makes one, and takes the text of one that was made before. */
+import { Alert, Button, Group, PasswordInput, Select, Stack, Text } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconKey, IconPlus } from '@tabler/icons-react';
+import { type ChosenKey, type Key, looksLikeKey } from '../../parts/chosen-key.ts';
+import { Copy } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** The fields. `client`: what a new key is called. */
+export function KeyFields({ chosen, client }: { readonly chosen: ChosenKey; readonly client: string }) {
+  const text = useText(TEXT);
+  const { key, keys, none, pasted } = chosen;
+  const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
+  const named = ({ name, key: shown, status }: Key): string =>
+    `${name} · ${shown}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
+  const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
+  return (
+    <Stack gap="sm">
+      {!none && (
+        <Select
+          label={text.key}
+          description={text.keyAbout}
+          data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
+          value={key === undefined ? null : String(key.id)}
+          onChange={(id) => id !== null && chosen.choose(Number(id))}
+          // The gateway searches: there may be more keys than were read.
+          onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
+          filter={({ options: found }) => found}
+          nothingFoundMessage={text.noKeyFound}
+          searchable
+          allowDeselect={false}
+        />
+      )}
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <Button
+          variant={none ? 'filled' : 'default'}
+          leftSection={<IconPlus size={14} />}
+          loading={chosen.isMaking}
+          onClick={() => chosen.make(client)}
+          style={{ flex: 'none' }}
+        >
+          {text.makeKey}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {text.making(client)}
+        </Text>
+      </Group>
+      <div aria-live="polite" className="connect-news">
+        {chosen.isNew && chosen.text !== undefined && (
+          <Alert color="green" icon={<IconKey />} p="xs" styles={{ body: { minWidth: 0 } }}>
+            <Stack gap={6} miw={0}>
+              <Copy value={chosen.text} what={text.yourKey} />
+              <Text size="sm">{text.made}</Text>
+            </Stack>
+          </Alert>
+        )}
+      </div>
+      {key !== undefined && !chosen.isNew && (
+        <PasswordInput
+          label={text.paste}
+          description={text.pasteAbout(key.key)}
+          value={pasted}
+          onChange={(event) => chosen.paste(event.currentTarget.value)}
+          error={pasted !== '' && !looksLikeKey(pasted) ? text.pasteWrong : undefined}
+          placeholder="sk-…"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+      {key !== undefined && looksLikeKey(pasted) && pasted.slice(-4) !== key.key.slice(-4) && (
+        <Text size="sm">{text.pasteOther(key.key)}</Text>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,152 @@
+/** Makes the call of a client, and shows the answer or the one cause. */
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import type { Refused } from '../../parts/call-failure.ts';
+import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { Section } from '../../parts/page.tsx';
+import { RequestLink } from '../../parts/request-link.tsx';
+import { Money, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import type { Style } from './recipe.ts';
+import { type Caller, CallRefused, type Heard, testCall } from './test-call.ts';
+import { TEXT } from './text.ts';
+
+type Outcome =
+  | { readonly kind: 'heard'; readonly heard: Heard }
+  | { readonly kind: 'refused'; readonly refused: Refused }
+  | { readonly kind: 'stopped' };
+
+const PATIENCE_MS = 60_000;
+
+/** The section. Give it another `key` where something else is tested. */
+export function TestPanel({
+  style,
+  model,
+  caller,
+}: {
+  readonly style: Style;
+  readonly model: string;
+  readonly caller: Caller | undefined;
+}) {
+  const text = useText(TEXT);
+  const [answer, setAnswer] = useState('');
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const test = useDoing(
+    async (by: Caller): Promise<Outcome> => {
+      setAnswer('');
+      const stop = new AbortController();
+      running.current = stop;
+      // Whoever stops it knows; whoever waited too long is told.
+      const patience = setTimeout(() => stop.abort('late'), PATIENCE_MS);
+      try {
+        return { kind: 'heard', heard: await testCall({ style, model, caller: by }, setAnswer, stop.signal) };
+      } catch (error) {
+        if (!(error instanceof CallRefused)) throw error;
+        if (stop.signal.aborted && stop.signal.reason !== 'late') return { kind: 'stopped' };
+        return { kind: 'refused', refused: error.refused };
+      } finally {
+        clearTimeout(patience);
+      }
+    },
+    { changes: ['GET /api/log/self', 'GET /api/log/self/stat', 'GET /api/user/self'] },
+  );
+  return (
+    <Section title={text.test}>
+      <Stack gap="sm">
+        <Text size="sm" c="dimmed">
+          {text.testAbout(style)} {caller !== undefined && ('key' in caller ? text.withKey : text.withSession)}
+        </Text>
+        <Group gap="xs">
+          <Button
+            leftSection={<IconPlayerPlay size={14} />}
+            disabled={caller === undefined || model === ''}
+            loading={test.isPending}
+            onClick={() => caller !== undefined && test.mutate(caller)}
+          >
+            {text.testNow}
+          </Button>
+          {test.isPending && (
+            <Button
+              variant="default"
+              leftSection={<IconPlayerStop size={14} />}
+              onClick={() => running.current?.abort('stopped')}
+            >
+              {text.stop}
+            </Button>
+          )}
+        </Group>
+        <div role="status" className="connect-news">
+          {test.isPending && answer !== '' && <blockquote className="connect-answer">{answer}</blockquote>}
+          {!test.isPending && test.data?.kind === 'heard' && <Success heard={test.data.heard} />}
+          {!test.isPending && test.data?.kind === 'refused' && (
+            <CallFailureNote refused={test.data.refused} title={text.failed}>
+              {test.data.refused.requestId !== '' && (
+                <Text size="sm">
+                  {text.request} <RequestLink id={test.data.refused.requestId} />
+                </Text>
+              )}
+            </CallFailureNote>
+          )}
+          {!test.isPending && test.data?.kind === 'stopped' && <Text size="sm">{text.stopped}</Text>}
+        </div>
+      </Stack>
+    </Section>
+  );
+}
+
+function Success({ heard }: { readonly heard: Heard }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const { text: said, cut, channel, requestId, firstByteMs, totalMs } = heard;
+  return (
+    <Stack gap="xs">
+      <div>
+        <State mood="good">{text.answers}</State>
+      </div>
+      {said === '' ? (
+        <Text size="sm">{text.nothingSaid}</Text>
+      ) : (
+        <blockquote className="connect-answer" aria-label={text.said}>
+          {said}
+          {cut && <Text span size="sm" c="dimmed">{` … (${text.cut})`}</Text>}
+        </blockquote>
+      )}
+      <dl className="connect-facts">
+        <dt>{text.cost}</dt>
+        <dd>
+          <Cost heard={heard} />
+        </dd>
+        <dt>{text.channel}</dt>
+        <dd>{channel}</dd>
+        <dt>{text.firstByte}</dt>
+        <dd>{format.duration(firstByteMs)}</dd>
+        <dt>{text.total}</dt>
+        <dd>{format.duration(totalMs)}</dd>
+        <dt>{text.request}</dt>
+        <dd>
+          <RequestLink id={requestId} />
+        </dd>
+      </dl>
+    </Stack>
+  );
+}
+
+/** Streams begin before anybody knows what they cost: then it is read from the log. */
+function Cost({ heard: { cost, requestId } }: { readonly heard: Heard }) {
+  const text = useText(TEXT);
+  const { data } = useApi(
+    'GET /api/log/self',
+    { search: { request_id: requestId, page_size: 1 } },
+    {
+      enabled: cost === undefined && requestId !== '',
+      refetchInterval: ({ state }) => (state.data?.items.length === 1 || state.dataUpdateCount > 9 ? false : 500),
+    },
+  );
+  const units = cost ?? data?.items[0]?.quota;
+  if (units === undefined) return text.unknown;
+  return units === 0 ? text.free : <Money units={units} />;
+}

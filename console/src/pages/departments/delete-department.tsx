@@ -1,0 +1,64 @@
+/** Deletes a department, or says why that cannot be done yet. */
+import { Button, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import type { Department } from './forest.ts';
+import { TEXT } from './text.ts';
+
+/** The dialog. */
+export function DeleteDepartment({
+  department: { id, name, member_count: people, children },
+  opened,
+  onClose,
+  onDeleted,
+}: {
+  readonly department: Department;
+  readonly opened: boolean;
+  onClose(): void;
+  onDeleted(): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const remove = useDoing(() => call('DELETE /api/department/{id}', { params: { id } }), {
+    changes: ['GET /api/department/tree', 'GET /api/department/names'],
+    done() {
+      notifications.show({ message: text.deleted(name) });
+      onClose();
+      onDeleted();
+    },
+  });
+  if (people === 0 && children.length === 0) {
+    return (
+      <Confirm
+        opened={opened}
+        title={text.deleteTitle(name)}
+        action={text.remove}
+        busy={remove.isPending}
+        onConfirm={() => remove.mutate()}
+        onClose={onClose}
+      >
+        {text.deleteAbout}
+      </Confirm>
+    );
+  }
+  return (
+    <Modal opened={opened} onClose={onClose} title={text.deleteTitle(name)}>
+      <Stack>
+        <Text size="sm">{text.deleteBlocked}</Text>
+        <List size="sm">
+          {people > 0 && <List.Item>{text.deletePeople(format.number(people))}</List.Item>}
+          {children.length > 0 && <List.Item>{text.deleteBelow(format.number(children.length))}</List.Item>}
+        </List>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {text.close}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

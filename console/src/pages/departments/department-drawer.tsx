@@ -1,0 +1,237 @@
+/** One department: what its calls are taken from, what it has used, who is in it, and what can be done with it. */
+import { Anchor, Breadcrumbs, Button, Drawer, Group, Menu, Stack, Text } from '@mantine/core';
+import { IconCoins, IconDots, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { usageHref } from '../../parts/links.ts';
+import { Empty } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Meter, Money, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { DeleteDepartment } from './delete-department.tsx';
+import type { Editing } from './department-form.tsx';
+import { budgetsOf, type Department, disabledBy, pathUp, tightestOf } from './forest.ts';
+import { Members } from './members.tsx';
+import { Recharge } from './recharge.tsx';
+import { TEXT } from './text.ts';
+
+/** It. `isMissing`: the address names one that there is not. */
+export function DepartmentDrawer({
+  department,
+  isMissing,
+  onOpen,
+  onEdit,
+  onClose,
+}: {
+  readonly department: Department | undefined;
+  readonly isMissing: boolean;
+  onOpen(id: number): void;
+  onEdit(editing: Editing): void;
+  onClose(): void;
+}) {
+  const text = useText(TEXT);
+  return (
+    <Drawer opened={department !== undefined || isMissing} onClose={onClose} title={department?.name ?? text.gone}>
+      {isMissing && <Empty title={text.gone}>{text.goneAbout}</Empty>}
+      {department !== undefined && (
+        <Inside key={department.id} department={department} onOpen={onOpen} onEdit={onEdit} onClose={onClose} />
+      )}
+    </Drawer>
+  );
+}
+
+function Inside({
+  department,
+  onOpen,
+  onEdit,
+  onClose,
+}: {
+  readonly department: Department;
+  onOpen(id: number): void;
+  onEdit(editing: Editing): void;
+  onClose(): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [dialog, setDialog] = useState<'recharge' | 'delete'>();
+  const above = pathUp(department).slice(1).toReversed();
+  const disabled = disabledBy(department);
+  const priceOf = (ratio: number): string =>
+    ratio === 0 ? text.priceFree : ratio === 1 ? text.priceUsual : text.price(format.number(ratio));
+  return (
+    <Stack gap="md">
+      {above.length > 0 && (
+        <Breadcrumbs>
+          {above.map((each) => (
+            <Anchor key={each.id} component="button" type="button" size="sm" onClick={() => onOpen(each.id)}>
+              {each.name}
+            </Anchor>
+          ))}
+          <Text size="sm">{department.name}</Text>
+        </Breadcrumbs>
+      )}
+      <Group gap="xs">
+        <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit({ what: 'edit', department })}>
+          {text.edit}
+        </Button>
+        <GuardedButton
+          why={department.quota === null ? text.rechargeNone : undefined}
+          leftSection={<IconCoins size={16} />}
+          onClick={() => setDialog('recharge')}
+        >
+          {text.recharge}
+        </GuardedButton>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button variant="default" aria-label={text.moreActions} px="xs">
+              <IconDots size={16} />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item
+              leftSection={<IconPlus size={16} />}
+              onClick={() => onEdit({ what: 'create', below: department })}
+            >
+              {text.createBelow}
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<IconTrash size={16} />}
+              c="var(--mantine-color-red-text)"
+              onClick={() => setDialog('delete')}
+            >
+              {text.remove}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+        <Text size="sm" c="dimmed">
+          {priceOf(department.ratio)}
+        </Text>
+      </Group>
+      {disabled !== undefined && (
+        <Group gap="xs">
+          <State mood="idle">{text.disabled}</State>
+          <Text size="sm">{text.disabledAbove(disabled.name)}</Text>
+        </Group>
+      )}
+      <Budgets department={department} onEdit={() => onEdit({ what: 'edit', department })} />
+      <Usage department={department} />
+      {department.children.length > 0 && (
+        <Section title={text.below}>
+          <Stack gap={4}>
+            {department.children.map((child) => {
+              const left = tightestOf(child)?.left;
+              return (
+                <Group key={child.id} justify="space-between" gap="xs" wrap="nowrap">
+                  <Anchor component="button" type="button" size="sm" truncate onClick={() => onOpen(child.id)}>
+                    {child.name}
+                  </Anchor>
+                  <Text size="sm" c="dimmed" className="number">
+                    {text.peopleCount(format.number(child.people))} ·{' '}
+                    {left === undefined ? text.noLimit : text.leftOf(format.money(left))}
+                  </Text>
+                </Group>
+              );
+            })}
+          </Stack>
+        </Section>
+      )}
+      <Members department={department} />
+      <Recharge department={department} opened={dialog === 'recharge'} onClose={() => setDialog(undefined)} />
+      <DeleteDepartment
+        department={department}
+        opened={dialog === 'delete'}
+        onClose={() => setDialog(undefined)}
+        onDeleted={onClose}
+      />
+    </Stack>
+  );
+}
+
+function Budgets({ department, onEdit }: { readonly department: Department; onEdit(): void }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const budgets = budgetsOf(department);
+  const tightest = tightestOf(department);
+  return (
+    <Section title={text.budgets} about={budgets.length > 0 && text.budgetsAbout}>
+      {tightest === undefined ? (
+        <Stack gap="xs" align="flex-start">
+          <Text size="sm">{text.budgetsNone}</Text>
+          <Button variant="default" onClick={onEdit}>
+            {text.setBudget}
+          </Button>
+        </Stack>
+      ) : (
+        <Stack gap="sm">
+          <Text size="sm" {...(tightest.left === 0 && { c: 'red', fw: 600 })}>
+            {tightest.left === 0 ? text.tightestNone : text.tightestIs(format.money(tightest.left))}
+          </Text>
+          {budgets.map((budget) => (
+            <div key={`${budget.of.id} ${budget.period}`}>
+              <Meter
+                label={text.through(budget.of.name, text.periods[budget.period])}
+                used={budget.used}
+                limit={budget.limit}
+              />
+              <Group gap="xs" mt={2}>
+                <Text size="xs" c="dimmed">
+                  {text.leftOf(format.money(budget.left))}
+                </Text>
+                {budget.of === tightest.of && budget.period === tightest.period && (
+                  <State mood={budget.left === 0 ? 'bad' : 'warn'}>{text.tightest}</State>
+                )}
+              </Group>
+            </div>
+          ))}
+          {budgets.some(({ period }) => period === 'month') && (
+            <Text size="xs" c="dimmed">
+              {text.resets}
+            </Text>
+          )}
+        </Stack>
+      )}
+    </Section>
+  );
+}
+
+/** What it has used this month; nothing where no log is kept. */
+function Usage({ department: { id } }: { readonly department: Department }) {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const format = useFormat();
+  const { data } = useApi('GET /api/team/overview', { search: { department_id: id } }, { retry: false });
+  if (data === undefined) return null;
+  const { quota, requests, errors } = data.month;
+  return (
+    <Section
+      title={text.usage}
+      about={text.usageAbout}
+      actions={
+        <>
+          <Button component={Link} href={`/team?department_id=${id}&range=month`} variant="default">
+            {names.team}
+          </Button>
+          <Button
+            component={Link}
+            href={usageHref({ department_id: `${id}`, range: 'month' }, { everybody: true })}
+            variant="default"
+          >
+            {names.usage}
+          </Button>
+        </>
+      }
+    >
+      <Text size="lg" fw={600} component="div">
+        <Money units={quota} />
+      </Text>
+      <Text size="sm" c="dimmed">
+        {text.calls(format.number(requests))}
+        {errors > 0 && ` · ${text.refusals(format.number(errors))}`}
+      </Text>
+    </Section>
+  );
+}

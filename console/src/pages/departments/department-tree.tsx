@@ -1,0 +1,233 @@
+/** The tree of departments: one row each, with its budgets as bars and what is left to spend; by mouse, and by keyboard as trees are. */
+import { Box, Button, Text } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { type KeyboardEvent, type MouseEvent, memo, useEffect, useRef, useState } from 'react';
+import { State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import './departments.css';
+import { type Budget, type Department, disabledBy, ownBudgets, type Row, tightestOf } from './forest.ts';
+import { TEXT } from './text.ts';
+
+/** Rows drawn at first: more are seldom looked at, and never all at once. */
+const MOST_ROWS = 200;
+
+/** It. `open` is the department whose drawer is open. */
+export function DepartmentTree({
+  rows,
+  open,
+  onOpen,
+  onToggle,
+}: {
+  readonly rows: readonly Row[];
+  readonly open: number | undefined;
+  onOpen(department: Department): void;
+  /** Shows what is below, or hides it. */
+  onToggle(department: Department, shown: boolean): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const tree = useRef<HTMLDivElement>(null);
+  const [most, setMost] = useState(MOST_ROWS);
+  const [at, setAt] = useState<number>();
+  const moved = useRef(false);
+  const shown = rows.slice(0, most);
+  // One row can be reached by Tab; arrows go on from there.
+  const current = shown.some(({ department }) => department.id === at) ? at : shown[0]?.department.id;
+
+  useEffect(() => {
+    if (!moved.current) return;
+    moved.current = false;
+    tree.current?.querySelector<HTMLElement>(`[data-department="${at}"]`)?.focus();
+  }, [at]);
+
+  function go(row: Row | undefined): void {
+    if (row === undefined) return;
+    moved.current = true;
+    setAt(row.department.id);
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    const index = shown.findIndex(({ department }) => department.id === current);
+    const row = shown[index];
+    if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { department, expanded } = row;
+    const keys: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => go(shown[index + 1]),
+      ArrowUp: () => go(shown[index - 1]),
+      Home: () => go(shown[0]),
+      End: () => go(shown.at(-1)),
+      ArrowRight: () => (expanded === false ? onToggle(department, true) : expanded === true && go(shown[index + 1])),
+      ArrowLeft: () =>
+        expanded === true
+          ? onToggle(department, false)
+          : go(shown.find((each) => each.department.id === department.above?.id)),
+      Enter: () => onOpen(department),
+      ' ': () => onOpen(department),
+    };
+    const act = keys[event.key] ?? (/^\S$/u.test(event.key) ? () => go(beginsWith(event.key, index)) : undefined);
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  }
+
+  function onClick({ target }: MouseEvent): void {
+    const element = (target as Element).closest('[data-department]');
+    const row = shown.find(({ department }) => `${department.id}` === element?.getAttribute('data-department'));
+    if (row === undefined) return;
+    setAt(row.department.id);
+    const isToggle = row.expanded !== undefined && (target as Element).closest('.department-toggle') !== null;
+    if (isToggle) onToggle(row.department, row.expanded === false);
+    else onOpen(row.department);
+  }
+
+  /** The next row whose name begins with a letter. */
+  function beginsWith(letter: string, after: number): Row | undefined {
+    const found = ({ department }: Row): boolean => department.name.toLowerCase().startsWith(letter.toLowerCase());
+    return shown.slice(after + 1).find(found) ?? shown.find(found);
+  }
+
+  return (
+    <>
+      <div className="department-head" aria-hidden>
+        <span>{text.name}</span>
+        <Box className="department-wide" ta="right">
+          {text.people}
+        </Box>
+        <span className="department-wide">{text.month}</span>
+        <span className="department-wide">{text.total}</span>
+        <Box ta="right">{text.left}</Box>
+        <Box className="department-wide" ta="right">
+          {text.factor}
+        </Box>
+      </div>
+      {/* Told here, not by each row: rows that stay as they are need not be drawn anew. */}
+      <div
+        role="tree"
+        aria-label={text.tree}
+        ref={tree}
+        tabIndex={-1}
+        onKeyDown={onKey}
+        onClick={onClick}
+        // Screen readers put the focus on a row without a key that this would hear of.
+        onFocus={({ target }) => {
+          const id = target.getAttribute('data-department');
+          if (id !== null) setAt(Number(id));
+        }}
+      >
+        {shown.map(({ department, expanded, place, beside }) => (
+          <TreeRow
+            key={department.id}
+            department={department}
+            expanded={expanded}
+            place={place}
+            beside={beside}
+            isCurrent={department.id === current}
+            isOpen={department.id === open}
+          />
+        ))}
+      </div>
+      {rows.length > most && (
+        <Box p="xs" ta="center">
+          <Button variant="default" onClick={() => setMost(most + MOST_ROWS)}>
+            {text.more(format.number(Math.min(MOST_ROWS, rows.length - most)))}
+          </Button>
+        </Box>
+      )}
+    </>
+  );
+}
+
+const TreeRow = memo(function TreeRow({
+  department,
+  expanded,
+  place,
+  beside,
+  isCurrent,
+  isOpen,
+}: Row & { readonly isCurrent: boolean; readonly isOpen: boolean }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const tightest = tightestOf(department);
+  const own = ownBudgets(department);
+  const isDisabled = disabledBy(department) !== undefined;
+  return (
+    <div
+      role="treeitem"
+      className="department-row"
+      data-department={department.id}
+      tabIndex={isCurrent ? 0 : -1}
+      aria-level={department.level}
+      aria-posinset={place}
+      aria-setsize={beside}
+      aria-selected={isOpen}
+      aria-expanded={expanded}
+    >
+      <div className="department-name" style={{ paddingInlineStart: (department.level - 1) * 18 }}>
+        <span className="department-toggle">
+          {expanded === true && <IconChevronDown size={16} />}
+          {expanded === false && <IconChevronRight size={16} />}
+        </span>
+        <Text size="sm" fw={department.level === 1 ? 600 : 400} truncate title={department.name}>
+          {department.name}
+        </Text>
+        {isDisabled && <State mood="idle">{text.disabled}</State>}
+      </div>
+      <Text size="sm" ta="right" className="department-wide number">
+        <span className="aloud">{text.people}: </span>
+        {format.number(department.people)}
+      </Text>
+      <Bar title={text.month} budget={own.find(({ period }) => period === 'month')} />
+      <Bar title={text.total} budget={own.find(({ period }) => period === 'total')} />
+      <Box ta="right" miw={0}>
+        <Text size="sm" component="div" {...(tightest?.left === 0 && { c: 'red', fw: 600 })}>
+          <span className="aloud">{text.left}: </span>
+          {tightest === undefined ? (
+            text.noLimit
+          ) : (
+            <span title={format.quota(tightest.left)}>{format.money(tightest.left)}</span>
+          )}
+        </Text>
+        {tightest !== undefined && tightest.of !== department && (
+          <Text size="xs" c="dimmed" truncate>
+            {text.through(tightest.of.name, text.periods[tightest.period])}
+          </Text>
+        )}
+      </Box>
+      <Text size="sm" ta="right" c={department.ratio === 1 ? 'dimmed' : undefined} className="department-wide number">
+        <span className="aloud">{text.factor}: </span>×{format.number(department.ratio)}
+      </Text>
+    </div>
+  );
+});
+
+/** How much of a budget is used; a dash where there is none. Hundreds of these are drawn at once: they are plain elements. */
+function Bar({ title, budget }: { readonly title: string; readonly budget: Budget | undefined }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (budget === undefined) {
+    return (
+      <div className="department-wide department-dim">
+        <span className="aloud">{title}: </span>–
+      </div>
+    );
+  }
+  const share = budget.limit === 0 ? 1 : budget.used / budget.limit;
+  return (
+    <div className="department-wide" title={format.quota(budget.limit)}>
+      <div className="department-budget number">
+        <span className="aloud">{title}: </span>
+        <span>{format.percent(share)}</span>
+        <span>{text.of(format.money(budget.used), format.money(budget.limit))}</span>
+      </div>
+      <svg
+        className="department-bar"
+        data-full={share >= 1 ? 'yes' : share >= 0.8 ? 'nearly' : 'no'}
+        aria-hidden="true"
+      >
+        <rect width="100%" height="100%" className="department-bar-whole" />
+        <rect width={`${Math.min(1, share) * 100}%`} height="100%" />
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,160 @@
+/** Who is in a department: found, put in, taken out. */
+import { ActionIcon, Anchor, Box, Button, Group, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconUserMinus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { call, type Data } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Money, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { isRoot, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import type { Department } from './forest.ts';
+import { PeopleSearch } from './people-search.tsx';
+import { TEXT } from './text.ts';
+
+type Person = Data<'GET /api/user/'>['items'][number];
+const PAGE_SIZE = 20;
+const CHANGES = ['GET /api/department/tree', 'GET /api/user/', 'GET /api/user/search'] as const;
+
+/** The part of the drawer. */
+export function Members({ department }: { readonly department: Department }) {
+  const text = useText(TEXT);
+  const self = useSelf();
+  const [page, setPage] = useState(1);
+  const leaving = useAsking<Person>();
+  const members = useApi(
+    'GET /api/user/',
+    { search: { department_id: department.id, p: page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before },
+  );
+  const takeOut = useDoing(
+    ({ id, department_id }: Person) =>
+      call('DELETE /api/department/{id}/members/{user_id}', {
+        params: { id: department_id ?? department.id, user_id: id },
+      }),
+    { changes: CHANGES, done: leaving.close },
+  );
+  const columns: readonly Column<Person>[] = [
+    {
+      key: 'person',
+      title: text.person,
+      cell: (person) => (
+        <Group gap={6}>
+          <Anchor component={Link} href={`/users?user=${person.id}`} size="sm">
+            {person.display_name || person.username}
+          </Anchor>
+          {person.status === 2 && <State mood="idle">{text.frozen}</State>}
+        </Group>
+      ),
+    },
+    ...(department.children.length === 0
+      ? []
+      : [
+          {
+            key: 'in',
+            title: text.in,
+            from: 'sm' as const,
+            cell: (person: Person) => person.department_name,
+          },
+        ]),
+    {
+      key: 'balance',
+      title: text.balance,
+      align: 'right',
+      cell: (person) => <Money units={person.unlimited_quota ? null : person.quota} />,
+    },
+    {
+      key: 'actions',
+      title: text.takeOutDo,
+      quiet: true,
+      align: 'right',
+      cell(person) {
+        const mayMove = isRoot(self) || person.role < 10;
+        return (
+          <Tooltip label={mayMove ? text.takeOut(person.username) : text.notBelow}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={text.takeOut(person.username)}
+              data-disabled={!mayMove || undefined}
+              aria-disabled={!mayMove}
+              onClick={() => mayMove && leaving.open(person)}
+            >
+              <IconUserMinus size={16} />
+            </ActionIcon>
+          </Tooltip>
+        );
+      },
+    },
+  ];
+  return (
+    <Section title={text.members} about={text.membersAbout} flush>
+      <AddPeople department={department} />
+      <Loaded query={members} height={180}>
+        {({ items }) => (
+          <DataTable
+            caption={text.members}
+            columns={columns}
+            rows={items}
+            rowKey={({ id }) => id}
+            empty={<Empty title={text.membersNone}>{text.membersNoneAbout}</Empty>}
+          />
+        )}
+      </Loaded>
+      <Pager page={page} pageSize={PAGE_SIZE} total={members.data?.total ?? 0} onPage={setPage} />
+      <Confirm
+        opened={leaving.opened}
+        title={text.takeOutTitle}
+        action={text.takeOutDo}
+        busy={takeOut.isPending}
+        onConfirm={() => leaving.about !== undefined && takeOut.mutate(leaving.about)}
+        onClose={leaving.close}
+      >
+        {text.takeOutAbout(leaving.about?.username ?? '', leaving.about?.department_name || department.name)}
+      </Confirm>
+    </Section>
+  );
+}
+
+function AddPeople({ department }: { readonly department: Department }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [ids, setIds] = useState<readonly string[]>([]);
+  const add = useDoing(
+    () =>
+      call('POST /api/department/{id}/members', {
+        params: { id: department.id },
+        body: { user_ids: ids.map(Number) },
+      }),
+    {
+      changes: CHANGES,
+      done(count) {
+        setIds([]);
+        notifications.show({ message: text.addedPeople(format.number(count)) });
+      },
+    },
+  );
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ids.length > 0) add.mutate();
+      }}
+    >
+      <Group gap="xs" p="sm" align="flex-end" wrap="nowrap">
+        <Box flex={1} miw={0}>
+          <PeopleSearch label={text.addPeople} about={text.addAbout} value={ids} onChange={setIds} />
+        </Box>
+        <Button type="submit" variant="default" size="sm" loading={add.isPending} disabled={ids.length === 0}>
+          {text.add}
+        </Button>
+      </Group>
+    </form>
+  );
+}

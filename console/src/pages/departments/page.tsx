@@ -1,0 +1,154 @@
+/** Departments: the tree, and whatever is done with one of them. */
+import { Box, Button, Group } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { useAddress } from '../../parts/address.ts';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useText } from '../../text.ts';
+import { DepartmentDrawer } from './department-drawer.tsx';
+import { DepartmentForm, type Editing } from './department-form.tsx';
+import { DepartmentTree } from './department-tree.tsx';
+import { type Forest, forestOf, rowsOf } from './forest.ts';
+import { TeamOfThree } from './team-of-three.tsx';
+import { TEXT } from './text.ts';
+
+/** Levels of the tree that can be seen at first. */
+const SEEN_LEVELS = 2;
+
+export default function DepartmentsPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const [address, setAddress] = useAddress({ q: '', department: '' });
+  const [editing, setEditing] = useState<Editing>();
+  const [hasTemplate, setTemplate] = useState(false);
+  const tree = useApi('GET /api/department/tree');
+  const forest = useMemo(() => (tree.data === undefined ? undefined : forestOf(tree.data)), [tree.data]);
+  const open = forest?.byId.get(Number(address.department));
+  const create = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setEditing({ what: 'create', below: undefined })}>
+      {text.create}
+    </Button>
+  );
+  return (
+    <Page
+      title={names.departments}
+      about={text.about}
+      actions={forest !== undefined && forest.tops.length > 0 && create}
+    >
+      <Loaded query={tree} height={320}>
+        {() =>
+          forest === undefined || forest.tops.length === 0 ? (
+            <Section>
+              <Empty
+                title={text.emptyTitle}
+                action={
+                  <>
+                    <Button onClick={() => setTemplate(true)}>{text.template}</Button>
+                    <Button variant="default" onClick={() => setEditing({ what: 'create', below: undefined })}>
+                      {text.create}
+                    </Button>
+                  </>
+                }
+              >
+                {text.emptyAbout}
+              </Empty>
+            </Section>
+          ) : (
+            <TreeSection
+              forest={forest}
+              words={address.q}
+              onWords={(q) => setAddress({ q })}
+              open={open?.id}
+              onOpen={(id) => setAddress({ department: `${id}` })}
+            />
+          )
+        }
+      </Loaded>
+      <DepartmentDrawer
+        department={open}
+        isMissing={forest !== undefined && address.department !== '' && open === undefined}
+        onOpen={(id) => setAddress({ department: `${id}` })}
+        onEdit={setEditing}
+        onClose={() => setAddress({ department: '' })}
+      />
+      <DepartmentForm
+        editing={editing}
+        onClose={() => setEditing(undefined)}
+        onMade={(id) => setAddress({ department: `${id}` })}
+      />
+      <TeamOfThree
+        opened={hasTemplate}
+        onClose={() => setTemplate(false)}
+        onMade={(id) => setAddress({ department: `${id}` })}
+      />
+    </Page>
+  );
+}
+
+function TreeSection({
+  forest,
+  words,
+  onWords,
+  open,
+  onOpen,
+}: {
+  readonly forest: Forest;
+  readonly words: string;
+  onWords(words: string): void;
+  readonly open: number | undefined;
+  onOpen(id: number): void;
+}) {
+  const text = useText(TEXT);
+  const [expanded, setExpanded] = useState<ReadonlySet<number>>(
+    () => new Set([...forest.byId.values()].filter(({ level }) => level < SEEN_LEVELS).map(({ id }) => id)),
+  );
+  const rows = useMemo(() => rowsOf(forest, expanded, words), [forest, expanded, words]);
+  const isDeep = [...forest.byId.values()].some(({ level }) => level > 1);
+  return (
+    <Section flush>
+      <Group justify="space-between" gap="xs" className="section-head">
+        <Box w="min(20rem, 100%)">
+          <SearchField label={text.search} value={words} onSearch={onWords} />
+        </Box>
+        {isDeep && (
+          <Group gap="xs">
+            <Button variant="default" onClick={() => setExpanded(new Set(forest.byId.keys()))}>
+              {text.expandAll}
+            </Button>
+            <Button variant="default" onClick={() => setExpanded(new Set())}>
+              {text.collapseAll}
+            </Button>
+          </Group>
+        )}
+      </Group>
+      {rows.length === 0 ? (
+        <Empty
+          title={text.nothingFound}
+          action={
+            <Button variant="default" onClick={() => onWords('')}>
+              {text.clearSearch}
+            </Button>
+          }
+        />
+      ) : (
+        <DepartmentTree
+          rows={rows}
+          open={open}
+          onOpen={({ id }) => onOpen(id)}
+          onToggle={({ id }, isShown) =>
+            setExpanded((before) => {
+              const after = new Set(before);
+              if (isShown) after.add(id);
+              else after.delete(id);
+              return after;
+            })
+          }
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,72 @@
+/** People found by typing a part of their name, several at once. */
+import { MultiSelect } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { isRoot, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+type Person = Data<'GET /api/user/search'>['items'][number];
+
+/** People put into a department by one request. */
+const MOST = 100;
+
+/** The field. Those whose role is not below one's own can be seen, and not be chosen. */
+export function PeopleSearch({
+  label,
+  about,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly about?: string;
+  readonly value: readonly string[];
+  onChange(ids: string[]): void;
+}) {
+  const text = useText(TEXT);
+  const self = useSelf();
+  const [typed, setTyped] = useState('');
+  const [keyword] = useDebouncedValue(typed.trim(), 200);
+  const [chosen, setChosen] = useState<readonly Person[]>([]);
+  const found = useApi(
+    'GET /api/user/search',
+    { search: { keyword: keyword || undefined, status: 1, page_size: 20 } },
+    { placeholderData: (before) => before },
+  );
+  const people = new Map([...chosen, ...(found.data?.items ?? [])].map((person) => [`${person.id}`, person]));
+  return (
+    <MultiSelect
+      label={label}
+      description={about}
+      placeholder={value.length === 0 ? text.findPeople : undefined}
+      data={[...people].map(([id, person]) => ({
+        value: id,
+        label: labelOf(person, text),
+        disabled: !isRoot(self) && person.role >= 10,
+      }))}
+      // What fits was found by the gateway.
+      filter={({ options }) => options}
+      value={[...value]}
+      onChange={(ids) => {
+        setChosen(ids.flatMap((id) => people.get(id) ?? []));
+        onChange(ids);
+      }}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      nothingFoundMessage={text.nobodyFound}
+      hidePickedOptions
+      maxValues={MOST}
+    />
+  );
+}
+
+function labelOf(
+  { username, display_name: shown, department_name: department }: Person,
+  text: (typeof TEXT)['en'],
+): string {
+  const name = shown === '' || shown === username ? username : `${shown} (${username})`;
+  return department === '' ? name : `${name} · ${text.nowIn(department)}`;
+}

@@ -1,0 +1,189 @@
+/** What wants to be seen to, the gravest first; nothing where all is well. */
+import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { Section } from '../../parts/page.tsx';
+import { type Format, useFormat } from '../../shell/format.ts';
+import { isAdmin, type Self } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { type Costs, daysLeft } from './costs.ts';
+import { TEXT } from './text.ts';
+
+const DAY_S = 86_400;
+const SOON_S = 7 * DAY_S;
+const FEW_DAYS = 3;
+/** Some hours more than a week: whoever makes them weekly is not told of each delay. */
+const BACKUP_S = SOON_S + DAY_S / 4;
+const NAMED = 3;
+
+type Place = 'wallet' | 'keys' | 'vendors' | 'prices' | 'system';
+interface Alert {
+  readonly grave: boolean;
+  readonly says: string;
+  readonly place: Place;
+}
+type Words = (typeof TEXT)['en'];
+type Subscription = Data<'GET /api/user/subscription/stats'>;
+type Key = Data<'GET /api/token/'>['items'][number];
+
+/** The section. */
+export function Alerts({
+  self,
+  costs,
+  subscription,
+}: {
+  readonly self: Self;
+  readonly costs: Costs | undefined;
+  readonly subscription: Subscription | undefined;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const admin = isAdmin(self);
+  const keys = useApi('GET /api/token/', { search: { page_size: 100 } }).data?.items ?? [];
+  const channels = useApi('GET /api/vendor/', undefined, { enabled: admin }).data ?? [];
+  const prices = useApi('GET /api/price/', undefined, { enabled: admin, staleTime: 60_000 }).data?.models ?? [];
+  const system = useApi('GET /api/system', undefined, { enabled: admin }).data;
+  const now = Date.now() / 1_000;
+  const alerts = [
+    ...ofMoney(self, costs, subscription, text, format),
+    ...ofSubscription(subscription, now, text, format),
+    ...ofKeys(keys, now, text, format),
+    ...ofChannels(channels, text, format),
+    ...ofPrices(prices, text, format),
+    ...ofSystem(system, now, (costs?.month.requests ?? 0) > (costs?.week.requests ?? 0), text, format),
+  ].sort((a, b) => Number(b.grave) - Number(a.grave));
+  if (alerts.length === 0) return null;
+  return (
+    <Section title={text.attention}>
+      <Stack gap={6} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {alerts.map(({ grave, says, place }) => (
+          <Group key={says} gap="xs" wrap="nowrap" align="flex-start" component="li">
+            <Text c={grave ? 'red' : 'orange'} component="span" lh={1} pt={3} aria-hidden>
+              {grave ? <IconAlertTriangle size={16} /> : <IconInfoCircle size={16} />}
+            </Text>
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {says}{' '}
+              <Anchor component={Link} href={`/${place}`} size="sm">
+                {text.goTo[place]}
+              </Anchor>
+            </Text>
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+function ofMoney(
+  self: Self,
+  costs: Costs | undefined,
+  subscription: Subscription | undefined,
+  text: Words,
+  format: Format,
+): readonly Alert[] {
+  if (self.unlimited_quota === true) return [];
+  const alert = (grave: boolean, says: string): readonly Alert[] => [{ grave, says, place: 'wallet' }];
+  if (self.quota < 0) return alert(true, text.alerts.debt(format.money(-self.quota)));
+  // Whoever never had anything is told what to do by the first steps.
+  if (self.quota === 0) {
+    return self.used_quota > 0 && subscription?.status !== 'active' ? alert(true, text.alerts.empty) : [];
+  }
+  const amount = format.money(self.quota);
+  const days = daysLeft(self.quota, costs);
+  if (days !== undefined && days < FEW_DAYS) {
+    return alert(days < 1, text.alerts.pace(amount, format.number(Math.round(days * 10) / 10)));
+  }
+  const threshold = thresholdOf(self.setting);
+  return threshold !== undefined && self.quota < threshold ? alert(false, text.alerts.low(amount)) : [];
+}
+
+/** Below which somebody wants to be told. */
+function thresholdOf(setting: string): number | undefined {
+  try {
+    const { quota_warning_threshold: units } = JSON.parse(setting) as { readonly quota_warning_threshold?: unknown };
+    return typeof units === 'number' ? units : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ofSubscription(
+  subscription: Subscription | undefined,
+  now: number,
+  text: Words,
+  format: Format,
+): readonly Alert[] {
+  if (subscription === undefined || subscription.plan === null || subscription.expires_at <= 0) return [];
+  const { status, expires_at: at, plan, plan_name: name = plan } = subscription;
+  if (status === 'expired') {
+    return now - at < 30 * DAY_S
+      ? [{ grave: true, says: text.alerts.ended(name, format.ago(at)), place: 'wallet' }]
+      : [];
+  }
+  return at - now < SOON_S ? [{ grave: false, says: text.alerts.ends(name, format.ago(at)), place: 'wallet' }] : [];
+}
+
+function ofKeys(keys: readonly Key[], now: number, text: Words, format: Format): readonly Alert[] {
+  const soon = keys.filter(({ status, expired_time: at }) => status === 1 && at > now && at - now < SOON_S);
+  if (soon.length > NAMED) return [{ grave: false, says: text.alerts.keys(format.number(soon.length)), place: 'keys' }];
+  return soon.map(({ name, expired_time: at }) => ({
+    grave: false,
+    says: text.alerts.key(name, format.ago(at)),
+    place: 'keys',
+  }));
+}
+
+function ofChannels(channels: Data<'GET /api/vendor/'>, text: Words, format: Format): readonly Alert[] {
+  const named = (state: string) =>
+    channels.filter((channel) => channel.on && channel.state === state).map(({ name }) => name);
+  const [open, trying] = [named('open'), named('half-open')];
+  return [
+    ...(open.length === 0
+      ? []
+      : [{ grave: true, says: text.alerts.channelDown(some(open, text, format)), place: 'vendors' } as const]),
+    ...(trying.length === 0
+      ? []
+      : [{ grave: false, says: text.alerts.channelTrying(some(trying, text, format)), place: 'vendors' } as const]),
+  ];
+}
+
+function ofPrices(models: Data<'GET /api/price/'>['models'], text: Words, format: Format): readonly Alert[] {
+  const named = (calls: string) =>
+    models.filter((model) => model.unpriced && model.calls === calls).map(({ name }) => name);
+  const [refused, free] = [named('refused'), named('free')];
+  return [
+    ...(refused.length === 0
+      ? []
+      : [{ grave: false, says: text.alerts.unpriced(some(refused, text, format)), place: 'prices' } as const]),
+    ...(free.length === 0
+      ? []
+      : [{ grave: false, says: text.alerts.unpricedFree(some(free, text, format)), place: 'prices' } as const]),
+  ];
+}
+
+/** `old`: there were calls more than a week ago. */
+function ofSystem(
+  system: Data<'GET /api/system'> | undefined,
+  now: number,
+  old: boolean,
+  text: Words,
+  format: Format,
+): readonly Alert[] {
+  if (system === undefined) return [];
+  const alert = (grave: boolean, says: string): Alert => ({ grave, says, place: 'system' });
+  const { backup, started_at: started, store } = system;
+  return [
+    ...(store.writable ? [] : [alert(true, text.alerts.readOnly)]),
+    // Of a gateway that has just been set up nobody expects one.
+    ...(backup === null && (old || now - started > SOON_S) ? [alert(false, text.alerts.noBackup)] : []),
+    ...(backup !== null && now - backup.at > BACKUP_S ? [alert(false, text.alerts.backup(format.ago(backup.at)))] : []),
+  ];
+}
+
+/** A few names, and how many more there are. */
+function some(names: readonly string[], text: Words, format: Format): string {
+  const shown = names.slice(0, NAMED).join(', ');
+  return names.length > NAMED ? text.more(shown, format.number(names.length - NAMED)) : shown;
+}

@@ -1,0 +1,79 @@
+/** The latest calls of whoever looks; asked for again and again only as long as there was none yet. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+
+/** A line of the log. */
+export type Line = Data<'GET /api/log/self'>['items'][number];
+
+const SHOWN = 10;
+const EVERY_MS = 3_000;
+/** What the log calls calls. */
+const SERVED = 2;
+const REFUSED = 5;
+
+/** What is known of them. */
+export interface Calls {
+  /** Undefined as long as it is not known. */
+  readonly landed: boolean | undefined;
+  /** The first one, where it came while this page was looked at. */
+  readonly first: Line | undefined;
+  /** The latest that was refused, where none was served yet. */
+  readonly refused: Line | undefined;
+  /** The newest first; undefined as long as they are not there. */
+  readonly latest: readonly Line[] | undefined;
+  readonly error: unknown;
+  readAgain(): void;
+}
+
+/** Reads them. */
+export function useCalls(): Calls {
+  const queries = useQueryClient();
+  const served = useLines(SERVED, undefined);
+  const landed = served.data && served.data.total > 0;
+  const refused = useLines(REFUSED, landed);
+  const [first, setFirst] = useState<Line>();
+  const waited = useRef(false);
+  const newest = served.data?.items[0];
+  useEffect(() => {
+    if (landed === false) waited.current = true;
+    if (landed !== true || !waited.current) return;
+    waited.current = false;
+    setFirst(newest);
+    // What stands around it has changed as well.
+    for (const operation of [
+      'GET /api/user/self',
+      'GET /api/log/self/stat',
+      'GET /api/usage/self/trend',
+      'GET /api/token/',
+    ]) {
+      void queries.invalidateQueries({ queryKey: [operation] });
+    }
+  }, [landed, newest, queries]);
+  const both = served.data && refused.data && [...served.data.items, ...refused.data.items];
+  return {
+    landed,
+    first,
+    refused: landed === false ? refused.data?.items[0] : undefined,
+    latest: both?.sort((a, b) => b.id - a.id).slice(0, SHOWN),
+    error: served.error ?? refused.error,
+    readAgain() {
+      void served.refetch();
+      void refused.refetch();
+    },
+  };
+}
+
+/** Lines of one kind. Nothing moves by itself once there are calls. */
+function useLines(type: number, landed: boolean | undefined) {
+  return useApi(
+    'GET /api/log/self',
+    { search: { type, page_size: SHOWN } },
+    {
+      refetchOnWindowFocus: false,
+      refetchInterval: ({ state }) =>
+        landed === true || (type === SERVED && (state.data?.total ?? 1) > 0) ? false : EVERY_MS,
+    },
+  );
+}

@@ -1,0 +1,82 @@
+/** What each of the last 30 days cost, by model. */
+import { Button } from '@mantine/core';
+import { Link, useLocation } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import { Chart, type Series } from '../../parts/chart.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { dateOf, momentsOf } from '../../parts/range.ts';
+import { trendSeries } from '../../parts/trend-series.ts';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { lastMonth } from './costs.ts';
+import { TEXT } from './text.ts';
+
+const MOST_MODELS = 6;
+
+/** The section. */
+export function CostChart() {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [, go] = useLocation();
+  const range = lastMonth();
+  const moments = momentsOf(range, range.end);
+  const trend = useApi('GET /api/usage/self/trend', {
+    search: {
+      start_timestamp: range.start,
+      end_timestamp: range.end,
+      granularity: 'day',
+      group_by: 'model',
+      top: MOST_MODELS,
+    },
+  });
+  return (
+    <Section
+      title={text.costs}
+      about={text.costsAbout}
+      actions={
+        <Button component={Link} href="/usage" variant="default">
+          {text.usage}
+        </Button>
+      }
+    >
+      <Loaded query={trend} height={230}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty
+              title={text.quiet}
+              action={
+                <Button component={Link} href="/connect" variant="default">
+                  {text.connect}
+                </Button>
+              }
+            >
+              {text.quietAbout}
+            </Empty>
+          ) : (
+            <Chart
+              label={`${text.costs}. ${text.costsAbout}`}
+              times={moments}
+              series={dear(
+                trendSeries(items, moments, 'cost', (group, name) =>
+                  group === null ? text.others : name || text.noModel,
+                ),
+              )}
+              stacked
+              bars
+              height={200}
+              show={format.money}
+              onPick={(time) => go(`/usage?start=${dateOf(time)}&end=${dateOf(time)}`)}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+/** Those that cost something; where none did, all. */
+function dear(series: readonly Series[]): readonly Series[] {
+  const some = series.filter(({ values }) => values.some((value) => (value ?? 0) > 0));
+  return some.length > 0 ? some : series;
+}

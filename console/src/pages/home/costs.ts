@@ -1,0 +1,56 @@
+/** What calls cost of late: today, in 7 and in 30 days; days are those of the ledger, UTC. */
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { dateOf, rangeFrom, type TimeRange } from '../../parts/range.ts';
+
+const DAY_S = 86_400;
+const WEEK_DAYS = 7;
+
+/** A sum. */
+export interface Spent {
+  readonly quota: number;
+  readonly requests: number;
+}
+
+/** The sums. */
+export interface Costs {
+  readonly today: Spent;
+  readonly week: Spent;
+  readonly month: Spent;
+}
+
+/** The last 30 days, today with them. */
+export function lastMonth(): TimeRange {
+  return rangeFrom({ range: '30d', start: '', end: '' }, '30d', Math.floor(Date.now() / 1_000));
+}
+
+/** Reads them, one's own or everybody's; undefined as long as they are not there. */
+export function useCosts(
+  of: 'GET /api/log/self/stat' | 'GET /api/log/stat' = 'GET /api/log/self/stat',
+): Costs | undefined {
+  const { start, end } = lastMonth();
+  const { data } = useApi(of, { search: { start_timestamp: start, end_timestamp: end } });
+  if (data === undefined) return undefined;
+  const since = (days: number): string => dateOf(end - days * DAY_S + 1);
+  return {
+    today: sumOf(data.by_day, since(1)),
+    week: sumOf(data.by_day, since(WEEK_DAYS)),
+    month: sumOf(data.by_day, since(30)),
+  };
+}
+
+function sumOf(days: Data<'GET /api/log/self/stat'>['by_day'], since: string): Spent {
+  let [quota, requests] = [0, 0];
+  for (const day of days) {
+    if (day.date < since) continue;
+    quota += day.quota;
+    requests += day.requests + day.errors;
+  }
+  return { quota, requests };
+}
+
+/** How many days a balance lasts at the pace of the week; undefined where nothing was spent. */
+export function daysLeft(units: number, costs: Costs | undefined): number | undefined {
+  if (costs === undefined || costs.week.quota <= 0) return undefined;
+  return units / (costs.week.quota / WEEK_DAYS);
+}

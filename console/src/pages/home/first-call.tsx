@@ -1,0 +1,106 @@
+/** The first request: what to paste, that it is waited for, and that it has come. */
+import { Alert, Anchor, Button, Group, Loader, Text } from '@mantine/core';
+import { IconCheck, IconPlugConnected } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { GATEWAY } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { callHref } from '../../parts/links.ts';
+import { Money, Snippet } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { fillStep, type Recipe } from '../connect/recipe.ts';
+import type { Calls, Line } from './calls.ts';
+import type { FirstKey } from './first-key.ts';
+import { TEXT } from './text.ts';
+
+const CURL = Object.values(
+  import.meta.glob<Recipe>('../../../recipes/curl-chat.yaml', { eager: true, import: 'default' }),
+)[0]?.steps[0];
+const SOME_KEY = 'sk-…';
+
+/** How it is made, with the key filled in where its text is known. */
+export function FirstCall({ calls, firstKey }: { readonly calls: Calls; readonly firstKey: FirstKey }) {
+  const text = useText(TEXT);
+  const model = useFirstModel();
+  const { key, text: secret } = firstKey;
+  if (key === undefined) return <span>{text.callNoKey}</span>;
+  return (
+    <>
+      <span>{secret === undefined ? text.callHidden(key.name) : text.callTodo}</span>
+      {CURL !== undefined && (
+        <Snippet
+          label={text.steps.call}
+          code={fillStep(
+            CURL,
+            { root: GATEWAY, base: `${GATEWAY}/v1`, key: secret ?? SOME_KEY, model, name: '' },
+            navigator.userAgent.includes('Windows') ? 'powershell' : 'sh',
+          )}
+        />
+      )}
+      <Group gap="md">
+        <Button
+          component={Link}
+          href={`/connect?key=${key.id}`}
+          variant={secret === undefined ? 'filled' : 'default'}
+          leftSection={<IconPlugConnected size={14} />}
+        >
+          {text.connect}
+        </Button>
+        <Group gap={6} role="status">
+          <Loader size={14} aria-hidden />
+          <Text size="sm" c="dimmed">
+            {text.waiting}
+          </Text>
+        </Group>
+      </Group>
+      <div role="alert" className="home-news">
+        {calls.refused !== undefined && <RefusedFirst line={calls.refused} />}
+      </div>
+    </>
+  );
+}
+
+function RefusedFirst({ line }: { readonly line: Line }) {
+  const text = useText(TEXT);
+  return (
+    <Alert color="orange" p="xs">
+      <Text size="sm">
+        {text.refusedFirst} {[line.model_name, line.content].filter(Boolean).join(' · ')}{' '}
+        <Anchor component={Link} href={callHref(line.request_id)} size="sm">
+          {text.seeWhy}
+        </Anchor>
+      </Text>
+    </Alert>
+  );
+}
+
+/** It has come. */
+export function FirstArrived({ line }: { readonly line: Line }) {
+  const text = useText(TEXT);
+  return (
+    <Alert color="green" icon={<IconCheck />} title={text.arrived}>
+      <Text size="sm">
+        {text.arrivedAbout(line.model_name ?? '')}{' '}
+        {line.quota === 0 ? (
+          text.free
+        ) : (
+          <>
+            {text.cost} <Money units={line.quota} />.
+          </>
+        )}{' '}
+        <Anchor component={Link} href={callHref(line.request_id)} size="sm">
+          {text.line}
+        </Anchor>
+      </Text>
+    </Alert>
+  );
+}
+
+/** What is asked first: a model that converses, one that is free where there is one. */
+function useFirstModel(): string {
+  const { data = [] } = useApi('GET /api/models/catalog', undefined, { staleTime: 60_000 });
+  const talks = data.filter(
+    ({ styles, purposes }) =>
+      styles.some(({ name }) => name === 'chat') && (purposes === null || purposes.includes('chat')),
+  );
+  return (talks.find(({ free }) => free) ?? talks[0])?.name ?? 'demo';
+}

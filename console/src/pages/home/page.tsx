@@ -1,0 +1,68 @@
+/** Home: what to do next, what is left and what was spent, what wants attention, and the latest requests. */
+import { Text } from '@mantine/core';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { When } from '../../parts/values.tsx';
+import { SubscriptionWindows } from '../../parts/windows.tsx';
+import { isAdmin, type Self, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { Alerts } from './alerts.tsx';
+import { useCalls } from './calls.ts';
+import { CostChart } from './cost-chart.tsx';
+import { useCosts } from './costs.ts';
+import { useSteps } from './facts.ts';
+import { EverybodyFigures, Figures } from './figures.tsx';
+import { FirstArrived } from './first-call.tsx';
+import { useFirstKey } from './first-key.ts';
+import { Recent } from './recent.tsx';
+import { StepBody } from './step-bodies.tsx';
+import { Steps } from './steps.tsx';
+import { TEXT } from './text.ts';
+
+export default function HomePage() {
+  const self = useSelf();
+  const title = useText(PAGE_NAMES).home;
+  return <Page title={title}>{self !== undefined && <Home self={self} />}</Page>;
+}
+
+function Home({ self }: { readonly self: Self }) {
+  const text = useText(TEXT);
+  const calls = useCalls();
+  const costs = useCosts();
+  const { data: subscription } = useApi('GET /api/user/subscription/stats');
+  const steps = useSteps(self, calls.landed, subscription);
+  const firstKey = useFirstKey(text.firstKey);
+  const plan = subscription?.status === 'active' ? subscription : undefined;
+  return (
+    <>
+      <div role="status" className="home-news">
+        {calls.first !== undefined && <FirstArrived line={calls.first} />}
+      </div>
+      {steps !== undefined && (
+        <Steps steps={steps} body={(name) => <StepBody name={name} calls={calls} firstKey={firstKey} />} />
+      )}
+      <Alerts self={self} costs={costs} subscription={subscription} />
+      <Figures self={self} costs={costs} />
+      {isAdmin(self) && <EverybodyFigures />}
+      {calls.landed === true && (
+        <div className={plan === undefined ? undefined : 'home-columns'}>
+          <CostChart />
+          {plan !== undefined && (
+            <Section
+              title={text.windows}
+              about={
+                <Text span size="sm" c="dimmed">
+                  {plan.plan_name ?? plan.plan} · {text.until} <When at={plan.expires_at} />
+                </Text>
+              }
+            >
+              <SubscriptionWindows windows={plan.windows} />
+            </Section>
+          )}
+        </div>
+      )}
+      {calls.landed !== false && <Recent calls={calls} />}
+    </>
+  );
+}

@@ -1,0 +1,100 @@
+/** The last ten requests. They stay where they are until somebody reads them again. */
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import { Link, useLocation } from 'wouter';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { callHref } from '../../parts/links.ts';
+import { Failure } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Money, type Mood, State, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import type { Calls, Line } from './calls.ts';
+import { TEXT } from './text.ts';
+
+const OUTCOMES = ['served', 'refused', 'failed', 'aborted', 'recovered'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+const MOODS: Readonly<Record<Outcome, Mood>> = {
+  served: 'good',
+  refused: 'warn',
+  failed: 'bad',
+  aborted: 'idle',
+  recovered: 'warn',
+};
+
+/** The section. */
+export function Recent({ calls }: { readonly calls: Calls }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [, go] = useLocation();
+  const columns: readonly Column<Line>[] = [
+    { key: 'time', title: text.time, cell: ({ created_at }) => <When at={created_at} /> },
+    { key: 'model', title: text.model, cell: ({ model_name }) => model_name ?? '' },
+    { key: 'key', title: text.key, from: 'md', cell: ({ token_name }) => token_name ?? '' },
+    {
+      key: 'tokens',
+      title: text.tokens,
+      align: 'right',
+      from: 'sm',
+      cell: ({ prompt_tokens = 0, completion_tokens = 0 }) =>
+        `${format.number(prompt_tokens)} / ${format.number(completion_tokens)}`,
+    },
+    {
+      key: 'took',
+      title: text.took,
+      align: 'right',
+      from: 'lg',
+      cell: ({ use_time = 0 }) => (use_time === 0 ? `< ${format.duration(1_000)}` : format.duration(use_time * 1_000)),
+    },
+    { key: 'cost', title: text.costColumn, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
+    {
+      key: 'state',
+      title: text.state,
+      from: 'sm',
+      cell: (line) => {
+        const outcome = outcomeOf(line);
+        return outcome === undefined ? '' : <State mood={MOODS[outcome]}>{text.outcomes[outcome]}</State>;
+      },
+    },
+  ];
+  return (
+    <Section
+      title={text.recent}
+      flush
+      actions={
+        <>
+          <Tooltip label={text.again}>
+            <ActionIcon variant="subtle" color="gray" aria-label={text.again} onClick={calls.readAgain}>
+              <IconRefresh size={16} />
+            </ActionIcon>
+          </Tooltip>
+          <Button component={Link} href="/logs" variant="default">
+            {text.logs}
+          </Button>
+        </>
+      }
+    >
+      {calls.latest === undefined && calls.error !== null ? (
+        <Failure error={calls.error} again={calls.readAgain} />
+      ) : (
+        <DataTable
+          caption={text.recent}
+          columns={columns}
+          rows={calls.latest}
+          rowKey={({ request_id }) => request_id}
+          onOpen={({ request_id }) => go(callHref(request_id))}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** How it ended; undefined where that is not told. */
+function outcomeOf({ other }: Line): Outcome | undefined {
+  try {
+    const { outcome } = JSON.parse(other) as { readonly outcome?: unknown };
+    return OUTCOMES.find((each) => each === outcome);
+  } catch {
+    return undefined;
+  }
+}

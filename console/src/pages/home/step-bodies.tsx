@@ -1,0 +1,102 @@
+/** How each of the first steps is done. */
+import { Anchor, Button, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import { Copy, Snippet } from '../../parts/values.tsx';
+import { isRoot, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import type { Calls } from './calls.ts';
+import type { StepName } from './facts.ts';
+import { FirstCall } from './first-call.tsx';
+import type { FirstKey } from './first-key.ts';
+import { TEXT } from './text.ts';
+
+/** Sets a key of a vendor that the shipped gateway.yaml asks the environment for. */
+const WITH_VENDOR = 'OPENAI_API_KEY=sk-… npm start';
+
+/** What stands below the name of a step that is not done. */
+export function StepBody({
+  name,
+  calls,
+  firstKey,
+}: {
+  readonly name: StepName;
+  readonly calls: Calls;
+  readonly firstKey: FirstKey;
+}): ReactNode {
+  const text = useText(TEXT);
+  switch (name) {
+    case 'balance':
+      return <BalanceBody />;
+    case 'key':
+      return (
+        <>
+          <span>{text.keyTodo}</span>
+          <Button leftSection={<IconPlus size={14} />} loading={firstKey.isMaking} onClick={firstKey.make}>
+            {text.makeKey}
+          </Button>
+        </>
+      );
+    case 'call':
+      return (
+        <>
+          {firstKey.text !== undefined && (
+            <div>
+              <Copy value={firstKey.text} what={text.yourKey} />
+              <Text size="xs" c="dimmed">
+                {text.keyOnce}
+              </Text>
+            </div>
+          )}
+          <FirstCall calls={calls} firstKey={firstKey} />
+        </>
+      );
+    case 'vendor':
+      return <VendorBody />;
+    case 'factor':
+      return <Lead says={text.factorTodo} to="/security" name={text.security} />;
+    case 'people':
+      return <Lead says={text.peopleTodo} to="/users" name={text.users} />;
+  }
+}
+
+function Lead({ says, to, name }: { readonly says: string; readonly to: string; readonly name: string }) {
+  return (
+    <span>
+      {says}{' '}
+      <Anchor component={Link} href={to} size="sm">
+        {name}
+      </Anchor>
+    </span>
+  );
+}
+
+function BalanceBody() {
+  const text = useText(TEXT);
+  const { data: ways } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000 });
+  const sells =
+    ways?.enable_online_topup === true ||
+    ways?.enable_stripe_topup === true ||
+    ways?.enable_creem_topup === true ||
+    ways?.enable_alipay_topup === true;
+  return (
+    <>
+      <span>{text.balanceTodo}</span>
+      <Lead says={sells ? text.balanceTopUp : text.balanceAsk} to="/wallet" name={text.wallet} />
+    </>
+  );
+}
+
+function VendorBody() {
+  const text = useText(TEXT);
+  const [to, name] = isRoot(useSelf()) ? ['/config', text.config] : ['/vendors', text.vendors];
+  return (
+    <>
+      <span>{text.vendorTodo}</span>
+      <Snippet code={WITH_VENDOR} label={text.steps.vendor} />
+      <Lead says={text.vendorConfig} to={to} name={name} />
+    </>
+  );
+}

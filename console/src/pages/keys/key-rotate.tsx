@@ -1,0 +1,77 @@
+/** Exchanges a key for a new one, and says how long the one that was may be used still. */
+import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { useText } from '../../text.ts';
+import type { ShownKey } from './key-shown.tsx';
+import type { Key } from './key-state.ts';
+import { TEXT } from './text.ts';
+
+const GRACES = ['none', 'hour', 'day', 'own'] as const;
+type Grace = (typeof GRACES)[number];
+
+/** The dialog. */
+export function KeyRotate({
+  about,
+  opened,
+  onClose,
+  onMade,
+}: {
+  readonly about: Key | undefined;
+  readonly opened: boolean;
+  onClose(): void;
+  onMade(shown: ShownKey): void;
+}) {
+  const { rotating: text, form } = useText(TEXT);
+  const [grace, setGrace] = useState<Grace>('day');
+  const [hours, setHours] = useState<string | number>(6);
+  const seconds = { none: 0, hour: 3_600, day: 86_400, own: Math.round(Number(hours) * 3_600) }[grace];
+  const rotate = useDoing(
+    (key: Key) => call('POST /api/token/{id}/key', { params: { id: key.id }, body: { grace_seconds: seconds } }),
+    {
+      changes: ['GET /api/token/'],
+      done: (key) => onMade({ key, oldUntil: seconds === 0 ? 0 : Math.floor(Date.now() / 1_000) + seconds }),
+    },
+  );
+  return (
+    <Modal opened={opened} onClose={onClose} title={text.title}>
+      <Stack>
+        <Text size="sm">{text.about(about?.name ?? '')}</Text>
+        <Radio.Group
+          label={text.grace}
+          description={text.leaked}
+          value={grace}
+          onChange={(value) => setGrace(value as Grace)}
+        >
+          <Stack gap="xs" mt="xs">
+            {GRACES.map((each) => (
+              <Radio key={each} value={each} label={text.graces[each]} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        {grace === 'own' && (
+          <NumberInput
+            label={text.hours}
+            value={hours}
+            onChange={setHours}
+            min={0}
+            max={24}
+            clampBehavior="strict"
+            decimalScale={1}
+            allowNegative={false}
+            w="8rem"
+          />
+        )}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {form.cancel}
+          </Button>
+          <Button loading={rotate.isPending} onClick={() => about !== undefined && rotate.mutate(about)}>
+            {text.action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

@@ -1,0 +1,260 @@
+/** The list of keys: what each may do, has used, and what can be done with it. */
+import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Data } from '../../api/client.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { logsHref } from '../../parts/links.ts';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { Meter, Money, State, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { type Key, STATE_MOODS, stateOf } from './key-state.ts';
+import { TEXT } from './text.ts';
+
+/** What a key did on each of the last days. */
+export type KeyUse = Data<'GET /api/token/usage'>['items'][number];
+
+/** What can be done with a key. */
+export interface KeyActions {
+  edit(key: Key): void;
+  rotate(key: Key): void;
+  remove(key: Key): void;
+  enable(key: Key, enabled: boolean): void;
+}
+
+/** The list. `uses` is undefined until it is known. */
+export function KeyTable({
+  keys,
+  uses,
+  selected,
+  onSelect,
+  open,
+  actions,
+  empty,
+}: {
+  readonly keys: readonly Key[];
+  readonly uses: ReadonlyMap<number, KeyUse> | undefined;
+  readonly selected: ReadonlySet<number>;
+  onSelect(ids: ReadonlySet<number>): void;
+  readonly open: number | undefined;
+  readonly actions: KeyActions;
+  readonly empty: ReactNode;
+}) {
+  const text = useText(TEXT);
+  const select = (id: number, chosen: boolean): void => {
+    const next = new Set(selected);
+    if (chosen) next.add(id);
+    else next.delete(id);
+    onSelect(next);
+  };
+  const columns: readonly Column<Key>[] = [
+    {
+      key: 'select',
+      title: text.select(''),
+      quiet: true,
+      cell: ({ id, name }) => (
+        <Checkbox
+          size="xs"
+          aria-label={text.select(name)}
+          checked={selected.has(id)}
+          onChange={({ currentTarget }) => select(id, currentTarget.checked)}
+        />
+      ),
+    },
+    {
+      key: 'name',
+      title: text.name,
+      cell: (key) => (
+        <Stack gap={0} miw={0} maw="18rem">
+          <UnstyledButton className="row-opener" fz="sm" ta="start" onClick={() => actions.edit(key)}>
+            <Text span inherit lineClamp={2}>
+              {key.name}
+            </Text>
+          </UnstyledButton>
+          <Text size="xs" c="dimmed" ff="monospace" className="number">
+            {key.key}
+          </Text>
+        </Stack>
+      ),
+    },
+    { key: 'state', title: text.state, cell: (key) => <KeyStateBadge of={key} /> },
+    { key: 'allowance', title: text.allowance, from: 'sm', cell: (key) => <Allowance of={key} /> },
+    {
+      key: 'expires',
+      title: text.expires,
+      from: 'md',
+      cell: (key) => <Nowrap at={key.expired_time} none={text.never} />,
+    },
+    { key: 'models', title: text.models, from: 'lg', cell: (key) => <Scope of={key} /> },
+    { key: 'addresses', title: text.addresses, from: 'lg', cell: (key) => <Addresses of={key} /> },
+    {
+      key: 'used',
+      title: text.lastUsed,
+      from: 'md',
+      cell: (key) => <Nowrap at={key.accessed_time} none={text.notUsed} />,
+    },
+    {
+      key: 'fortnight',
+      title: text.fortnight,
+      from: 'sm',
+      cell: (key) => <Fortnight of={key} use={uses?.get(key.id)} />,
+    },
+    {
+      key: 'switch',
+      title: text.switchTitle,
+      quiet: true,
+      from: 'sm',
+      cell: (key) => (
+        <Switch
+          size="xs"
+          aria-label={text.switch(key.name)}
+          checked={key.status !== 2}
+          onChange={({ currentTarget }) => actions.enable(key, currentTarget.checked)}
+        />
+      ),
+    },
+    { key: 'actions', title: text.actions, quiet: true, cell: (key) => <RowMenu of={key} actions={actions} /> },
+  ];
+  return (
+    <DataTable caption={text.list} columns={columns} rows={keys} rowKey={({ id }) => id} open={open} empty={empty} />
+  );
+}
+
+/** The state of a key; what it means on hover and focus. */
+export function KeyStateBadge({ of }: { readonly of: Key }) {
+  const text = useText(TEXT);
+  const state = stateOf(of);
+  return (
+    <Tooltip label={text.stateAbout[state]}>
+      <span>
+        <State mood={STATE_MOODS[state]}>{text.states[state]}</State>
+      </span>
+    </Tooltip>
+  );
+}
+
+function Allowance({ of }: { readonly of: Key }) {
+  const text = useText(TEXT);
+  if (of.unlimited_quota)
+    return (
+      <Stack gap={0}>
+        <span>
+          {text.used} <Money units={of.used_quota} />
+        </span>
+        <Text size="xs" c="dimmed">
+          {text.noLimit}
+        </Text>
+      </Stack>
+    );
+  return (
+    <div style={{ minWidth: '10rem' }}>
+      <Meter used={of.used_quota} limit={of.used_quota + of.remain_quota} label={text.used} />
+    </div>
+  );
+}
+
+function Scope({ of }: { readonly of: Key }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (!of.model_limits_enabled) return <>{text.allModels}</>;
+  const names = of.model_limits.split(',');
+  return (
+    <Listed
+      shown={names.length === 1 ? (names[0] ?? text.oneModel) : text.someModels(format.number(names.length))}
+      all={names}
+    />
+  );
+}
+
+function Addresses({ of }: { readonly of: Key }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (of.allow_ips === '') return <>{text.anywhere}</>;
+  const all = of.allow_ips.split('\n');
+  return <Listed shown={all.length === 1 ? (all[0] ?? '') : text.someAddresses(format.number(all.length))} all={all} />;
+}
+
+/** More than that is read in the form. */
+const MOST_LISTED = 12;
+
+/** A list in few words, and its beginning on hover. */
+function Listed({ shown, all }: { readonly shown: string; readonly all: readonly string[] }) {
+  const some = all.slice(0, MOST_LISTED).join(', ');
+  return (
+    <Tooltip label={all.length > MOST_LISTED ? `${some}, …` : some}>
+      <Text span size="sm" truncate display="inline-block" maw="10rem">
+        {shown}
+      </Text>
+    </Tooltip>
+  );
+}
+
+function Fortnight({ of, use }: { readonly of: Key; readonly use: KeyUse | undefined }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (use === undefined) return null;
+  const calls = use.calls.reduce((sum, count) => sum + count, 0);
+  const spent = use.quota.reduce((sum, units) => sum + units, 0);
+  if (calls === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {text.noCalls}
+      </Text>
+    );
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <Sparkline values={use.quota} label={text.fortnightOf(of.name, format.money(spent), format.number(calls))} />
+      <Money units={spent} />
+    </Group>
+  );
+}
+
+function RowMenu({ of, actions }: { readonly of: Key; readonly actions: KeyActions }) {
+  const text = useText(TEXT);
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={text.more(of.name)}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconEdit size={16} />} onClick={() => actions.edit(of)}>
+          {text.edit}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconPlugConnected size={16} />} component={Link} href={`/connect?key=${of.id}`}>
+          {text.connect}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconListDetails size={16} />}
+          component={Link}
+          href={logsHref({ token_id: `${of.id}` })}
+        >
+          {text.calls}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => actions.rotate(of)}>
+          {text.rotate}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          c="var(--mantine-color-red-text)"
+          leftSection={<IconTrash size={16} />}
+          onClick={() => actions.remove(of)}
+        >
+          {text.delete}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** A moment on one line. */
+function Nowrap(props: Parameters<typeof When>[0]) {
+  return (
+    <span className="number">
+      <When {...props} />
+    </span>
+  );
+}

@@ -1,0 +1,108 @@
+/** What the form of a key holds, and what of it is told to `/api`. */
+import type { Body } from '../../api/client.ts';
+import type { Key } from './key-state.ts';
+
+/** How the end of a key is said; `keep`: as it is. */
+export const EXPIRIES = ['never', 'week', 'month', 'quarter', 'year', 'date'] as const;
+/** One of them. */
+export type Expiry = (typeof EXPIRIES)[number];
+
+const DAYS: Readonly<Partial<Record<Expiry, number>>> = { week: 7, month: 30, quarter: 90, year: 365 };
+
+/** The fields. */
+export interface KeyValues {
+  readonly name: string;
+  readonly limited: boolean;
+  /** Quota units; null: not said. */
+  readonly amount: number | null;
+  readonly expiry: Expiry;
+  /** As a field for a date and a time holds it, in the time zone of whoever looks. */
+  readonly date: string;
+  readonly models: readonly string[];
+  readonly addresses: string;
+  readonly strict: boolean;
+}
+
+/** What the form begins with. */
+export function valuesOf(key: Key | undefined): KeyValues {
+  const ends = key !== undefined && key.expired_time > 0;
+  return {
+    name: key?.name ?? '',
+    limited: key !== undefined && !key.unlimited_quota,
+    amount: key === undefined || key.unlimited_quota ? null : key.remain_quota,
+    expiry: ends ? 'date' : 'never',
+    date: ends ? fieldOf(key.expired_time) : '',
+    models: key?.model_limits_enabled === true ? key.model_limits.split(',') : [],
+    addresses: key?.allow_ips ?? '',
+    strict: key?.strict ?? false,
+  };
+}
+
+/** When the key ends, unix seconds; -1: never; undefined where no moment is said. */
+export function endOf({ expiry, date }: Pick<KeyValues, 'expiry' | 'date'>, nowMs: number): number | undefined {
+  if (expiry === 'never') return -1;
+  const days = DAYS[expiry];
+  if (days !== undefined) return Math.floor(nowMs / 1_000) + days * 86_400;
+  const ms = new Date(date).getTime();
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1_000);
+}
+
+/** A new key. */
+export function newKeyOf(values: KeyValues, nowMs: number): Body<'POST /api/token/'> {
+  return { name: values.name.trim(), ...limitsOf(values), expired_time: endOf(values, nowMs) ?? -1, ...restOf(values) };
+}
+
+/** What changes. What stays is left out: meanwhile the key may have spent something. */
+export function changesOf(values: KeyValues, key: Key, nowMs: number): Body<'PUT /api/token/'> {
+  const before = valuesOf(key);
+  const sameAmount = values.limited === before.limited && (!values.limited || values.amount === before.amount);
+  const sameEnd = values.expiry === before.expiry && values.date === before.date;
+  return {
+    id: key.id,
+    name: values.name.trim(),
+    ...(!sameAmount && limitsOf(values)),
+    ...(!sameEnd && { expired_time: endOf(values, nowMs) ?? -1 }),
+    ...restOf(values),
+  };
+}
+
+function limitsOf({ limited, amount }: KeyValues) {
+  return limited ? { unlimited_quota: false, remain_quota: amount ?? 0 } : { unlimited_quota: true };
+}
+
+function restOf({ models, addresses, strict }: KeyValues) {
+  return {
+    model_limits_enabled: models.length > 0,
+    model_limits: models.join(','),
+    allow_ips: addresses.trim(),
+    strict,
+  };
+}
+
+/** A moment as a field for a date and a time holds it: `2026-01-31T18:00`. */
+export function fieldOf(unix: number): string {
+  const at = new Date(unix * 1_000);
+  const two = (value: number): string => `${value}`.padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** The field of the form that `/api` calls so; undefined where it is none. */
+export function fieldNamed(param: string): keyof KeyValues | undefined {
+  switch (param) {
+    case 'name':
+    case 'strict':
+      return param;
+    case 'remain_quota':
+    case 'unlimited_quota':
+      return 'amount';
+    case 'expired_time':
+      return 'date';
+    case 'model_limits':
+    case 'model_limits_enabled':
+      return 'models';
+    case 'allow_ips':
+      return 'addresses';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,231 @@
+/** The own keys: found, made, changed, exchanged and ended. */
+import { Button, Checkbox, Group, Select, Text } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useMemo, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { pageOf, useAddress } from '../../parts/address.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Pager } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { KeyDrawer } from './key-form.tsx';
+import { KeyRotate } from './key-rotate.tsx';
+import { KeyShown, type ShownKey } from './key-shown.tsx';
+import { type Key, STATES, statusOf } from './key-state.ts';
+import { KeyTable } from './key-table.tsx';
+import './keys.css';
+import { TEXT } from './text.ts';
+
+const PAGE_SIZE = 20;
+const NOTHING: ReadonlySet<number> = new Set();
+
+export default function KeysPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const [address, change] = useAddress({ q: '', state: '', page: '1', open: '' });
+  const page = pageOf(address.page);
+  const keys = useApi(
+    'GET /api/token/',
+    { search: { p: page, page_size: PAGE_SIZE, keyword: address.q, status: statusOf(address.state) } },
+    { placeholderData: (before) => before },
+  );
+  const rows = keys.data?.items;
+  // Of what is shown: there may be thousands.
+  const usage = useApi(
+    'GET /api/token/usage',
+    { search: { days: 14, token_id: rows?.map(({ id }) => id).join(',') } },
+    { enabled: rows !== undefined && rows.length > 0, staleTime: 60_000 },
+  );
+  const uses = useMemo(() => usage.data && new Map(usage.data.items.map((use) => [use.token_id, use])), [usage.data]);
+  const [selected, setSelected] = useState(NOTHING);
+  const shown = useAsking<ShownKey>();
+  const rotating = useAsking<Key>();
+  const deleting = useAsking<readonly Key[]>();
+  const chosen = rows?.filter(({ id }) => selected.has(id)) ?? [];
+  const filtered = address.q !== '' || address.state !== '';
+  const filter = (to: Partial<Record<'q' | 'state' | 'page', string>>): void => {
+    setSelected(NOTHING);
+    change({ page: '1', ...to });
+  };
+
+  const enable = useDoing(
+    ({ key, enabled }: { readonly key: Key; readonly enabled: boolean }) =>
+      call('PUT /api/token/', { search: { status_only: '1' }, body: { id: key.id, status: enabled ? 1 : 2 } }),
+    {
+      changes: ['GET /api/token/'],
+      done: (_, { key, enabled }) =>
+        notifications.show({ message: enabled ? text.enabled(key.name) : text.disabled(key.name) }),
+    },
+  );
+  const remove = useDoing(
+    ([only, ...more]: readonly Key[]): Promise<unknown> =>
+      only !== undefined && more.length === 0
+        ? call('DELETE /api/token/{id}', { params: { id: only.id } })
+        : call('POST /api/token/batch', { body: { ids: [only, ...more].flatMap((key) => key?.id ?? []) } }),
+    {
+      changes: ['GET /api/token/', 'GET /api/token/usage'],
+      done(_, { length }) {
+        notifications.show({ message: text.deleted(length) });
+        deleting.close();
+        setSelected(NOTHING);
+        if (length === rows?.length && page > 1) change({ page: `${page - 1}` });
+      },
+    },
+  );
+  const showMade = (made: ShownKey): void => {
+    rotating.close();
+    change({ open: '' });
+    shown.open(made);
+  };
+
+  const make = (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => change({ open: 'new' })}>
+      {text.make}
+    </Button>
+  );
+  return (
+    <Page title={names.keys} about={text.about} actions={make}>
+      <Section
+        flush
+        title={text.list}
+        actions={
+          <>
+            <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
+            <Select
+              aria-label={text.state}
+              data={[
+                { value: '', label: text.anyState },
+                ...STATES.map((state) => ({ value: state, label: text.states[state] })),
+              ]}
+              value={address.state}
+              onChange={(state) => filter({ state: state ?? '' })}
+              allowDeselect={false}
+              w="9rem"
+            />
+          </>
+        }
+      >
+        {(rows?.length ?? 0) > 0 && (
+          <SelectionBar
+            keys={rows ?? []}
+            chosen={chosen}
+            onSelect={setSelected}
+            onDelete={() => deleting.open(chosen)}
+          />
+        )}
+        <Loaded query={keys} height={180}>
+          {({ items }) => (
+            <KeyTable
+              keys={items}
+              uses={uses}
+              selected={selected}
+              onSelect={setSelected}
+              open={Number(address.open) || undefined}
+              actions={{
+                edit: ({ id }) => change({ open: `${id}` }),
+                rotate: rotating.open,
+                remove: (key) => deleting.open([key]),
+                enable: (key, enabled) => enable.mutate({ key, enabled }),
+              }}
+              empty={
+                filtered ? (
+                  <Empty
+                    title={text.noneFound}
+                    action={
+                      <Button variant="default" onClick={() => filter({ q: '', state: '' })}>
+                        {text.allKeys}
+                      </Button>
+                    }
+                  >
+                    {text.noneFoundAbout}
+                  </Empty>
+                ) : (
+                  <Empty
+                    title={text.empty}
+                    action={
+                      <Button variant="default" onClick={() => change({ open: 'new' })}>
+                        {text.emptyMake}
+                      </Button>
+                    }
+                  >
+                    {text.emptyAbout}
+                  </Empty>
+                )
+              }
+            />
+          )}
+        </Loaded>
+        <Pager
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={keys.data?.total ?? 0}
+          onPage={(to) => filter({ page: `${to}` })}
+        />
+      </Section>
+      <KeyDrawer open={address.open} onClose={() => change({ open: '' })} onMade={(key) => showMade({ key })} />
+      <KeyShown shown={shown.about} opened={shown.opened} onClose={shown.close} />
+      <KeyRotate about={rotating.about} opened={rotating.opened} onClose={rotating.close} onMade={showMade} />
+      <Confirm
+        opened={deleting.opened}
+        title={text.deleting.title(deleting.about?.length ?? 1)}
+        action={text.deleting.action(deleting.about?.length ?? 1)}
+        busy={remove.isPending}
+        onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
+        onClose={deleting.close}
+      >
+        <ul className="key-names">
+          {deleting.about?.map(({ id, name, key }) => (
+            <li key={id}>
+              <strong>{name}</strong> <span className="number">{key}</span>
+            </li>
+          ))}
+        </ul>
+        {deleting.about?.length === 1 ? text.deleting.about : text.deleting.aboutMany}
+      </Confirm>
+    </Page>
+  );
+}
+
+/** Selects all of a page, and says what can be done with what is selected. */
+function SelectionBar({
+  keys,
+  chosen,
+  onSelect,
+  onDelete,
+}: {
+  readonly keys: readonly Key[];
+  readonly chosen: readonly Key[];
+  onSelect(ids: ReadonlySet<number>): void;
+  onDelete(): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const all = chosen.length === keys.length;
+  return (
+    <Group className="selection" gap="sm" mih={36}>
+      <Checkbox
+        size="xs"
+        label={text.selectAll}
+        checked={all}
+        indeterminate={!all && chosen.length > 0}
+        onChange={() => onSelect(all ? NOTHING : new Set(keys.map(({ id }) => id)))}
+      />
+      {chosen.length > 0 && (
+        <>
+          <Text size="sm" aria-live="polite">
+            {text.selected(format.number(chosen.length))}
+          </Text>
+          <Button size="compact-xs" variant="default" leftSection={<IconTrash size={14} />} onClick={onDelete}>
+            {text.deleteSelected}
+          </Button>
+        </>
+      )}
+    </Group>
+  );
+}

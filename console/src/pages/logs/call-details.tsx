@@ -1,0 +1,169 @@
+/** A call with all that is known of it: a sentence, how long it took, what it used, what was lost, and how its charge came about. */
+import { Anchor, Code, Stack, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { LossList } from '../../parts/loss-notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Copy } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { DETAIL } from './detail-text.ts';
+import { FactList, Links } from './facts.tsx';
+import { type CallDetail, factsOf } from './line.ts';
+import { LineState } from './lines.tsx';
+import { useReason } from './reasons.ts';
+import { LedgerEntries, ReceiptTable } from './receipt.tsx';
+import { Timing } from './timing.tsx';
+import type { View } from './view.ts';
+
+/** It. */
+export function CallDetails({ call, view }: { readonly call: CallDetail; readonly view: View }) {
+  const text = useText(DETAIL);
+  return (
+    <Stack gap="md">
+      <Summary call={call} />
+      <CallFacts call={call} view={view} />
+      <Timing call={call} admin={view.admin} />
+      <Section title={text.usage.title} flush>
+        <Usage call={call} />
+      </Section>
+      {call.translation.length > 0 && <Translation call={call} />}
+      <Section title={text.receipt.title} flush>
+        <ReceiptTable call={call} />
+      </Section>
+      <Section title={text.ledger.title} about={text.ledger.about} flush>
+        <LedgerEntries call={call} />
+      </Section>
+      <Section title={text.links.title}>
+        <Links links={linksOf(call, view, text.links)} />
+      </Section>
+    </Stack>
+  );
+}
+
+function Summary({ call }: { readonly call: CallDetail }) {
+  const { summary: text } = useText(DETAIL);
+  const format = useFormat();
+  const reason = useReason()(factsOf(call));
+  const model = call.model_name || text.nameless;
+  const time = format.duration(call.duration_ms);
+  const cost = format.money(call.quota);
+  const words =
+    call.outcome === 'served'
+      ? call.quota > 0
+        ? text.served(model, time, cost)
+        : text.free(model, time)
+      : call.quota > 0
+        ? text.other(reason, model, cost)
+        : text.otherFree(reason, model);
+  return (
+    <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+      {words}
+    </Text>
+  );
+}
+
+function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: View }) {
+  const { facts: text } = useText(DETAIL);
+  const format = useFormat();
+  const { code: _, ...notes } = call.notes;
+  return (
+    <Section title={text.title}>
+      <FactList
+        facts={[
+          [text.when, format.moment(call.created_at)],
+          [text.state, <LineState key="state" line={call} />],
+          [text.status, `${call.status}`],
+          [text.person, view.admin ? call.username : undefined],
+          [text.key, call.token_name || undefined],
+          [text.model, call.model_name || undefined],
+          [text.style, call.stream ? `${call.style}, ${text.stream}` : call.style || undefined],
+          [text.channel, call.channel_name || undefined],
+          [
+            text.speed,
+            call.tokens_per_second === null ? undefined : text.perSecond(format.number(call.tokens_per_second)),
+          ],
+          [text.ip, call.ip || undefined],
+          [text.id, <Copy key="id" value={call.request_id} what={text.id} />],
+          [
+            text.clientId,
+            call.client_request_id === null ? undefined : (
+              <Copy key="c" value={call.client_request_id} what={text.clientId} />
+            ),
+          ],
+          [text.notes, Object.keys(notes).length === 0 ? undefined : <Code key="notes">{JSON.stringify(notes)}</Code>],
+        ]}
+      />
+    </Section>
+  );
+}
+
+interface Count {
+  readonly name: string;
+  readonly count: number;
+}
+
+function Usage({ call }: { readonly call: CallDetail }) {
+  const { usage: text, counts } = useText(DETAIL);
+  const format = useFormat();
+  const rows: readonly Count[] = Object.entries(call.usage).map(([name, count]) => ({ name, count }));
+  if (rows.length === 0)
+    return (
+      <Text size="sm" c="dimmed" p="sm">
+        {text.none}
+      </Text>
+    );
+  const columns: readonly Column<Count>[] = [
+    {
+      key: 'name',
+      title: text.what,
+      cell: ({ name }) => (Object.hasOwn(counts, name) ? counts[name as keyof typeof counts] : name),
+    },
+    { key: 'count', title: text.count, align: 'right', cell: ({ count }) => format.number(count) },
+  ];
+  return (
+    <>
+      <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ name }) => name} />
+      {(call.estimated || call.image !== null) && (
+        <Text size="xs" c="dimmed" p="sm" pt={4}>
+          {call.image !== null && `${text.image(call.image.size, call.image.quality)} `}
+          {call.estimated && text.estimated}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function Translation({ call }: { readonly call: CallDetail }) {
+  const { translation: text } = useText(DETAIL);
+  return (
+    <Section title={text.title} about={text.about}>
+      <Stack gap="xs">
+        <LossList losses={call.translation} />
+        <Text size="sm">
+          {text.strict}{' '}
+          <Anchor component={Link} href="/keys" size="sm">
+            {text.keys}
+          </Anchor>
+        </Text>
+      </Stack>
+    </Section>
+  );
+}
+
+type Names = (typeof DETAIL)['en']['links'];
+
+/** What shows more of the same. */
+function linksOf(call: CallDetail, { everybody, admin }: View, text: Names): readonly (readonly [string, string])[] {
+  const whose: Record<string, string> = everybody ? { whose: 'all' } : {};
+  const to = (page: string, search: Record<string, string>): string => `${page}?${new URLSearchParams(search)}`;
+  const { model_name: model = '', token_id: key = 0, username = '' } = call;
+  const links: (readonly [string, string])[] = [];
+  if (model !== '') links.push([text.model, to('/logs', { ...whose, model })]);
+  if (key !== 0) links.push([text.key, to('/logs', { ...whose, token_id: `${key}` })]);
+  if (admin && username !== '') links.push([text.person, to('/logs', { whose: 'all', username })]);
+  if (model !== '') links.push([text.playground, to('/playground', { model })]);
+  if (!everybody && key !== 0) links.push([text.keys, to('/keys', { open: `${key}` })]);
+  if (model !== '') links.push([text.usage, to('/usage', { ...whose, model })]);
+  return links;
+}

@@ -1,0 +1,28 @@
+/** Names and values below each other, and links to pages that show more of the same. */
+import { Anchor, Group } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+
+/** The list. What is undefined is left out. */
+export function FactList({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className="logs-facts">
+      {facts.flatMap(([name, value]) =>
+        value === undefined ? [] : [<dt key={`name of ${name}`}>{name}</dt>, <dd key={name}>{value}</dd>],
+      )}
+    </dl>
+  );
+}
+
+/** Links beside each other. */
+export function Links({ links }: { readonly links: readonly (readonly [string, string])[] }) {
+  return (
+    <Group gap="md">
+      {links.map(([name, href]) => (
+        <Anchor key={name} component={Link} href={href} size="sm">
+          {name}
+        </Anchor>
+      ))}
+    </Group>
+  );
+}

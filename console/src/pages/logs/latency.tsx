@@ -1,0 +1,130 @@
+/** How long the calls under the filters take: percentiles in a line, and how they are spread on demand. */
+import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { useId } from 'react';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+import { type Change, filterOf, searchOf, type View } from './view.ts';
+
+type Spread = Data<'GET /api/log/latency'>['duration'];
+
+/** The section; nothing where the filters leave no calls. */
+export function Latency({ view, change }: { readonly view: View; change(change: Change): void }) {
+  const text = useText(TEXT).latency;
+  const format = useFormat();
+  const id = useId();
+  const { request_id: _, ...search } = searchOf(view);
+  const kind = filterOf(view, 'kind');
+  const aboutCalls = (kind === '' || kind === 'use') && filterOf(view, 'request_id') === '';
+  const { data } = useApi(
+    view.everybody ? 'GET /api/log/latency' : 'GET /api/log/self/latency',
+    { search: search as object },
+    { enabled: aboutCalls, staleTime: 60_000, refetchOnWindowFocus: false, placeholderData: (before) => before },
+  );
+  const words = usePercentiles();
+  if (!aboutCalls) return null;
+  const open = view.latency;
+  return (
+    <Box component="section" className="section" aria-labelledby={id}>
+      <Group gap="xs" px="sm" py={6} wrap="nowrap">
+        <Tooltip label={text.show}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={text.show}
+            aria-expanded={open}
+            onClick={() => change({ latency: open ? '' : 'open' })}
+          >
+            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+          </ActionIcon>
+        </Tooltip>
+        <Group gap={12} miw={0}>
+          <Text id={id} component="h2" size="sm" fw={500}>
+            {text.title}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {data === undefined ? '…' : (words(data.duration) ?? text.none)}
+          </Text>
+        </Group>
+      </Group>
+      <Collapse expanded={open}>
+        {data !== undefined && data.served > 0 && (
+          <Stack gap="xs" p="sm" pt={4}>
+            <Text size="xs" c="dimmed">
+              {text.of(format.number(data.served))}, {text.since(format.moment(data.since))}.{' '}
+              {text.others(format.number(data.refused), format.number(data.failed), format.number(data.aborted))}
+            </Text>
+            <Box className="two-columns">
+              <Histogram title={text.duration} spread={data.duration} />
+              <Histogram title={text.firstByte} spread={data.first_byte} />
+            </Box>
+          </Stack>
+        )}
+      </Collapse>
+    </Box>
+  );
+}
+
+function usePercentiles(): (spread: Spread) => string | undefined {
+  const text = useText(TEXT).latency;
+  const { duration } = useFormat();
+  return ({ p50_ms, p95_ms, p99_ms }) =>
+    p50_ms === null || p95_ms === null || p99_ms === null
+      ? undefined
+      : text.percentiles(duration(p50_ms), duration(p95_ms), duration(p99_ms));
+}
+
+function Histogram({ title, spread }: { readonly title: string; readonly spread: Spread }) {
+  const text = useText(TEXT).latency;
+  const format = useFormat();
+  const words = usePercentiles()(spread) ?? text.none;
+  const last = spread.histogram.findLast(({ le_ms }) => le_ms !== null)?.le_ms ?? 0;
+  const nameOf = (le: number | null): string =>
+    le === null ? text.longer(format.duration(last)) : text.upTo(format.duration(le));
+  const steps = spread.histogram;
+  const most = Math.max(1, ...steps.map(({ count }) => count));
+  const shown = (le: number | null | undefined): string => (le === undefined ? '' : nameOf(le));
+  return (
+    <Box miw={0}>
+      <Text component="h3" size="sm" fw={500}>
+        {title}
+      </Text>
+      <Text size="xs" c="dimmed" mb={6}>
+        {words}
+      </Text>
+      <Box className="logs-bars" role="img" aria-label={text.label(title, words)}>
+        {steps.map(({ le_ms, count }) => (
+          <Tooltip key={le_ms ?? 'over'} label={`${nameOf(le_ms)}: ${format.number(count)}`}>
+            <Box className="logs-bar" h={count === 0 ? 0 : `${Math.max(3, (count / most) * 100)}%`} />
+          </Tooltip>
+        ))}
+      </Box>
+      <Box className="logs-ticks" aria-hidden>
+        <span>{shown(steps[0]?.le_ms)}</span>
+        <span>{shown(steps.at(-1)?.le_ms)}</span>
+      </Box>
+      <details className="chart-table">
+        <summary>{text.table}</summary>
+        <Table aria-label={title}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">{text.time}</Table.Th>
+              <Table.Th scope="col">{text.calls}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {steps.map(({ le_ms, count }) => (
+              <Table.Tr key={le_ms ?? 'over'}>
+                <Table.Td>{nameOf(le_ms)}</Table.Td>
+                <Table.Td className="number">{format.number(count)}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </details>
+    </Box>
+  );
+}

@@ -1,0 +1,128 @@
+/** The drawer of one line: of a call with all that is known of it, of an event with what it says. It opens from an address alone. */
+import { ActionIcon, Drawer, Group, Stack, Tooltip } from '@mantine/core';
+import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
+import { type ReactNode, useEffect } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
+import { useText } from '../../text.ts';
+import { CallDetails } from './call-details.tsx';
+import { DETAIL } from './detail-text.ts';
+import { EventDetails } from './event-details.tsx';
+import { isCall, type Line } from './line.ts';
+import { type Change, isId, type View } from './view.ts';
+
+/** It; open while the address names a line. Of `lines` it goes to the one before and after. */
+export function LineDrawer({
+  view,
+  change,
+  lines,
+}: {
+  readonly view: View;
+  change(change: Change): void;
+  readonly lines: readonly Line[];
+}) {
+  const text = useText(DETAIL);
+  const { open } = view;
+  const at = lines.findIndex(({ request_id }) => request_id === open);
+  const newer = at > 0 ? lines[at - 1] : undefined;
+  const older = at >= 0 ? lines[at + 1] : undefined;
+  const go = (line: Line | undefined): void => {
+    if (line !== undefined) change({ open: line.request_id });
+  };
+  useEffect(() => {
+    if (open === '') return;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      // What takes arrows itself keeps them: fields, and whatever scrolls to the side.
+      if ((event.target as Element).closest('input, textarea, select, .table-frame, .snippet-scroll') !== null) return;
+      if (event.key === 'ArrowLeft') go(newer);
+      else if (event.key === 'ArrowRight') go(older);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  });
+  return (
+    <Drawer
+      opened={open !== ''}
+      onClose={() => change({ open: '' })}
+      title={lines[at] !== undefined && !isCall(lines[at]) ? text.event : text.title}
+    >
+      <Stack gap="md">
+        {at >= 0 && (
+          <Group gap="xs">
+            <Turn label={text.newer} line={newer} onGo={go} icon={<IconArrowLeft size={16} />} about={text.arrows} />
+            <Turn label={text.older} line={older} onGo={go} icon={<IconArrowRight size={16} />} about={text.arrows} />
+          </Group>
+        )}
+        {open !== '' && <Inside id={open} known={lines[at]} view={view} />}
+      </Stack>
+    </Drawer>
+  );
+}
+
+function Turn({
+  label,
+  line,
+  onGo,
+  icon,
+  about,
+}: {
+  readonly label: string;
+  readonly line: Line | undefined;
+  onGo(line: Line | undefined): void;
+  readonly icon: ReactNode;
+  readonly about: string;
+}) {
+  return (
+    <Tooltip label={about}>
+      <ActionIcon
+        variant="default"
+        aria-label={label}
+        // Not `disabled`: the focus would be lost at the last line.
+        aria-disabled={line === undefined}
+        data-disabled={line === undefined || undefined}
+        onClick={() => onGo(line)}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** A line that the list does not have is looked for: only then it is known whether it is a call. */
+function Inside({ id, known, view }: { readonly id: string; readonly known: Line | undefined; readonly view: View }) {
+  const found = useApi(
+    view.admin ? 'GET /api/log/' : 'GET /api/log/self',
+    { search: { request_id: id, page_size: 1 } as object },
+    { enabled: known === undefined && isId(id), staleTime: 60_000, refetchOnWindowFocus: false },
+  );
+  if (known !== undefined) return <Shown line={known} view={view} />;
+  if (!isId(id)) return <Missing />;
+  return (
+    <Loaded query={found} height={300}>
+      {({ items: [line] }) => (line === undefined ? <Missing /> : <Shown line={line} view={view} />)}
+    </Loaded>
+  );
+}
+
+function Shown({ line, view }: { readonly line: Line; readonly view: View }) {
+  const detail = useApi(
+    view.admin ? 'GET /api/log/detail/{request_id}' : 'GET /api/log/self/detail/{request_id}',
+    { params: { request_id: line.request_id } },
+    { enabled: isCall(line), staleTime: 60_000, refetchOnWindowFocus: false },
+  );
+  if (!isCall(line)) return <EventDetails line={line} view={view} />;
+  if (detail.isError && detail.error.status === 404) return <Missing />;
+  if (detail.isError && detail.data === undefined)
+    return <Failure error={detail.error} again={() => void detail.refetch()} />;
+  return (
+    <Loaded query={detail} height={400}>
+      {(call) => <CallDetails call={call} view={view} />}
+    </Loaded>
+  );
+}
+
+function Missing() {
+  const text = useText(DETAIL);
+  return <Empty title={text.missing}>{text.missingAbout}</Empty>;
+}

@@ -1,0 +1,191 @@
+/** Lines of the log as a table, with the way to older and newer ones. */
+import { Box, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { type ReactNode, useMemo } from 'react';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Money, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { factsOf, isCall, kindOf, type Line, OUTCOME_MOODS } from './line.ts';
+import { useReason } from './reasons.ts';
+import { TEXT } from './text.ts';
+
+/** The table. */
+export function Lines({
+  lines,
+  everybody,
+  open,
+  onOpen,
+  empty,
+}: {
+  readonly lines: readonly Line[] | undefined;
+  readonly everybody: boolean;
+  readonly open: string;
+  onOpen(line: Line): void;
+  readonly empty: ReactNode;
+}) {
+  const { columns: text, lines: caption } = useText(TEXT);
+  const format = useFormat();
+  const columns: readonly Column<Line>[] = [
+    { key: 'time', title: text.time, cell: ({ created_at }) => <Moment at={created_at} /> },
+    ...(everybody
+      ? [{ key: 'person', title: text.person, from: 'sm' as const, cell: ({ username }: Line) => username ?? '' }]
+      : []),
+    { key: 'state', title: text.state, from: 'sm', cell: (line) => <LineState line={line} /> },
+    { key: 'model', title: text.model, cell: (line) => <What line={line} /> },
+    {
+      key: 'key',
+      title: text.key,
+      from: 'md',
+      cell: ({ token_name }) => <span className="logs-name">{token_name}</span>,
+    },
+    { key: 'tokens', title: text.tokens, align: 'right', from: 'sm', cell: (line) => <Tokens line={line} /> },
+    {
+      key: 'cost',
+      title: text.cost,
+      align: 'right',
+      cell: (line) => (isCall(line) || line.quota !== 0 ? <Money units={line.quota} sign={!isCall(line)} /> : ''),
+    },
+    {
+      key: 'took',
+      title: text.took,
+      align: 'right',
+      from: 'md',
+      cell: (line) => durationOf(factsOf(line).durationMs, format.duration),
+    },
+    {
+      key: 'first',
+      title: text.firstByte,
+      align: 'right',
+      from: 'lg',
+      cell: (line) => durationOf(factsOf(line).firstByteMs, format.duration),
+    },
+    ...(everybody
+      ? [{ key: 'channel', title: text.channel, from: 'lg' as const, cell: (line: Line) => line.channel_name ?? '' }]
+      : []),
+  ];
+  return (
+    <DataTable
+      caption={caption}
+      columns={columns}
+      rows={lines}
+      rowKey={({ request_id }) => request_id}
+      open={open === '' ? undefined : open}
+      onOpen={onOpen}
+      empty={empty}
+    />
+  );
+}
+
+/** To the second: in a log it matters what came before what. How long ago that is on hover. */
+function Moment({ at }: { readonly at: number }) {
+  const { locale, ago } = useFormat();
+  const [day, clock] = useMemo(
+    () => [
+      new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' }),
+      new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' }),
+    ],
+    [locale],
+  );
+  return (
+    <Tooltip label={ago(at)}>
+      <time className="logs-time" dateTime={new Date(at * 1_000).toISOString()}>
+        <span className="number">{day.format(at * 1_000)}</span>{' '}
+        <span className="number">{clock.format(at * 1_000)}</span>
+      </time>
+    </Tooltip>
+  );
+}
+
+function durationOf(ms: number | undefined, write: (ms: number) => string): string {
+  return ms === undefined ? '' : write(ms);
+}
+
+/** How a call ended, or what kind of event it is. */
+export function LineState({ line }: { readonly line: Line }) {
+  const text = useText(TEXT);
+  const { outcome } = factsOf(line);
+  if (outcome === undefined) return <State mood="info">{text.kind[kindOf(line)]}</State>;
+  return <State mood={OUTCOME_MOODS[outcome]}>{text.outcomes[outcome]}</State>;
+}
+
+/** The model and, of what did not go well, why; of an event its sentence. */
+function What({ line }: { readonly line: Line }) {
+  const reason = useReason()(factsOf(line));
+  // On a phone there is no column for it.
+  const state = (
+    <Box hiddenFrom="sm">
+      <LineState line={line} />
+    </Box>
+  );
+  if (!isCall(line))
+    return (
+      <div className="logs-what">
+        {state}
+        {line.content}
+      </div>
+    );
+  return (
+    <Stack gap={0} className="logs-what">
+      {state}
+      <span>{line.model_name || '–'}</span>
+      {reason !== '' && (
+        <Text size="xs" c="dimmed">
+          {reason}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Tokens in and out; what of them was cached on hover and focus. */
+function Tokens({ line }: { readonly line: Line }) {
+  const { tokensAbout: text } = useText(TEXT);
+  const format = useFormat();
+  const { prompt_tokens = 0, completion_tokens = 0 } = line;
+  if (!isCall(line) || prompt_tokens + completion_tokens === 0) return null;
+  const { cached, written, reasoning } = factsOf(line);
+  const about = [
+    cached > 0 ? text.cached(format.number(cached)) : '',
+    written > 0 ? text.written(format.number(written)) : '',
+    reasoning > 0 ? text.reasoning(format.number(reasoning)) : '',
+  ].filter((words) => words !== '');
+  return (
+    <Tooltip label={about.length === 0 ? text.none : about.join(' · ')}>
+      <span className="number">
+        {format.number(prompt_tokens)} / {format.number(completion_tokens)}
+      </span>
+    </Tooltip>
+  );
+}
+
+/** The way through the lines: each page begins behind a line, so it costs the same however far down it is. */
+export function Turning({
+  newest,
+  newer,
+  older,
+}: {
+  /** Each is undefined where there is nothing. */
+  readonly newest: (() => void) | undefined;
+  readonly newer: (() => void) | undefined;
+  readonly older: (() => void) | undefined;
+}) {
+  const text = useText(TEXT);
+  if (newest === undefined && older === undefined) return null;
+  return (
+    <Box component="nav" aria-label={text.paging}>
+      <Group justify="flex-end" gap="xs" p="xs">
+        {newest !== undefined && (
+          <Button variant="subtle" onClick={newest}>
+            {text.newest}
+          </Button>
+        )}
+        <Button variant="default" disabled={newer === undefined} onClick={newer}>
+          {text.newer}
+        </Button>
+        <Button variant="default" disabled={older === undefined} onClick={older}>
+          {text.older}
+        </Button>
+      </Group>
+    </Box>
+  );
+}

@@ -1,0 +1,173 @@
+/** The calls that run now: how many, and on demand which. It has its own height, so that nothing below it moves. */
+import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
+import { useEffect, useId, useState } from 'react';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { type Mood, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+type Running = Data<'GET /api/log/live'>;
+type RunningCall = Running['items'][number];
+
+const EVERY_MS = 2_000;
+const SHOWN = 50;
+const PHASE_MOODS: Readonly<Record<RunningCall['phase'], Mood>> = {
+  waiting: 'idle',
+  asking: 'info',
+  answering: 'good',
+};
+
+/** The strip. `onEnded`: a call that ran does not any more. */
+export function Live({ everybody, onEnded }: { readonly everybody: boolean; onEnded(): void }) {
+  const text = useText(TEXT).live;
+  const format = useFormat();
+  const id = useId();
+  const { data, dataUpdatedAt } = useApi(everybody ? 'GET /api/log/live' : 'GET /api/log/self/live', undefined, {
+    // Hidden pages ask nothing.
+    refetchInterval: EVERY_MS,
+    staleTime: 0,
+  });
+  // What was there at first decides; later only whoever looks does.
+  const [chosen, setChosen] = useState<boolean>();
+  const known = data !== undefined;
+  const first = (data?.total ?? 0) > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: about the first answer only
+  useEffect(() => {
+    if (known) setChosen((before) => before ?? first);
+  }, [known]);
+  useEnded(data, onEnded);
+  const open = chosen === true;
+  const total = data?.total ?? 0;
+  return (
+    <Box component="section" className="section" aria-labelledby={id}>
+      <Group gap="xs" px="sm" py={6} wrap="nowrap">
+        <Tooltip label={text.show}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={text.show}
+            aria-expanded={open}
+            onClick={() => setChosen(!open)}
+          >
+            {open ? <IconChevronDown size={16} /> : <IconChevronRight size={16} />}
+          </ActionIcon>
+        </Tooltip>
+        <Text id={id} component="h2" size="sm" fw={500} className="number">
+          {text.title(format.number(total))}
+        </Text>
+      </Group>
+      <Collapse expanded={open}>
+        <Box className="logs-live">
+          {data === undefined || total === 0 ? (
+            <Text size="sm" c="dimmed" px="sm" py="xs">
+              {text.none}
+            </Text>
+          ) : (
+            <Calls data={data} readAt={dataUpdatedAt} everybody={everybody} />
+          )}
+        </Box>
+      </Collapse>
+    </Box>
+  );
+}
+
+function Calls({
+  data,
+  readAt,
+  everybody,
+}: {
+  readonly data: Running;
+  readonly readAt: number;
+  readonly everybody: boolean;
+}) {
+  const { live: text, columns: names } = useText(TEXT);
+  const format = useFormat();
+  const now = useNow();
+  const columns: readonly Column<RunningCall>[] = [
+    { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
+    ...(everybody
+      ? [
+          {
+            key: 'person',
+            title: names.person,
+            from: 'sm' as const,
+            cell: ({ username }: RunningCall) => username || text.unread,
+          },
+        ]
+      : []),
+    { key: 'key', title: names.key, from: 'md', cell: ({ token_name }) => token_name },
+    {
+      key: 'phase',
+      title: text.phase,
+      cell: ({ phase, attempts }) => (
+        <Group gap={6} wrap="nowrap">
+          <State mood={PHASE_MOODS[phase]}>{text.phases[phase]}</State>
+          {attempts > 1 && (
+            <Text size="xs" c="dimmed">
+              {text.attempt(format.number(attempts))}
+            </Text>
+          )}
+        </Group>
+      ),
+    },
+    ...(everybody
+      ? [
+          {
+            key: 'channel',
+            title: names.channel,
+            from: 'md' as const,
+            cell: ({ channel }: RunningCall) => channel ?? '–',
+          },
+        ]
+      : []),
+    {
+      key: 'output',
+      title: text.output,
+      align: 'right',
+      from: 'sm',
+      cell: ({ output_tokens }) => format.number(output_tokens),
+    },
+    {
+      key: 'running',
+      title: text.running,
+      align: 'right',
+      // Whole seconds: tenths would flicker.
+      cell: ({ ms }) => format.duration(Math.max(1, Math.floor((ms + Math.max(0, now - readAt)) / 1_000)) * 1_000),
+    },
+  ];
+  return (
+    <>
+      <DataTable caption={text.caption} columns={columns} rows={data.items.slice(0, SHOWN)} rowKey={({ id }) => id} />
+      {data.total > SHOWN && (
+        <Text size="xs" c="dimmed" px="sm" py={4}>
+          {text.more(format.number(data.total - Math.min(SHOWN, data.items.length)))}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Tells when one of those that ran is not among those that run. */
+function useEnded(data: Running | undefined, onEnded: () => void): void {
+  const [before, setBefore] = useState<Running>();
+  useEffect(() => {
+    if (data === undefined || data === before) return;
+    setBefore(data);
+    const runs = new Set(data.items.map(({ id }) => id));
+    if (before?.items.some(({ id }) => !runs.has(id)) === true) onEnded();
+  }, [data, before, onEnded]);
+}
+
+/** The time, every second. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

@@ -1,0 +1,215 @@
+/** The page of the log: what runs, what ran, and of each call how it went and what it cost. */
+import { ActionIcon, Box, Button, Collapse, Group, SegmentedControl, Tooltip } from '@mantine/core';
+import { IconArrowUp, IconDownload, IconFilter, IconRefresh } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { saveFile } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { Empty, Failure } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { dateOf } from '../../parts/range.ts';
+import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { Chips, clearedOf, FilterFields, KindSelect } from './filters.tsx';
+import { Latency } from './latency.tsx';
+import { LineDrawer } from './line-drawer.tsx';
+import { Lines, Turning } from './lines.tsx';
+import { Live } from './live.tsx';
+import './logs.css';
+import { TEXT } from './text.ts';
+import { useLines } from './use-lines.ts';
+import { type Change, filterOf, searchOf, useView, type View, WITHOUT_FILTERS } from './view.ts';
+
+export default function LogsPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const words = useRangeWords();
+  const format = useFormat();
+  const [view, change] = useView();
+  const lines = useLines(view);
+  const [fields, setFields] = useState(false);
+  const turn = useTurning(view, change, lines.next);
+  const fresh = (
+    <span aria-live="polite">
+      {lines.fresh !== '' && (
+        <Tooltip label={text.freshAbout}>
+          <Button variant="light" leftSection={<IconArrowUp size={14} />} onClick={lines.readAgain}>
+            {text.fresh(lines.fresh)}
+          </Button>
+        </Tooltip>
+      )}
+    </span>
+  );
+  return (
+    <Page
+      title={names.logs}
+      about={(view.everybody ? text.all : text.mine)(words(view.range))}
+      actions={<Actions view={view} change={change} onRefresh={lines.readAgain} />}
+    >
+      <Live key={`${view.everybody}`} everybody={view.everybody} onEnded={lines.look} />
+      <Group gap="xs">
+        <TimeRangePicker range={view.range} onChange={(range) => change({ ...range, before: '' })} />
+        <KindSelect view={view} change={change} />
+        <Button
+          variant="default"
+          leftSection={<IconFilter size={14} />}
+          aria-expanded={fields}
+          onClick={() => setFields(!fields)}
+        >
+          {text.filter.open}
+        </Button>
+      </Group>
+      <Collapse expanded={fields}>
+        <FilterFields view={view} change={change} />
+      </Collapse>
+      <Chips view={view} change={change} lines={lines.items ?? []} />
+      <Latency view={view} change={change} />
+      <Section
+        flush
+        title={text.lines}
+        about={lines.total > 0 ? text.count(format.number(lines.total), lines.beyond) : undefined}
+        actions={fresh}
+      >
+        {lines.error !== null ? (
+          <Failure error={lines.error} again={lines.readAgain} />
+        ) : (
+          <Box className={lines.stale ? 'logs-stale' : undefined} aria-busy={lines.stale}>
+            <Lines
+              lines={lines.items}
+              everybody={view.everybody}
+              open={view.open}
+              onOpen={({ request_id }) => change({ open: request_id })}
+              empty={<Nothing view={view} change={change} />}
+            />
+          </Box>
+        )}
+        <Turning {...turn} />
+      </Section>
+      <LineDrawer view={view} change={change} lines={lines.items ?? []} />
+    </Page>
+  );
+}
+
+/** Pages that were gone through are known; whoever came by a link goes back to the newest. */
+function useTurning(view: View, change: (change: Change) => void, next: string | null) {
+  const [trail, setTrail] = useState<readonly string[]>([]);
+  const go = (before: string, trailed: readonly string[]): void => {
+    setTrail(trailed);
+    change({ before });
+    document.querySelector('h1')?.scrollIntoView({ block: 'start' });
+  };
+  useEffect(() => {
+    if (view.before === '') setTrail([]);
+  }, [view.before]);
+  const last = trail.at(-1);
+  return {
+    newest: view.before === '' ? undefined : () => go('', []),
+    newer: last === undefined ? undefined : () => go(last, trail.slice(0, -1)),
+    older: next === null ? undefined : () => go(next, [...trail, view.before]),
+  };
+}
+
+/** Why there is nothing, and what to do. */
+function Nothing({ view, change }: { readonly view: View; change(change: Change): void }) {
+  const { empty: text, newest, filter } = useText(TEXT);
+  const words = useRangeWords();
+  if (view.before !== '')
+    return (
+      <Empty
+        title={text.past}
+        action={
+          <Button variant="default" onClick={() => change({ before: '' })}>
+            {newest}
+          </Button>
+        }
+      />
+    );
+  const longer = view.range.name !== '30d' && (
+    <Button variant="default" onClick={() => change({ range: '30d', start: '', end: '', before: '' })}>
+      {text.longer}
+    </Button>
+  );
+  if (view.filters.length > 0)
+    return (
+      <Empty
+        title={text.filtered}
+        action={
+          <>
+            {longer}
+            <Button variant="default" onClick={() => change(clearedOf(view))}>
+              {filter.clear}
+            </Button>
+          </>
+        }
+      >
+        {filterOf(view, 'request_id') === '' ? text.filteredAbout(words(view.range)) : text.idAbout}
+      </Empty>
+    );
+  return (
+    <Empty
+      title={text.none}
+      action={
+        <>
+          {longer}
+          <Button component={Link} href="/connect">
+            {text.connect}
+          </Button>
+        </>
+      }
+    >
+      {text.noneAbout}
+    </Empty>
+  );
+}
+
+/** Whose lines, as a file, read anew. */
+function Actions({
+  view,
+  change,
+  onRefresh,
+}: {
+  readonly view: View;
+  change(change: Change): void;
+  onRefresh(): void;
+}) {
+  const text = useText(TEXT);
+  const { everybody, range } = view;
+  const save = useDoing(() =>
+    saveFile(
+      everybody ? 'GET /api/log/export' : 'GET /api/log/self/export',
+      `log-${dateOf(range.start)}-${dateOf(range.end)}.csv`,
+      { search: searchOf(view) as Readonly<Record<string, unknown>> },
+    ),
+  );
+  return (
+    <Group gap="xs">
+      {view.admin && (
+        <SegmentedControl
+          size="xs"
+          aria-label={text.whose.label}
+          data={[
+            { value: '', label: text.whose.mine },
+            { value: 'all', label: text.whose.all },
+          ]}
+          value={everybody ? 'all' : ''}
+          onChange={(whose) => change({ ...WITHOUT_FILTERS, whose })}
+        />
+      )}
+      <Button
+        variant="default"
+        leftSection={<IconDownload size={14} />}
+        loading={save.isPending}
+        onClick={() => save.mutate()}
+      >
+        {text.csv}
+      </Button>
+      <Tooltip label={text.refresh}>
+        <ActionIcon variant="default" size={30} aria-label={text.refresh} onClick={onRefresh}>
+          <IconRefresh size={16} />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  );
+}

@@ -1,0 +1,149 @@
+/** How long a call took, as a bar in parts, and each attempt of it. */
+import { Box, Stack, Text } from '@mantine/core';
+import { useSeriesColor } from '../../parts/chart-colors.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Section } from '../../parts/page.tsx';
+import { type Mood, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { DETAIL } from './detail-text.ts';
+import { FactList } from './facts.tsx';
+import type { CallDetail } from './line.ts';
+import { useFailure } from './reasons.ts';
+
+interface Attempt {
+  readonly at: number;
+  readonly channel: string;
+  readonly model: string;
+  readonly status: number | undefined;
+  readonly failure: string;
+  readonly reason: string;
+  readonly ms: number | undefined;
+}
+
+/** The section. */
+export function Timing({ call, admin }: { readonly call: CallDetail; readonly admin: boolean }) {
+  const { timing: text } = useText(DETAIL);
+  const format = useFormat();
+  const colorAt = useSeriesColor();
+  const attempts = attemptsOf(call);
+  const parts = partsOf(call, attempts).map(({ name, ms }, at) => ({ name: text[name], ms, color: colorAt(at) }));
+  const words = parts.map(({ name, ms }) => `${name} ${format.duration(ms)}`).join(', ');
+  return (
+    <Section title={text.title} flush>
+      <Stack gap="xs" p="sm">
+        {parts.length > 0 && (
+          <Box className="logs-timing" role="img" aria-label={text.label(words)}>
+            {parts.map(({ name, ms, color }) => (
+              <Box key={name} style={{ flexGrow: Math.max(1, ms), background: color }} />
+            ))}
+          </Box>
+        )}
+        <FactList
+          facts={[
+            ...parts.map(
+              ({ name, ms, color }) =>
+                [
+                  name,
+                  <span key={name} className="number">
+                    <span className="logs-swatch" style={{ background: color }} />
+                    {format.duration(ms)}
+                  </span>,
+                ] as const,
+            ),
+            [text.total, format.duration(call.duration_ms)],
+          ]}
+        />
+        {attempts.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {text.none}
+          </Text>
+        )}
+      </Stack>
+      {attempts.length > 0 && <Attempts attempts={attempts} admin={admin} />}
+    </Section>
+  );
+}
+
+type PartName = 'waiting' | 'firstByte' | 'streaming' | 'answer';
+
+/** What the time went by with. When the last attempt began follows from how long it took. */
+function partsOf(call: CallDetail, attempts: readonly Attempt[]): readonly { name: PartName; ms: number }[] {
+  const { duration_ms: total, first_byte_ms: first, stream } = call;
+  const last = attempts.at(-1);
+  if (last === undefined || total === 0) return [];
+  const most = first ?? total;
+  const waiting = Math.min(most, Math.max(0, total - (last.ms ?? total)));
+  const parts: { name: PartName; ms: number }[] = [{ name: 'waiting', ms: waiting }];
+  if (first === null) return [...parts, { name: 'answer', ms: total - waiting }];
+  parts.push({ name: 'firstByte', ms: first - waiting });
+  if (stream || total > first) parts.push({ name: 'streaming', ms: Math.max(0, total - first) });
+  return parts;
+}
+
+function attemptsOf(call: CallDetail): readonly Attempt[] {
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+  return call.attempts.map(({ channel, model, status, failure, reason, ms }, at) => ({
+    at: at + 1,
+    channel: text(channel),
+    model: text(model),
+    status: number(status),
+    failure: text(failure),
+    reason: text(reason),
+    ms: number(ms),
+  }));
+}
+
+function Attempts({ attempts, admin }: { readonly attempts: readonly Attempt[]; readonly admin: boolean }) {
+  const { timing: text, none } = useText(DETAIL);
+  const format = useFormat();
+  const failureWords = useFailure();
+  const resultOf = ({ failure, ms }: Attempt): readonly [Mood, string] => {
+    if (failure !== '') return [failure === 'refused' ? 'warn' : 'bad', failureWords(failure)];
+    return ms === undefined ? ['idle', text.cut] : ['good', text.good];
+  };
+  const columns: readonly Column<Attempt>[] = [
+    { key: 'at', title: text.at, cell: ({ at }) => format.number(at) },
+    {
+      key: 'channel',
+      title: text.channel,
+      cell: ({ channel, model }) => (
+        <Stack gap={0}>
+          <span>{channel}</span>
+          {admin && model !== '' && (
+            <Text size="xs" c="dimmed">
+              {model}
+            </Text>
+          )}
+        </Stack>
+      ),
+    },
+    {
+      key: 'result',
+      title: text.result,
+      cell: (attempt) => {
+        const [mood, words] = resultOf(attempt);
+        return (
+          <Stack gap={2} align="flex-start">
+            {mood === 'good' || mood === 'idle' ? (
+              <State mood={mood}>{words}</State>
+            ) : (
+              <Text size="sm" c={mood === 'bad' ? 'red' : undefined}>
+                {words}
+              </Text>
+            )}
+            {attempt.reason !== '' && (
+              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {attempt.reason}
+              </Text>
+            )}
+          </Stack>
+        );
+      },
+    },
+    { key: 'status', title: text.status, align: 'right', cell: ({ status }) => (status === undefined ? none : status) },
+    { key: 'ms', title: text.took, align: 'right', cell: ({ ms }) => (ms === undefined ? none : format.duration(ms)) },
+  ];
+  return <DataTable caption={text.attempts} columns={columns} rows={attempts} rowKey={({ at }) => at} />;
+}

@@ -1,0 +1,198 @@
+/** One model with all that is known of it, and what can be done with it. */
+import { Button, Drawer, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { IconPlugConnected, IconPrompt } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { ABILITIES, type ModelCard, purposesOf } from '../../parts/model-card.ts';
+import { AMOUNT_TEXT, amountsOf, unitOf } from '../../parts/price-amounts.ts';
+import { PriceOf } from '../../parts/price-line.tsx';
+import { Copy, State, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { FirstByte, Health, Recent, usePurposes, useStyleName } from './marks.tsx';
+import { TEXT } from './text.ts';
+
+/** The drawer; undefined: closed. */
+export function ModelDrawer({
+  card,
+  aliases,
+  onClose,
+}: {
+  readonly card: ModelCard | undefined;
+  /** Its other names. */
+  readonly aliases: readonly string[];
+  onClose(): void;
+}) {
+  return (
+    <Drawer opened={card !== undefined} onClose={onClose} title={card?.name}>
+      {card !== undefined && <Facts card={card} aliases={aliases} />}
+    </Drawer>
+  );
+}
+
+function Facts({ card, aliases }: { readonly card: ModelCard; readonly aliases: readonly string[] }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const purposes = usePurposes();
+  const { name, model, recent, channels } = card;
+  const asked = `?model=${encodeURIComponent(name)}`;
+  const tokens = (count: number | null): string => (count === null ? text.unknown : text.tokens(format.number(count)));
+  return (
+    <Stack gap="md">
+      <Group gap="sm" justify="space-between">
+        <Copy value={name} label={text.copyName(name)} />
+        <Group gap="xs">
+          <Button
+            component={Link}
+            href={`/connect${asked}`}
+            variant="default"
+            leftSection={<IconPlugConnected size={14} />}
+          >
+            {text.connect}
+          </Button>
+          <Button component={Link} href={`/playground${asked}`} leftSection={<IconPrompt size={14} />}>
+            {text.tryIt}
+          </Button>
+        </Group>
+      </Group>
+      <dl className="model-facts">
+        {model !== name && <Fact name={text.name}>{text.aliasOf(model)}</Fact>}
+        {aliases.length > 0 && <Fact name={text.alsoCalled}>{aliases.join(', ')}</Fact>}
+        <Fact name={text.purpose}>
+          {card.purposes === null && (
+            <Text size="xs" c="dimmed">
+              {text.purposeUnknown}
+            </Text>
+          )}
+          {purposes(purposesOf(card))}
+        </Fact>
+        <Fact name={text.contextWindow}>{tokens(card.context_window)}</Fact>
+        <Fact name={text.maxOutput}>{tokens(card.max_output)}</Fact>
+      </dl>
+      <Part title={text.price}>
+        <Prices card={card} />
+      </Part>
+      <Part title={text.health}>
+        <dl className="model-facts">
+          <Fact name={text.health}>
+            <Health health={card.health} />
+          </Fact>
+          <Fact name={text.recent}>
+            <Recent recent={recent} />
+          </Fact>
+          <Fact name={text.calls}>{format.number(recent.attempts)}</Fact>
+          <Fact name={text.failures}>{format.number(recent.failures)}</Fact>
+          <Fact name={text.firstByteHalf}>
+            <FirstByte ms={recent.p50_first_byte_ms} />
+          </Fact>
+          <Fact name={text.firstByteMost}>
+            <FirstByte ms={recent.p95_first_byte_ms} />
+          </Fact>
+          <Fact name={text.lastServed}>
+            <When at={recent.last_success_at} none="–" />
+          </Fact>
+        </dl>
+        <Text size="xs" c="dimmed" mt={4}>
+          {text.since(format.moment(recent.since))}
+        </Text>
+      </Part>
+      <Part title={text.style}>
+        <StyleTable card={card} />
+      </Part>
+      <Part title={text.ability}>
+        <dl className="model-facts">
+          {ABILITIES.map((ability) => {
+            const can = card.abilities[ability];
+            return (
+              <Fact key={ability} name={text.abilities[ability]}>
+                {can === null ? (
+                  <Text span size="sm" c="dimmed">
+                    {text.unknown}
+                  </Text>
+                ) : can ? (
+                  text.yes
+                ) : (
+                  text.no
+                )}
+              </Fact>
+            );
+          })}
+        </dl>
+      </Part>
+      {channels !== null && channels.length > 0 && (
+        <Part title={text.channels}>
+          <dl className="model-facts">
+            {channels.map((channel) => (
+              <Fact key={channel.name} name={channel.name}>
+                <Group gap="xs">
+                  {channel.vendor}
+                  <State mood={channel.state === 'closed' ? 'good' : channel.state === 'open' ? 'bad' : 'warn'}>
+                    {text.channelStates[channel.state]}
+                  </State>
+                </Group>
+              </Fact>
+            ))}
+          </dl>
+        </Part>
+      )}
+    </Stack>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section>
+      <Title order={3} size="h5" mb={4}>
+        {title}
+      </Title>
+      {children}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Prices({ card: { free, price } }: { readonly card: ModelCard }) {
+  const text = useText(AMOUNT_TEXT);
+  if (free || price?.free === true) return <Text size="sm">{text.free}</Text>;
+  if (price === null) return <Text size="sm">{text.refused}</Text>;
+  return (
+    <dl className="model-facts">
+      {amountsOf(price).map(([field, amount]) => (
+        <Fact key={field} name={text.fields[field]}>
+          <PriceOf amount={amount} field={field} /> {text.units[unitOf(field)]}
+        </Fact>
+      ))}
+    </dl>
+  );
+}
+
+function StyleTable({ card: { styles } }: { readonly card: ModelCard }) {
+  const text = useText(TEXT);
+  const nameOf = useStyleName();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard
+    <section className="table-frame" aria-label={text.style} tabIndex={0}>
+      <Table>
+        <Table.Tbody>
+          {styles.map(({ name, path, native }) => (
+            <Table.Tr key={name}>
+              <Table.Td>{nameOf(name)}</Table.Td>
+              <Table.Td ff="monospace" fz="xs">
+                {path}
+              </Table.Td>
+              <Table.Td>{native ? text.native : text.translated}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  );
+}

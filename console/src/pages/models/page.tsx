@@ -1,0 +1,98 @@
+/** The models: what can be called, what it costs, and how it does. */
+import { Alert, Anchor, Button, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { pageOf, useAddress } from '../../parts/address.ts';
+import { Pager } from '../../parts/data-table.tsx';
+import { fitting, type ModelCard, type Wanted } from '../../parts/model-card.ts';
+import { NoModels } from '../../parts/no-models.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { Filters } from './filters.tsx';
+import { ModelDrawer } from './model-drawer.tsx';
+import { ModelList } from './model-list.tsx';
+import './models.css';
+import { TEXT } from './text.ts';
+
+const PAGE_SIZE = 50;
+const ANYTHING: Wanted = { q: '', purpose: '', style: '', ability: '', free: '' };
+
+export default function ModelsPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const catalog = useApi('GET /api/models/catalog', undefined, { staleTime: 30_000 });
+  return (
+    <Page title={names.models} about={text.about}>
+      <Loaded query={catalog} height={320}>
+        {(cards) => (cards.length === 0 ? <NoModels /> : <Catalogue cards={cards} />)}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Catalogue({ cards }: { readonly cards: readonly ModelCard[] }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const [address, change] = useAddress({ ...ANYTHING, page: '1', open: '' });
+  const found = fitting(cards, address);
+  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
+  const open = cards.find(({ name }) => name === address.open);
+  const since = cards[0]?.recent.since;
+  const isDemo = cards.every(({ channels }) => channels?.every(({ vendor }) => vendor === 'demo') === true);
+  return (
+    <>
+      {isDemo && (
+        <Alert p="xs">
+          <Text size="sm">
+            {text.onlyDemo}{' '}
+            <Anchor component={Link} href="/vendors" size="sm">
+              {text.openVendors}
+            </Anchor>
+          </Text>
+        </Alert>
+      )}
+      <Section
+        flush
+        title={text.count(format.number(found.length), format.number(cards.length))}
+        actions={<Filters cards={cards} wanted={address} onWant={(to) => change({ page: '1', ...to })} />}
+      >
+        {found.length === 0 ? (
+          <Empty
+            title={text.noneFound}
+            action={
+              <Button variant="default" onClick={() => change({ ...ANYTHING, page: '1' })}>
+                {text.clear}
+              </Button>
+            }
+          >
+            {text.noneFoundAbout}
+          </Empty>
+        ) : (
+          <>
+            <ModelList
+              cards={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+              open={address.open}
+              onOpen={(name) => change({ open: name })}
+            />
+            {since !== undefined && (
+              <Text size="xs" c="dimmed" p="xs">
+                {text.recentSince(format.moment(since))}
+              </Text>
+            )}
+            {found.length > PAGE_SIZE && (
+              <Pager page={page} pageSize={PAGE_SIZE} total={found.length} onPage={(to) => change({ page: `${to}` })} />
+            )}
+          </>
+        )}
+      </Section>
+      <ModelDrawer
+        card={open}
+        aliases={cards.filter(({ name, model }) => model === open?.name && name !== model).map(({ name }) => name)}
+        onClose={() => change({ open: '' })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,160 @@
+/** Makes redemption codes, and shows them for copying and as a file. */
+import { Button, Drawer, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
+import { call, keepFile } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { sentenceOf } from '../../api/refusals.ts';
+import { MoneyInput } from '../../parts/money-input.tsx';
+import { Snippet, useLanguage } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+interface Values {
+  readonly name: string;
+  readonly quota: number | null;
+  readonly count: number | string;
+  /** As a field for a date and a time holds it; empty: never. */
+  readonly date: string;
+}
+
+/** Codes that were just made. */
+interface Made {
+  readonly codes: readonly string[];
+  readonly name: string;
+  readonly quota: number;
+  /** Unix seconds; 0: never. */
+  readonly expires: number;
+}
+
+/** The drawer. */
+export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
+  const { making: text } = useText(TEXT);
+  const [made, setMade] = useState<Made>();
+  const close = (): void => {
+    onClose();
+    setMade(undefined);
+  };
+  return (
+    <Drawer
+      opened={opened}
+      onClose={close}
+      title={made === undefined ? text.title : text.madeTitle(made.codes.length)}
+      closeOnClickOutside={made === undefined}
+    >
+      {made === undefined ? <Form onMade={setMade} onClose={close} /> : <MadeCodes made={made} onClose={close} />}
+    </Drawer>
+  );
+}
+
+function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }) {
+  const { making: text, cancel } = useText(TEXT);
+  const language = useLanguage();
+  const form = useForm<Values>({
+    initialValues: { name: '', quota: null, count: 1, date: '' },
+    validate: {
+      name: (name) => (name.trim() === '' ? text.nameWanted : null),
+      quota: (quota) => (quota === null || quota < 1 ? text.amountWanted : null),
+      count: (count) =>
+        Number.isInteger(count) && Number(count) >= 1 && Number(count) <= 100 ? null : text.countAbout,
+      date: (date) => (date === '' || new Date(date).getTime() > Date.now() ? null : text.dateWanted),
+    },
+  });
+  const make = useDoing(
+    async ({ name, quota, count, date }: Values) => {
+      const of = {
+        name: name.trim(),
+        quota: quota ?? 0,
+        expires: date === '' ? 0 : Math.floor(new Date(date).getTime() / 1_000),
+      };
+      const body = { name: of.name, quota: of.quota, count: Number(count), expired_time: of.expires };
+      return { ...of, codes: await call('POST /api/redemption/', { body }) };
+    },
+    {
+      changes: ['GET /api/redemption/search'],
+      done: onMade,
+      refused(refusal) {
+        const field = refusal.param === 'expired_time' ? 'date' : refusal.param;
+        if (!(field in form.values)) return false;
+        form.setFieldError(field, sentenceOf(refusal, language));
+        return true;
+      },
+    },
+  );
+  return (
+    <form onSubmit={form.onSubmit((values) => make.mutate(values))} noValidate>
+      <Stack>
+        <TextInput
+          label={text.name}
+          description={text.nameAbout}
+          required
+          maxLength={20}
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <MoneyInput
+          label={text.amount}
+          units={form.values.quota}
+          onUnits={(quota) => form.setFieldValue('quota', quota)}
+          error={form.errors.quota}
+          required
+        />
+        <NumberInput
+          label={text.count}
+          description={text.countAbout}
+          min={1}
+          max={100}
+          allowDecimal={false}
+          allowNegative={false}
+          clampBehavior="none"
+          required
+          {...form.getInputProps('count')}
+        />
+        <TextInput
+          type="datetime-local"
+          label={text.expires}
+          description={text.expiresAbout}
+          {...form.getInputProps('date')}
+        />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" loading={make.isPending}>
+            {text.action(Number(form.values.count) || 1)}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function MadeCodes({ made, onClose }: { readonly made: Made; onClose(): void }) {
+  const { making: text } = useText(TEXT);
+  const format = useFormat();
+  return (
+    <Stack>
+      <Text size="sm">{text.madeAbout(format.money(made.quota))}</Text>
+      <Snippet code={made.codes.join('\n')} label={text.list} />
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" leftSection={<IconDownload size={16} />} onClick={() => saveCodes(made)}>
+          {text.csv}
+        </Button>
+        <Button onClick={onClose} data-autofocus>
+          {text.done}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+/** As a table for a spreadsheet. What begins like a formula there stays text. */
+function saveCodes({ codes, name, quota, expires }: Made): void {
+  const safe = /^[=+\-@\t\r]/.test(name) ? `'${name}` : name;
+  const end = expires === 0 ? '' : new Date(expires * 1_000).toISOString();
+  const lines = codes.map((code) => [code, `"${safe.replaceAll('"', '""')}"`, quota, end].join(','));
+  const text = ['code,name,quota,expires', ...lines].join('\r\n');
+  keepFile('redemption-codes.csv', new Blob([`${text}\r\n`], { type: 'text/csv' }));
+}

@@ -1,0 +1,170 @@
+/** Redemption codes in a table: what each is worth, and whether it can be redeemed still. */
+import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { Data } from '../../api/client.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Copy, Money, type Mood, State, When } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** A code as administrators see it. */
+export type Code = Data<'GET /api/redemption/search'>['items'][number];
+
+/** What a code can be, in the order in which it is offered. */
+export const CODE_STATES = ['unused', 'disabled', 'used', 'expired'] as const;
+
+const MOODS: Readonly<Record<(typeof CODE_STATES)[number], Mood>> = {
+  unused: 'good',
+  disabled: 'idle',
+  used: 'info',
+  expired: 'warn',
+};
+
+/** What stands for what is not shown of a code. */
+const CUT = '****';
+
+/** True of a code that is shown by its beginning only. */
+export function isCutOff({ key }: Pick<Code, 'key'>): boolean {
+  return key.endsWith(CUT) && !isUnreadable(key);
+}
+
+function isUnreadable(key: string): boolean {
+  return key === '' || key === CUT;
+}
+
+/** The table. */
+export function CodeTable({
+  codes,
+  onEnable,
+  onDelete,
+  empty,
+}: {
+  readonly codes: readonly Code[];
+  onEnable(id: number, enabled: boolean): void;
+  onDelete(code: Code): void;
+  readonly empty: ReactNode;
+}) {
+  const { codes: text } = useText(TEXT);
+  const columns: readonly Column<Code>[] = [
+    {
+      key: 'name',
+      title: text.name,
+      cell: ({ name, id }) => (
+        <Stack gap={0} miw="7rem">
+          {name}
+          <Text size="xs" c="dimmed">
+            #{id}
+          </Text>
+        </Stack>
+      ),
+    },
+    { key: 'state', title: text.state, cell: (code) => <CodeState of={code} /> },
+    { key: 'amount', title: text.amount, align: 'right', cell: ({ quota }) => <Money units={quota} /> },
+    {
+      key: 'code',
+      title: text.code,
+      cell: ({ key }) =>
+        isUnreadable(key) ? (
+          <Text size="sm" c="dimmed">
+            {text.unreadable}
+          </Text>
+        ) : isCutOff({ key }) ? (
+          <Text size="sm" ff="monospace">
+            {key}
+          </Text>
+        ) : (
+          <Copy value={key} label={text.copy} />
+        ),
+    },
+    {
+      key: 'expires',
+      title: text.expires,
+      from: 'lg',
+      cell: ({ expired_time }) => <When at={expired_time} none={text.never} />,
+    },
+    {
+      key: 'made',
+      title: text.made,
+      from: 'lg',
+      cell: ({ created_time, username }) => (
+        <>
+          <When at={created_time} /> {username !== '' && text.madeBy(username)}
+        </>
+      ),
+    },
+    {
+      key: 'used',
+      title: text.used,
+      from: 'md',
+      cell: ({ used_user_id, used_username, redeemed_time }) =>
+        used_user_id === 0 ? (
+          <Text size="sm" c="dimmed">
+            {text.nobody}
+          </Text>
+        ) : (
+          <>
+            {used_username || `#${used_user_id}`} <When at={redeemed_time} />
+          </>
+        ),
+    },
+    {
+      key: 'actions',
+      title: text.actions,
+      quiet: true,
+      cell: (code) => (
+        <RowMenu of={code} onEnable={(enabled) => onEnable(code.id, enabled)} onDelete={() => onDelete(code)} />
+      ),
+    },
+  ];
+  return <DataTable caption={text.title} columns={columns} rows={codes} rowKey={({ id }) => id} empty={empty} />;
+}
+
+/** What can be redeemed, or why it cannot be. */
+function stateOf({ status, expired_time }: Code): (typeof CODE_STATES)[number] {
+  if (status === 3) return 'used';
+  if (status === 2) return 'disabled';
+  return expired_time > 0 && expired_time * 1_000 <= Date.now() ? 'expired' : 'unused';
+}
+
+function CodeState({ of }: { readonly of: Code }) {
+  const { codes: text } = useText(TEXT);
+  const state = stateOf(of);
+  return <State mood={MOODS[state]}>{text.states[state]}</State>;
+}
+
+function RowMenu({
+  of,
+  onEnable,
+  onDelete,
+}: {
+  readonly of: Code;
+  onEnable(enabled: boolean): void;
+  onDelete(): void;
+}) {
+  const { codes: text } = useText(TEXT);
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={text.more(`${of.name} #${of.id}`)}>
+          <IconDots size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {of.status === 1 && (
+          <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => onEnable(false)}>
+            {text.disable}
+          </Menu.Item>
+        )}
+        {of.status === 2 && (
+          <Menu.Item leftSection={<IconPlayerPlay size={16} />} onClick={() => onEnable(true)}>
+            {text.enable}
+          </Menu.Item>
+        )}
+        <Menu.Item c="var(--mantine-color-red-text)" leftSection={<IconTrash size={16} />} onClick={onDelete}>
+          {text.delete}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,169 @@
+/** Redemption codes: found, made, switched off, removed. They are as good as money, so they are whole after a check only. */
+import { Button, Group, Select, Text, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { IconEye, IconEyeOff, IconPlus } from '@tabler/icons-react';
+import { call } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { pageOf } from '../../parts/address.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Pager } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { CodeForm } from './code-form.tsx';
+import { CODE_STATES, type Code, CodeTable, isCutOff } from './code-table.tsx';
+import { type Filtered, PAGE_SIZE } from './filters.ts';
+import { TEXT } from './text.ts';
+
+/** The list. */
+export function Codes({ address, onChange }: Filtered) {
+  const { codes: text, deleting: asks } = useText(TEXT);
+  const format = useFormat();
+  const state = CODE_STATES.find((each) => each === address.state);
+  const page = pageOf(address.page);
+  const search = { p: page, page_size: PAGE_SIZE, keyword: address.q, state };
+  const codes = useApi('GET /api/redemption/search', { search }, { placeholderData: (before) => before });
+  const deleting = useAsking<Code>();
+  const cleaning = useAsking<true>();
+  const changes = ['GET /api/redemption/search'] as const;
+  const reveal = useDoing(() => call('GET /api/redemption/search', { search: { ...search, whole: '1' } }), { changes });
+  const enable = useDoing(
+    ({ id, enabled }: { readonly id: number; readonly enabled: boolean }) =>
+      call('PUT /api/redemption/', { search: { status_only: '1' }, body: { id, status: enabled ? 1 : 2 } }),
+    {
+      changes,
+      done: (_, { enabled }) => notifications.show({ message: enabled ? text.enabled : text.disabled }),
+    },
+  );
+  const remove = useDoing(({ id }: Code) => call('DELETE /api/redemption/{id}', { params: { id } }), {
+    changes,
+    done() {
+      notifications.show({ message: text.deleted });
+      deleting.close();
+    },
+  });
+  const clean = useDoing(() => call('DELETE /api/redemption/invalid'), {
+    changes,
+    done(count) {
+      notifications.show({ message: text.removed(count) });
+      cleaning.close();
+    },
+  });
+  const filter = (change: Parameters<typeof onChange>[0]): void => onChange({ page: '1', ...change });
+  const rows = codes.data?.items;
+  const isCut = rows?.some(isCutOff) ?? false;
+  const filtered = address.q !== '' || address.state !== '';
+  return (
+    <>
+      <Section
+        flush
+        title={text.title}
+        actions={
+          <>
+            <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
+            <Select
+              aria-label={text.state}
+              data={[
+                { value: '', label: text.any },
+                ...CODE_STATES.map((each) => ({ value: each, label: text.states[each] })),
+              ]}
+              value={state ?? ''}
+              onChange={(chosen) => filter({ state: chosen ?? '' })}
+              allowDeselect={false}
+              w="9rem"
+            />
+            <Button variant="default" onClick={() => cleaning.open(true)}>
+              {text.removeDead}
+            </Button>
+            <Button leftSection={<IconPlus size={16} />} onClick={() => onChange({ open: 'new' })}>
+              {text.make}
+            </Button>
+          </>
+        }
+      >
+        {isCut && (
+          <Group gap="sm" px="sm" py={6}>
+            <IconEyeOff size={16} aria-hidden />
+            <Text size="sm">{text.cut}</Text>
+            <Tooltip label={text.wholeAbout}>
+              <Button
+                size="compact-xs"
+                variant="default"
+                leftSection={<IconEye size={14} />}
+                loading={reveal.isPending}
+                onClick={() => reveal.mutate()}
+              >
+                {text.whole}
+              </Button>
+            </Tooltip>
+          </Group>
+        )}
+        <Loaded query={codes} height={180}>
+          {({ items }) => (
+            <CodeTable
+              codes={items}
+              onEnable={(id, enabled) => enable.mutate({ id, enabled })}
+              onDelete={deleting.open}
+              empty={
+                filtered ? (
+                  <Empty
+                    title={text.none}
+                    action={
+                      <Button variant="default" onClick={() => filter({ q: '', state: '' })}>
+                        {text.all}
+                      </Button>
+                    }
+                  >
+                    {text.noneAbout}
+                  </Empty>
+                ) : (
+                  <Empty
+                    title={text.empty}
+                    action={
+                      <Button variant="default" onClick={() => onChange({ open: 'new' })}>
+                        {text.make}
+                      </Button>
+                    }
+                  >
+                    {text.emptyAbout}
+                  </Empty>
+                )
+              }
+            />
+          )}
+        </Loaded>
+        <Pager
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={codes.data?.total ?? 0}
+          onPage={(to) => onChange({ page: `${to}` })}
+        />
+      </Section>
+      <CodeForm opened={address.open === 'new'} onClose={() => onChange({ open: '' })} />
+      <Confirm
+        opened={deleting.opened}
+        title={asks.title}
+        action={asks.action}
+        busy={remove.isPending}
+        onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
+        onClose={deleting.close}
+      >
+        {deleting.about?.status === 3
+          ? asks.usedAbout(deleting.about.name)
+          : asks.about(deleting.about?.name ?? '', format.money(deleting.about?.quota ?? 0))}
+      </Confirm>
+      <Confirm
+        opened={cleaning.opened}
+        title={asks.deadTitle}
+        action={asks.deadAction}
+        busy={clean.isPending}
+        onConfirm={() => clean.mutate()}
+        onClose={cleaning.close}
+      >
+        {asks.deadAbout}
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+/** One order of anybody, as it went; what was paid and never told can be given by hand. */
+import { Button, Drawer, Group, Modal, Stack, Text, Textarea, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { type FormEvent, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Fact, type Order, OrderFacts, OrderState, OrderTimeline, useMoneyOf } from '../../parts/order.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** Orders that are not given yet. */
+const OPEN: readonly Order['status'][] = ['pending', 'failed', 'expired', 'parked'];
+
+/** The drawer. `known`: the order, where the list has it. */
+export function OrderDrawer({
+  tradeNo,
+  known,
+  onClose,
+}: {
+  readonly tradeNo: string;
+  readonly known: Order | undefined;
+  onClose(): void;
+}) {
+  const { orders: text } = useText(TEXT);
+  // A link to an order that is not on the page that is shown.
+  const found = useApi(
+    'GET /api/user/topup',
+    { search: { p: 1, page_size: 1, keyword: tradeNo } },
+    { enabled: tradeNo !== '' && known === undefined },
+  );
+  return (
+    <Drawer opened={tradeNo !== ''} onClose={onClose} title={text.one}>
+      {known !== undefined ? (
+        <OneOrder order={known} />
+      ) : (
+        tradeNo !== '' && (
+          <Loaded query={found}>
+            {({ items }) =>
+              items[0]?.trade_no === tradeNo ? <OneOrder order={items[0]} /> : <Empty title={text.none} />
+            }
+          </Loaded>
+        )
+      )}
+    </Drawer>
+  );
+}
+
+function OneOrder({ order }: { readonly order: Order }) {
+  const { orders: text } = useText(TEXT);
+  const [completing, setCompleting] = useState(false);
+  return (
+    <Stack gap="md">
+      <div>
+        <OrderState status={order.status} />
+      </div>
+      <OrderFacts
+        order={order}
+        more={
+          <>
+            <Fact name={text.who}>{order.username || `#${order.user_id}`}</Fact>
+            {order.note !== '' && <Fact name={text.note}>{order.note}</Fact>}
+          </>
+        }
+      />
+      <Title order={3} size="h5">
+        {text.howItWent}
+      </Title>
+      <OrderTimeline order={order} />
+      {OPEN.includes(order.status) && (
+        <Group justify="flex-end">
+          <Button variant="default" onClick={() => setCompleting(true)}>
+            {text.complete}
+          </Button>
+        </Group>
+      )}
+      <Complete order={order} opened={completing} onClose={() => setCompleting(false)} />
+    </Stack>
+  );
+}
+
+function Complete({ order, opened, onClose }: { readonly order: Order; readonly opened: boolean; onClose(): void }) {
+  const { complete: text, cancel } = useText(TEXT);
+  const moneyOf = useMoneyOf();
+  const [reason, setReason] = useState('');
+  const [problem, setProblem] = useState('');
+  const complete = useDoing(
+    () => call('POST /api/user/topup/complete', { body: { trade_no: order.trade_no, reason: reason.trim() } }),
+    {
+      changes: ['GET /api/user/topup'],
+      done() {
+        notifications.show({ color: 'green', message: text.done });
+        onClose();
+      },
+    },
+  );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (reason.trim() === '') setProblem(text.wanted);
+    else complete.mutate();
+  };
+  return (
+    <Modal opened={opened} onClose={onClose} title={text.title}>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <Text size="sm">
+            {text.about(order.username || `#${order.user_id}`, moneyOf(order.money_text, order.currency))}
+          </Text>
+          <Textarea
+            label={text.reason}
+            description={text.reasonAbout}
+            placeholder={text.reasonExample}
+            value={reason}
+            onChange={({ currentTarget }) => {
+              setReason(currentTarget.value);
+              setProblem('');
+            }}
+            error={problem || undefined}
+            maxLength={500}
+            autosize
+            minRows={2}
+            required
+            data-autofocus
+          />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {cancel}
+            </Button>
+            <Button type="submit" loading={complete.isPending}>
+              {text.action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

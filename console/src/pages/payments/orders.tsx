@@ -1,0 +1,144 @@
+/** The orders of all accounts. */
+import { Button, Select } from '@mantine/core';
+import { useApi } from '../../api/hooks.ts';
+import { pageOf } from '../../parts/address.ts';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import {
+  ORDER_STATES,
+  ORDER_TEXT,
+  type Order,
+  OrderedThing,
+  OrderPrice,
+  OrderState,
+  useProviderName,
+} from '../../parts/order.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PersonSelect } from '../../parts/person-select.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { When } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { type Filtered, PAGE_SIZE } from './filters.ts';
+import { OrderDrawer } from './order-drawer.tsx';
+import { TEXT } from './text.ts';
+
+/** The list. */
+export function Orders({ address, onChange }: Filtered) {
+  const { orders: text } = useText(TEXT);
+  const { states } = useText(ORDER_TEXT);
+  const providerName = useProviderName();
+  const { data: offer } = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
+  const status = ORDER_STATES.find((each) => each === address.state);
+  const page = pageOf(address.page);
+  const orders = useApi(
+    'GET /api/user/topup',
+    {
+      search: {
+        p: page,
+        page_size: PAGE_SIZE,
+        status,
+        keyword: address.q,
+        provider: address.provider,
+        ...(/^[1-9]\d{0,14}$/.test(address.person) && { user_id: Number(address.person) }),
+      },
+    },
+    { placeholderData: (before) => before },
+  );
+  const providers = new Set([...(offer?.pay_methods ?? []).map(({ provider }) => provider), 'balance']);
+  if (offer?.enable_creem_topup === true) providers.add('creem');
+  if (address.provider !== '') providers.add(address.provider);
+  const filtered = [address.q, address.state, address.provider, address.person].some((filter) => filter !== '');
+  const filter = (change: Parameters<typeof onChange>[0]): void => onChange({ page: '1', ...change });
+  const columns: readonly Column<Order>[] = [
+    { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
+    { key: 'who', title: text.who, cell: ({ username, user_id }) => username || `#${user_id}` },
+    { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'buys', title: text.buys, from: 'sm', cell: (order) => <OrderedThing order={order} /> },
+    { key: 'with', title: text.with, from: 'md', cell: ({ payment_provider }) => providerName(payment_provider) },
+    { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+  ];
+  return (
+    <>
+      <Section
+        flush
+        title={text.title}
+        actions={
+          <>
+            <SearchField label={text.search} value={address.q} onSearch={(q) => filter({ q })} />
+            <Select
+              aria-label={text.state}
+              data={[
+                { value: '', label: text.any },
+                ...ORDER_STATES.map((each) => ({ value: each, label: states[each] })),
+              ]}
+              value={status ?? ''}
+              onChange={(state) => filter({ state: state ?? '' })}
+              allowDeselect={false}
+              w="9rem"
+            />
+            <Select
+              aria-label={text.provider}
+              data={[
+                { value: '', label: text.anyProvider },
+                ...[...providers].map((name) => ({ value: name, label: providerName(name) })),
+              ]}
+              value={address.provider}
+              onChange={(provider) => filter({ provider: provider ?? '' })}
+              allowDeselect={false}
+              w="9rem"
+            />
+            <PersonSelect
+              hiddenLabel
+              label={text.person}
+              placeholder={text.anybody}
+              value={address.person}
+              onChange={(person) => filter({ person })}
+            />
+          </>
+        }
+      >
+        <Loaded query={orders} height={180}>
+          {({ items }) => (
+            <DataTable
+              caption={text.title}
+              columns={columns}
+              rows={items}
+              rowKey={({ trade_no }) => trade_no}
+              open={address.open}
+              onOpen={({ trade_no }) => onChange({ open: trade_no })}
+              empty={
+                filtered ? (
+                  <Empty
+                    title={text.none}
+                    action={
+                      <Button variant="default" onClick={() => filter({ q: '', state: '', provider: '', person: '' })}>
+                        {text.all}
+                      </Button>
+                    }
+                  >
+                    {text.noneAbout}
+                  </Empty>
+                ) : (
+                  <Empty title={text.empty}>
+                    {offer?.pay_methods.length === 0 && !offer.enable_creem_topup ? text.emptyOff : text.emptyAbout}
+                  </Empty>
+                )
+              }
+            />
+          )}
+        </Loaded>
+        <Pager
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={orders.data?.total ?? 0}
+          onPage={(to) => onChange({ page: `${to}` })}
+        />
+      </Section>
+      <OrderDrawer
+        tradeNo={address.open}
+        known={orders.data?.items.find(({ trade_no }) => trade_no === address.open)}
+        onClose={() => onChange({ open: '' })}
+      />
+    </>
+  );
+}

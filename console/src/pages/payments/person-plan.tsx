@@ -1,0 +1,146 @@
+/** What plan somebody has; gives one, or ends it. */
+import { Button, Group, Select, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PersonSelect } from '../../parts/person-select.tsx';
+import type { Plan } from '../../parts/plan-limits.tsx';
+import { State } from '../../parts/values.tsx';
+import { type SubscriptionState, SubscriptionWindows } from '../../parts/windows.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+const CHANGES = ['GET /api/subscription/admin/users/{id}'] as const;
+
+/** The section. */
+export function PersonPlan({
+  plans,
+  person,
+  onPerson,
+}: {
+  readonly plans: readonly Plan[];
+  readonly person: string;
+  onPerson(id: string): void;
+}) {
+  const { plans: text } = useText(TEXT);
+  const stats = useApi(
+    'GET /api/subscription/admin/users/{id}',
+    { params: { id: person } },
+    { enabled: person !== '', retry: false },
+  );
+  return (
+    <Section title={text.person}>
+      <Stack gap="md" maw="34rem">
+        <PersonSelect label={text.who} about={text.whoAbout} value={person} onChange={onPerson} />
+        {person === '' ? (
+          <Text size="sm" c="dimmed">
+            {text.choose}
+          </Text>
+        ) : (
+          <Loaded query={stats}>{(of) => <TheirPlan key={person} of={of} id={Number(person)} plans={plans} />}</Loaded>
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+function TheirPlan({
+  of,
+  id,
+  plans,
+}: {
+  readonly of: SubscriptionState;
+  readonly id: number;
+  readonly plans: readonly Plan[];
+}) {
+  const { plans: text } = useText(TEXT);
+  const { data: account } = useApi('GET /api/user/{id}', { params: { id } }, { staleTime: 60_000 });
+  const format = useFormat();
+  const runs = of.status === 'active';
+  const ending = useAsking<true>();
+  const end = useDoing(() => call('POST /api/subscription/admin/cancel', { body: { user_id: id } }), {
+    changes: CHANGES,
+    done() {
+      notifications.show({ message: text.endedNow });
+      ending.close();
+    },
+  });
+  return (
+    <Stack gap="md">
+      {of.status === 'none' ? (
+        <Text size="sm">{text.none}</Text>
+      ) : (
+        <Stack gap="sm">
+          <Group gap="xs">
+            <Text fw={600}>{of.plan_name}</Text>
+            <State mood={runs ? 'good' : 'bad'}>{runs ? text.active : text.expired}</State>
+            <Text size="sm" c="dimmed">
+              {text.since} {format.day(of.starts_at)}, {runs ? text.until : text.ended} {format.day(of.expires_at)}
+            </Text>
+          </Group>
+          {runs && <SubscriptionWindows windows={of.windows} />}
+          <Group>
+            <Button variant="default" onClick={() => ending.open(true)}>
+              {text.end}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+      {plans.length > 0 && <Give of={of} id={id} plans={plans} />}
+      <Confirm
+        opened={ending.opened}
+        title={text.endTitle(account?.username ?? `#${id}`)}
+        action={text.endAction}
+        busy={end.isPending}
+        onConfirm={() => end.mutate()}
+        onClose={ending.close}
+      >
+        {text.endAbout}
+      </Confirm>
+    </Stack>
+  );
+}
+
+function Give({
+  of,
+  id,
+  plans,
+}: {
+  readonly of: SubscriptionState;
+  readonly id: number;
+  readonly plans: readonly Plan[];
+}) {
+  const { plans: text } = useText(TEXT);
+  const runs = of.status === 'active';
+  const [plan, setPlan] = useState(runs ? (of.plan ?? '') : (plans[0]?.id ?? ''));
+  const other = runs && of.plan !== plan;
+  const give = useDoing(() => call('POST /api/subscription/admin/bind', { body: { user_id: id, plan } }), {
+    changes: CHANGES,
+    done: ({ plan_name }) => notifications.show({ color: 'green', message: text.given(plan_name) }),
+  });
+  return (
+    <Stack gap="xs">
+      <Title order={3} size="h5">
+        {text.give}
+      </Title>
+      <Group gap="xs" align="flex-end">
+        <Select
+          label={text.giveWhich}
+          data={plans.map((each) => ({ value: each.id, label: each.title }))}
+          value={plan}
+          onChange={(chosen) => chosen !== null && setPlan(chosen)}
+          allowDeselect={false}
+          error={other ? text.otherRuns(of.plan_name) : undefined}
+        />
+        <Button disabled={other || plan === ''} loading={give.isPending} onClick={() => give.mutate()}>
+          {runs && !other ? text.extendAction : text.giveAction}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,90 @@
+/** An answer as people read it, as far as it has come. */
+import { Button, Group, Stack, Text, Tooltip } from '@mantine/core';
+import { IconMessageForward } from '@tabler/icons-react';
+import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { CopyIcon } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { ANSWER_TEXT } from './answer-text.ts';
+import { CallFacts } from './call-facts.tsx';
+import type { CallState } from './calling.ts';
+import { Pictures, Sound, Vectors } from './media.tsx';
+import { type Step, Steps, ToolCalls } from './tool-calls.tsx';
+
+/** What can be done with an answer that is whole. */
+export interface Further {
+  /** Undefined: tools have no place there. */
+  readonly onResults: ((call: CallState, given: readonly string[]) => void) | undefined;
+  /** Undefined: there is no conversation to go on with. */
+  readonly onGoOn: ((said: string) => void) | undefined;
+}
+
+/** The answer. */
+export function AnswerView({
+  call,
+  steps,
+  onResults,
+  onGoOn,
+}: Further & { readonly call: CallState; readonly steps: readonly Step[] }) {
+  const text = useText(ANSWER_TEXT);
+  const { phase, answer, refused, sent } = call;
+  const isWhole = phase === 'done';
+  const isSilent =
+    answer.text === '' &&
+    answer.calls.length === 0 &&
+    answer.pictures.length === 0 &&
+    answer.vectors.length === 0 &&
+    answer.sound === '';
+  return (
+    <Stack gap="sm">
+      <Steps steps={steps} />
+      {phase === 'waiting' && (
+        <Text size="sm" c="dimmed">
+          {text.waiting}
+        </Text>
+      )}
+      {answer.thoughts !== '' && (
+        <details className="pg-thoughts" open={answer.text === '' || undefined}>
+          <summary>{text.thoughts}</summary>
+          <div className="pg-text">{answer.thoughts}</div>
+        </details>
+      )}
+      {answer.text !== '' && <div className="pg-text">{answer.text}</div>}
+      <Pictures urls={answer.pictures} />
+      <Sound url={answer.sound} format={String(sent.body.response_format ?? 'mp3')} />
+      <Vectors vectors={answer.vectors} />
+      <ToolCalls
+        // Another answer has other fields.
+        key={steps.length}
+        calls={answer.calls}
+        onResults={isWhole && onResults !== undefined ? (given) => onResults(call, given) : undefined}
+      />
+      {isWhole && isSilent && (
+        <Text size="sm" c="dimmed">
+          {text.silent}
+        </Text>
+      )}
+      {answer.cut && <Text size="sm">{text.cut}</Text>}
+      {answer.filtered && <Text size="sm">{text.filtered}</Text>}
+      {phase === 'stopped' && <Text size="sm">{text.stopped}</Text>}
+      {refused !== undefined && <CallFailureNote refused={refused} title={text.failed} />}
+      {isWhole && answer.text !== '' && (
+        <Group gap="xs">
+          {onGoOn !== undefined && answer.calls.length === 0 && (
+            <Tooltip label={text.goOnAbout}>
+              <Button
+                variant="default"
+                size="compact-sm"
+                leftSection={<IconMessageForward size={14} />}
+                onClick={() => onGoOn(answer.text)}
+              >
+                {text.goOn}
+              </Button>
+            </Tooltip>
+          )}
+          <CopyIcon value={answer.text} label={text.copyAnswer} />
+        </Group>
+      )}
+      <CallFacts call={call} />
+    </Stack>
+  );
+}

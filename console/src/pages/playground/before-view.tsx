@@ -1,0 +1,66 @@
+/** What is known of a call before it is made: what it may cost, what would be lost, why it would be refused. */
+import { Stack, Text } from '@mantine/core';
+import { CallFailureNote } from '../../parts/call-failure-note.tsx';
+import { LossNotes } from '../../parts/loss-notes.tsx';
+import { Money } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { ANSWER_TEXT } from './answer-text.ts';
+import type { Estimate } from './use-estimate.ts';
+
+/** All of that; undefined: nothing is known yet. */
+export function BeforeView({ estimate }: { readonly estimate: Estimate | undefined }) {
+  const text = useText(ANSWER_TEXT);
+  const format = useFormat();
+  if (estimate === undefined)
+    return (
+      <Text size="sm" c="dimmed">
+        {text.nothing}
+      </Text>
+    );
+  const { refusal, at_most: most, may_grow: grows, input_estimate: input, would_go_to: places } = estimate;
+  if (refusal !== null)
+    return (
+      <CallFailureNote
+        color="orange"
+        title={text.wouldBeRefused}
+        refused={{ ...refusal, channel: '', requestId: '', retryAfter: undefined }}
+      />
+    );
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        {text.nothing}
+      </Text>
+      <LossNotes losses={estimate.losses} before />
+      <dl className="pg-facts">
+        {most !== null && (
+          <div>
+            <dt>{grows && most > 0 ? text.atFirst : text.atMost}</dt>
+            <dd>{most === 0 ? text.free : <Money units={most} />}</dd>
+          </div>
+        )}
+        {input !== null && (
+          <div>
+            <dt>{text.inputTokens}</dt>
+            <dd>{text.tokensOf(format.number(input))}</dd>
+          </div>
+        )}
+        {places !== null && places.length > 0 && (
+          <div>
+            <dt>{text.goesTo}</dt>
+            <dd>
+              {places.map(({ channel, asked }, index) => (
+                <span key={channel}>
+                  {index > 0 && ', '}
+                  {channel}
+                  {!asked && ` (${text.passedOver})`}
+                </span>
+              ))}
+            </dd>
+          </div>
+        )}
+      </dl>
+    </Stack>
+  );
+}

@@ -1,0 +1,122 @@
+/** What is called with what: the model, the key, and what for. */
+import { Button, NativeSelect, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import type { ChosenKey, Key } from '../../parts/chosen-key.ts';
+import { useText } from '../../text.ts';
+import type { Kind } from './prompt.ts';
+import { TEXT } from './text.ts';
+
+/** Which key makes the calls; where there is none, how one comes to be. */
+export function KeyField({ chosen }: { readonly chosen: ChosenKey }) {
+  const text = useText(TEXT);
+  const { key, keys, none } = chosen;
+  const find = useDebouncedCallback((typed: string) => chosen.find(typed), 250);
+  if (none)
+    return (
+      <Stack gap={4} align="flex-start">
+        <Text size="sm" fw={500}>
+          {text.needsKey}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {text.needsKeyAbout}
+        </Text>
+        <Button
+          variant="default"
+          leftSection={<IconPlus size={14} />}
+          loading={chosen.isMaking}
+          onClick={() => chosen.make('playground')}
+        >
+          {text.makeKey}
+        </Button>
+      </Stack>
+    );
+  const named = ({ name, key: shown, status }: Key): string =>
+    `${name} · ${shown}${status === 1 ? '' : ` (${text.keyStates[status]})`}`;
+  const options = [...(keys ?? []), ...(key !== undefined && !keys?.some(({ id }) => id === key.id) ? [key] : [])];
+  return (
+    <Select
+      label={text.key}
+      description={text.keyAbout}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      data={options.map((each) => ({ value: String(each.id), label: named(each) }))}
+      value={key === undefined ? null : String(key.id)}
+      onChange={(id) => id !== null && chosen.choose(Number(id))}
+      // The gateway searches: there may be more keys than were read.
+      onSearchChange={(typed) => find(key !== undefined && typed === named(key) ? '' : typed)}
+      filter={({ options: found }) => found}
+      nothingFoundMessage={text.noKeyFound}
+      searchable
+      allowDeselect={false}
+    />
+  );
+}
+
+/** Which model is called. */
+export function ModelField({
+  names,
+  model,
+  about,
+  onChoose,
+}: {
+  /** Undefined as long as they are read. */
+  readonly names: readonly string[] | undefined;
+  readonly model: string;
+  /** What it costs. */
+  readonly about: string | undefined;
+  onChoose(model: string): void;
+}) {
+  const text = useText(TEXT);
+  const isGone = model !== '' && names?.includes(model) === false;
+  return (
+    <Select
+      label={text.model}
+      description={about}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      error={isGone ? text.modelGone : undefined}
+      data={isGone ? [model, ...(names ?? [])] : [...(names ?? [])]}
+      value={model === '' ? null : model}
+      onChange={(chosen) => chosen !== null && onChoose(chosen)}
+      placeholder={names?.length === 0 ? text.noModel : undefined}
+      nothingFoundMessage={text.noModelFound}
+      limit={50}
+      searchable
+      allowDeselect={false}
+    />
+  );
+}
+
+/** What the model is tried for, where it may be for several things. */
+export function KindField({
+  kinds,
+  kind,
+  onChoose,
+}: {
+  readonly kinds: readonly Kind[];
+  readonly kind: Kind;
+  onChoose(kind: Kind): void;
+}) {
+  const text = useText(TEXT);
+  if (kinds.length < 2) return null;
+  const data = kinds.map((each) => ({ value: each, label: text.kinds[each] }));
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        visibleFrom="sm"
+        aria-label={text.kind}
+        data={data}
+        value={kind}
+        onChange={(value) => onChoose(value as Kind)}
+      />
+      <NativeSelect
+        size="xs"
+        hiddenFrom="sm"
+        aria-label={text.kind}
+        data={data}
+        value={kind}
+        onChange={({ currentTarget: { value } }) => onChoose(value as Kind)}
+      />
+    </>
+  );
+}

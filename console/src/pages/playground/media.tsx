@@ -1,0 +1,145 @@
+/** What comes back and is no text: pictures, sound, vectors. */
+import { Anchor, Group, Table, Text } from '@mantine/core';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { ANSWER_TEXT } from './answer-text.ts';
+
+/** Of these, browsers draw what is in them and run nothing. */
+const DRAWN = /^data:image\/(png|jpeg|webp|gif|avif);base64,[A-Za-z0-9+/=\s]+$/;
+
+/** Pictures. Those that lie elsewhere are not fetched: whoever wants them follows the link. */
+export function Pictures({ urls }: { readonly urls: readonly string[] }) {
+  const text = useText(ANSWER_TEXT);
+  return urls.map((url, index) => {
+    const at = index + 1;
+    if (DRAWN.test(url))
+      return (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pictures are only added
+        <figure key={index} className="pg-figure">
+          <img src={url} alt={text.picture(at)} />
+          <Anchor href={url} download={`picture-${at}.${url.slice(11, url.indexOf(';'))}`} size="sm">
+            {text.keep}
+          </Anchor>
+        </figure>
+      );
+    return /^https?:\/\//i.test(url) ? (
+      <Anchor key={url} href={url} target="_blank" rel="noreferrer noopener" size="sm">
+        {text.elsewhere}
+      </Anchor>
+    ) : null;
+  });
+}
+
+/** A recording; empty: there is none. */
+export function Sound({ url, format }: { readonly url: string; readonly format: string }) {
+  const text = useText(ANSWER_TEXT);
+  if (url === '') return null;
+  return (
+    <Group gap="sm">
+      {/* biome-ignore lint/a11y/useMediaCaption: what is spoken was typed above */}
+      <audio controls src={url} aria-label={text.sound} className="pg-sound" />
+      <Anchor href={url} download={`speech.${format}`} size="sm">
+        {text.keepSound}
+      </Anchor>
+    </Group>
+  );
+}
+
+const SHOWN_NUMBERS = 96;
+const MOST_COMPARED = 8;
+
+/** Vectors: their beginnings, and of several how alike they are. */
+export function Vectors({ vectors }: { readonly vectors: readonly (readonly number[])[] }) {
+  const text = useText(ANSWER_TEXT);
+  const format = useFormat();
+  if (vectors.length === 0) return null;
+  const compared = vectors.slice(0, MOST_COMPARED);
+  const write = new Intl.NumberFormat(format.locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  return (
+    <>
+      <Text size="sm">{text.vectors(format.number(vectors.length), format.number(vectors[0]?.length ?? 0))}</Text>
+      {compared.map((vector, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+        <div key={index}>
+          {vectors.length > 1 && (
+            <Text size="xs" c="dimmed">
+              {text.vector(index + 1)}
+            </Text>
+          )}
+          <Bars vector={vector} label={vectors.length > 1 ? text.vector(index + 1) : text.oneVector} />
+          <pre className="pg-json">
+            [
+            {vector
+              .slice(0, 6)
+              .map((number) => number.toFixed(4))
+              .join(', ')}
+            {vector.length > 6 ? ', …' : ''}]
+          </pre>
+        </div>
+      ))}
+      {compared.length > 1 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard
+        <section className="table-frame" aria-label={text.likeness} tabIndex={0}>
+          <Table>
+            <Table.Caption>{text.likeness}</Table.Caption>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Td />
+                {compared.map((_, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+                  <Table.Th key={index} ta="right" scope="col">
+                    {text.line(index + 1)}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {compared.map((one, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+                <Table.Tr key={index}>
+                  <Table.Th scope="row">{text.line(index + 1)}</Table.Th>
+                  {compared.map((other, at) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name
+                    <Table.Td key={at} ta="right" className="number">
+                      {write.format(likeness(one, other))}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The first numbers as bars above and below a line. */
+function Bars({ vector, label }: { readonly vector: readonly number[]; readonly label: string }) {
+  const shown = vector.slice(0, SHOWN_NUMBERS);
+  const most = Math.max(...shown.map(Math.abs), 1e-9);
+  const bars = shown.map((number, index) => `M${index * 8} 20h6v${(-number / most) * 19}h-6z`).join('');
+  return (
+    <svg
+      className="pg-bars"
+      viewBox={`0 0 ${SHOWN_NUMBERS * 8} 40`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path d={`M0 19.5h${SHOWN_NUMBERS * 8}v1H0z`} opacity={0.3} />
+      <path d={bars} />
+    </svg>
+  );
+}
+
+/** The cosine of the angle between two vectors. */
+function likeness(one: readonly number[], other: readonly number[]): number {
+  let [dot, length, width] = [0, 0, 0];
+  for (const [at, number] of one.entries()) {
+    dot += number * (other[at] ?? 0);
+    length += number * number;
+    width += (other[at] ?? 0) ** 2;
+  }
+  return length === 0 || width === 0 ? 0 : dot / Math.sqrt(length * width);
+}

@@ -1,0 +1,118 @@
+/** What it may cost, and the button that spends it. */
+import { Button, Group, Kbd, Text } from '@mantine/core';
+import { IconEraser, IconPlayerStop, IconSend } from '@tabler/icons-react';
+import { causeOf } from '../../parts/call-failure.ts';
+import { FAILURE_TEXT } from '../../parts/call-failure-text.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Money } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+import type { Reckoned } from './use-estimate.ts';
+import type { Typing } from './use-prompt.ts';
+
+const NOWHERE = { channel: '', requestId: '', retryAfter: undefined };
+
+/** The bar. */
+export function SendBar({
+  typing,
+  reckoned,
+  why,
+  isRunning,
+  onSend,
+  onStop,
+}: {
+  readonly typing: Typing;
+  /** One for each call that would be made. */
+  readonly reckoned: readonly Reckoned[];
+  /** Why nothing can be sent; undefined: it can. */
+  readonly why: string | undefined;
+  readonly isRunning: boolean;
+  onSend(): void;
+  onStop(): void;
+}) {
+  const text = useText(TEXT);
+  return (
+    <Group justify="space-between" gap="sm" className="pg-send">
+      <Text size="sm" component="div" aria-live="polite" miw={0} flex="1 1 16rem">
+        {why === undefined && <Price reckoned={reckoned} />}
+      </Text>
+      <Group gap="xs">
+        {typing.undo === undefined ? (
+          <Button variant="subtle" leftSection={<IconEraser size={14} />} onClick={typing.clear}>
+            {text.clear}
+          </Button>
+        ) : (
+          <Button variant="subtle" onClick={typing.undo}>
+            {text.undo}
+          </Button>
+        )}
+        {isRunning && (
+          <Button variant="default" leftSection={<IconPlayerStop size={14} />} onClick={onStop}>
+            {text.stopAll}
+          </Button>
+        )}
+        <Kbd size="xs" visibleFrom="sm">
+          {text.sendShort}
+        </Kbd>
+        <GuardedButton
+          variant="filled"
+          leftSection={<IconSend size={14} />}
+          why={isRunning ? text.why.running : why}
+          onClick={onSend}
+        >
+          {text.send}
+        </GuardedButton>
+      </Group>
+    </Group>
+  );
+}
+
+function Price({ reckoned }: { readonly reckoned: readonly Reckoned[] }) {
+  const text = useText(TEXT).price;
+  const { causes } = useText(FAILURE_TEXT);
+  const known = reckoned.flatMap(({ estimate }) => estimate ?? []);
+  const refusals = known.flatMap(({ refusal }) => refusal ?? []);
+  const refused = refusals.length;
+  const why = [...new Set(refusals.map((each) => causes[causeOf({ ...NOWHERE, ...each })]))].join(' ');
+  const priced = known.filter((each) => each.refusal === null && each.at_most !== null);
+  const units = priced.reduce((sum, { at_most: most }) => sum + (most ?? 0), 0);
+  const grows = priced.some(({ may_grow: may }) => may);
+  if (known.length === 0)
+    return (
+      <Text size="sm" c="dimmed" span>
+        {reckoned.some(({ isReading }) => isReading)
+          ? text.reading
+          : reckoned.some(({ isLarge }) => isLarge)
+            ? text.large
+            : text.unknown}
+      </Text>
+    );
+  return (
+    <>
+      {priced.length > 0 && (
+        <>
+          {units === 0 ? (
+            <strong>{text.free}</strong>
+          ) : (
+            <>
+              {(grows ? text.about : text.atMost)(priced.length)}{' '}
+              <strong>
+                <Money units={units} />
+              </strong>
+            </>
+          )}
+          {grows && units > 0 && (
+            <Text size="xs" c="dimmed">
+              {text.grows}
+            </Text>
+          )}
+        </>
+      )}
+      {refused > 0 && (
+        <Text size="sm" c="red">
+          {reckoned.length === 1 ? text.refused : text.someRefused(refused)} {why}
+        </Text>
+      )}
+    </>
+  );
+}

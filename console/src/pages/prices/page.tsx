@@ -1,0 +1,158 @@
+/** Prices: what every model costs, whence that is known, and what should be looked at. */
+import { Alert, Box, Button, Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { pageOf, useAddress } from '../../parts/address.ts';
+import { Coded } from '../../parts/coded.tsx';
+import { Pager } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { SearchField } from '../../parts/search-field.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { PriceDrawer } from './price-drawer.tsx';
+import { PriceTable } from './price-table.tsx';
+import { inOrder, isIn, type Priced, priceFits, VIEWS, type View } from './priced.ts';
+import { TEXT } from './text.ts';
+import './prices.css';
+
+const PAGE_SIZE = 50;
+
+export default function PricesPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const [address, change] = useAddress({ q: '', show: 'all', page: '1', model: '' });
+  const prices = useApi('GET /api/price/');
+  return (
+    <Page title={names.prices} about={text.about}>
+      <Loaded query={prices} height={320}>
+        {({ models, snapshot }) => (
+          <>
+            {address.show !== 'unpriced' && <Lost models={models} onShow={() => change({ show: 'unpriced', q: '' })} />}
+            <Section flush title={text.prices} about={text.snapshot(snapshot.name, snapshot.version)}>
+              <Prices models={models} address={address} onChange={change} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+      <PriceDrawer name={address.model} models={prices.data?.models} onClose={() => change({ model: '' })} />
+    </Page>
+  );
+}
+
+/** Models that nobody can call for want of a price. */
+function Lost({ models, onShow }: { readonly models: readonly Priced[]; onShow(): void }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const count = models.filter(({ calls }) => calls === 'refused').length;
+  if (count === 0) return null;
+  return (
+    <Alert color="red" icon={<IconAlertTriangle />} title={text.lost(format.number(count))}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{text.lostAbout}</Text>
+        <Button variant="default" onClick={onShow}>
+          {text.showLost}
+        </Button>
+      </Stack>
+    </Alert>
+  );
+}
+
+interface Address {
+  readonly q: string;
+  readonly show: string;
+  readonly page: string;
+  readonly model: string;
+}
+
+function Prices({
+  models,
+  address,
+  onChange,
+}: {
+  readonly models: readonly Priced[];
+  readonly address: Address;
+  onChange(change: Partial<Address>): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const view: View = VIEWS.find((each) => each === address.show) ?? 'all';
+  const ordered = useMemo(() => inOrder(models), [models]);
+  const found = ordered.filter((model) => isIn(view, model) && priceFits(model, address.q));
+  const page = Math.min(pageOf(address.page), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
+  const isFiltered = view !== 'all' || address.q !== '';
+  return (
+    <>
+      <Group className="section-head" justify="space-between" gap="xs">
+        <Box w="min(20rem, 100%)">
+          <SearchField label={text.find} value={address.q} onSearch={(q) => onChange({ q, page: '1' })} />
+        </Box>
+        <SegmentedControl
+          size="xs"
+          className="price-kinds"
+          aria-label={text.show}
+          value={view}
+          onChange={(show) => onChange({ show, page: '1' })}
+          data={VIEWS.map((each) => ({
+            value: each,
+            label: text[each](format.number(models.filter((model) => isIn(each, model)).length)),
+          }))}
+        />
+      </Group>
+      <PriceTable
+        rows={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        open={address.model}
+        onOpen={(model) => onChange({ model })}
+        empty={
+          models.length === 0 ? (
+            <Empty
+              title={text.none}
+              action={
+                <Button component={Link} href="/vendors?add=1">
+                  {text.toVendors}
+                </Button>
+              }
+            >
+              {text.noneAbout}
+            </Empty>
+          ) : (
+            <NothingFits view={address.q === '' ? view : 'all'} onClear={() => onChange({ q: '', show: 'all' })} />
+          )
+        }
+      />
+      {isFiltered && (
+        <span className="aloud" role="status">
+          {format.number(found.length)}
+        </span>
+      )}
+      {found.length > PAGE_SIZE && (
+        <Pager page={page} pageSize={PAGE_SIZE} total={found.length} onPage={(next) => onChange({ page: `${next}` })} />
+      )}
+    </>
+  );
+}
+
+function NothingFits({ view, onClear }: { readonly view: View; onClear(): void }) {
+  const text = useText(TEXT);
+  const titles: Readonly<Record<View, string>> = {
+    all: text.nothingFound,
+    unpriced: text.nothingUnpriced,
+    drift: text.nothingDrift,
+    upcoming: text.nothingUpcoming,
+  };
+  return (
+    <Empty
+      title={titles[view]}
+      action={
+        <Button variant="default" onClick={onClear}>
+          {text.clear}
+        </Button>
+      }
+    >
+      {view === 'upcoming' && <Coded>{text.nothingUpcomingAbout}</Coded>}
+    </Empty>
+  );
+}

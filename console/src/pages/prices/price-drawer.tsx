@@ -1,0 +1,220 @@
+/** One model: its price in full, what comes, how it differs from what is published, and how to change it. */
+import { Alert, Drawer, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { Coded } from '../../parts/coded.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { AMOUNT_TEXT, type AmountField, amountsOf, type Price, unitOf, useAmount } from '../../parts/price-amounts.ts';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import type { Priced } from './priced.ts';
+import { SetPrice } from './set-price.tsx';
+import { useDay, useSource } from './source.ts';
+import { TEXT } from './text.ts';
+
+/** It. `name`: which the address names; empty: none. */
+export function PriceDrawer({
+  name,
+  models,
+  onClose,
+}: {
+  readonly name: string;
+  readonly models: readonly Priced[] | undefined;
+  onClose(): void;
+}) {
+  const text = useText(TEXT);
+  const model = models?.find((each) => each.name === name || each.aliases.includes(name));
+  return (
+    <Drawer opened={name !== '' && models !== undefined} onClose={onClose} title={model?.name ?? text.gone}>
+      {model === undefined ? (
+        <Empty title={text.gone}>{text.goneAbout}</Empty>
+      ) : (
+        <Stack key={model.name} gap="md">
+          <Names model={model} />
+          <Consequence model={model} />
+          {model.price !== null && !model.price.free && <Amounts price={model.price} model={model} />}
+          {model.drift.length > 0 && <Drift model={model} />}
+          {model.upcoming.length > 0 && <Upcoming model={model} />}
+          <Places model={model} />
+          <SetPrice model={model} />
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+function Names({ model: { aliases, fallback_of: standsIn } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const said = [
+    ...(aliases.length > 0 ? [text.aliases(aliases.join(', '))] : []),
+    ...(standsIn.length > 0 ? [text.fallbackOf(standsIn.join(', '))] : []),
+  ];
+  if (said.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed">
+      {said.join(' · ')}
+    </Text>
+  );
+}
+
+function Consequence({ model: { calls, unpriced, price, consequence } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  if (!unpriced) return <Text size="sm">{text.calls[calls]}</Text>;
+  return (
+    <Alert
+      color={calls === 'refused' ? 'red' : 'orange'}
+      icon={<IconAlertTriangle />}
+      title={price === null ? text.noPrice : text.fallbackUnpriced}
+    >
+      <Text size="sm">
+        {text.calls[calls]} {text.without(withoutPrice(consequence))}
+      </Text>
+      {calls === 'refused' && (
+        <Text size="sm" mt="xs">
+          <Coded>{text.whatItMeans}</Coded>
+        </Text>
+      )}
+    </Alert>
+  );
+}
+
+/** The names in the gateway's sentence: `Calls are refused (402 …): a, b have no price.` */
+function withoutPrice(consequence: string): string {
+  return /: ([^:]*) (?:has|have) no price/.exec(consequence)?.[1] ?? consequence;
+}
+
+function Amounts({ price, model }: { readonly price: Price; readonly model: Priced }) {
+  const text = useText(TEXT);
+  const sourceText = useSource();
+  const dayText = useDay();
+  const from = model.effective_from;
+  return (
+    <Section
+      flush
+      title={text.price}
+      about={[
+        ...(model.source === null ? [] : [sourceText(model.source)]),
+        ...(from === null ? [] : [text.since(dayText(from))]),
+      ].join(', ')}
+    >
+      <AmountTable price={price} caption={`${text.price}: ${model.name}`} />
+      <Text size="xs" c="dimmed" p="xs">
+        {text.restAsUsual}
+      </Text>
+      <Text size="xs" c="dimmed" px="xs" pb="xs">
+        {text.whole}: {price.text}
+      </Text>
+    </Section>
+  );
+}
+
+function AmountTable({ price, caption }: { readonly price: Price; readonly caption: string }) {
+  const text = useText(TEXT);
+  const words = useText(AMOUNT_TEXT);
+  const amountText = useAmount();
+  const columns: readonly Column<readonly [AmountField, string]>[] = [
+    { key: 'what', title: text.amount, cell: ([field]) => words.fields[field] },
+    {
+      key: 'costs',
+      title: text.costs,
+      align: 'right',
+      cell: ([field, amount]) => (
+        <>
+          {amountText(amount)}{' '}
+          <Text span size="xs" c="dimmed">
+            {words.units[unitOf(field)]}
+          </Text>
+        </>
+      ),
+    },
+  ];
+  return <DataTable caption={caption} columns={columns} rows={amountsOf(price)} rowKey={([field]) => field} />;
+}
+
+function Drift({ model: { drift, published } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const words = useText(AMOUNT_TEXT);
+  const amountText = useAmount();
+  const format = useFormat();
+  const columns: readonly Column<(typeof drift)[number]>[] = [
+    { key: 'what', title: text.amount, cell: ({ field }) => words.fields[field as AmountField] ?? field },
+    {
+      key: 'yours',
+      title: text.configured,
+      align: 'right',
+      cell: ({ configured }) => amountText(configured),
+    },
+    { key: 'listed', title: text.published, align: 'right', cell: (each) => amountText(each.published) },
+    {
+      key: 'difference',
+      title: text.difference,
+      align: 'right',
+      cell: ({ percent }) =>
+        percent === null ? text.isFreeThere : `${percent > 0 ? '+' : ''}${format.percent(percent / 100)}`,
+    },
+  ];
+  return (
+    <Section flush title={text.driftTitle} about={text.driftAbout}>
+      <DataTable caption={text.driftTitle} columns={columns} rows={drift} rowKey={({ field }) => field} />
+      {published !== null && (
+        <Text size="xs" c="dimmed" p="xs">
+          {text.publishedIs(published.text)} ({published.source})
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function Upcoming({ model: { upcoming } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const dayText = useDay();
+  return (
+    <Section flush title={text.upcomingTitle} about={text.upcomingAbout}>
+      {upcoming.map(({ effective_from: from, price, text: whole }) => (
+        <div key={from}>
+          <Text size="sm" fw={600} p="xs">
+            {text.from(dayText(from))}
+          </Text>
+          {price !== null && !price.free ? (
+            <AmountTable price={price} caption={text.from(dayText(from))} />
+          ) : (
+            <Text size="sm" px="xs" pb="xs">
+              {whole}
+            </Text>
+          )}
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+function Places({ model: { channels, name } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const sourceText = useSource();
+  return (
+    <Section title={text.places} about={channels.length > 1 ? text.placesAbout : undefined}>
+      <Stack gap="sm">
+        {channels.map((place) => (
+          <div key={`${place.channel} ${place.model}`}>
+            <Text size="sm">
+              {place.channel}
+              {place.model !== name && (
+                <Text span size="xs" c="dimmed">
+                  {' '}
+                  {text.there(place.model)}
+                </Text>
+              )}
+            </Text>
+            {place.text !== null && (
+              <Text size="xs" c="dimmed">
+                {place.text}
+                {place.source !== null && ` (${sourceText(place.source)})`}
+              </Text>
+            )}
+          </div>
+        ))}
+      </Stack>
+    </Section>
+  );
+}

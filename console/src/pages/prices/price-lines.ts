@@ -1,0 +1,27 @@
+/** Lines of gateway.yaml that price a model. */
+
+import { yamlName } from '../../parts/yaml-name.ts';
+
+/** What a model may sell. */
+export const SOLD = ['tokens', 'images', 'speech', 'sound', 'free'] as const;
+/** One of them. */
+export type Sold = (typeof SOLD)[number];
+
+const PRICES: Readonly<Record<Exclude<Sold, 'free'>, string>> = {
+  tokens: '{ input: 1, output: 4 }',
+  images: '{ perImage: 0.04 }',
+  speech: '{ characters: 15 }',
+  sound: '{ perSecond: 0.0001 }',
+};
+
+/** The lines. `comment`: what the numbers are, for those who read the file. `channel`: where it is served. */
+export function priceLinesOf(
+  model: string,
+  sold: Sold,
+  comment: Readonly<Record<Sold, string>>,
+  channel: string,
+): string {
+  const name = yamlName(model);
+  if (sold === 'free') return `models:\n  ${name}: { from: [${yamlName(channel)}], free: true }   # ${comment.free}`;
+  return `prices:\n  ${name}: ${PRICES[sold]}   # ${comment[sold]}`;
+}

@@ -1,0 +1,130 @@
+/** The models with what they cost, those first that somebody should look at. */
+import { Group, Text, Tooltip } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from '../../parts/price-amounts.ts';
+import { State } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import type { Priced } from './priced.ts';
+import { useDay, useSource } from './source.ts';
+import { TEXT } from './text.ts';
+
+/** What has a column of its own. */
+const OWN: readonly AmountField[] = ['input', 'output', 'cacheRead'];
+
+/** The table. `open`: the name of the model that is looked at. */
+export function PriceTable({
+  rows,
+  open,
+  onOpen,
+  empty,
+}: {
+  readonly rows: readonly Priced[];
+  readonly open: string;
+  onOpen(name: string): void;
+  readonly empty: ReactNode;
+}) {
+  const text = useText(TEXT);
+  const amountText = useAmount();
+  const sourceText = useSource();
+  const dayText = useDay();
+  const amount = (field: 'input' | 'output' | 'cacheRead', from?: 'sm' | 'md'): Column<Priced> => ({
+    key: field,
+    title: text[field],
+    align: 'right',
+    ...(from !== undefined && { from }),
+    cell: ({ price }) => (price?.[field] === undefined ? '–' : amountText(price[field])),
+  });
+  const columns: readonly Column<Priced>[] = [
+    {
+      key: 'model',
+      title: text.model,
+      cell: ({ name, aliases, fallback_of: standsIn }) => (
+        <div className="price-name">
+          {name}
+          {aliases.length > 0 && <Small>{text.aliases(aliases.join(', '))}</Small>}
+          {standsIn.length > 0 && <Small>{text.fallbackOf(standsIn.join(', '))}</Small>}
+        </div>
+      ),
+    },
+    amount('input'),
+    amount('output'),
+    { key: 'note', title: text.note, cell: (model) => <Notes model={model} /> },
+    amount('cacheRead', 'md'),
+    { key: 'others', title: text.others, from: 'md', cell: (model) => <Others model={model} /> },
+    {
+      key: 'source',
+      title: text.source,
+      from: 'sm',
+      cell: ({ source, effective_from: from }) =>
+        source === null ? (
+          '–'
+        ) : (
+          <Text size="xs">
+            {sourceText(source)}
+            {from !== null && `, ${text.since(dayText(from))}`}
+          </Text>
+        ),
+    },
+  ];
+  return (
+    <DataTable
+      caption={text.prices}
+      columns={columns}
+      rows={rows}
+      rowKey={({ name }) => name}
+      open={open}
+      onOpen={({ name }) => onOpen(name)}
+      empty={empty}
+    />
+  );
+}
+
+/** What is to be looked at, in a word. */
+function Notes({ model: { price, unpriced, calls, drift, upcoming } }: { readonly model: Priced }) {
+  const text = useText(TEXT);
+  const words = useText(AMOUNT_TEXT);
+  const dayText = useDay();
+  const next = upcoming[0];
+  return (
+    <Group gap={6}>
+      {price?.free === true && <Text size="sm">{words.free}</Text>}
+      {unpriced && (
+        <Tooltip label={calls === 'refused' ? text.refused : text.freeForNow}>
+          <span>
+            <State mood={calls === 'refused' ? 'bad' : 'warn'}>
+              {price === null ? text.noPrice : text.fallbackUnpriced}
+            </State>
+          </span>
+        </Tooltip>
+      )}
+      {drift.length > 0 && (
+        <Tooltip label={text.driftAbout}>
+          <span>
+            <State mood="warn">{text.driftBadge}</State>
+          </span>
+        </Tooltip>
+      )}
+      {next !== undefined && <State mood="info">{text.upcomingBadge(dayText(next.effective_from))}</State>}
+    </Group>
+  );
+}
+
+function Others({ model: { price } }: { readonly model: Priced }) {
+  const words = useText(AMOUNT_TEXT);
+  const amountText = useAmount();
+  const others = price === null ? [] : amountsOf(price).filter(([field]) => !OWN.includes(field));
+  if (others.length === 0) return <>–</>;
+  const said = others.map(
+    ([field, amount]) => `${words.fields[field]} ${amountText(amount)}${words.short[unitOf(field)]}`,
+  );
+  return <Text size="xs">{said.join(' · ')}</Text>;
+}
+
+function Small({ children }: { readonly children: ReactNode }) {
+  return (
+    <Text span display="block" size="xs" c="dimmed">
+      {children}
+    </Text>
+  );
+}

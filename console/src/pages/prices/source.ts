@@ -1,0 +1,21 @@
+/** Whence a price is, and since when, in words. */
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import type { Priced } from './priced.ts';
+import { TEXT } from './text.ts';
+
+/** Writes a source: where gateway.yaml says it, or in whose list it stands. */
+export function useSource(): (source: NonNullable<Priced['source']>) => string {
+  const { sources } = useText(TEXT);
+  return ({ kind, text }) => (kind === 'published' ? `${sources.published}: ${text}` : sources[kind]);
+}
+
+/** Writes a day that begins at midnight UTC: `2026-01-31`. */
+export function useDay(): (day: string) => string {
+  const { locale } = useFormat();
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+  return (day) => {
+    const at = Date.parse(`${day}T00:00:00Z`);
+    return Number.isNaN(at) ? day : format.format(at);
+  };
+}

@@ -1,0 +1,60 @@
+/** Backup codes, shown once: the dialog stays until somebody says that they are kept. */
+import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
+import { keepFile } from '../../api/client.ts';
+import { useStatus } from '../../api/status.ts';
+import { Snippet } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** Open as long as there are codes. */
+export function BackupCodesDialog({
+  codes,
+  onKept,
+}: {
+  readonly codes: readonly string[] | undefined;
+  onKept(): void;
+}) {
+  const { setup } = useText(TEXT);
+  return (
+    <Modal
+      opened={codes !== undefined}
+      onClose={() => {}}
+      title={setup.backupTitle}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      {codes !== undefined && <BackupCodes codes={codes} onKept={onKept} />}
+    </Modal>
+  );
+}
+
+function BackupCodes({ codes, onKept }: { readonly codes: readonly string[]; onKept(): void }) {
+  const { backup: text } = useText(TEXT);
+  const status = useStatus();
+  const [kept, setKept] = useState(false);
+  const lines = codes.join('\n');
+  const download = (): void => {
+    const name = (status?.system_name ?? 'turnpike').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
+    keepFile(`${name}-backup-codes.txt`, new Blob([`${lines}\n`], { type: 'text/plain' }));
+  };
+  return (
+    <Stack gap="sm">
+      <Text size="sm">{text.about}</Text>
+      <Snippet code={lines} label={text.list} />
+      <Group justify="flex-end">
+        <Button variant="default" leftSection={<IconDownload size={14} />} onClick={download}>
+          {text.download}
+        </Button>
+      </Group>
+      <Group justify="space-between">
+        <Checkbox label={text.kept} checked={kept} onChange={(event) => setKept(event.currentTarget.checked)} />
+        <Button disabled={!kept} onClick={onKept}>
+          {text.done}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,33 @@
+/** One thing of a section: its name, how it stands, what it is about, what can be done. */
+import { Box, Group, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** A row of a section. */
+export function Item({
+  name,
+  state,
+  actions,
+  children,
+}: {
+  readonly name: string;
+  readonly state?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <Group justify="space-between" align="flex-start" gap="xs">
+      <Box flex="1 1 14rem" miw={0}>
+        <Group gap="xs">
+          <Title order={3} size="sm">
+            {name}
+          </Title>
+          {state}
+        </Group>
+        <Text size="sm" c="dimmed" component="div" style={{ overflowWrap: 'anywhere' }}>
+          {children}
+        </Text>
+      </Box>
+      {actions !== undefined && <Group gap="xs">{actions}</Group>}
+    </Group>
+  );
+}

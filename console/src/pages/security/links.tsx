@@ -1,0 +1,106 @@
+/** Accounts elsewhere that sign in to this one. */
+import { Button, Stack } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import { call } from '../../api/client.ts';
+import { leadElsewhere } from '../../api/elsewhere.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { Section } from '../../parts/page.tsx';
+import { State } from '../../parts/values.tsx';
+import type { Self } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { Item } from './item.tsx';
+import { sayDone } from './said.ts';
+import { TEXT } from './text.ts';
+
+interface Link {
+  readonly name: string;
+  readonly label: string;
+  readonly subject: string | undefined;
+  /** One can still sign in with it. */
+  readonly isOffered: boolean;
+}
+
+/** A section of the page; nothing where there is nothing to connect. */
+export function Links({ self }: { readonly self: Self }) {
+  const { links: text } = useText(TEXT);
+  const status = useStatus();
+  const asking = useAsking<Link>();
+  const connect = useDoing(
+    (provider: string) => call('POST /api/oauth/state', { body: { provider, intent: 'bind' } }),
+    {
+      done: ({ url }) => leadElsewhere(url),
+    },
+  );
+  const disconnect = useDoing(
+    (provider: string) => call('DELETE /api/user/unbind/{provider}', { params: { provider } }),
+    {
+      changes: ['GET /api/user/self', 'GET /api/user/sessions'],
+      done() {
+        asking.close();
+        sayDone(text.done);
+      },
+    },
+  );
+  const links = linksOf(status?.oauth_providers ?? [], self.bindings ?? {});
+  if (links.length === 0) return null;
+  return (
+    <Section title={text.title} about={text.about}>
+      <Stack gap="sm">
+        {links.map((link) => (
+          <Item
+            key={link.name}
+            name={link.label}
+            state={link.isOffered ? undefined : <State mood="warn">{text.gone}</State>}
+            actions={
+              link.subject === undefined ? (
+                <Button
+                  variant="default"
+                  rightSection={<IconExternalLink size={14} />}
+                  loading={connect.isPending && connect.variables === link.name}
+                  onClick={() => connect.mutate(link.name)}
+                  aria-label={`${text.connect}: ${link.label}`}
+                >
+                  {text.connect}
+                </Button>
+              ) : (
+                <Button
+                  variant="default"
+                  onClick={() => asking.open(link)}
+                  aria-label={`${text.disconnect}: ${link.label}`}
+                >
+                  {text.disconnect}
+                </Button>
+              )
+            }
+          >
+            {link.subject === undefined ? text.not : text.as(link.subject)}
+          </Item>
+        ))}
+      </Stack>
+      <Confirm
+        opened={asking.opened}
+        title={text.title2(asking.about?.label ?? '')}
+        action={text.disconnect}
+        busy={disconnect.isPending}
+        onConfirm={() => asking.about !== undefined && disconnect.mutate(asking.about.name)}
+        onClose={asking.close}
+      >
+        {text.about2}
+      </Confirm>
+    </Section>
+  );
+}
+
+/** Those that are offered, and those that were and are connected still. */
+function linksOf(
+  offered: readonly { readonly name: string; readonly label: string }[],
+  bindings: Readonly<Record<string, string>>,
+): readonly Link[] {
+  const others = Object.keys(bindings).filter((name) => !offered.some((each) => each.name === name));
+  return [
+    ...offered.map(({ name, label }) => ({ name, label, subject: bindings[name], isOffered: true })),
+    ...others.map((name) => ({ name, label: name, subject: bindings[name], isOffered: false })),
+  ];
+}

@@ -1,0 +1,149 @@
+/** Whether, when and how one is told of a low balance; and whether the own log tells addresses. */
+import { Button, Checkbox, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { type Body, call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { MoneyInput } from '../../parts/money-input.tsx';
+import { Section } from '../../parts/page.tsx';
+import type { Self } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { sayDone } from './said.ts';
+import { TEXT } from './text.ts';
+
+/** What `/api` keeps, as far as this page knows it. */
+interface Settings {
+  readonly notify_type?: 'email' | 'webhook';
+  readonly quota_warning_threshold?: number;
+  readonly webhook_url?: string;
+  readonly webhook_secret_set?: boolean;
+  readonly notification_email?: string;
+  readonly record_ip_log?: boolean;
+}
+
+/** A section of the page. */
+export function Notices({ self }: { readonly self: Self }) {
+  const { notices: text, save, saved } = useText(TEXT);
+  const status = useStatus();
+  const kept = JSON.parse(self.setting) as Settings;
+  const [wanted, setWanted] = useState(kept.quota_warning_threshold !== undefined);
+  const [units, setUnits] = useState<number | null>(kept.quota_warning_threshold ?? null);
+  const [way, setWay] = useState(kept.notify_type ?? 'email');
+  const [to, setTo] = useState(kept.notification_email ?? '');
+  const [url, setUrl] = useState(kept.webhook_url ?? '');
+  const [secret, setSecret] = useState('');
+  const [forget, setForget] = useState(false);
+  const [ips, setIps] = useState(kept.record_ip_log ?? false);
+  const refusal = useFormRefusal('quota_warning_threshold', 'notification_email', 'webhook_url', 'webhook_secret');
+
+  const change = useDoing((body: Body<'PUT /api/user/setting'>) => call('PUT /api/user/setting', { body }), {
+    changes: ['GET /api/user/self'],
+    done: () => sayDone(saved),
+    refused: refusal.refused,
+  });
+  const submit = (): void => {
+    refusal.clear();
+    if (!wanted) {
+      change.mutate({ record_ip_log: ips, quota_warning_threshold: null });
+    } else if (units === null || units <= 0) {
+      refusal.say('quota_warning_threshold', text.amountMissing);
+    } else if (way === 'email' && to.trim() === '' && self.email === '') {
+      refusal.say('notification_email', text.addressMissing);
+    } else {
+      const where =
+        way === 'email'
+          ? { notification_email: to.trim() }
+          : { webhook_url: url.trim(), webhook_secret: forget ? null : secret };
+      change.mutate({ record_ip_log: ips, quota_warning_threshold: units, notify_type: way, ...where });
+    }
+  };
+  return (
+    <Section title={text.title}>
+      <form
+        ref={refusal.form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack gap="sm">
+          <Checkbox label={text.wanted} checked={wanted} onChange={(event) => setWanted(event.currentTarget.checked)} />
+          {wanted && (
+            <>
+              <MoneyInput
+                label={text.below}
+                units={units}
+                onUnits={setUnits}
+                error={refusal.at('quota_warning_threshold')}
+              />
+              <Radio.Group label={text.way} value={way} onChange={(value) => setWay(value as typeof way)}>
+                <Group gap="md" mt={4}>
+                  <Radio value="email" label={text.email} />
+                  <Radio value="webhook" label={text.webhook} />
+                </Group>
+              </Radio.Group>
+              {way === 'email' ? (
+                <>
+                  <TextInput
+                    type="email"
+                    label={text.to}
+                    description={text.toAbout(self.email)}
+                    autoComplete="email"
+                    maxLength={254}
+                    value={to}
+                    onChange={(event) => setTo(event.currentTarget.value)}
+                    error={refusal.at('notification_email')}
+                  />
+                  {status?.letters !== 'sent' && (
+                    <Text size="sm" c="orange">
+                      {status?.letters === 'none' ? text.noLetters : text.logged}
+                    </Text>
+                  )}
+                </>
+              ) : (
+                <>
+                  <TextInput
+                    type="url"
+                    label={text.url}
+                    description={text.urlAbout}
+                    maxLength={2_000}
+                    value={url}
+                    onChange={(event) => setUrl(event.currentTarget.value)}
+                    error={refusal.at('webhook_url')}
+                  />
+                  <TextInput
+                    label={text.secret}
+                    description={kept.webhook_secret_set === true ? text.secretSet : text.secretAbout}
+                    autoComplete="off"
+                    spellCheck={false}
+                    maxLength={500}
+                    disabled={forget}
+                    value={secret}
+                    onChange={(event) => setSecret(event.currentTarget.value)}
+                    error={refusal.at('webhook_secret')}
+                  />
+                  {kept.webhook_secret_set === true && (
+                    <Checkbox
+                      label={text.forget}
+                      checked={forget}
+                      onChange={(event) => setForget(event.currentTarget.checked)}
+                    />
+                  )}
+                </>
+              )}
+            </>
+          )}
+          <Checkbox label={text.ips} checked={ips} onChange={(event) => setIps(event.currentTarget.checked)} />
+          <Refused by={refusal} />
+          <Group justify="flex-end">
+            <Button type="submit" variant="default" loading={change.isPending}>
+              {save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}

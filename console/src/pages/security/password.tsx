@@ -1,0 +1,73 @@
+/** Another password; whoever has none yet sets one. */
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import type { Self } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { sayDone } from './said.ts';
+import { TEXT } from './text.ts';
+
+/** A section of the page. */
+export function Password({ self }: { readonly self: Self }) {
+  const { password: text } = useText(TEXT);
+  const [current, setCurrent] = useState('');
+  const [fresh, setFresh] = useState('');
+  const refusal = useFormRefusal('original_password', 'password');
+  const hasOne = self.has_password !== false;
+  const change = useDoing(
+    () => call('PUT /api/user/self', { body: { password: fresh, ...(hasOne && { original_password: current }) } }),
+    {
+      changes: ['GET /api/user/self', 'GET /api/user/sessions', 'GET /api/user/token/status'],
+      done() {
+        setCurrent('');
+        setFresh('');
+        sayDone(text.done);
+      },
+      refused: refusal.refused,
+    },
+  );
+  return (
+    <Section title={text.title}>
+      <form
+        ref={refusal.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          refusal.clear();
+          change.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          {/* Password managers keep the new one under this name. */}
+          <input type="text" name="username" autoComplete="username" value={self.username} readOnly hidden />
+          {hasOne ? (
+            <PasswordField
+              label={text.current}
+              value={current}
+              onChange={(event) => setCurrent(event.currentTarget.value)}
+              error={refusal.at('original_password')}
+            />
+          ) : (
+            <Text size="sm">{text.none}</Text>
+          )}
+          <PasswordField
+            fresh
+            label={text.fresh}
+            value={fresh}
+            onChange={(event) => setFresh(event.currentTarget.value)}
+            error={refusal.at('password')}
+          />
+          <Refused by={refusal} />
+          <Group justify="flex-end">
+            <Button type="submit" variant="default" loading={change.isPending}>
+              {hasOne ? text.go : text.set}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}

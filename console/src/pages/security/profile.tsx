@@ -1,0 +1,70 @@
+/** What one is called. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Section } from '../../parts/page.tsx';
+import type { Self } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { sayDone } from './said.ts';
+import { TEXT } from './text.ts';
+
+/** A section of the page. */
+export function Profile({ self }: { readonly self: Self }) {
+  const { profile: text, save, saved } = useText(TEXT);
+  const [username, setUsername] = useState(self.username);
+  const [displayName, setDisplayName] = useState(self.display_name);
+  const refusal = useFormRefusal('username', 'display_name');
+  const change = useDoing(
+    () => call('PUT /api/user/self', { body: { username: username.trim(), display_name: displayName.trim() } }),
+    { changes: ['GET /api/user/self'], done: () => sayDone(saved), refused: refusal.refused },
+  );
+  const isSame = username.trim() === self.username && displayName.trim() === self.display_name;
+  return (
+    <Section title={text.title}>
+      <form
+        ref={refusal.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          refusal.clear();
+          change.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label={text.username}
+            description={text.usernameAbout}
+            autoComplete="username"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={200}
+            required
+            withAsterisk={false}
+            value={username}
+            onChange={(event) => setUsername(event.currentTarget.value)}
+            error={refusal.at('username')}
+          />
+          <TextInput
+            label={text.displayName}
+            description={text.displayAbout}
+            autoComplete="name"
+            maxLength={200}
+            value={displayName}
+            onChange={(event) => setDisplayName(event.currentTarget.value)}
+            error={refusal.at('display_name')}
+          />
+          <Text size="sm" c="dimmed">
+            {text.language}
+          </Text>
+          <Refused by={refusal} />
+          <Group justify="flex-end">
+            <Button type="submit" variant="default" disabled={isSame} loading={change.isPending}>
+              {save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,113 @@
+/** Where one is signed in; each of them can be ended. */
+import { Button, Group, Text } from '@mantine/core';
+import { call, type Data } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { deviceOf } from '../../parts/device.ts';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { State, When } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { sayDone } from './said.ts';
+import { TEXT } from './text.ts';
+
+type Session = Data<'GET /api/user/sessions'>[number];
+
+/** A section of the page. */
+export function Sessions() {
+  const { sessions: text } = useText(TEXT);
+  const sessions = useApi('GET /api/user/sessions');
+  const status = useStatus();
+  const asking = useAsking<Session | 'others'>();
+  const changes = ['GET /api/user/sessions'] as const;
+  const endOne = useDoing((id: string) => call('DELETE /api/user/sessions/{id}', { params: { id } }), {
+    changes,
+    done() {
+      asking.close();
+      sayDone(text.ended);
+    },
+  });
+  const endOthers = useDoing(() => call('POST /api/user/sessions/revoke-others'), {
+    changes,
+    done({ revoked_count }) {
+      asking.close();
+      sayDone(text.endedOthers(revoked_count));
+    },
+  });
+
+  const nameOf = ({ user_agent }: Session): string => {
+    const { browser, system } = deviceOf(user_agent);
+    if (browser !== '' && system !== '') return text.on(browser, system);
+    return browser || system || user_agent || text.unknown;
+  };
+  const methodOf = ({ login_method: method }: Session): string => {
+    if (method === 'password') return text.password;
+    if (method === 'passkey') return text.passkey;
+    return status?.oauth_providers.find(({ name }) => name === method)?.label ?? method;
+  };
+  const columns: readonly Column<Session>[] = [
+    {
+      key: 'device',
+      title: text.device,
+      cell: (row) => (
+        <Group gap="xs">
+          <span title={row.user_agent}>{nameOf(row)}</span>
+          {row.current && <State mood="good">{text.this}</State>}
+        </Group>
+      ),
+    },
+    { key: 'method', title: text.method, from: 'md', cell: methodOf },
+    { key: 'ip', title: text.ip, from: 'sm', cell: ({ ip }) => ip },
+    { key: 'since', title: text.since, from: 'md', cell: ({ created_at }) => <When at={created_at} /> },
+    { key: 'seen', title: text.seen, cell: ({ last_active_at }) => <When at={last_active_at} /> },
+    {
+      key: 'actions',
+      title: text.actions,
+      quiet: true,
+      align: 'right',
+      cell: (row) =>
+        !row.current && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            onClick={() => asking.open(row)}
+            aria-label={text.endOne(nameOf(row))}
+          >
+            {text.end}
+          </Button>
+        ),
+    },
+  ];
+  const about = asking.about;
+  const isOne = about !== undefined && about !== 'others';
+  return (
+    <Section
+      flush
+      title={text.title}
+      about={text.about}
+      actions={
+        (sessions.data?.length ?? 0) > 1 && (
+          <Button variant="default" onClick={() => asking.open('others')}>
+            {text.endOthers}
+          </Button>
+        )
+      }
+    >
+      <Loaded query={sessions}>
+        {(rows) => <DataTable caption={text.title} columns={columns} rows={rows} rowKey={({ sid }) => sid} />}
+      </Loaded>
+      <Confirm
+        opened={asking.opened}
+        title={isOne ? text.endTitle : text.othersTitle}
+        action={isOne ? text.end : text.endOthers}
+        busy={endOne.isPending || endOthers.isPending}
+        onConfirm={() => (isOne ? endOne.mutate(about.sid) : endOthers.mutate())}
+        onClose={asking.close}
+      >
+        <Text size="sm">{isOne ? text.endAbout(nameOf(about)) : text.othersAbout}</Text>
+      </Confirm>
+    </Section>
+  );
+}

@@ -1,0 +1,94 @@
+/** The authenticator: on or off, its backup codes, and what can be done about them. */
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { call, type Data } from '../../api/client.ts';
+import { State } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { BackupCodesDialog } from './backup-codes.tsx';
+import { CodeDialog } from './code-dialog.tsx';
+import { Item } from './item.tsx';
+import { sayDone } from './said.ts';
+import { TEXT } from './text.ts';
+import { TwoFactorSetup } from './two-factor-setup.tsx';
+
+/** So few backup codes are left that new ones are due. */
+const FEW = 3;
+
+/** `isFirst`: there is no other second factor, and this is what the page wants done. */
+export function TwoFactor({
+  status,
+  isFirst,
+}: {
+  readonly status: Data<'GET /api/user/2fa/status'>;
+  readonly isFirst: boolean;
+}) {
+  const { totp: text, on, off } = useText(TEXT);
+  const [open, setOpen] = useState<'' | 'setup' | 'disable' | 'renew'>('');
+  const [codes, setCodes] = useState<readonly string[]>();
+  const { enabled, locked, backup_codes_remaining: left = 0 } = status;
+  const close = (): void => setOpen('');
+  return (
+    <>
+      <Item
+        name={text.name}
+        state={<State mood={enabled ? 'good' : 'idle'}>{enabled ? on : off}</State>}
+        actions={
+          enabled ? (
+            <>
+              <Button variant="default" onClick={() => setOpen('renew')}>
+                {text.renew}
+              </Button>
+              <Button variant="default" onClick={() => setOpen('disable')}>
+                {text.disable}
+              </Button>
+            </>
+          ) : (
+            <Button {...(!isFirst && { variant: 'default' })} onClick={() => setOpen('setup')}>
+              {text.setUp}
+            </Button>
+          )
+        }
+      >
+        {enabled ? text.codesLeft(left) : text.about}
+        {enabled && left <= FEW && ` ${text.fewLeft}`}
+        {locked && ` ${text.locked}`}
+      </Item>
+      <TwoFactorSetup
+        opened={open === 'setup'}
+        onClose={close}
+        onEnabled={(made) => {
+          close();
+          setCodes(made);
+          sayDone(text.enabled);
+        }}
+      />
+      <CodeDialog
+        opened={open === 'disable'}
+        title={text.disable}
+        about={text.disableAbout}
+        action={text.disable}
+        danger
+        backup
+        work={(code) => call('POST /api/user/2fa/disable', { body: { code } })}
+        onDone={() => {
+          close();
+          sayDone(text.disabled);
+        }}
+        onClose={close}
+      />
+      <CodeDialog
+        opened={open === 'renew'}
+        title={text.renew}
+        about={text.renewAbout}
+        action={text.renewGo}
+        work={(code) => call('POST /api/user/2fa/backup_codes', { body: { code } })}
+        onDone={({ backup_codes }) => {
+          close();
+          setCodes(backup_codes);
+        }}
+        onClose={close}
+      />
+      <BackupCodesDialog codes={codes} onKept={() => setCodes(undefined)} />
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+/** A forgotten password: asks for a letter with a link. Whether anybody has the address is not told. */
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Empty } from '../../parts/notes.tsx';
+import { useText } from '../../text.ts';
+import { Frame } from './frame.tsx';
+import { TEXT } from './text.ts';
+
+/** The page. */
+export function Forgot() {
+  const { forgot: text, backToSignIn } = useText(TEXT);
+  const status = useStatus();
+  const [sent, setSent] = useState('');
+  const back = (
+    <Group justify="center">
+      <Anchor component={Link} href="/login" size="sm">
+        {backToSignIn}
+      </Anchor>
+    </Group>
+  );
+  if (status?.letters === 'none')
+    return (
+      <Frame title={text.title} below={back}>
+        <Empty title={text.none}>{text.noneAbout}</Empty>
+      </Frame>
+    );
+  return (
+    <Frame title={sent === '' ? text.title : text.sent} below={back}>
+      {sent === '' ? (
+        <AskForm onSent={setSent} />
+      ) : (
+        <>
+          <Text size="sm" role="status">
+            {status?.letters === 'logged' ? text.logged : text.sentAbout(sent)}
+          </Text>
+          <Button variant="default" size="sm" onClick={() => setSent('')}>
+            {text.again}
+          </Button>
+        </>
+      )}
+    </Frame>
+  );
+}
+
+function AskForm({ onSent }: { onSent(email: string): void }) {
+  const text = useText(TEXT).forgot;
+  const [email, setEmail] = useState('');
+  const refusal = useFormRefusal('email');
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+  const ask = useDoing(() => call('GET /api/reset_password', { search: { email: email.trim() } }), {
+    done: () => onSent(email.trim()),
+    refused: refusal.refused,
+  });
+  return (
+    <form
+      ref={refusal.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        refusal.clear();
+        ask.mutate();
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput
+          ref={first}
+          type="email"
+          label={text.email}
+          autoComplete="email"
+          maxLength={254}
+          required
+          withAsterisk={false}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          error={refusal.at('email')}
+        />
+        <Refused by={refusal} />
+        <Button type="submit" size="sm" loading={ask.isPending} fullWidth>
+          {text.go}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,59 @@
+/** What stands around every page for whoever is not signed in: the name of the gateway, language, colours, and one box. */
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { Link } from 'wouter';
+import { useStatus } from '../../api/status.ts';
+import { ColorMenu, LanguageButton } from '../../shell/shell.tsx';
+
+/** A page. `below`: what stands under its box. */
+export function Frame({
+  title,
+  about,
+  below,
+  children,
+}: {
+  readonly title: string;
+  readonly about?: ReactNode;
+  readonly below?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const status = useStatus();
+  const name = status?.system_name ?? 'Turnpike';
+  useEffect(() => {
+    document.title = `${title} · ${name}`;
+  }, [title, name]);
+  return (
+    <>
+      <Group component="header" justify="space-between" wrap="nowrap" gap="xs" px="sm" h={48}>
+        <Link href="/" className="brand">
+          <img src="./icon.svg" alt="" width={24} height={24} />
+          <Text fw={600} truncate>
+            {name}
+          </Text>
+        </Link>
+        <Group gap={4} wrap="nowrap">
+          <LanguageButton />
+          <ColorMenu />
+        </Group>
+      </Group>
+      <Box component="main" px="sm" pt={{ base: 'md', sm: '8vh' }} pb="xl">
+        <Stack maw={400} mx="auto" gap="md">
+          <Box className="section" p="lg">
+            <Stack gap="md">
+              <Box>
+                <Title order={1}>{title}</Title>
+                {about !== undefined && (
+                  <Text size="sm" c="dimmed">
+                    {about}
+                  </Text>
+                )}
+              </Box>
+              {children}
+            </Stack>
+          </Box>
+          {below}
+        </Stack>
+      </Box>
+    </>
+  );
+}

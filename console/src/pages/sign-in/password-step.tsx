@@ -1,0 +1,75 @@
+/** The first step of a sign-in: name and password. */
+import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import { useText } from '../../text.ts';
+import { useEntered } from './entered.ts';
+import type { Half } from './second-step.tsx';
+import { TEXT } from './text.ts';
+
+/** `onHalf`: a code is wanted, too. */
+export function PasswordStep({ onHalf }: { onHalf(half: Half): void }) {
+  const text = useText(TEXT);
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const entered = useEntered();
+  const refusal = useFormRefusal('username');
+  const first = useRef<HTMLInputElement>(null);
+  const secret = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+  const signIn = useDoing(() => call('POST /api/user/login', { body: { username: name.trim(), password } }), {
+    done: (answer) => ('require_2fa' in answer ? onHalf(answer) : entered()),
+    refused(why) {
+      refusal.refused(why);
+      // Which of the two is wrong is not told; most often it is this one.
+      if (why.code === 'wrong_credentials') secret.current?.select();
+      return true;
+    },
+  });
+  return (
+    <form
+      ref={refusal.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        refusal.clear();
+        signIn.mutate();
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput
+          ref={first}
+          label={text.name}
+          autoComplete="username"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          maxLength={254}
+          required
+          withAsterisk={false}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={refusal.at('username')}
+        />
+        <PasswordField
+          ref={secret}
+          label={text.password}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        <Refused by={refusal} />
+        <Button type="submit" size="sm" loading={signIn.isPending} fullWidth>
+          {text.signIn}
+        </Button>
+        <Group justify="center">
+          <Anchor component={Link} href="/forgot" size="sm">
+            {text.forgotLink}
+          </Anchor>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

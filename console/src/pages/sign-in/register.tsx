@@ -1,0 +1,148 @@
+/** Making an account: with an invitation, or a proven e-mail address, where the gateway wants one. */
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { call, type Data } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { EmailProof } from '../../parts/email-proof.tsx';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import { useText } from '../../text.ts';
+
+import { useEntered } from './entered.ts';
+import { Frame } from './frame.tsx';
+import { TEXT } from './text.ts';
+
+/** The page. */
+export function Register() {
+  const text = useText(TEXT);
+  const status = useApi('GET /api/status', undefined, { staleTime: Number.POSITIVE_INFINITY });
+  return (
+    <Frame
+      title={text.register.title}
+      below={
+        <Group gap={4} justify="center">
+          <Text size="sm">{text.haveAccount}</Text>
+          <Anchor component={Link} href="/login" size="sm">
+            {text.backToSignIn}
+          </Anchor>
+        </Group>
+      }
+    >
+      <Loaded query={status}>
+        {(data) =>
+          data.register_enabled ? (
+            <RegisterForm status={data} />
+          ) : (
+            <Empty title={text.register.closed}>{text.register.closedAbout}</Empty>
+          )
+        }
+      </Loaded>
+    </Frame>
+  );
+}
+
+function RegisterForm({ status }: { readonly status: Data<'GET /api/status'> }) {
+  const text = useText(TEXT);
+  const [search] = useSearchParams();
+  const [, go] = useLocation();
+  const [form, setForm] = useState({
+    username: '',
+    password: '',
+    invite: search.get('invite') ?? '',
+    email: '',
+    code: '',
+  });
+  const change = (part: Partial<typeof form>): void => setForm((before) => ({ ...before, ...part }));
+  const { username, password, invite, email, code } = form;
+  const { invitation_required: invited, email_verification: proven } = status;
+  const refusal = useFormRefusal('username', 'password', 'email', 'verification_code', 'invite_code');
+  const entered = useEntered();
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+
+  const enter = useDoing(() => call('POST /api/user/login', { body: { username, password } }), {
+    done: entered,
+    // The account is there all the same.
+    refused: () => {
+      go('/login?done=registered', { replace: true });
+      return true;
+    },
+  });
+  const register = useDoing(
+    () =>
+      call('POST /api/user/register', {
+        body: {
+          username,
+          password,
+          ...(invited && { invite_code: invite.trim() }),
+          ...(proven && { email: email.trim(), verification_code: code.trim() }),
+        },
+      }),
+    { done: () => enter.mutate(), refused: refusal.refused },
+  );
+  return (
+    <form
+      ref={refusal.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        refusal.clear();
+        register.mutate();
+      }}
+    >
+      <Stack gap="sm">
+        {invited && (
+          <TextInput
+            ref={invite === '' ? first : undefined}
+            label={text.register.invitation}
+            description={text.register.invitationAbout}
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={64}
+            required
+            withAsterisk={false}
+            value={invite}
+            onChange={(event) => change({ invite: event.currentTarget.value })}
+            error={refusal.at('invite_code')}
+          />
+        )}
+        <TextInput
+          ref={invited && invite === '' ? undefined : first}
+          label={text.register.username}
+          description={text.register.usernameAbout}
+          autoComplete="username"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          maxLength={200}
+          required
+          withAsterisk={false}
+          value={username}
+          onChange={(event) => change({ username: event.currentTarget.value })}
+          error={refusal.at('username')}
+        />
+        <PasswordField
+          fresh
+          label={text.password}
+          value={password}
+          onChange={(event) => change({ password: event.currentTarget.value })}
+          error={refusal.at('password')}
+        />
+        {proven && (
+          <EmailProof
+            about={text.register.emailAbout}
+            email={email}
+            code={code}
+            onChange={change}
+            errors={{ email: refusal.at('email'), code: refusal.at('verification_code') }}
+          />
+        )}
+        <Refused by={refusal} />
+        <Button type="submit" size="sm" loading={register.isPending || enter.isPending} fullWidth>
+          {text.register.go}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

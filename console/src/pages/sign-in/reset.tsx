@@ -1,0 +1,94 @@
+/** What the link of the letter leads to: a new password is chosen. */
+import { Button, Stack } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Empty } from '../../parts/notes.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import { useText } from '../../text.ts';
+import { Frame } from './frame.tsx';
+import { TEXT } from './text.ts';
+
+/** The page. */
+export function Reset() {
+  const text = useText(TEXT).reset;
+  const [search] = useSearchParams();
+  const [email, token] = [search.get('email') ?? '', search.get('code') ?? ''];
+  const another = (
+    <Button component={Link} href="/forgot" variant="default" size="sm">
+      {text.another}
+    </Button>
+  );
+  if (email === '' || token === '')
+    return (
+      <Frame title={text.title}>
+        <Empty title={text.broken} action={another}>
+          {text.brokenAbout}
+        </Empty>
+      </Frame>
+    );
+  return (
+    <Frame title={text.title} about={text.about(email)}>
+      <ResetForm email={email} token={token} another={another} />
+    </Frame>
+  );
+}
+
+function ResetForm({
+  email,
+  token,
+  another,
+}: {
+  readonly email: string;
+  readonly token: string;
+  readonly another: React.ReactNode;
+}) {
+  const text = useText(TEXT).reset;
+  const [, go] = useLocation();
+  const [password, setPassword] = useState('');
+  const [dead, setDead] = useState(false);
+  const refusal = useFormRefusal('password');
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => first.current?.focus(), []);
+  const reset = useDoing(() => call('POST /api/user/reset', { body: { email, token, password } }), {
+    // The code does not stay in the history of the browser.
+    done: () => go('/login?done=reset', { replace: true }),
+    refused(why) {
+      setDead(why.code === 'reset_refused');
+      return refusal.refused(why);
+    },
+  });
+  return (
+    <form
+      ref={refusal.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        refusal.clear();
+        reset.mutate();
+      }}
+    >
+      <Stack gap="sm">
+        {/* Password managers keep the new one under this name. */}
+        <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
+        <PasswordField
+          fresh
+          ref={first}
+          label={text.password}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={refusal.at('password')}
+        />
+        <Refused by={refusal} />
+        {dead ? (
+          another
+        ) : (
+          <Button type="submit" size="sm" loading={reset.isPending} fullWidth>
+            {text.go}
+          </Button>
+        )}
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,72 @@
+/** The second step of a sign-in: a code of the authenticator, or a backup code. */
+import { Button, Stack, Text } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { call, type Data } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { sentenceOf } from '../../api/refusals.ts';
+import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
+import { CodeField } from '../../parts/secret-fields.tsx';
+import { useLanguage } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { useEntered } from './entered.ts';
+import { Frame } from './frame.tsx';
+import { TEXT } from './text.ts';
+
+/** What the first step answered. */
+export type Half = Extract<Data<'POST /api/user/login'>, { require_2fa: true }>;
+
+/** `half` undefined: the first step was elsewhere, and a cookie remembers it. */
+export function SecondStep({ half, onRestart }: { readonly half: Half | undefined; onRestart(why?: string): void }) {
+  const text = useText(TEXT).second;
+  const language = useLanguage();
+  const format = useFormat();
+  const entered = useEntered();
+  const [code, setCode] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const refusal = useFormRefusal('code');
+  const body = half === undefined ? { code } : { code, flow_token: half.flow_token };
+  const finish = useDoing(() => call('POST /api/user/login/2fa', { body }), {
+    done: entered,
+    refused(why) {
+      if (why.code === 'sign_in_expired') onRestart(sentenceOf(why, language));
+      else refusal.refused(why);
+      return true;
+    },
+  });
+  return (
+    <Frame title={text.title} about={half === undefined ? text.aboutElsewhere : text.about}>
+      <form
+        ref={refusal.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          refusal.clear();
+          finish.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <CodeField
+            ref={field}
+            backup
+            value={code}
+            onChange={(event) => setCode(event.currentTarget.value)}
+            error={refusal.at('code')}
+          />
+          <Refused by={refusal} />
+          <Button type="submit" size="sm" loading={finish.isPending} fullWidth>
+            {text.go}
+          </Button>
+          <Button variant="default" size="sm" fullWidth onClick={() => onRestart()}>
+            {text.restart}
+          </Button>
+          {half !== undefined && (
+            <Text size="xs" c="dimmed" ta="center">
+              {text.until(format.clock(half.expires_at))}
+            </Text>
+          )}
+        </Stack>
+      </form>
+    </Frame>
+  );
+}

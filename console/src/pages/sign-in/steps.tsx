@@ -1,0 +1,83 @@
+/** The sign-in: a password, a passkey or an account elsewhere, and a code after that where one is wanted. */
+import { Alert, Anchor, Divider, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { sentenceOfCode } from '../../api/refusals.ts';
+import { useStatus } from '../../api/status.ts';
+import { useAddress } from '../../parts/address.ts';
+import { useLanguage } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { FirstStart } from './first-start.tsx';
+import { Frame } from './frame.tsx';
+import { OtherWays } from './other-ways.tsx';
+import { PasswordStep } from './password-step.tsx';
+import { type Half, SecondStep } from './second-step.tsx';
+import { TEXT } from './text.ts';
+
+/** Both steps of it. */
+export function SignInSteps() {
+  const text = useText(TEXT);
+  const language = useLanguage();
+  // `step` and `error` are what a sign-in elsewhere comes back with; `done` what another page here was left with.
+  const [address, change] = useAddress({ step: '', error: '', done: '' });
+  const [half, setHalf] = useState<Half>();
+  const [over, setOver] = useState<string>();
+  const status = useStatus();
+
+  const home = httpsHome(status?.server_address ?? '');
+
+  const restart = (why?: string): void => {
+    setHalf(undefined);
+    setOver(why);
+    change({ step: '', error: '', done: '' });
+  };
+  if (half !== undefined || address.step === '2fa') return <SecondStep half={half} onRestart={restart} />;
+
+  const problem = over ?? (address.error === '' ? undefined : (sentenceOfCode(address.error, language) ?? text.failed));
+  const good =
+    address.done === 'registered' ? text.done.registered : address.done === 'reset' ? text.done.reset : undefined;
+  return (
+    <Frame title={text.signIn} below={<FirstStart />}>
+      {home !== undefined && (
+        <Alert color="orange" p="xs">
+          {text.onlyHttps} <Anchor href={home}>{home}</Anchor>
+        </Alert>
+      )}
+      {problem !== undefined && (
+        <Alert color="red" p="xs">
+          {problem}
+        </Alert>
+      )}
+      {good !== undefined && (
+        <Alert color="pine" p="xs" role="status">
+          {good}
+        </Alert>
+      )}
+      <PasswordStep
+        onHalf={(given) => {
+          setOver(undefined);
+          setHalf(given);
+        }}
+      />
+      {status !== undefined && (status.passkey_login || status.oauth_providers.length > 0) && (
+        <Stack gap="xs">
+          <Divider label={text.or} />
+          <OtherWays providers={status.oauth_providers} />
+        </Stack>
+      )}
+      {status?.register_enabled === true && (
+        <Group gap={4} justify="center">
+          <Text size="sm">{text.newHere}</Text>
+          <Anchor component={Link} href="/register" size="sm">
+            {text.registerLink}
+          </Anchor>
+        </Group>
+      )}
+    </Frame>
+  );
+}
+
+/** Where the console is for https alone and this page came without: its cookies would never come back. Else undefined. */
+function httpsHome(address: string): string | undefined {
+  return address.startsWith('https:') && location.protocol === 'http:' ? `${address}/console/` : undefined;
+}

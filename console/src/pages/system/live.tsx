@@ -1,0 +1,135 @@
+/** The calls that run now: they come at the end, and those that end stay while somebody points at the list. */
+import { Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { type Steady, useSteadyRows } from './steady.ts';
+import { TEXT } from './text.ts';
+
+type Live = Data<'GET /api/log/live'>;
+type Call = Live['items'][number];
+
+const MOODS = { waiting: 'idle', asking: 'info', answering: 'good' } as const;
+
+/** The list. `every`: milliseconds between two looks; false: it holds still. */
+export function LiveCalls({ every }: { readonly every: number | false }) {
+  const text = useText(TEXT);
+  const live = useApi('GET /api/log/live', undefined, { refetchInterval: every });
+  const [held, setHeld] = useState(false);
+  return (
+    <Section flush title={text.live} about={text.liveAbout}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it does nothing; it is only noticed that somebody is there */}
+      <div
+        className="live"
+        onPointerEnter={() => setHeld(true)}
+        onPointerLeave={() => setHeld(false)}
+        onFocus={() => setHeld(true)}
+        onBlur={() => setHeld(false)}
+      >
+        <Loaded query={live} height={80}>
+          {(data) => <LiveTable live={data} held={held} />}
+        </Loaded>
+      </div>
+    </Section>
+  );
+}
+
+function LiveTable({ live: { items, total }, held }: { readonly live: Live; readonly held: boolean }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const oldestFirst = useMemo(() => items.toReversed(), [items]);
+  const rows = useSteadyRows(oldestFirst, held);
+  const columns: readonly Column<Steady<Call>>[] = [
+    {
+      key: 'model',
+      title: text.model,
+      cell: ({ row: { model, style, stream } }) => (
+        <>
+          {model === '' ? text.passage : model}
+          <Text span display="block" size="xs" c="dimmed">
+            {[style, ...(stream ? [text.stream] : [])].filter((word) => word !== '').join(' · ')}
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'phase',
+      title: text.phase,
+      cell: ({ row: { phase }, ended }) =>
+        ended ? (
+          <State mood="idle">{text.phases.ended}</State>
+        ) : (
+          <State mood={MOODS[phase]}>{text.phases[phase]}</State>
+        ),
+    },
+    { key: 'running', title: text.running, align: 'right', cell: ({ row }) => format.duration(row.ms) },
+    {
+      key: 'who',
+      title: text.who,
+      from: 'sm',
+      cell: ({ row: { username, token_name: key } }) => (
+        <>
+          {username}
+          <Text span display="block" size="xs" c="dimmed">
+            {key}
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'channel',
+      title: text.channel,
+      from: 'sm',
+      cell: ({ row: { channel, attempts } }) => (
+        <>
+          {channel ?? '–'}
+          {attempts > 1 && (
+            <Text span display="block" size="xs" c="dimmed">
+              {text.attempt(format.number(attempts))}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'tokens',
+      title: text.tokens,
+      align: 'right',
+      from: 'md',
+      cell: ({ row }) => format.number(row.output_tokens),
+    },
+    {
+      key: 'started',
+      title: text.started,
+      align: 'right',
+      from: 'md',
+      cell: ({ row }) => format.clock(row.started_at_ms / 1_000),
+    },
+  ];
+  return (
+    <>
+      <DataTable
+        caption={text.live}
+        columns={columns}
+        rows={rows}
+        rowKey={({ row }) => row.id}
+        empty={
+          <Text size="sm" c="dimmed" p="md">
+            {text.liveNone}
+          </Text>
+        }
+      />
+      {total > items.length && (
+        <Text size="xs" c="dimmed" p="xs">
+          {text.liveMore(format.number(items.length), format.number(total))}
+        </Text>
+      )}
+    </>
+  );
+}

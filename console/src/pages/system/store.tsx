@@ -1,0 +1,73 @@
+/** The database: how large it is, what is left of the disk, whether it can be written, and how long it keeps things. */
+import { Text } from '@mantine/core';
+import { Section } from '../../parts/page.tsx';
+import { Meter } from '../../parts/values.tsx';
+import { type Format, useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { diskMood, sizeMood, type Vitals, writingMood } from './judge.ts';
+import { Reading } from './reading.tsx';
+import { TEXT } from './text.ts';
+
+/** Its figures. */
+export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const { name, bytes, log_bytes: log, disk_free: free, disk_total: total, writable, waiting } = vitals.store;
+  return (
+    <Section flush title={text.store} about={name}>
+      <Reading
+        name={text.size}
+        mood={sizeMood(vitals)}
+        about={text.sizeAbout}
+        value={bytes === null || log === null ? text.unknown : text.sizeValue(format.bytes(bytes), format.bytes(log))}
+      />
+      <Reading
+        name={text.disk}
+        mood={diskMood(vitals)}
+        about={text.diskAbout}
+        {...((free === null || total === null) && { value: text.unknown })}
+      >
+        {free !== null && total !== null && (
+          <Meter label={text.diskFree(format.bytes(free))} used={total - free} limit={total} show={format.bytes} />
+        )}
+      </Reading>
+      <Reading
+        name={text.writable}
+        mood={writingMood(vitals)}
+        about={writable ? text.writableAbout : text.writableNot}
+        value={`${writable ? text.writableValue.yes : text.writableValue.no} · ${text.waiting(format.number(waiting))}`}
+      />
+      <Reading name={text.keeps} mood="info" about={text.keepsAbout}>
+        <Keeps keeps={vitals.keeps} />
+      </Reading>
+    </Section>
+  );
+}
+
+function Keeps({ keeps }: { readonly keeps: Vitals['keeps'] }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const sections = Object.entries(keeps);
+  if (sections.length === 0) return <Text size="sm">{text.keepsNone}</Text>;
+  return (
+    <dl className="reading-list">
+      {sections.map(([section, keep]) => (
+        <div key={section}>
+          <dt>{text.sections[section as keyof typeof text.sections] ?? section}</dt>
+          <dd>{lengthOf(keep, format) ?? text.nothingKept}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const UNITS = { ms: 'millisecond', s: 'second', m: 'minute', h: 'hour', d: 'day' } as const;
+
+/** `90d` as people say it; undefined: no time at all. */
+function lengthOf(written: string, { locale }: Format): string | undefined {
+  const [, count = '', unit = ''] = /^(\d+)(ms|s|m|h|d)?$/.exec(written) ?? [];
+  if (Number(count) === 0 && count !== '') return undefined;
+  const word = UNITS[unit as keyof typeof UNITS];
+  if (word === undefined) return written;
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: word, unitDisplay: 'long' }).format(Number(count));
+}

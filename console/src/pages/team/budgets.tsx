@@ -1,0 +1,106 @@
+/** How the budgets of departments stand. */
+import { Box, Progress } from '@mantine/core';
+import type { Data } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { DataTable, Pager } from '../../parts/data-table.tsx';
+import { useDepartments } from '../../parts/department-select.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Money } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { CsvButton } from './csv-button.tsx';
+import { NoDepartments } from './no-departments.tsx';
+import { TEXT } from './text.ts';
+import { type Change, searchOf, type View } from './view.ts';
+
+type Row = Data<'GET /api/team/budgets'>['items'][number];
+const PAGE_SIZE = 25;
+
+/** The part. */
+export function Budgets({ view, change }: { readonly view: View; change(change: Change): void }) {
+  const text = useText(TEXT);
+  const { locale } = useFormat();
+  const paths = new Map(useDepartments()?.map(({ id, path }) => [id, path]));
+  const budgets = useApi('GET /api/team/budgets', { search: searchOf(view) }, { refetchOnWindowFocus: false });
+  const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const period = (row: Row): string =>
+    row.period === 'month' && row.period_start !== null ? month.format(row.period_start * 1_000) : text.budgets.total;
+  const nameOf = (row: Row): string => paths.get(row.department_id) ?? row.name;
+  return (
+    <Section
+      title={text.budgets.title}
+      about={text.budgets.about}
+      flush
+      actions={<CsvButton of="GET /api/team/budgets" view={view} what={text.budgets.title} />}
+    >
+      <Loaded query={budgets} height={240}>
+        {({ items }) => {
+          const rows = items.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)) || a.period.localeCompare(b.period));
+          const page = Math.min(view.page, Math.max(1, Math.ceil(rows.length / PAGE_SIZE)));
+          return (
+            <>
+              <DataTable
+                caption={text.budgets.title}
+                rows={rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+                rowKey={(row) => `${row.department_id} ${row.period}`}
+                empty={<NoDepartments />}
+                columns={[
+                  { key: 'name', title: text.department, cell: nameOf },
+                  { key: 'period', title: text.budgets.period, from: 'sm', cell: period },
+                  {
+                    key: 'budget',
+                    title: text.budgets.budget,
+                    align: 'right',
+                    cell: ({ budget }) => (budget === null ? text.forecast.none : <Money units={budget} />),
+                  },
+                  {
+                    key: 'used',
+                    title: text.budgets.used,
+                    align: 'right',
+                    from: 'sm',
+                    cell: ({ used }) => <Money units={used} />,
+                  },
+                  {
+                    key: 'left',
+                    title: text.budgets.left,
+                    align: 'right',
+                    cell: ({ remaining }) => (remaining === null ? '–' : <Money units={remaining} />),
+                  },
+                  { key: 'share', title: text.budgets.share, align: 'right', from: 'md', cell: UsedShare },
+                  {
+                    key: 'spent',
+                    title: text.budgets.spent,
+                    align: 'right',
+                    from: 'md',
+                    cell: ({ spent }) => <Money units={spent} />,
+                  },
+                ]}
+              />
+              {rows.length > PAGE_SIZE && (
+                <Pager
+                  page={page}
+                  pageSize={PAGE_SIZE}
+                  total={rows.length}
+                  onPage={(next) => change({ page: `${next}` })}
+                />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}
+
+function UsedShare({ percentage }: Row) {
+  const format = useFormat();
+  if (percentage === null) return '–';
+  const color = percentage >= 100 ? 'red.8' : percentage >= 80 ? 'orange.8' : 'pine';
+  return (
+    <Box>
+      <span className="number">{format.percent(percentage / 100)}</span>
+      <Progress value={Math.min(100, percentage)} color={color} size="sm" miw={80} mt={2} aria-hidden />
+    </Box>
+  );
+}

@@ -1,0 +1,38 @@
+/** Saves what a part of the page shows as a file; `/api` asks for the second check first. */
+import { Button } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { type Operation, saveFile } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { dateOf } from '../../parts/range.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+import { searchOf, type View } from './view.ts';
+
+/** The button. `what`: the name of what it saves, for whoever reads by ear. */
+export function CsvButton({
+  of,
+  view,
+  what,
+  more,
+}: {
+  readonly of: Operation & `GET /api/team/${string}`;
+  readonly view: View;
+  readonly what: string;
+  readonly more?: Readonly<Record<string, string | number>>;
+}) {
+  const text = useText(TEXT);
+  const { range } = view;
+  const name = `team-${of.slice(of.lastIndexOf('/') + 1)}-${dateOf(range.start)}-${dateOf(range.end)}.csv`;
+  const save = useDoing(() => saveFile(of, name, { search: { ...searchOf(view), ...more, format: 'csv' } }));
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={14} />}
+      loading={save.isPending}
+      onClick={() => save.mutate()}
+      aria-label={text.csvOf(what)}
+    >
+      {text.csv}
+    </Button>
+  );
+}

@@ -1,0 +1,192 @@
+/** What the month will come to, department by department, and whether budgets last. */
+import { Group, Text, Tooltip } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { useDepartments } from '../../parts/department-select.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Money, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { BurnDown } from './burn-down.tsx';
+import { NoDepartments } from './no-departments.tsx';
+import { type Budget, type DepartmentForecast, MOODS, outlookOf, type Forecast as Told } from './outlook.ts';
+import { TEXT } from './text.ts';
+import type { Change, View } from './view.ts';
+
+/** A department with one of its budgets; everybody is number 0. */
+interface Row {
+  readonly of: Omit<DepartmentForecast, 'budgets' | 'parent_id'>;
+  readonly budget: Budget | undefined;
+  /** Another budget of the same department is in the row above. */
+  readonly again: boolean;
+}
+const PAGE_SIZE = 25;
+
+/** The part. */
+export function Forecast({ view, change }: { readonly view: View; change(change: Change): void }) {
+  const text = useText(TEXT);
+  const forecast = useApi('GET /api/team/forecast', undefined, { refetchOnWindowFocus: false });
+  const paths = useDepartments();
+  return (
+    <Loaded query={forecast} height={480}>
+      {(told) => {
+        const path = new Map(paths?.map(({ id, path }) => [id, path]));
+        const nameOf = (id: number, name: string): string =>
+          id === 0 ? text.forecast.everybody : (path.get(id) ?? name);
+        const rows = rowsOf(told, nameOf);
+        const page = Math.min(view.page, Math.ceil(rows.length / PAGE_SIZE));
+        return (
+          <>
+            <BurnDown told={told} view={view} change={change} nameOf={nameOf} />
+            <Section
+              title={text.forecast.title}
+              about={`${text.forecast.about} ${told.departments.length > 0 ? text.forecast.show : ''}`}
+              flush
+            >
+              <Table
+                told={told}
+                rows={rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+                nameOf={nameOf}
+                change={change}
+                view={view}
+              />
+              {rows.length > PAGE_SIZE && (
+                <Pager
+                  page={page}
+                  pageSize={PAGE_SIZE}
+                  total={rows.length}
+                  onPage={(next) => change({ page: `${next}` })}
+                />
+              )}
+              {told.departments.length === 0 && <NoDepartments />}
+            </Section>
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function rowsOf(told: Told, nameOf: (id: number, name: string) => string): readonly Row[] {
+  const all: Row = { of: { department_id: 0, name: '', ...told.total }, budget: undefined, again: false };
+  const departments = told.departments.toSorted((a, b) =>
+    nameOf(a.department_id, a.name).localeCompare(nameOf(b.department_id, b.name)),
+  );
+  return [
+    all,
+    ...departments.flatMap((of): readonly Row[] =>
+      of.budgets.length === 0
+        ? [{ of, budget: undefined, again: false }]
+        : of.budgets.map((budget, at) => ({ of, budget, again: at > 0 })),
+    ),
+  ];
+}
+
+function Table({
+  told,
+  rows,
+  nameOf,
+  view,
+  change,
+}: {
+  readonly told: Told;
+  readonly rows: readonly Row[];
+  nameOf(id: number, name: string): string;
+  readonly view: View;
+  change(change: Change): void;
+}) {
+  const text = useText(TEXT).forecast;
+  const format = useFormat();
+  const unless = (again: boolean, node: ReactNode) => (again ? null : node);
+  const day = (date: string): string => format.utcDay(Date.parse(date) / 1_000);
+  const columns: readonly Column<Row>[] = [
+    { key: 'name', title: useText(TEXT).department, cell: ({ of }) => nameOf(of.department_id, of.name) },
+    {
+      key: 'state',
+      title: text.state,
+      cell: ({ of, budget }) => {
+        if (budget === undefined) return null;
+        const outlook = outlookOf(of, budget, told.month_end);
+        return <State mood={MOODS[outlook]}>{text.words[outlook]}</State>;
+      },
+    },
+    {
+      key: 'spent',
+      title: text.spent,
+      align: 'right',
+      from: 'sm',
+      cell: ({ of, again }) => unless(again, <Money units={of.spent} />),
+    },
+    {
+      key: 'mean',
+      title: text.mean,
+      align: 'right',
+      from: 'md',
+      cell: ({ of, again }) =>
+        unless(
+          again,
+          <Tooltip label={text.meanOf(format.money(of.daily_mean_28))}>
+            <span className="number">{format.money(of.daily_mean_7)}</span>
+          </Tooltip>,
+        ),
+    },
+    {
+      key: 'projected',
+      title: text.projected,
+      align: 'right',
+      cell: ({ of, again }) =>
+        unless(
+          again,
+          <Group gap={6} justify="flex-end" wrap="nowrap">
+            {of.confidence === 'low' && (
+              <Tooltip label={text.why}>
+                <span>
+                  <State mood="info">{text.uncertain}</State>
+                </span>
+              </Tooltip>
+            )}
+            <Money units={of.projected} />
+          </Group>,
+        ),
+    },
+    {
+      key: 'budget',
+      title: text.budget,
+      align: 'right',
+      from: 'sm',
+      cell: ({ budget, of }) =>
+        budget === undefined ? (
+          <Text span size="sm" c="dimmed">
+            {of.department_id === 0 ? '' : text.none}
+          </Text>
+        ) : (
+          <>
+            <Money units={budget.budget} /> {text[budget.period]}
+          </>
+        ),
+    },
+    {
+      key: 'out',
+      title: text.out,
+      from: 'md',
+      cell: ({ budget }) => {
+        if (budget === undefined) return null;
+        return budget.used_up_on === null ? text.lasts : `${day(budget.used_up_on)}`;
+      },
+    },
+  ];
+  return (
+    <DataTable
+      caption={text.title}
+      columns={columns}
+      rows={rows}
+      rowKey={({ of, budget }) => `${of.department_id} ${budget?.period ?? ''}`}
+      open={view.of === '' ? undefined : view.of}
+      onOpen={({ of, budget }) =>
+        change({ of: of.department_id === 0 ? '' : `${of.department_id} ${budget?.period ?? ''}`.trim() })
+      }
+    />
+  );
+}

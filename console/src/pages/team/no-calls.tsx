@@ -1,0 +1,29 @@
+/** Nobody called in this time. */
+import { Button } from '@mantine/core';
+import { Empty } from '../../parts/notes.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+import type { Change, View } from './view.ts';
+
+/** Says so, and offers a longer look. */
+export function NoCalls({ view, change }: { readonly view: View; change(change: Change): void }) {
+  const text = useText(TEXT).empty;
+  const isLong = view.range.name === '30d' && view.department === '';
+  return (
+    <Empty
+      title={text.calls}
+      action={
+        isLong ? undefined : (
+          <Button
+            variant="default"
+            onClick={() => change({ range: '30d', start: '', end: '', department_id: '', page: '1', find: '' })}
+          >
+            {text.longer}
+          </Button>
+        )
+      }
+    >
+      {text.callsAbout}
+    </Empty>
+  );
+}

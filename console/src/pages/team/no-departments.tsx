@@ -1,0 +1,23 @@
+/** There are no departments. */
+import { Button } from '@mantine/core';
+import { Link } from 'wouter';
+import { Empty } from '../../parts/notes.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** Says what they are good for here. */
+export function NoDepartments() {
+  const text = useText(TEXT).empty;
+  return (
+    <Empty
+      title={text.departments}
+      action={
+        <Button component={Link} href="/departments" variant="default">
+          {text.toDepartments}
+        </Button>
+      }
+    >
+      {text.departmentsAbout}
+    </Empty>
+  );
+}

@@ -1,0 +1,215 @@
+/** Invitations: links with which people make their own account; made, seen, taken back. */
+import { ActionIcon, Alert, Anchor, Button, Group, Modal, NumberInput, Stack, Text, Tooltip } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { useState } from 'react';
+import { call, type Data, HOME } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Copy, type Mood, State, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+type Invitation = Data<'GET /api/user/invitations'>['items'][number];
+const PAGE_SIZE = 25;
+const MOODS: Readonly<Record<Invitation['status'], Mood>> = {
+  open: 'info',
+  used: 'good',
+  expired: 'idle',
+  revoked: 'idle',
+};
+const CHANGES = ['GET /api/user/invitations'] as const;
+
+/** The list. */
+export function Invitations({
+  page,
+  onPage,
+  onNew,
+  onUser,
+}: {
+  readonly page: number;
+  onPage(page: number): void;
+  onNew(): void;
+  onUser(id: number): void;
+}) {
+  const text = useText(TEXT);
+  const revoking = useAsking<number>();
+  const invitations = useApi(
+    'GET /api/user/invitations',
+    { search: { p: page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before },
+  );
+  const revoke = useDoing((id: number) => call('DELETE /api/user/invitations/{id}', { params: { id } }), {
+    changes: CHANGES,
+    done: revoking.close,
+  });
+  const columns: readonly Column<Invitation>[] = [
+    {
+      key: 'state',
+      title: text.state,
+      cell: ({ status }) => <State mood={MOODS[status]}>{text.invitationStates[status]}</State>,
+    },
+    { key: 'by', title: text.madeBy, cell: ({ made_by_name: name }) => name },
+    { key: 'made', title: text.madeAt, cell: ({ created_at: at }) => <When at={at} />, from: 'sm' },
+    { key: 'expires', title: text.expires, cell: ({ expires_at: at }) => <When at={at} />, from: 'sm' },
+    {
+      key: 'used',
+      title: text.usedBy,
+      cell: ({ used_by: id, used_by_name: name }) =>
+        id > 0 && (
+          <Anchor component="button" type="button" size="sm" onClick={() => onUser(id)}>
+            {name || `#${id}`}
+          </Anchor>
+        ),
+    },
+    {
+      key: 'revoke',
+      title: text.revoke,
+      quiet: true,
+      align: 'right',
+      cell: ({ id, status }) =>
+        status === 'open' && (
+          <Tooltip label={text.revoke}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`${text.revoke} ${id}`}
+              onClick={() => revoking.open(id)}
+            >
+              <IconTrash size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ),
+    },
+  ];
+  return (
+    <>
+      <RegistrationNote />
+      <Section flush>
+        <Loaded query={invitations} height={180}>
+          {({ items }) => (
+            <DataTable
+              caption={text.tabs.invitations}
+              columns={columns}
+              rows={items}
+              rowKey={({ id }) => id}
+              empty={
+                <Empty
+                  title={text.invitationsNone}
+                  action={
+                    <Button variant="default" onClick={onNew}>
+                      {text.invitationNew}
+                    </Button>
+                  }
+                >
+                  {text.invitationsNoneAbout}
+                </Empty>
+              }
+            />
+          )}
+        </Loaded>
+        <Pager page={page} pageSize={PAGE_SIZE} total={invitations.data?.total ?? 0} onPage={onPage} />
+      </Section>
+      <Confirm
+        opened={revoking.opened}
+        title={text.revokeTitle}
+        action={text.revoke}
+        busy={revoke.isPending}
+        onConfirm={() => revoking.about !== undefined && revoke.mutate(revoking.about)}
+        onClose={revoking.close}
+      >
+        {text.revokeAbout}
+      </Confirm>
+    </>
+  );
+}
+
+/** What an invitation is good for as this gateway is set up. */
+function RegistrationNote() {
+  const text = useText(TEXT);
+  const status = useStatus();
+  if (status === undefined || status.invitation_required) return null;
+  return (
+    <Alert color={status.register_enabled ? 'blue' : 'orange'}>
+      {status.register_enabled ? text.invitationOpen : text.invitationClosed}
+    </Alert>
+  );
+}
+
+/** The dialog that makes one. */
+export function NewInvitation({ opened, onClose }: { readonly opened: boolean; onClose(): void }) {
+  const text = useText(TEXT);
+  const [made, setMade] = useState<Data<'POST /api/user/invitation'>>();
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      onExitTransitionEnd={() => setMade(undefined)}
+      title={text.invitationNew}
+      closeOnClickOutside={made === undefined}
+    >
+      {made === undefined ? <Fields onClose={onClose} onMade={setMade} /> : <Link made={made} onClose={onClose} />}
+    </Modal>
+  );
+}
+
+function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Data<'POST /api/user/invitation'>): void }) {
+  const text = useText(TEXT);
+  const [days, setDays] = useState<number | string>(7);
+  const refusal = useFormRefusal('expires_days');
+  const make = useDoing(() => call('POST /api/user/invitation', { body: { expires_days: Number(days) || 7 } }), {
+    changes: CHANGES,
+    done: onMade,
+    refused: refusal.refused,
+  });
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={text.invitationMake}
+      busy={make.isPending}
+      onSubmit={() => make.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{text.invitationAbout}</Text>
+      <RegistrationNote />
+      <NumberInput
+        label={text.invitationDays}
+        value={days}
+        onChange={setDays}
+        min={1}
+        max={365}
+        allowDecimal={false}
+        error={refusal.at('expires_days')}
+        data-autofocus
+      />
+    </DialogForm>
+  );
+}
+
+function Link({ made, onClose }: { readonly made: Data<'POST /api/user/invitation'>; onClose(): void }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const link = new URL('register', HOME);
+  link.searchParams.set('invite', made.code);
+  return (
+    <Stack>
+      <Alert color="orange">{text.invitationOnce}</Alert>
+      <div>
+        <Text size="sm">{text.invitationLink}</Text>
+        <Copy value={link.href} what={text.invitationLink} />
+      </div>
+      <Text size="sm" c="dimmed">
+        {text.invitationUntil} {format.moment(made.expires_at)}
+      </Text>
+      <Group justify="flex-end">
+        <Button onClick={onClose}>{text.close}</Button>
+      </Group>
+    </Stack>
+  );
+}

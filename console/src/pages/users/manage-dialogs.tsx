@@ -1,0 +1,97 @@
+/** Dialogs that freeze and unfreeze an account, and that change its role; each takes a reason for the audit. */
+import { Modal, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { type Body, call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { useText } from '../../text.ts';
+import { USER_CHANGES, type User } from './rights.ts';
+import { TEXT } from './text.ts';
+
+interface DialogProps {
+  readonly user: User;
+  readonly opened: boolean;
+  onClose(): void;
+}
+
+/** Freezes, or unfreezes who is frozen. */
+export function FreezeDialog({ user, ...others }: DialogProps) {
+  const text = useText(TEXT);
+  const isFrozen = user.status === 2;
+  return (
+    <ManageDialog
+      {...others}
+      id={user.id}
+      action={isFrozen ? 'enable' : 'disable'}
+      title={isFrozen ? text.unfreezeTitle(user.username) : text.freezeTitle(user.username)}
+      about={isFrozen ? text.unfreezeAbout : text.freezeAbout}
+      button={isFrozen ? text.unfreeze : text.freeze}
+      danger={!isFrozen}
+    />
+  );
+}
+
+/** Makes a member an administrator, or the other way round. */
+export function RoleDialog({ user, ...others }: DialogProps) {
+  const text = useText(TEXT);
+  const isMember = user.role === 1;
+  return (
+    <ManageDialog
+      {...others}
+      id={user.id}
+      action={isMember ? 'promote' : 'demote'}
+      title={isMember ? text.promoteTitle(user.username) : text.demoteTitle(user.username)}
+      about={isMember ? text.promoteAbout : text.demoteAbout}
+      button={isMember ? text.promote : text.demote}
+    />
+  );
+}
+
+interface ManageDialogProps extends Omit<DialogProps, 'user'> {
+  readonly id: number;
+  readonly action: Body<'POST /api/user/manage'>['action'];
+  readonly title: string;
+  readonly about: string;
+  readonly button: string;
+  readonly danger?: boolean;
+}
+
+function ManageDialog(props: ManageDialogProps) {
+  return (
+    <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
+      <Fields {...props} />
+    </Modal>
+  );
+}
+
+function Fields({ id, action, about, button, danger = false, onClose }: ManageDialogProps) {
+  const text = useText(TEXT);
+  const [reason, setReason] = useState('');
+  const refusal = useFormRefusal('reason');
+  const manage = useDoing(
+    () => call('POST /api/user/manage', { body: { id, action, ...(reason.trim() && { reason: reason.trim() }) } }),
+    { changes: USER_CHANGES, done: onClose, refused: refusal.refused },
+  );
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={button}
+      busy={manage.isPending}
+      danger={danger}
+      onSubmit={() => manage.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{about}</Text>
+      <TextInput
+        label={text.reason}
+        description={text.reasonAbout}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+        error={refusal.at('reason')}
+        maxLength={200}
+        data-autofocus
+      />
+    </DialogForm>
+  );
+}

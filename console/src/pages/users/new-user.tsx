@@ -1,0 +1,184 @@
+/** Makes an account for somebody, with a password that is shown until the dialog is closed. */
+import { Alert, Button, Group, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { type Body, call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import { Copy } from '../../parts/values.tsx';
+import { isRoot, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+interface NewUserProps {
+  readonly opened: boolean;
+  onClose(): void;
+  /** Shows the account that was made. */
+  onOpen(id: number): void;
+}
+
+interface Made {
+  readonly id: number;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** The dialog. */
+export function NewUser({ opened, onClose, onOpen }: NewUserProps) {
+  const text = useText(TEXT);
+  const [made, setMade] = useState<Made>();
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      onExitTransitionEnd={() => setMade(undefined)}
+      title={made === undefined ? text.createTitle : text.created(made.username)}
+      // A password that nobody knows any more helps nobody: it takes a button to lose it.
+      closeOnClickOutside={made === undefined}
+    >
+      {made === undefined ? (
+        <Fields onClose={onClose} onMade={setMade} />
+      ) : (
+        <Stack>
+          <Alert color="orange">{text.createdAbout}</Alert>
+          <div>
+            <Text size="sm">{text.username}</Text>
+            <Copy value={made.username} what={text.username} />
+          </div>
+          <div>
+            <Text size="sm">{text.password}</Text>
+            <Copy value={made.password} what={text.password} />
+          </div>
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {text.close}
+            </Button>
+            <Button onClick={() => onOpen(made.id)}>{text.toAccount}</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void }) {
+  const text = useText(TEXT);
+  const self = useSelf();
+  const [name, setName] = useState('');
+  const [shown, setShown] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [visible, setVisible] = useState(false);
+  const [role, setRole] = useState<'1' | '10'>('1');
+  const refusal = useFormRefusal('username', 'password', 'display_name', 'email');
+  const make = useDoing(
+    () => {
+      const body: Body<'POST /api/user/'> = {
+        username: name.trim(),
+        password,
+        ...(shown.trim() !== '' && { display_name: shown.trim() }),
+        ...(email.trim() !== '' && { email: email.trim() }),
+        ...(role === '10' && { role: 10 as const }),
+      };
+      return call('POST /api/user/', { body });
+    },
+    {
+      changes: ['GET /api/user/', 'GET /api/user/search'],
+      done: ({ id, username }) => onMade({ id, username, password }),
+      refused: refusal.refused,
+    },
+  );
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={text.createDo}
+      busy={make.isPending}
+      autoComplete="off"
+      onSubmit={() => make.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{text.createAbout}</Text>
+      <TextInput
+        label={text.username}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={refusal.at('username')}
+        maxLength={64}
+        autoCapitalize="none"
+        spellCheck={false}
+        required
+        data-autofocus
+      />
+      <div>
+        <PasswordField
+          fresh
+          label={text.password}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={refusal.at('password')}
+          visible={visible}
+          onVisibilityChange={setVisible}
+        />
+        <Button
+          variant="default"
+          mt={6}
+          onClick={() => {
+            setPassword(madeUp());
+            setVisible(true);
+          }}
+        >
+          {text.generate}
+        </Button>
+      </div>
+      <TextInput
+        label={text.displayName}
+        value={shown}
+        onChange={(event) => setShown(event.currentTarget.value)}
+        error={refusal.at('display_name')}
+        maxLength={64}
+      />
+      <TextInput
+        label={text.email}
+        description={text.emailAbout}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        type="email"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+        error={refusal.at('email')}
+        maxLength={254}
+      />
+      <div>
+        <SegmentedControl
+          aria-label={text.role}
+          value={role}
+          onChange={setRole}
+          disabled={!isRoot(self)}
+          data={[
+            { value: '1', label: text.member },
+            { value: '10', label: text.administrator },
+          ]}
+        />
+        {!isRoot(self) && (
+          <Text size="xs" c="dimmed">
+            {text.onlyRootRoles}
+          </Text>
+        )}
+      </div>
+    </DialogForm>
+  );
+}
+
+/** Twenty characters that nobody mistakes for each other when they are read out. */
+function madeUp(): string {
+  const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
+  // Of 256 values those beyond the last whole run would favour the first letters.
+  const most = 256 - (256 % letters.length);
+  let text = '';
+  while (text.length < 20) {
+    for (const value of crypto.getRandomValues(new Uint8Array(32))) {
+      if (value < most && text.length < 20) text += letters[value % letters.length];
+    }
+  }
+  return text;
+}

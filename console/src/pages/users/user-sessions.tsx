@@ -1,0 +1,116 @@
+/** Where somebody is signed in; each of them can be ended. */
+import { ActionIcon, Text, Tooltip } from '@mantine/core';
+import { IconLogout } from '@tabler/icons-react';
+import { call, type Data } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { deviceOf } from '../../parts/device.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { When } from '../../parts/values.tsx';
+import { useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { type User, whyNot } from './rights.ts';
+import { TEXT } from './text.ts';
+
+type Session = Data<'GET /api/user/{id}/sessions'>[number];
+
+/** A section of the drawer. */
+export function UserSessions({ user }: { readonly user: User }) {
+  const text = useText(TEXT);
+  const why = whyNot(useSelf(), user, text);
+  const sessions = useApi('GET /api/user/{id}/sessions', { params: { id: user.id } });
+  const asking = useAsking<true>();
+  const changes = ['GET /api/user/{id}/sessions'] as const;
+  const end = useDoing(
+    (session: number) => call('DELETE /api/user/{id}/sessions/{session}', { params: { id: user.id, session } }),
+    { changes },
+  );
+  const endAll = useDoing(() => call('DELETE /api/user/{id}/sessions', { params: { id: user.id } }), {
+    changes,
+    done: asking.close,
+  });
+  const columns: readonly Column<Session>[] = [
+    {
+      key: 'browser',
+      title: text.browser,
+      cell: ({ user_agent: agent }) => <span title={agent}>{nameOf(agent)}</span>,
+    },
+    { key: 'ip', title: 'IP', cell: ({ ip }) => ip, from: 'sm' },
+    {
+      key: 'method',
+      title: text.method,
+      cell: ({ login_method: method }) => text.methods[method] ?? method,
+      from: 'sm',
+    },
+    { key: 'active', title: text.lastActive, align: 'right', cell: ({ last_active_at: at }) => <When at={at} /> },
+    {
+      key: 'end',
+      title: text.end,
+      quiet: true,
+      align: 'right',
+      cell: (session) => (
+        <Tooltip label={why ?? text.end}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`${text.end}: ${nameOf(session.user_agent)}, ${session.ip}`}
+            data-disabled={why !== undefined || undefined}
+            aria-disabled={why !== undefined || undefined}
+            loading={end.isPending && end.variables === session.id}
+            onClick={() => why === undefined && end.mutate(session.id)}
+          >
+            <IconLogout size={16} />
+          </ActionIcon>
+        </Tooltip>
+      ),
+    },
+  ];
+  return (
+    <Section
+      title={text.sessions}
+      flush
+      actions={
+        (sessions.data?.length ?? 0) > 0 && (
+          <GuardedButton why={why} onClick={() => asking.open(true)}>
+            {text.endAll}
+          </GuardedButton>
+        )
+      }
+    >
+      <Loaded query={sessions} height={60}>
+        {(rows) => (
+          <DataTable
+            caption={text.sessions}
+            columns={columns}
+            rows={rows}
+            rowKey={({ id }) => id}
+            empty={
+              <Text size="sm" p="sm" c="dimmed">
+                {text.noSessions}
+              </Text>
+            }
+          />
+        )}
+      </Loaded>
+      <Confirm
+        opened={asking.opened}
+        title={text.endAllTitle(user.username)}
+        action={text.endAll}
+        busy={endAll.isPending}
+        onConfirm={() => endAll.mutate()}
+        onClose={asking.close}
+      >
+        {text.endAllAbout}
+      </Confirm>
+    </Section>
+  );
+}
+
+/** `Firefox, Linux`; what it says itself where it says neither. */
+function nameOf(agent: string): string {
+  const { browser, system } = deviceOf(agent);
+  return [browser, system].filter(Boolean).join(', ') || agent || '–';
+}

@@ -1,0 +1,205 @@
+/** How somebody signs in, and what can be taken away of it for who has lost it. */
+import { Group, Modal, Stack, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { useStatus } from '../../api/status.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Section } from '../../parts/page.tsx';
+import { PasswordField } from '../../parts/secret-fields.tsx';
+import { State } from '../../parts/values.tsx';
+import { useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { USER_CHANGES, type User, whyNot } from './rights.ts';
+import { TEXT } from './text.ts';
+
+/** What is asked about before it is done. */
+interface Question {
+  readonly title: string;
+  readonly about: string;
+  readonly action: string;
+  work(): Promise<unknown>;
+}
+
+/** A section of the drawer. */
+export function UserSignIn({ user }: { readonly user: User }) {
+  const text = useText(TEXT);
+  const why = whyNot(useSelf(), user, text);
+  const status = useStatus();
+  const asking = useAsking<Question>();
+  const [hasPasswordDialog, setPasswordDialog] = useState(false);
+  const params = { id: user.id };
+  const answer = useDoing(({ work }: Question) => work(), { changes: USER_CHANGES, done: asking.close });
+
+  const unbind = (type: string, label: string, about: string) => (
+    <GuardedButton
+      why={why}
+      onClick={() =>
+        asking.open({
+          title: text.unbindTitle(label),
+          about,
+          action: text.unbind,
+          work: () => call('DELETE /api/user/{id}/bindings/{type}', { params: { ...params, type } }),
+        })
+      }
+    >
+      {text.unbind}
+      <span className="aloud"> {label}</span>
+    </GuardedButton>
+  );
+  return (
+    <Section title={text.signIn}>
+      <Stack gap="xs">
+        <Way
+          name={text.password}
+          isOn={user.has_password}
+          word={user.has_password ? text.hasPassword : text.noPassword}
+          action={
+            <GuardedButton why={why} onClick={() => setPasswordDialog(true)}>
+              {text.setPassword}
+            </GuardedButton>
+          }
+        />
+        <Way
+          name={text.twoFactor}
+          isOn={user.two_factor}
+          word={user.two_factor ? text.on : text.off}
+          action={
+            user.two_factor && (
+              <GuardedButton
+                why={why}
+                onClick={() =>
+                  asking.open({
+                    title: text.resetTwoFactor,
+                    about: text.resetTwoFactorAbout,
+                    action: text.reset,
+                    work: () => call('DELETE /api/user/{id}/2fa', { params }),
+                  })
+                }
+              >
+                {text.resetTwoFactor}
+              </GuardedButton>
+            )
+          }
+        />
+        <Way
+          name={text.passkey}
+          isOn={user.passkey}
+          word={user.passkey ? text.on : text.off}
+          action={
+            user.passkey && (
+              <GuardedButton
+                why={why}
+                onClick={() =>
+                  asking.open({
+                    title: text.resetPasskey,
+                    about: text.resetPasskeyAbout,
+                    action: text.reset,
+                    work: () => call('DELETE /api/user/{id}/reset_passkey', { params }),
+                  })
+                }
+              >
+                {text.resetPasskey}
+              </GuardedButton>
+            )
+          }
+        />
+        {user.email !== '' && (
+          <Way
+            name={`${text.email}: ${user.email}`}
+            isOn
+            word={text.bound}
+            action={unbind('email', text.email, text.unbindEmailAbout)}
+          />
+        )}
+        {user.bindings.map((provider) => {
+          const label = status?.oauth_providers.find(({ name }) => name === provider)?.label ?? provider;
+          return (
+            <Way
+              key={provider}
+              name={label}
+              isOn
+              word={text.bound}
+              action={unbind(provider, label, text.unbindAbout)}
+            />
+          );
+        })}
+      </Stack>
+      <Confirm
+        opened={asking.opened}
+        title={asking.about?.title ?? ''}
+        action={asking.about?.action ?? ''}
+        busy={answer.isPending}
+        onConfirm={() => asking.about !== undefined && answer.mutate(asking.about)}
+        onClose={asking.close}
+      >
+        {asking.about?.about}
+      </Confirm>
+      <Modal
+        opened={hasPasswordDialog}
+        onClose={() => setPasswordDialog(false)}
+        title={text.setPasswordTitle(user.username)}
+      >
+        <PasswordForm user={user} onClose={() => setPasswordDialog(false)} />
+      </Modal>
+    </Section>
+  );
+}
+
+function Way({
+  name,
+  isOn,
+  word,
+  action,
+}: {
+  readonly name: string;
+  readonly isOn: boolean;
+  readonly word: string;
+  readonly action: ReactNode;
+}) {
+  return (
+    <Group justify="space-between" gap="xs" mih={30}>
+      <Group gap="xs" miw={0}>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {name}
+        </Text>
+        <State mood={isOn ? 'good' : 'idle'}>{word}</State>
+      </Group>
+      {action}
+    </Group>
+  );
+}
+
+function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(): void }) {
+  const text = useText(TEXT);
+  const [password, setPassword] = useState('');
+  const refusal = useFormRefusal('password');
+  const set = useDoing(() => call('PUT /api/user/', { body: { id, password } }), {
+    changes: USER_CHANGES,
+    done: onClose,
+    refused: refusal.refused,
+  });
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={text.save}
+      busy={set.isPending}
+      ready={password !== ''}
+      onSubmit={() => set.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{text.setPasswordAbout}</Text>
+      <PasswordField
+        fresh
+        label={text.newPassword}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        error={refusal.at('password')}
+        data-autofocus
+      />
+    </DialogForm>
+  );
+}

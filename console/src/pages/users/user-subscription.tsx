@@ -1,0 +1,130 @@
+/** Somebody's subscription: its windows, and a plan given or ended. */
+import { Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { call } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Section } from '../../parts/page.tsx';
+import { State } from '../../parts/values.tsx';
+import { SubscriptionWindows } from '../../parts/windows.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { type User, whyNot } from './rights.ts';
+import { TEXT } from './text.ts';
+
+const CHANGES = ['GET /api/subscription/admin/users/{id}', 'GET /api/user/{id}', 'GET /api/user/'] as const;
+
+/** A section of the drawer; nothing where there is no such thing. */
+export function UserSubscription({ user }: { readonly user: User }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const why = whyNot(useSelf(), user, text);
+  const { data: stats } = useApi(
+    'GET /api/subscription/admin/users/{id}',
+    { params: { id: user.id } },
+    { retry: false },
+  );
+  const { data: plans = [] } = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
+  const ending = useAsking<true>();
+  const [isGiving, setGiving] = useState(false);
+  const end = useDoing(() => call('POST /api/subscription/admin/cancel', { body: { user_id: user.id } }), {
+    changes: CHANGES,
+    done: ending.close,
+  });
+  if (stats === undefined) return null;
+  return (
+    <Section
+      title={text.subscription}
+      actions={
+        <>
+          {stats.status === 'active' && (
+            <GuardedButton why={why} onClick={() => ending.open(true)}>
+              {text.endPlan}
+            </GuardedButton>
+          )}
+          <GuardedButton why={why ?? (plans.length === 0 ? text.noPlans : undefined)} onClick={() => setGiving(true)}>
+            {text.give}
+          </GuardedButton>
+        </>
+      }
+    >
+      {stats.status === 'none' ? (
+        <Text size="sm">{text.noSubscription}</Text>
+      ) : (
+        <Stack gap="sm">
+          <Group gap="xs">
+            <Text size="sm" fw={600}>
+              {stats.plan_name || stats.plan}
+            </Text>
+            <State mood={stats.status === 'active' ? 'good' : 'idle'}>{text.planStates[stats.status]}</State>
+            <Text size="sm" c="dimmed">
+              {text.until} {format.moment(stats.expires_at)}
+            </Text>
+          </Group>
+          {stats.status === 'active' && <SubscriptionWindows windows={stats.windows} />}
+        </Stack>
+      )}
+      <Confirm
+        opened={ending.opened}
+        title={text.endPlanTitle}
+        action={text.endPlan}
+        busy={end.isPending}
+        onConfirm={() => end.mutate()}
+        onClose={ending.close}
+      >
+        {text.endPlanAbout}
+      </Confirm>
+      <Modal opened={isGiving} onClose={() => setGiving(false)} title={text.givePlan(user.username)}>
+        <GiveForm
+          user={user}
+          plans={plans.map(({ plan: { id, title } }) => ({ value: id, label: title }))}
+          onClose={() => setGiving(false)}
+        />
+      </Modal>
+    </Section>
+  );
+}
+
+function GiveForm({
+  user,
+  plans,
+  onClose,
+}: {
+  readonly user: User;
+  readonly plans: readonly { readonly value: string; readonly label: string }[];
+  onClose(): void;
+}) {
+  const text = useText(TEXT);
+  const [plan, setPlan] = useState(plans[0]?.value ?? '');
+  const refusal = useFormRefusal('plan');
+  const give = useDoing(() => call('POST /api/subscription/admin/bind', { body: { user_id: user.id, plan } }), {
+    changes: CHANGES,
+    done: onClose,
+    refused: refusal.refused,
+  });
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={text.giveDo}
+      busy={give.isPending}
+      ready={plan !== ''}
+      onSubmit={() => give.mutate()}
+      onClose={onClose}
+    >
+      <Text size="sm">{text.giveAbout}</Text>
+      <Select
+        label={text.plan}
+        data={plans}
+        value={plan}
+        onChange={(value) => setPlan(value ?? '')}
+        allowDeselect={false}
+        error={refusal.at('plan')}
+        data-autofocus
+      />
+    </DialogForm>
+  );
+}

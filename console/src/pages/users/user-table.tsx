@@ -1,0 +1,149 @@
+/** The accounts that fit, a page of them. */
+import { Button, Group, Text } from '@mantine/core';
+import type { Data, Search } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { Money, State, When } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+type Row = Data<'GET /api/user/'>['items'][number];
+const PAGE_SIZE = 25;
+const STATUS = { active: 1, frozen: 2, deleted: -1 } as const;
+
+/** The table. Numbers that are none ask for nothing. */
+export function UserTable({
+  words,
+  role,
+  state,
+  department,
+  page,
+  open,
+  onPage,
+  onOpen,
+  onClear,
+  onInvite,
+}: {
+  readonly words: string;
+  readonly role: number;
+  readonly state: string;
+  readonly department: number;
+  readonly page: number;
+  readonly open: number;
+  onPage(page: number): void;
+  onOpen(id: number): void;
+  onClear(): void;
+  onInvite(): void;
+}) {
+  const text = useText(TEXT);
+  const wanted: Search<'GET /api/user/'> = {
+    ...(words !== '' && { keyword: words }),
+    ...((role === 1 || role === 10 || role === 100) && { role }),
+    ...(state in STATUS && { status: STATUS[state as keyof typeof STATUS] }),
+    ...(department > 0 && { department_id: department }),
+  };
+  const isFiltered = Object.keys(wanted).length > 0;
+  const users = useApi(
+    'GET /api/user/',
+    { search: { ...wanted, p: page, page_size: PAGE_SIZE } },
+    { placeholderData: (before) => before },
+  );
+  const columns: readonly Column<Row>[] = [
+    {
+      key: 'person',
+      title: text.person,
+      cell: ({ username, display_name: shown }) =>
+        shown !== '' && shown !== username ? `${shown} (${username})` : username,
+    },
+    {
+      key: 'role',
+      title: text.role,
+      cell: ({ role: number }) =>
+        number === 1 ? text.roles[1] : <State mood="info">{text.roles[number] ?? number}</State>,
+      from: 'sm',
+    },
+    { key: 'state', title: text.state, cell: (row) => <UserState user={row} /> },
+    { key: 'department', title: text.department, cell: (row) => row.department_name, from: 'md' },
+    {
+      key: 'balance',
+      title: text.balance,
+      align: 'right',
+      cell: (row) => <Money units={row.unlimited_quota ? null : row.quota} />,
+    },
+    { key: 'used', title: text.used, align: 'right', cell: (row) => <Money units={row.used_quota} />, from: 'md' },
+    {
+      key: 'last',
+      title: text.lastSignIn,
+      align: 'right',
+      cell: (row) => <When at={row.last_login_at} none={text.neverSignedIn} />,
+      from: 'sm',
+    },
+  ];
+  return (
+    <>
+      <Loaded query={users} height={180}>
+        {({ items }) => (
+          <DataTable
+            caption={text.tabs.accounts}
+            columns={columns}
+            rows={items}
+            rowKey={({ id }) => id}
+            open={open}
+            onOpen={({ id }) => onOpen(id)}
+            empty={
+              <Empty
+                title={text.nobody}
+                action={
+                  <Button variant="default" onClick={onClear}>
+                    {text.clear}
+                  </Button>
+                }
+              >
+                {text.nobodyAbout}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      <Pager page={page} pageSize={PAGE_SIZE} total={users.data?.total ?? 0} onPage={onPage} />
+      {!isFiltered && users.data?.total === 1 && (
+        <Empty
+          title={text.alone}
+          action={
+            <Button variant="default" onClick={onInvite}>
+              {text.invite}
+            </Button>
+          }
+        >
+          {text.aloneAbout}
+        </Empty>
+      )}
+    </>
+  );
+}
+
+/** Active, frozen or deleted. */
+export function UserState({ user: { status, DeletedAt } }: { readonly user: Pick<Row, 'status' | 'DeletedAt'> }) {
+  const text = useText(TEXT);
+  if (DeletedAt !== null) return <State mood="bad">{text.states.deleted}</State>;
+  return status === 2 ? (
+    <State mood="warn">{text.states.frozen}</State>
+  ) : (
+    <State mood="good">{text.states.active}</State>
+  );
+}
+
+/** Name, role and state of an account, in one line. */
+export function UserLine({ user }: { readonly user: Pick<Row, 'username' | 'role' | 'status' | 'DeletedAt'> }) {
+  const text = useText(TEXT);
+  return (
+    <Group gap="xs">
+      <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+        {user.username}
+      </Text>
+      <State mood={user.role === 1 ? 'idle' : 'info'}>{text.roles[user.role] ?? user.role}</State>
+      <UserState user={user} />
+    </Group>
+  );
+}

@@ -1,0 +1,86 @@
+/** Where the calls for a model go: channels by priority, then fallbacks; and what becomes of them as things stand. */
+import type { Data } from '../../api/client.ts';
+import type { Price } from '../../parts/price-amounts.ts';
+import { type Channel, type Condition, conditionOfModel } from './channel.ts';
+
+type Route = Data<'GET /api/vendor/routes'>[number];
+
+/** A channel that may be asked. */
+export interface Place {
+  readonly channel: string;
+  /** What the model is called there. */
+  readonly model: string;
+  /** How much of the calls of its priority goes there, from 0 to 1. */
+  readonly share: number;
+  readonly condition: Condition;
+}
+
+/** `fallback`: something else answers in its place. */
+export type ChainHealth = 'well' | 'degraded' | 'fallback' | 'down';
+
+/** What happens to calls for one public name. */
+export interface Chain {
+  readonly name: string;
+  /** The model behind it. */
+  readonly model: string;
+  readonly free: boolean;
+  readonly price: Price | null;
+  /** Channels of the same priority share the calls. */
+  readonly tiers: readonly (readonly Place[])[];
+  readonly fallbacks: readonly { readonly name: string; readonly down: boolean; readonly unpriced: boolean }[];
+  readonly health: ChainHealth;
+}
+
+/** One for each public name. */
+export function chainsOf(routes: readonly Route[], channels: readonly Channel[]): readonly Chain[] {
+  const placesOf = (route: Route): readonly (readonly Place[])[] => {
+    const priorities = [...new Set(route.channels.map(({ priority }) => priority))].sort((a, b) => a - b);
+    return priorities.map((priority) => {
+      const tier = route.channels.filter((each) => each.priority === priority);
+      const weight = tier.reduce((sum, each) => sum + each.weight, 0);
+      return tier.map((each) => ({
+        channel: each.channel,
+        model: each.model,
+        share: each.weight / weight,
+        condition: conditionAt(channels, each.channel, route.model),
+      }));
+    });
+  };
+  const isDown = (places: readonly (readonly Place[])[]): boolean =>
+    places.flat().every(({ condition }) => condition === 'open');
+  const down = new Set(routes.filter((route) => isDown(placesOf(route))).map(({ name }) => name));
+
+  const unpriced = new Set(routes.filter((route) => route.price === null && !route.free).map(({ name }) => name));
+
+  return routes.map((route) => {
+    const { name, model, free, price, fallback } = route;
+    const tiers = placesOf(route);
+    const fallbacks = fallback.map((each) => ({ name: each, down: down.has(each), unpriced: unpriced.has(each) }));
+    const isWell = tiers.flat().every(({ condition }) => condition === 'closed');
+    const health: ChainHealth = isWell
+      ? 'well'
+      : !isDown(tiers)
+        ? 'degraded'
+        : fallbacks.some((each) => !each.down)
+          ? 'fallback'
+          : 'down';
+    return { name, model, free, price, tiers, fallbacks, health };
+  });
+}
+
+/** True where somebody should look at it. */
+export function wantsAttention({ health, price, free, fallbacks }: Chain): boolean {
+  return health !== 'well' || (price === null && !free) || fallbacks.some(({ unpriced }) => unpriced);
+}
+
+/** True where its name, or what serves it, has these words in it. */
+export function chainFits({ name, model, tiers, fallbacks }: Chain, words: string): boolean {
+  const asked = words.trim().toLowerCase();
+  const names = [name, model, ...tiers.flat().flatMap((place) => [place.channel, place.model])];
+  return [...names, ...fallbacks.map((each) => each.name)].some((each) => each.toLowerCase().includes(asked));
+}
+
+function conditionAt(channels: readonly Channel[], channel: string, model: string): Condition {
+  const served = channels.find(({ name }) => name === channel)?.models.find(({ name }) => name === model);
+  return served === undefined ? 'closed' : conditionOfModel(served);
+}

@@ -1,0 +1,181 @@
+/** One channel: how it does and what that means, what it serves, and how to turn it on. */
+import { Anchor, Drawer, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useApi } from '../../api/hooks.ts';
+import { Coded } from '../../parts/coded.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { logsHref } from '../../parts/links.ts';
+import { Empty } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { isRoot, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { type Channel, conditionOf, conditionOfModel, type ServedModel } from './channel.ts';
+import { ChannelState, useFailureSentence } from './channel-state.tsx';
+import { keySourceOf } from './key-source.ts';
+import { TestButton, type Tests } from './test-button.tsx';
+import { TEXT } from './text.ts';
+
+/** It. `name`: which the address names; empty: none. */
+export function ChannelDrawer({
+  name,
+  channels,
+  tests,
+  onClose,
+}: {
+  readonly name: string;
+  readonly channels: readonly Channel[] | undefined;
+  readonly tests: Tests;
+  onClose(): void;
+}) {
+  const text = useText(TEXT);
+  const channel = channels?.find((each) => each.name === name);
+  return (
+    <Drawer opened={name !== '' && channels !== undefined} onClose={onClose} title={channel?.name ?? text.gone}>
+      {channel === undefined ? (
+        <Empty title={text.gone}>{text.goneAbout}</Empty>
+      ) : (
+        <Inside key={channel.name} channel={channel} tests={tests} />
+      )}
+    </Drawer>
+  );
+}
+
+function Inside({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const sentenceOf = useFailureSentence();
+  const condition = conditionOf(channel);
+  const { recent, last_failure: failure } = channel;
+  return (
+    <Stack gap="md">
+      <Stack gap={4}>
+        <ChannelState condition={condition} until={channel.open_until} />
+        <Text size="sm">{text.means[condition]}</Text>
+      </Stack>
+      {channel.on ? <TestButton channel={channel.name} tests={tests} /> : <TurnOn channel={channel.name} />}
+      <dl className="vendor-facts">
+        <Fact name={text.vendor}>{channel.vendor}</Fact>
+        <Fact name={text.priority}>{format.number(channel.priority)}</Fact>
+        <Fact name={text.weight}>{format.number(channel.weight)}</Fact>
+        <Fact name={text.success}>
+          {recent.success_share === null ? text.noCalls : format.percent(recent.success_share)}
+        </Fact>
+        <Fact name={text.attempts}>
+          {text.attemptsOf(format.number(recent.attempts), format.number(recent.failures))}
+        </Fact>
+        <Fact name={text.firstByte}>
+          {recent.p50_first_byte_ms === null || recent.p95_first_byte_ms === null
+            ? '–'
+            : `${format.duration(recent.p50_first_byte_ms)} / ${format.duration(recent.p95_first_byte_ms)}`}
+        </Fact>
+        <Fact name={text.lastSuccess}>
+          <When at={recent.last_success_at} none={text.notSinceStart} />
+        </Fact>
+        <Fact name={text.failure}>
+          {failure === null ? (
+            text.noFailure
+          ) : (
+            <>
+              {sentenceOf(failure)} <When at={failure.at} />
+            </>
+          )}
+        </Fact>
+      </dl>
+      <Text size="xs" c="dimmed">
+        {text.since(format.moment(recent.since))}
+      </Text>
+      <Anchor component={Link} href={logsHref({ channel: channel.name }, { everybody: true })} size="sm">
+        {text.seeLogs}
+      </Anchor>
+      <Models channel={channel} tests={tests} />
+    </Stack>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Models({ channel, tests }: { readonly channel: Channel; readonly tests: Tests }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const columns: readonly Column<ServedModel>[] = [
+    {
+      key: 'model',
+      title: text.model,
+      cell: ({ name, model }) => (
+        <>
+          {name}
+          {model !== name && (
+            <Text span display="block" size="xs" c="dimmed">
+              {text.there(model)}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'state',
+      title: text.state,
+      cell: (model) => (
+        <>
+          <ChannelState condition={conditionOfModel(model)} />
+          {model.failures > 0 && (
+            <Text size="xs" c="dimmed">
+              {text.inARow(format.number(model.failures))}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'test',
+      title: text.test,
+      quiet: true,
+      cell: ({ name }) => <TestButton channel={channel.name} model={name} tests={tests} />,
+    },
+  ];
+  return (
+    <Section flush title={text.models} about={text.modelsAbout}>
+      <DataTable
+        caption={text.models}
+        columns={columns}
+        rows={channel.models}
+        rowKey={({ name }) => name}
+        empty={
+          <Text size="sm" p="md">
+            <Coded>{channel.on ? text.modelsNone : text.modelsOff}</Coded>
+          </Text>
+        }
+      />
+    </Section>
+  );
+}
+
+/** Root may see the file, and with it whence the key comes. */
+function TurnOn({ channel }: { readonly channel: string }) {
+  const text = useText(TEXT);
+  const { data } = useApi('GET /api/config', undefined, { enabled: isRoot(useSelf()) });
+  const source = data === undefined ? undefined : keySourceOf(channel, data.disk.text);
+  return (
+    <Section title={text.turnOn}>
+      <Text size="sm">
+        <Coded>
+          {source === undefined
+            ? text.turnOnKey
+            : source.kind === 'file'
+              ? text.turnOnFile(source.name)
+              : text.turnOnVariable(source.name)}
+        </Coded>
+      </Text>
+    </Section>
+  );
+}

@@ -1,0 +1,36 @@
+/** How a channel does, in words. */
+import { Group, Text, Tooltip } from '@mantine/core';
+import { State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { type Channel, type Condition, MOODS } from './channel.ts';
+import { TEXT } from './text.ts';
+
+/** The state with until when it lasts; what it means on hover and focus. */
+export function ChannelState({ condition, until = 0 }: { readonly condition: Condition; readonly until?: number }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Tooltip label={text.means[condition]}>
+        <span>
+          <State mood={MOODS[condition]}>{text.states[condition]}</State>
+        </span>
+      </Tooltip>
+      {until > 0 && (
+        <Text size="xs" c="dimmed" className="number">
+          {text.until(format.clock(until))}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+/** What went wrong last, as a sentence. */
+export function useFailureSentence(): (failure: NonNullable<Channel['last_failure']>) => string {
+  const text = useText(TEXT);
+  return ({ kind, status, message }) => {
+    const sentence = text.failures[kind as keyof typeof text.failures] ?? message;
+    return status > 0 ? text.withStatus(sentence, `${status}`) : sentence;
+  };
+}

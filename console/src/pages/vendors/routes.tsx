@@ -1,0 +1,215 @@
+/** Where the calls for each public name go, what it costs, and what is wrong with that. */
+import { Anchor, Box, Button, Group, SegmentedControl, Text, Tooltip } from '@mantine/core';
+import { IconArrowRight } from '@tabler/icons-react';
+import { Link } from 'wouter';
+import { pageOf } from '../../parts/address.ts';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { Empty } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { useShortPrice } from '../../parts/price-amounts.ts';
+import { SearchField } from '../../parts/search-field.tsx';
+import { type Mood, State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { type Chain, type ChainHealth, chainFits, type Place, wantsAttention } from './chains.ts';
+import { ChannelState } from './channel-state.tsx';
+import { TEXT } from './text.ts';
+
+const PAGE_SIZE = 50;
+const HEALTH: Readonly<Record<ChainHealth, Mood>> = { well: 'good', degraded: 'warn', fallback: 'warn', down: 'bad' };
+
+/** What the address says of it. */
+export interface RoutesView {
+  readonly q: string;
+  /** `attention`: only what somebody should look at. */
+  readonly show: string;
+  readonly page: string;
+}
+
+/** The table. */
+export function Routes({
+  chains,
+  view,
+  onView,
+  onChannel,
+}: {
+  readonly chains: readonly Chain[];
+  readonly view: RoutesView;
+  onView(change: Partial<RoutesView>): void;
+  onChannel(name: string): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const wrong = chains.filter(wantsAttention);
+  const found = (view.show === 'attention' ? wrong : chains).filter((chain) => chainFits(chain, view.q));
+  const page = Math.min(pageOf(view.page), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
+  const columns: readonly Column<Chain>[] = [
+    {
+      key: 'model',
+      title: text.model,
+      cell: ({ name, model }) => (
+        <div className="chain-name">
+          {name}
+          {model !== name && (
+            <Text span display="block" size="xs" c="dimmed">
+              {text.aliasOf(model)}
+            </Text>
+          )}
+        </div>
+      ),
+    },
+    {
+      key: 'health',
+      title: text.state,
+      cell: ({ health }) => (
+        <Tooltip label={text.healthAbout[health]}>
+          <span>
+            <State mood={HEALTH[health]}>{text.health[health]}</State>
+          </span>
+        </Tooltip>
+      ),
+    },
+    { key: 'chain', title: text.chain, cell: (chain) => <ChainSteps chain={chain} onChannel={onChannel} /> },
+    { key: 'price', title: text.price, cell: (chain) => <ChainPrice chain={chain} /> },
+  ];
+  return (
+    <Section flush title={text.routes} about={text.routesAbout}>
+      <Group className="section-head" justify="space-between" gap="xs">
+        <Box w="min(20rem, 100%)">
+          <SearchField label={text.find} value={view.q} onSearch={(q) => onView({ q, page: '1' })} />
+        </Box>
+        <SegmentedControl
+          size="xs"
+          aria-label={text.show}
+          value={view.show === 'attention' ? 'attention' : 'all'}
+          onChange={(show) => onView({ show: show === 'all' ? '' : show, page: '1' })}
+          data={[
+            { value: 'all', label: text.all(format.number(chains.length)) },
+            { value: 'attention', label: text.attention(format.number(wrong.length)) },
+          ]}
+        />
+      </Group>
+      <DataTable
+        caption={text.routes}
+        columns={columns}
+        rows={found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)}
+        rowKey={({ name }) => name}
+        empty={
+          <Empty
+            title={view.q === '' && chains.length > 0 ? text.nothingWrong : text.nothingFound}
+            action={
+              (view.q !== '' || view.show !== '') && (
+                <Button variant="default" onClick={() => onView({ q: '', show: '', page: '1' })}>
+                  {text.clear}
+                </Button>
+              )
+            }
+          />
+        }
+      />
+      {found.length > PAGE_SIZE && (
+        <Pager page={page} pageSize={PAGE_SIZE} total={found.length} onPage={(next) => onView({ page: `${next}` })} />
+      )}
+    </Section>
+  );
+}
+
+function ChainSteps({ chain, onChannel }: { readonly chain: Chain; onChannel(name: string): void }) {
+  const text = useText(TEXT);
+  return (
+    <ol className="chain">
+      {chain.tiers.map((tier, at) => (
+        <li key={tier.map(({ channel }) => channel).join(' ')}>
+          {at > 0 && <Then />}
+          <span className="chain-tier">
+            {tier.map((place) => (
+              <ChainPlace
+                key={`${place.channel} ${place.model}`}
+                place={place}
+                model={chain.model}
+                isShared={tier.length > 1}
+                onChannel={onChannel}
+              />
+            ))}
+          </span>
+        </li>
+      ))}
+      {chain.fallbacks.map(({ name, down, unpriced }) => (
+        <li key={`fallback ${name}`}>
+          <Then />
+          <span className="chain-place">
+            <Text span size="xs" c="dimmed">
+              {text.fallback}
+            </Text>{' '}
+            {name}
+            {down && <State mood="bad">{text.health.down}</State>}
+            {unpriced && <State mood="bad">{text.noPrice}</State>}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function ChainPlace({
+  place: { channel, model: there, share, condition },
+  model,
+  isShared,
+  onChannel,
+}: {
+  readonly place: Place;
+  readonly model: string;
+  readonly isShared: boolean;
+  onChannel(name: string): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  return (
+    <span className="chain-place">
+      <Anchor component="button" type="button" size="sm" onClick={() => onChannel(channel)}>
+        {channel}
+      </Anchor>
+      {there !== model && (
+        <Text span size="xs" c="dimmed">
+          {text.there(there)}
+        </Text>
+      )}
+      {isShared && (
+        <Tooltip label={text.share(format.percent(share))}>
+          <Text span size="xs" c="dimmed" className="number">
+            {format.percent(share)}
+          </Text>
+        </Tooltip>
+      )}
+      {condition !== 'closed' && <ChannelState condition={condition} />}
+    </span>
+  );
+}
+
+function Then() {
+  return (
+    <span className="chain-then">
+      <IconArrowRight size={14} aria-hidden />
+      <span className="aloud">{useText(TEXT).afterwards}</span>
+    </span>
+  );
+}
+
+function ChainPrice({ chain: { name, model, price, free } }: { readonly chain: Chain }) {
+  const text = useText(TEXT);
+  const shortPrice = useShortPrice();
+  if (free) return <>{text.free}</>;
+  if (price !== null) return <span className="number">{shortPrice(price)}</span>;
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Tooltip label={text.noPriceAbout}>
+        <span>
+          <State mood="bad">{text.noPrice}</State>
+        </span>
+      </Tooltip>
+      <Anchor component={Link} href={`/prices?model=${encodeURIComponent(model)}`} size="sm">
+        {text.setPrice(name)}
+      </Anchor>
+    </Group>
+  );
+}

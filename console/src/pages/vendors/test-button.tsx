@@ -1,0 +1,104 @@
+/** The test of a channel, or of one of its models: the button, and what came of it. */
+import { Box, Button, Group, Text, Tooltip } from '@mantine/core';
+import { useState } from 'react';
+import { call, type Data } from '../../api/client.ts';
+import { useDoing } from '../../api/hooks.ts';
+import { State } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { texts, useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+/** What came of a test. */
+export type TestResult = Data<'POST /api/vendor/{name}/test'>;
+
+/** What came of the tests since the page was opened. */
+export interface Tests {
+  of(channel: string, model?: string): TestResult | undefined;
+  keep(result: TestResult, channel: string, model?: string): void;
+}
+
+const keyOf = (channel: string, model = ''): string => `${channel}\n${model}`;
+
+/** Keeps them. */
+export function useTests(): Tests {
+  const [results, setResults] = useState<ReadonlyMap<string, TestResult>>(new Map());
+  return {
+    of: (channel, model) => results.get(keyOf(channel, model)),
+    keep: (result, channel, model) => setResults((before) => new Map(before).set(keyOf(channel, model), result)),
+  };
+}
+
+/** The button with its result beside it. */
+export function TestButton({
+  channel,
+  model,
+  tests,
+}: {
+  readonly channel: string;
+  readonly model?: string;
+  readonly tests: Tests;
+}) {
+  const text = useText(TEXT);
+  const testing = useDoing(
+    () =>
+      call('POST /api/vendor/{name}/test', {
+        params: { name: channel },
+        body: model === undefined ? {} : { model },
+      }),
+    { done: (result) => tests.keep(result, channel, model) },
+  );
+  return (
+    <Group gap="xs" wrap="nowrap" align="flex-start">
+      <Tooltip label={text.testAbout}>
+        <Button
+          variant="default"
+          size="compact-xs"
+          mih={24}
+          flex="none"
+          loading={testing.isPending}
+          aria-label={text.testOf(model === undefined ? channel : `${channel} ${model}`)}
+          onClick={() => testing.mutate()}
+        >
+          {text.test}
+        </Button>
+      </Tooltip>
+      <Box role="status" miw={0}>
+        <Result result={tests.of(channel, model)} />
+      </Box>
+    </Group>
+  );
+}
+
+const BETWEEN = texts({ between: ', ' }, { between: '，' });
+
+function Result({ result }: { readonly result: TestResult | undefined }) {
+  const text = useText(TEXT);
+  const { between } = useText(BETWEEN);
+  const format = useFormat();
+  if (result === undefined) return null;
+  const { success, status, latency_ms: ms, model } = result;
+  const asked = model === '' ? text.askedList : text.askedModel(model);
+  return (
+    <>
+      <Group gap={6} wrap="nowrap">
+        <State mood={success ? 'good' : 'bad'}>{success ? text.answers : text.answersNot}</State>
+        <Text size="xs" className="number">
+          {format.duration(ms)}
+        </Text>
+      </Group>
+      <Text size="xs" c="dimmed" maw="20rem" style={{ whiteSpace: 'normal' }}>
+        {[...(success ? [] : [meaningOf(result, text.results)]), asked].join(' ')}
+        {!success && status > 0 && `${between}${text.status(`${status}`)}`}
+      </Text>
+    </>
+  );
+}
+
+/** What a status means to whoever set the channel up. */
+function meaningOf({ success, status, message }: TestResult, words: (typeof TEXT)['en']['results']): string {
+  if (success) return words.ok;
+  if (status === 0) return words.none;
+  if (status < 300) return words.notJson;
+  if (status >= 500) return words.trouble;
+  return Object.hasOwn(words, status) ? words[status as 400] : status < 400 ? message : words.refuses;
+}

@@ -1,0 +1,128 @@
+/** The own orders, and one of them as it went. */
+import { Button, Drawer, Select, Stack, Title } from '@mantine/core';
+import { useApi } from '../../api/hooks.ts';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
+import {
+  ORDER_STATES,
+  ORDER_TEXT,
+  type Order,
+  OrderedThing,
+  OrderFacts,
+  OrderPrice,
+  OrderState,
+  OrderTimeline,
+  useProviderName,
+} from '../../parts/order.tsx';
+import { Section } from '../../parts/page.tsx';
+import { When } from '../../parts/values.tsx';
+import { useText } from '../../text.ts';
+import { useWatchedOrder } from './order-watch.tsx';
+import { TEXT } from './text.ts';
+
+const PAGE_SIZE = 20;
+
+/** The list. */
+export function Orders({
+  state,
+  page,
+  open,
+  onChange,
+}: {
+  readonly state: string;
+  readonly page: number;
+  readonly open: string;
+  onChange(change: { state?: string; page?: string; order?: string }): void;
+}) {
+  const { orders: text } = useText(TEXT);
+  const { states } = useText(ORDER_TEXT);
+  const providerName = useProviderName();
+  const status = ORDER_STATES.find((each) => each === state);
+  const orders = useApi(
+    'GET /api/user/topup/self',
+    { search: { p: page, page_size: PAGE_SIZE, status } },
+    { retry: false, placeholderData: (before) => before },
+  );
+  const columns: readonly Column<Order>[] = [
+    { key: 'when', title: text.when, cell: ({ create_time }) => <When at={create_time} /> },
+    { key: 'state', title: text.state, cell: ({ status }) => <OrderState status={status} /> },
+    { key: 'buys', title: text.buys, cell: (order) => <OrderedThing order={order} /> },
+    { key: 'with', title: text.with, from: 'sm', cell: ({ payment_provider }) => providerName(payment_provider) },
+    { key: 'price', title: text.price, align: 'right', from: 'sm', cell: (order) => <OrderPrice order={order} /> },
+  ];
+  return (
+    <Section
+      flush
+      title={text.title}
+      actions={
+        <Select
+          aria-label={text.state}
+          data={[{ value: '', label: text.any }, ...ORDER_STATES.map((each) => ({ value: each, label: states[each] }))]}
+          value={status ?? ''}
+          onChange={(chosen) => onChange({ state: chosen ?? '', page: '1' })}
+          allowDeselect={false}
+          w="10rem"
+        />
+      }
+    >
+      {orders.isError && orders.data === undefined && orders.error.code !== 'not_available' ? (
+        <Failure error={orders.error} again={() => void orders.refetch()} />
+      ) : (
+        <DataTable
+          caption={text.title}
+          columns={columns}
+          rows={orders.error?.code === 'not_available' ? [] : orders.data?.items}
+          rowKey={({ trade_no }) => trade_no}
+          open={open}
+          onOpen={({ trade_no }) => onChange({ order: trade_no })}
+          empty={
+            status === undefined ? (
+              <Empty title={text.empty}>{text.emptyAbout}</Empty>
+            ) : (
+              <Empty
+                title={text.none}
+                action={
+                  <Button variant="default" onClick={() => onChange({ state: '', page: '1' })}>
+                    {text.all}
+                  </Button>
+                }
+              />
+            )
+          }
+        />
+      )}
+      <Pager
+        page={page}
+        pageSize={PAGE_SIZE}
+        total={orders.data?.total ?? 0}
+        onPage={(to) => onChange({ page: `${to}` })}
+      />
+    </Section>
+  );
+}
+
+/** One order, in a drawer. As long as it waits, it is looked at again. */
+export function OrderDrawer({ open, onClose }: { readonly open: string; onClose(): void }) {
+  const { orders: text } = useText(TEXT);
+  const query = useWatchedOrder(open);
+  return (
+    <Drawer opened={open !== ''} onClose={onClose} title={text.one}>
+      {open !== '' && (
+        <Loaded query={query}>
+          {(order) => (
+            <Stack gap="md">
+              <div aria-live="polite">
+                <OrderState status={order.status} />
+              </div>
+              <OrderFacts order={order} />
+              <Title order={3} size="h5">
+                {text.howItWent}
+              </Title>
+              <OrderTimeline order={order} />
+            </Stack>
+          )}
+        </Loaded>
+      )}
+    </Drawer>
+  );
+}

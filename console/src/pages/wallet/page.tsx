@@ -1,0 +1,102 @@
+/** The wallet: what there is, how more comes, and where it went. */
+import { Alert, Stack, Tabs, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { PAGE_NAMES } from '../../pages.tsx';
+import { pageOf, useAddress } from '../../parts/address.ts';
+import { useAsking } from '../../parts/confirm.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Figure, Money } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { OrderDrawer, Orders } from './orders.tsx';
+import { PaymentContext, type Scan } from './payment-context.ts';
+import { Redeem } from './redeem.tsx';
+import { Returned } from './returned.tsx';
+import { ScanDialog } from './scan-dialog.tsx';
+import { Statement } from './statement.tsx';
+import { Subscription } from './subscription.tsx';
+import { TEXT } from './text.ts';
+import { TopUp } from './top-up.tsx';
+import './wallet.css';
+
+export default function WalletPage() {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const [address, change] = useAddress({ tab: 'statement', days: '30', before: '', state: '', page: '1', order: '' });
+  const scanning = useAsking<Scan>();
+  const { open: show } = scanning;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what it does never changes
+  const payments = useMemo(() => ({ show }), []);
+  const info = useApi('GET /api/user/topup/info', undefined, { staleTime: 60_000, retry: false });
+  const offer = info.data;
+  const openOrder = (order: string): void => change({ order });
+  return (
+    <Page title={names.wallet} about={text.about}>
+      <Returned onOpen={openOrder} />
+      <Balance />
+      <PaymentContext value={payments}>
+        <div className="two-columns">
+          {!info.isPending && <TopUp offer={offer} />}
+          <Stack gap="md">
+            {offer?.enable_redemption === true && <Redeem />}
+            <Subscription offer={offer} />
+          </Stack>
+        </div>
+      </PaymentContext>
+      <Tabs
+        value={address.tab === 'orders' ? 'orders' : 'statement'}
+        onChange={(tab) => change({ tab: tab ?? '' })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="statement">{text.tabs.statement}</Tabs.Tab>
+          <Tabs.Tab value="orders">{text.tabs.orders}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="statement">
+          <Statement address={address} onChange={change} onOpenOrder={openOrder} />
+        </Tabs.Panel>
+        <Tabs.Panel value="orders">
+          <Orders state={address.state} page={pageOf(address.page)} open={address.order} onChange={change} />
+        </Tabs.Panel>
+      </Tabs>
+      <OrderDrawer open={address.order} onClose={() => change({ order: '' })} />
+      <ScanDialog scan={scanning.about} opened={scanning.opened} onOpenOrder={openOrder} onClose={scanning.close} />
+    </Page>
+  );
+}
+
+/** What there is, and what of it is owed or set aside. */
+function Balance() {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const self = useSelf();
+  const { data: statement } = useApi('GET /api/user/statement', { search: { days: 30 } });
+  const owed = Math.max(0, -(self?.quota ?? 0));
+  const held = Math.round(Number(statement?.held ?? 0));
+  const unlimited = self?.unlimited_quota === true;
+  return (
+    <>
+      {owed > 0 && (
+        <Alert color="red" icon={<IconAlertTriangle />} title={text.debt.title(format.money(owed))}>
+          <Text size="sm">{text.debt.about}</Text>
+          <Text size="sm" mt={4}>
+            {text.debt.next}
+          </Text>
+        </Alert>
+      )}
+      <div className="grid-figures">
+        <Figure
+          label={text.available}
+          value={self === undefined ? '…' : <Money units={unlimited ? null : Math.max(0, self.quota)} />}
+          note={unlimited ? text.unlimitedNote : text.availableNote}
+        />
+        {owed > 0 && <Figure label={text.owed} value={<Money units={owed} />} note={text.owedNote} />}
+        <Figure label={text.held} value={<Money units={held} />} note={text.heldNote} />
+        <Figure label={text.used} value={<Money units={self?.used_quota ?? 0} />} />
+      </div>
+    </>
+  );
+}

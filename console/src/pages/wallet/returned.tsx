@@ -1,0 +1,104 @@
+/** Whoever comes back from a payment page is told what is known of it, and what becomes of it. */
+import { Alert, Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { useAddress } from '../../parts/address.ts';
+import { type Order, useProviderName } from '../../parts/order.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { remember, rememberedOrder } from './begin.ts';
+import { useWatchedOrder } from './order-watch.tsx';
+import { TEXT } from './text.ts';
+
+/** What a provider may have put into the address: where we asked it to come back to, and the number of the order. */
+const NAMES = { paid: '', unpaid: '', out_trade_no: '', request_id: '' } as const;
+
+/** The note; nothing where nobody came back. */
+export function Returned({ onOpen }: { onOpen(tradeNo: string): void }) {
+  const [address, change] = useAddress(NAMES);
+  const [kept, setKept] = useState(rememberedOrder);
+  const came = address.paid !== '' || address.unpaid !== '';
+  const named = address.out_trade_no || address.request_id || kept;
+  // Another tab began to pay: it is the newest order.
+  const newest = useApi(
+    'GET /api/user/topup/self',
+    { search: { p: 1, page_size: 1 } },
+    { enabled: came && named === '' },
+  );
+  const tradeNo = named || (came ? (newest.data?.items[0]?.trade_no ?? '') : '');
+  const { data: order } = useWatchedOrder(tradeNo);
+  if (order === undefined) return null;
+  const dismiss = (): void => {
+    remember('');
+    setKept('');
+    change({ paid: '', unpaid: '', out_trade_no: '', request_id: '' });
+  };
+  return (
+    <div aria-live="polite">
+      <OrderNote
+        order={order}
+        unpaid={address.unpaid !== ''}
+        onOpen={() => onOpen(order.trade_no)}
+        onDismiss={dismiss}
+      />
+    </div>
+  );
+}
+
+/** What is known of an order, in a note. */
+export function OrderNote({
+  order,
+  unpaid = false,
+  onOpen,
+  onDismiss,
+}: {
+  readonly order: Order;
+  /** They came back without paying. */
+  readonly unpaid?: boolean;
+  onOpen(): void;
+  onDismiss(): void;
+}) {
+  const { back: text } = useText(TEXT);
+  const format = useFormat();
+  const providerName = useProviderName();
+  const note = (color: string, title: string, about: string, icon: ReactNode) => (
+    <Alert color={color} title={title} icon={icon}>
+      <Stack gap="xs">
+        <Text size="sm">{about}</Text>
+        <Group gap="md">
+          <Anchor component="button" type="button" size="sm" onClick={onOpen}>
+            {text.details}
+          </Anchor>
+          <Button variant="default" size="compact-xs" onClick={onDismiss}>
+            {text.dismiss}
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+  const warning = <IconAlertTriangle />;
+  switch (order.status) {
+    case 'pending':
+      return unpaid
+        ? note('gray', text.unpaid, text.unpaidAbout, warning)
+        : note(
+            'blue',
+            text.waiting,
+            text.waitingAbout(providerName(order.payment_provider)),
+            <Loader size="xs" color="blue" />,
+          );
+    case 'success': {
+      const gave = order.kind === 'plan' ? text.gavePlan(order.plan) : text.gave(format.money(order.quota));
+      return note('green', text.success, gave, <IconCheck />);
+    }
+    case 'failed':
+      return note('red', text.failed, text.failedAbout, warning);
+    case 'expired':
+      return note('gray', text.expired, text.expiredAbout, warning);
+    case 'parked':
+      return note('orange', text.parked, text.parkedAbout(order.trade_no), warning);
+    default:
+      return note('orange', text.returned, text.parkedAbout(order.trade_no), warning);
+  }
+}

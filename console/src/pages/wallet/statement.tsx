@@ -1,0 +1,242 @@
+/** The statement: the balance over time, what came and went by day, and what moved it beside calls. */
+import { Anchor, Button, Group, SegmentedControl, Stack } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
+import { type Data, keepFile } from '../../api/client.ts';
+import { useApi } from '../../api/hooks.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { Empty, Loaded } from '../../parts/notes.tsx';
+import { useProviderName } from '../../parts/order.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Copy, Money, When } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { TEXT } from './text.ts';
+
+type StatementData = Data<'GET /api/user/statement'>;
+type Day = StatementData['days'][number];
+type MoneyEvent = StatementData['events'][number];
+
+/** How far back it may look. */
+const PERIODS = ['30', '90', '366'] as const;
+
+/** How much of a number is shown; the whole is copied. */
+const MOST_SHOWN = 24;
+
+/** What the address says of it. */
+export interface StatementAddress {
+  readonly days: string;
+  /** Events behind this one. */
+  readonly before: string;
+}
+
+/** The sections. */
+export function Statement({
+  address,
+  onChange,
+  onOpenOrder,
+}: {
+  readonly address: StatementAddress;
+  onChange(change: Partial<StatementAddress>): void;
+  onOpenOrder(tradeNo: string): void;
+}) {
+  const { statement: text } = useText(TEXT);
+  const format = useFormat();
+  const days = PERIODS.find((period) => period === address.days) ?? PERIODS[0];
+  const statement = useApi(
+    'GET /api/user/statement',
+    { search: { days: Number(days), ...(address.before !== '' && { before: address.before }) } },
+    { placeholderData: (before) => before },
+  );
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" gap="xs">
+        <SegmentedControl
+          aria-label={text.days}
+          size="xs"
+          value={days}
+          onChange={(chosen) => onChange({ days: chosen, before: '' })}
+          data={PERIODS.map((period) => ({ value: period, label: text.lastDays(format.number(Number(period))) }))}
+        />
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+          disabled={statement.data === undefined}
+          onClick={() => statement.data !== undefined && saveDays(statement.data.days)}
+        >
+          {text.csv}
+        </Button>
+      </Group>
+      <Loaded query={statement} height={260}>
+        {(data) => (
+          <>
+            {data.days.some(hasMoved) && <Charts days={data.days} />}
+            <Events
+              data={data}
+              first={address.before === ''}
+              onNewest={() => onChange({ before: '' })}
+              onOlder={(before) => onChange({ before })}
+              onOpenOrder={onOpenOrder}
+            />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  );
+}
+
+function Charts({ days }: { readonly days: readonly Day[] }) {
+  const { statement: text } = useText(TEXT);
+  const format = useFormat();
+  const [side, setSide] = useState<'went' | 'came'>('went');
+  const times = days.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1_000);
+  const calls = days.map(({ exact }) => Math.round(Number(exact.calls)));
+  const came = [{ name: text.came, values: days.map(({ credits }) => credits) }];
+  const went = [
+    { name: text.calls, values: calls },
+    { name: text.other, values: days.map(({ debits }, at) => Math.max(0, debits - (calls[at] ?? 0))) },
+    { name: text.returned, values: days.map(({ refunds }) => refunds) },
+  ].filter(({ values }, at) => at === 0 || values.some((value) => value > 0));
+  return (
+    <div className="two-columns">
+      <Section title={text.balance}>
+        <Chart
+          label={text.balanceAbout}
+          times={times}
+          series={[{ name: text.balance, values: days.map(({ closing }) => closing) }]}
+          show={format.money}
+        />
+      </Section>
+      <Section
+        title={side === 'went' ? text.went : text.came}
+        actions={
+          <SegmentedControl
+            aria-label={text.side}
+            size="xs"
+            value={side}
+            onChange={(chosen) => setSide(chosen === 'came' ? 'came' : 'went')}
+            data={[
+              { value: 'went', label: text.wentShort },
+              { value: 'came', label: text.cameShort },
+            ]}
+          />
+        }
+      >
+        <Chart
+          key={side}
+          label={side === 'went' ? text.wentAbout : text.cameAbout}
+          bars
+          stacked={side === 'went' && went.length > 1}
+          times={times}
+          series={side === 'went' ? went : came}
+          show={format.money}
+        />
+      </Section>
+    </div>
+  );
+}
+
+function Events({
+  data: { events, next },
+  first,
+  onNewest,
+  onOlder,
+  onOpenOrder,
+}: {
+  readonly data: StatementData;
+  readonly first: boolean;
+  onNewest(): void;
+  onOlder(before: string): void;
+  onOpenOrder(tradeNo: string): void;
+}) {
+  const { statement: text } = useText(TEXT);
+  const nameOf = useEventName();
+  const columns: readonly Column<MoneyEvent>[] = [
+    { key: 'when', title: text.when, cell: ({ at }) => <When at={at} /> },
+    { key: 'what', title: text.what, cell: nameOf },
+    {
+      key: 'ref',
+      title: text.number,
+      from: 'md',
+      cell: ({ ref }) => {
+        const tradeNo = orderOf(ref);
+        if (tradeNo === undefined)
+          return (
+            <Copy
+              what={text.number}
+              value={ref}
+              shown={ref.length > MOST_SHOWN ? `${ref.slice(0, MOST_SHOWN)}…` : ref}
+            />
+          );
+        return (
+          <Anchor component="button" type="button" size="sm" onClick={() => onOpenOrder(tradeNo)}>
+            {text.openOrder} {tradeNo.slice(0, 10)}…
+          </Anchor>
+        );
+      },
+    },
+    { key: 'amount', title: text.amount, align: 'right', cell: ({ amount }) => <Money units={amount} sign /> },
+  ];
+  return (
+    <Section flush title={text.events} about={text.eventsAbout}>
+      <DataTable
+        caption={text.events}
+        columns={columns}
+        rows={events}
+        rowKey={({ at, ref, side, exact }) => `${at} ${ref} ${side} ${exact}`}
+        empty={<Empty title={text.noEvents}>{text.noEventsAbout}</Empty>}
+      />
+      {(!first || next !== null) && (
+        <Group justify="flex-end" gap="xs" p="xs">
+          <Button variant="default" disabled={first} onClick={onNewest}>
+            {text.newest}
+          </Button>
+          <Button variant="default" disabled={next === null} onClick={() => next !== null && onOlder(next)}>
+            {text.older}
+          </Button>
+        </Group>
+      )}
+    </Section>
+  );
+}
+
+/** False of an account that never had anything: there is nothing to draw. */
+function hasMoved({ opening, credits, debits, refunds, closing }: Day): boolean {
+  return [opening, credits, debits, refunds, closing].some((units) => units !== 0);
+}
+
+/** Says what an event was. */
+function useEventName(): (event: MoneyEvent) => string {
+  const { statement } = useText(TEXT);
+  const { kinds: text } = statement;
+  const providerName = useProviderName();
+  return ({ kind, side, by, ref, amount }) => {
+    if (ref.startsWith('plan:')) return text.withPlan;
+    switch (kind) {
+      case 'system':
+        return text.opened;
+      case 'manage':
+        return amount < 0 ? text.taken : text.given;
+      case 'refund':
+        return side === 'refund' ? text.back : text.again;
+      case 'top-up':
+        if (by === 'redemption code') return text.code;
+        return side === 'debit' ? text.plan : text.paid(providerName(by));
+    }
+  };
+}
+
+/** The number of the order that an event is about; undefined where it is about none. */
+function orderOf(ref: string): string | undefined {
+  return /(?:^|:)top-up:(TP[0-9a-f]+)/.exec(ref)?.[1];
+}
+
+/** The days as a table for a spreadsheet: quota units, exactly. */
+function saveDays(days: readonly Day[]): void {
+  const lines = days.map(({ date, exact, requests }) =>
+    [date, exact.opening, exact.credits, exact.debits, exact.calls, exact.refunds, exact.closing, requests].join(','),
+  );
+  const head = 'date,opening,credits,debits,of_which_calls,refunds,closing,requests';
+  keepFile('statement.csv', new Blob([`${[head, ...lines].join('\r\n')}\r\n`], { type: 'text/csv' }));
+}

@@ -1,0 +1,136 @@
+/** The own subscription: what it allows, what of that is used, and plans to buy. */
+import { Alert, Button, Group, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { useApi } from '../../api/hooks.ts';
+import { useAsking } from '../../parts/confirm.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { type Plan, PlanLimits } from '../../parts/plan-limits.tsx';
+import { State } from '../../parts/values.tsx';
+import { type SubscriptionState, SubscriptionWindows } from '../../parts/windows.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useText } from '../../text.ts';
+import { PlanDialog, usePlanWays } from './plan-dialog.tsx';
+import { TEXT } from './text.ts';
+import type { Offer } from './ways.tsx';
+
+/** The section; nothing where there are neither plans nor a subscription. */
+export function Subscription({ offer }: { readonly offer: Offer | undefined }) {
+  const { plan: text } = useText(TEXT);
+  const stats = useApi('GET /api/user/subscription/stats', undefined, { retry: false });
+  const plans = useApi('GET /api/subscription/plans', undefined, { staleTime: 60_000, retry: false });
+  const buying = useAsking<Plan>();
+  // A gateway without plans has nothing to say of them.
+  if (stats.error?.code === 'not_available') return null;
+  if (stats.data?.status === 'none' && plans.data?.length === 0) return null;
+  return (
+    <Section title={text.title}>
+      <Loaded query={stats}>
+        {(own) => (
+          <Stack gap="md">
+            <Own of={own} />
+            {(plans.data?.length ?? 0) > 0 && (
+              <Stack gap={0}>
+                <Title order={3} size="h5" mb="xs">
+                  {text.offered}
+                </Title>
+                {plans.data?.map(({ plan }) => (
+                  <OfferedPlan key={plan.id} plan={plan} own={own} offer={offer} onBuy={() => buying.open(plan)} />
+                ))}
+              </Stack>
+            )}
+          </Stack>
+        )}
+      </Loaded>
+      <PlanDialog
+        plan={buying.about}
+        offer={offer}
+        extend={stats.data?.status === 'active' && stats.data.plan === buying.about?.id}
+        opened={buying.opened}
+        onClose={buying.close}
+      />
+    </Section>
+  );
+}
+
+function Own({ of }: { readonly of: SubscriptionState }) {
+  const { plan: text } = useText(TEXT);
+  const format = useFormat();
+  if (of.status === 'none')
+    return (
+      <Text size="sm">
+        {text.none}. {text.noneAbout}
+      </Text>
+    );
+  const active = of.status === 'active';
+  return (
+    <Stack gap="sm">
+      <Group gap="xs">
+        <Text fw={600}>{of.plan_name}</Text>
+        <State mood={active ? 'good' : 'bad'}>{active ? text.active : text.expired}</State>
+        <Text size="sm" c="dimmed">
+          {active ? text.until : text.ended} {format.day(of.expires_at)}
+        </Text>
+      </Group>
+      {active ? <SubscriptionWindows windows={of.windows} /> : <Alert color="orange">{text.expiredAbout}</Alert>}
+    </Stack>
+  );
+}
+
+function OfferedPlan({
+  plan,
+  own,
+  offer,
+  onBuy,
+}: {
+  readonly plan: Plan;
+  readonly own: SubscriptionState;
+  readonly offer: Offer | undefined;
+  onBuy(): void;
+}) {
+  const { plan: text } = useText(TEXT);
+  const format = useFormat();
+  const ways = usePlanWays(plan, offer);
+  const runs = own.status === 'active';
+  const isOwn = runs && own.plan === plan.id;
+  const forSale = plan.price_amount !== null && plan.price_amount > 0;
+  const hindrance = !forSale
+    ? undefined
+    : ways.length === 0
+      ? text.nobodySells
+      : runs && !isOwn
+        ? text.otherRuns
+        : undefined;
+  return (
+    <Group justify="space-between" gap="xs" className="offered" wrap="nowrap" align="flex-start">
+      <Stack gap={2} miw={0}>
+        <Text size="sm">
+          <strong>{plan.title}</strong> {text.forDays(format.number(plan.duration_value))}
+        </Text>
+        <PlanLimits plan={plan} />
+      </Stack>
+      {forSale ? (
+        <Stack gap={4} align="flex-end" flex="none">
+          <Text size="sm" className="number">
+            {ways[0]?.cost}
+          </Text>
+          <Tooltip label={hindrance} disabled={hindrance === undefined}>
+            <Button
+              variant="default"
+              // It can be reached, so that why it does nothing can be read.
+              data-disabled={hindrance !== undefined || undefined}
+              aria-disabled={hindrance !== undefined}
+              aria-label={isOwn ? text.extendThe(plan.title) : text.buyThe(plan.title)}
+              onClick={() => hindrance === undefined && onBuy()}
+            >
+              {isOwn ? text.extend : text.buy}
+            </Button>
+          </Tooltip>
+        </Stack>
+      ) : (
+        <Text size="sm" c="dimmed" flex="none">
+          {text.notSold}
+        </Text>
+      )}
+    </Group>
+  );
+}

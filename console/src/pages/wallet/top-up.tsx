@@ -1,0 +1,185 @@
+/** Buys balance: an amount of one’s own with any way to pay, or something ready-made. */
+import { Button, Chip, Group, Input, NumberInput, Stack, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import { sentenceOf } from '../../api/refusals.ts';
+import { useStatus } from '../../api/status.ts';
+import { Empty } from '../../parts/notes.tsx';
+import { useMoneyOf } from '../../parts/order.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Money, useLanguage } from '../../parts/values.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { isAdmin, useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { LinkButton } from './link-button.tsx';
+import { TEXT } from './text.ts';
+import { usePaying } from './use-paying.ts';
+import { type Offer, type OfferedWay, productsOf, WayChoice, waysOf } from './ways.tsx';
+
+/** The section. */
+export function TopUp({ offer }: { readonly offer: Offer | undefined }) {
+  const { topUp: text } = useText(TEXT);
+  const ways = offer === undefined ? [] : waysOf(offer);
+  const products = offer === undefined ? [] : productsOf(offer);
+  return (
+    <Section title={text.title}>
+      {offer === undefined || (ways.length === 0 && products.length === 0) ? (
+        <PaymentsOff />
+      ) : (
+        <Stack gap="lg">
+          {ways.length > 0 && <Amount offer={offer} ways={ways} />}
+          {products.length > 0 && <Products offer={offer} titled={ways.length > 0} />}
+        </Stack>
+      )}
+    </Section>
+  );
+}
+
+function PaymentsOff() {
+  const { topUp: text } = useText(TEXT);
+  const admin = isAdmin(useSelf());
+  return (
+    <Empty title={text.off} action={admin && <LinkButton to="/payments?tab=codes">{text.makeCodes}</LinkButton>}>
+      {admin ? text.offAdmin : text.offAbout}
+    </Empty>
+  );
+}
+
+const QUOTES = {
+  stripe: 'POST /api/user/stripe/amount',
+  alipay: 'POST /api/user/alipay/amount',
+  epay: 'POST /api/user/amount',
+} as const;
+
+function Amount({ offer, ways }: { readonly offer: Offer; readonly ways: readonly OfferedWay[] }) {
+  const { topUp: text } = useText(TEXT);
+  const format = useFormat();
+  const moneyOf = useMoneyOf();
+  const language = useLanguage();
+  const { min_topup: least, max_topup: most, amount_options: options, prices } = offer;
+  const status = useStatus();
+  const units = (amount: number): string => format.money(amount * (status?.quota_per_unit ?? 500_000));
+  const [chosen, setChosen] = useState(ways[0]?.key ?? '');
+  const [amount, setAmount] = useState<number | string>(options[0] ?? least);
+  const way = ways.find(({ key }) => key === chosen) ?? ways[0];
+  const price = prices[way?.provider ?? ''];
+  const fits = typeof amount === 'number' && Number.isInteger(amount) && amount >= least && amount <= most;
+  // The gateway says what it costs: it rounds as it will when it is paid.
+  const [asked] = useDebouncedValue(fits ? amount : 0, 250);
+  const quote = useApi(
+    QUOTES[(way?.provider ?? 'epay') as keyof typeof QUOTES] ?? QUOTES.epay,
+    { body: { amount: asked } },
+    { enabled: asked > 0, retry: false, staleTime: 60_000 },
+  );
+  const paying = usePaying();
+  const known = fits && asked === amount && quote.data !== undefined && price !== undefined;
+  const money = known ? moneyOf(quote.data, price.currency) : undefined;
+  return (
+    <Stack gap="md">
+      <WayChoice
+        label={text.way}
+        ways={ways}
+        value={way?.key ?? ''}
+        onChange={setChosen}
+        about={({ provider }) => {
+          const each = prices[provider];
+          // Where they are the same there is nothing to say.
+          if (each === undefined || (each.currency === 'USD' && Number(each.price) === 1)) return null;
+          return text.unitCosts(units(1), moneyOf(each.price, each.currency));
+        }}
+      />
+      <Stack gap="xs">
+        {options.length > 0 && (
+          <Input.Wrapper label={text.amount} labelElement="div" labelProps={{ id: 'top-up-amount' }}>
+            <Chip.Group value={`${amount}`} onChange={(value) => setAmount(Number(value))}>
+              <Group gap={6} mt={4} role="radiogroup" aria-labelledby="top-up-amount">
+                {options.map((option) => (
+                  <Chip key={option} value={`${option}`} size="sm" radius="sm">
+                    {units(option)}
+                  </Chip>
+                ))}
+              </Group>
+            </Chip.Group>
+          </Input.Wrapper>
+        )}
+        <NumberInput
+          label={options.length > 0 ? text.own : text.amount}
+          description={text.between(units(least), units(most))}
+          value={amount}
+          onChange={setAmount}
+          min={least}
+          max={most}
+          clampBehavior="none"
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator=","
+          prefix="$"
+          maw="16rem"
+          error={fits || amount === '' ? undefined : text.between(units(least), units(most))}
+        />
+      </Stack>
+      <Group justify="space-between" gap="sm" align="flex-end">
+        <Stack gap={0} flex="1 1 14rem">
+          <Text size="sm" fw={500} aria-live="polite">
+            {quote.isError
+              ? sentenceOf(quote.error, language)
+              : money !== undefined && text.youPay(money, units(Number(amount)))}
+          </Text>
+          <Text size="xs" c="dimmed">
+            {text.leaves}
+          </Text>
+        </Stack>
+        <Button
+          disabled={!fits}
+          loading={paying.busy}
+          onClick={() => way !== undefined && paying.mutate({ item: { amount: Number(amount) }, way })}
+        >
+          {money === undefined ? text.payPlain : text.pay(money)}
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Products({ offer, titled }: { readonly offer: Offer; readonly titled: boolean }) {
+  const { topUp: text } = useText(TEXT);
+  const moneyOf = useMoneyOf();
+  const paying = usePaying();
+  return (
+    <Stack gap="xs">
+      {titled && (
+        <Text size="sm" fw={500}>
+          {text.products}
+        </Text>
+      )}
+      {productsOf(offer).map(({ productId, name, price, currency, quota }) => (
+        <Group key={productId} justify="space-between" gap="xs" className="offered">
+          <Stack gap={0}>
+            <Text size="sm" fw={500}>
+              {name}
+            </Text>
+            <Text size="sm" c="dimmed" component="div">
+              <Money units={quota} />
+            </Text>
+          </Stack>
+          <Group gap="sm">
+            <Text size="sm" className="number">
+              {moneyOf(`${price}`, currency)}
+            </Text>
+            <Button
+              variant="default"
+              aria-label={text.buy(name)}
+              loading={paying.busy}
+              onClick={() =>
+                paying.mutate({ item: { product: productId }, way: { provider: 'creem', method: 'creem' } })
+              }
+            >
+              {text.buyPlain}
+            </Button>
+          </Group>
+        </Group>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,230 @@
+/** What is drawn in a chart: layers upon each other, bars, lines, and the axes in the language of whoever looks. */
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+/** One line, or one layer of a stack. */
+export interface Series {
+  readonly name: string;
+  /** One for each moment; null where nothing is known. */
+  readonly values: readonly (number | null)[];
+  /** Stands for all others: grey. */
+  readonly rest?: boolean;
+  /** Whose colour it has, where series before it are left out. */
+  readonly place?: number;
+  /** A line over layers and bars, and never part of a stack: a budget, a forecast. */
+  readonly line?: 'solid' | 'dashed';
+}
+
+/** A chart. */
+export interface Plotted {
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly colors: readonly string[];
+  readonly stacked: boolean;
+  readonly bars: boolean;
+  /** Seconds from one moment to the next. */
+  readonly step: number;
+  readonly style: { readonly ink: string; readonly grid: string; readonly font: string };
+  show(value: number): string;
+  /** Writes a moment below the axis, where those are so many seconds apart. */
+  tick(at: number, apart: number): string;
+  readonly utc: boolean;
+}
+
+/** Where each layer begins and ends; a line begins nowhere. */
+export interface Layer {
+  readonly bases: readonly number[] | undefined;
+  readonly tops: readonly (number | null)[];
+}
+
+/** Each layer upon those before it. */
+export function layersOf(series: readonly Series[], stacked: boolean): readonly Layer[] {
+  const heights: number[] = [];
+  return series.map(({ values, line }) => {
+    if (line !== undefined) return { bases: undefined, tops: values };
+    if (!stacked) return { bases: values.map(() => 0), tops: values };
+    const bases = values.map((_, at) => heights[at] ?? 0);
+    const tops = values.map((value, at) => (bases[at] ?? 0) + (value ?? 0));
+    for (const [at, top] of tops.entries()) heights[at] = top;
+    return { bases, tops };
+  });
+}
+
+/** Bars are not wider than this, in CSS pixels. */
+const WIDEST = 40;
+const FULL = 0.74;
+
+/** Draws it into a box. `moved`: the pointer or the keyboard is somewhere else. */
+export function plot(
+  of: Plotted,
+  size: { width: number; height: number },
+  place: HTMLElement,
+  moved: (plot: uPlot) => void,
+) {
+  const { times, series, style, step, colors } = of;
+  const layers = layersOf(series, of.stacked);
+  // An area of one moment has no width.
+  const bars = of.bars || (of.stacked && times.length < 2);
+  const sided = bars && !of.stacked ? series.filter(({ line }) => line === undefined).length : 1;
+  const axis = {
+    stroke: style.ink,
+    font: `11px ${style.font}`,
+    grid: { stroke: style.grid, width: 1 },
+    ticks: { stroke: style.grid, width: 1, size: 4 },
+  };
+  const flat = series.every(({ values }) => values.every((value) => value === null || value === 0));
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
+  const whole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
+  const lines = series.map(({ name, line }, at): uPlot.Series => {
+    const color = colors[at] ?? '#888';
+    const layer = layers[at] ?? { bases: [], tops: [] };
+    if (line !== undefined)
+      return {
+        label: name,
+        stroke: color,
+        width: 2,
+        ...(line === 'dashed' && { dash: [6, 4] }),
+        points: { show: false },
+      };
+    if (bars) {
+      const side = of.stacked ? 0 : series.slice(0, at).filter((each) => each.line === undefined).length;
+      return {
+        label: name,
+        fill: color,
+        width: 0,
+        points: { show: false },
+        paths: barsOf(times, layer, step, side, sided),
+      };
+    }
+    if (of.stacked) return { label: name, fill: color, width: 0, points: { show: false }, paths: areaOf(times, layer) };
+    const alone = series.length === 1;
+    return {
+      label: name,
+      stroke: color,
+      width: 1.75,
+      ...(alone && { fill: `${color}22` }),
+      points: { show: times.length < 3 },
+    };
+  });
+  const options: uPlot.Options = {
+    ...size,
+    padding: [10, 10, 0, 0],
+    legend: { show: false },
+    cursor: {
+      // A column is lit as a whole.
+      x: !bars,
+      y: false,
+      drag: { x: false, y: false },
+      points: { show: !bars, size: 7 },
+    },
+    focus: { alpha: 0.35 },
+    ...(of.utc && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') }),
+    scales: {
+      x: {
+        time: true,
+        // All of it, always: nothing is zoomed, and of one moment the library would make years.
+        range: () => (bars || first === last ? [first - step / 2, last + step / 2] : [first, last]),
+      },
+      y: { range: (_, least, most) => [least < 0 ? least * 1.08 : 0, most > 0 ? most * 1.08 : least < 0 ? 0 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        space: 68,
+        // Nothing is told of less than one step: no ticks in between.
+        incrs: INCREMENTS.filter((each) => each >= step),
+        values: (_, splits, __, ___, apart) => splits.map((at) => of.tick(at, apart)),
+      },
+      {
+        ...axis,
+        space: 34,
+        ...(whole && { incrs: WHOLE }),
+        size: (_, values) => 14 + 6.5 * Math.max(3, ...(values ?? []).map((value) => value.length)),
+        values: (_, splits) => splits.map((value) => (value === 0 ? '0' : flat ? '' : of.show(value))),
+      },
+    ],
+    series: [{}, ...lines],
+    hooks: { setCursor: [moved] },
+  };
+  return new uPlot(options, [[...times], ...layers.map(({ tops }) => [...tops])] as uPlot.AlignedData, place);
+}
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** How far apart the words of the time axis may be. */
+const INCREMENTS = [
+  ...[1, 5, 10, 30].flatMap((each) => [each, each * MINUTE]),
+  ...[1, 2, 3, 6, 12].map((each) => each * HOUR),
+  // Thirty days and their multiples are read as calendar months.
+  ...[1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((each) => each * DAY),
+].sort((a, b) => a - b);
+/** Of counts there are no halves. */
+const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((each) => each * 10 ** power)).flat();
+
+/** The upper edge of a layer, and back along the lower one. */
+function areaOf(times: readonly number[], { bases = [], tops }: Layer): uPlot.Series.PathBuilder {
+  return (u) => {
+    const fill = new Path2D();
+    const x = (at: number): number => u.valToPos(times[at] ?? 0, 'x', true);
+    const y = (value: number | null | undefined): number => u.valToPos(value ?? 0, 'y', true);
+    for (const [at, top] of tops.entries()) fill.lineTo(x(at), y(top));
+    for (let at = tops.length - 1; at >= 0; at--) fill.lineTo(x(at), y(bases[at]));
+    fill.closePath();
+    return { fill, stroke: null, flags: 0 };
+  };
+}
+
+/** One bar for each moment; several beside each other, where they are not stacked. A hair of the ground parts layers. */
+function barsOf(
+  times: readonly number[],
+  { bases = [], tops }: Layer,
+  step: number,
+  side: number,
+  sides: number,
+): uPlot.Series.PathBuilder {
+  return (u) => {
+    const fill = new Path2D();
+    const first = times[0] ?? 0;
+    const room = Math.abs(u.valToPos(first + step, 'x', true) - u.valToPos(first, 'x', true));
+    const wide = Math.max(1, Math.min(room * FULL, WIDEST * sides * uPlot.pxRatio));
+    for (const [at, top] of tops.entries()) {
+      const base = bases[at] ?? 0;
+      if (top === null || top === base) continue;
+      const left = Math.round(u.valToPos(times[at] ?? 0, 'x', true) - wide / 2 + (side * wide) / sides);
+      const [high, low] = [u.valToPos(top, 'y', true), u.valToPos(base, 'y', true)].sort((a, b) => a - b) as [
+        number,
+        number,
+      ];
+      const hair = base !== 0 && low - high > 4 ? uPlot.pxRatio : 0;
+      // What is there is seen, however little it is.
+      fill.rect(left, high, Math.max(1, Math.round(wide / sides)), Math.max(low - high - hair, base === 0 ? 1 : 0.5));
+    }
+    return { fill, stroke: null, flags: 0 };
+  };
+}
+
+/** The layer below the pointer, or the line next to it. */
+export function layerAt(plotted: uPlot, layers: readonly Layer[], stacked: boolean): number | undefined {
+  const { idx, top } = plotted.cursor;
+  if (idx === null || idx === undefined || top === undefined || top < 0) return undefined;
+  const value = plotted.posToVal(top, 'y');
+  if (stacked) {
+    const found = layers.findIndex(
+      ({ bases, tops }) => bases !== undefined && value > (bases[idx] ?? 0) && value <= (tops[idx] ?? 0),
+    );
+    if (found >= 0) return found;
+  }
+  let nearest: { at: number; far: number } | undefined;
+  for (const [at, { bases, tops }] of layers.entries()) {
+    const there = tops[idx];
+    if (there === null || there === undefined || (stacked && bases !== undefined)) continue;
+    const far = Math.abs(plotted.valToPos(there, 'y') - top);
+    if (far <= NEAR && far < (nearest?.far ?? Number.POSITIVE_INFINITY)) nearest = { at, far };
+  }
+  return nearest?.at;
+}
+/** CSS pixels. */
+const NEAR = 16;

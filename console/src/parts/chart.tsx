@@ -1,0 +1,239 @@
+/** Charts: values over time, drawn by uPlot, told to the pointer, to the keyboard and to the ear, and the same as a table. */
+import { Box } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type uPlot from 'uplot';
+import { useFormat } from '../shell/format.ts';
+import { texts, useText } from '../text.ts';
+import './chart.css';
+import { placesOf, useSeriesColor } from './chart-colors.ts';
+import { layerAt, layersOf, plot, type Series } from './chart-plot.ts';
+import { ChartTable } from './chart-table.tsx';
+import { momentWriter, stepOf, tickWriter } from './chart-times.ts';
+import { ChartTip, Swatch, toldAt, useSpoken } from './chart-tip.tsx';
+
+export type { Series } from './chart-plot.ts';
+
+const TEXT = texts(
+  {
+    utc: 'Times are UTC',
+    read: (label: string) => `${label}. Arrow keys go from moment to moment.`,
+    nothing: 'There is nothing to draw yet.',
+  },
+  {
+    utc: '时间为 UTC',
+    read: (label: string) => `${label}。用方向键逐个查看各时间点。`,
+    nothing: '暂无可绘制的数据。',
+  },
+);
+
+/** Values over time. `times`: unix seconds, rising. `stacked`: layers upon each other. `show` writes a value. */
+export function Chart({
+  label,
+  times,
+  series,
+  stacked = false,
+  bars = false,
+  height = 200,
+  show,
+  unit,
+  utc = true,
+  step = stepOf(times),
+  onPick,
+}: {
+  /** What it shows, in a sentence. */
+  readonly label: string;
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly stacked?: boolean;
+  readonly bars?: boolean;
+  readonly height?: number;
+  show(value: number): string;
+  /** What the values are, where `show` does not say it. */
+  readonly unit?: string;
+  /** Days of the ledger are UTC. */
+  readonly utc?: boolean;
+  /** Seconds from one moment to the next, where one moment may be all there is. */
+  readonly step?: number;
+  /** Someone wants to know more of a moment. */
+  onPick?(time: number): void;
+}) {
+  const format = useFormat();
+  const text = useText(TEXT);
+  const spoken = useSpoken();
+  const colorAt = useSeriesColor();
+  const { ref, width } = useElementSize();
+  const place = useRef<HTMLDivElement>(null);
+  const plotted = useRef<uPlot>(undefined);
+  const [at, setAt] = useState<{ index: number; x: number; y: number; layer: number | undefined }>();
+  const [legend, setLegend] = useState<number>();
+  const colors = placesOf(series).map(colorAt);
+  const drawn = JSON.stringify([times, series, colors, unit]);
+  const nothing = times.length === 0 || series.every(({ values }) => values.every((value) => value === null));
+  const when = momentWriter(format, utc, step);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn is compared by what it says
+  useEffect(() => {
+    if (place.current === null || width === 0 || nothing) return;
+    const style = getComputedStyle(place.current);
+    const layers = layersOf(series, stacked);
+    const asBars = bars || (stacked && times.length < 2);
+    const column = document.createElement('div');
+    column.className = 'chart-column';
+    const moved = (moving: uPlot): void => {
+      const { idx, left = -1, top = 0 } = moving.cursor;
+      const index = left < 0 ? undefined : (idx ?? undefined);
+      if (asBars) showColumn(column, moving, times, step, index);
+      const { over } = moving;
+      const x = over.offsetLeft + moving.valToPos(times[index ?? 0] ?? 0, 'x');
+      const y = over.offsetTop + top;
+      setAt(index === undefined ? undefined : { index, x, y, layer: layerAt(moving, layers, stacked) });
+    };
+    const made = plot(
+      {
+        times,
+        series,
+        colors,
+        stacked,
+        bars,
+        step,
+        utc,
+        show,
+        tick: tickWriter(format, utc),
+        style: {
+          ink: style.getPropertyValue('--mantine-color-dimmed'),
+          grid: style.getPropertyValue('--mantine-color-default-border'),
+          font: style.fontFamily,
+        },
+      },
+      { width, height },
+      place.current,
+      moved,
+    );
+    made.over.append(column);
+    column.hidden = true;
+    plotted.current = made;
+    return () => {
+      plotted.current = undefined;
+      setAt(undefined);
+      made.destroy();
+    };
+  }, [drawn, width, height, stacked, bars, format, utc, step, nothing]);
+
+  const bright = legend ?? at?.layer;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was drawn anew is dimmed anew
+  useEffect(() => {
+    plotted.current?.setSeries(bright === undefined ? null : bright + 1, { focus: true });
+  }, [bright, drawn, width]);
+
+  const go = (index: number): void => {
+    const made = plotted.current;
+    const time = times[index];
+    if (made === undefined || time === undefined) return;
+    made.setCursor({ left: made.valToPos(time, 'x'), top: made.over.clientHeight / 3 });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const steps: Record<string, number> = {
+      ArrowLeft: -1,
+      ArrowDown: -1,
+      ArrowRight: 1,
+      ArrowUp: 1,
+      PageDown: -7,
+      PageUp: 7,
+    };
+    const last = times.length - 1;
+    const now = at?.index ?? (steps[event.key] === -1 ? times.length : -1);
+    const by = steps[event.key];
+    if (by !== undefined) go(Math.max(0, Math.min(last, now + by)));
+    else if (event.key === 'Home') go(0);
+    else if (event.key === 'End') go(last);
+    else if (event.key === 'Escape') plotted.current?.setCursor({ left: -10, top: -10 });
+    else if (event.key === 'Enter' && at !== undefined) onPick?.(times[at.index] ?? 0);
+    else return;
+    event.preventDefault();
+  };
+
+  const index = at?.index ?? times.length - 1;
+  const time = times[index];
+  const told = toldAt(series, index);
+  return (
+    <Box miw={0}>
+      {!nothing && (unit !== undefined || utc) && (
+        <div className="chart-head" aria-hidden>
+          <span>{unit}</span>
+          {utc && <span>{text.utc}</span>}
+        </div>
+      )}
+      <div className="chart-frame">
+        <Box ref={ref} mih={height} className={onPick === undefined ? 'chart' : 'chart chart-picks'}>
+          {nothing ? (
+            <div className="chart-nothing" style={{ height }}>
+              {text.nothing}
+            </div>
+          ) : (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard picks where it reads, see below
+            <div
+              ref={place}
+              role="img"
+              aria-label={label}
+              onClick={onPick === undefined || at === undefined ? undefined : () => onPick(times[at.index] ?? 0)}
+            />
+          )}
+        </Box>
+        {!nothing && time !== undefined && (
+          <div
+            className="chart-reader"
+            role="slider"
+            tabIndex={0}
+            aria-label={text.read(label)}
+            aria-valuemin={0}
+            aria-valuemax={times.length - 1}
+            aria-valuenow={index}
+            aria-valuetext={spoken(when(time), told, stacked, show)}
+            onKeyDown={onKeyDown}
+            onBlur={() => plotted.current?.setCursor({ left: -10, top: -10 })}
+          />
+        )}
+        {at !== undefined && time !== undefined && (
+          <ChartTip
+            when={when(time)}
+            told={told}
+            colors={colors}
+            lit={bright}
+            stacked={stacked}
+            show={show}
+            place={{ x: at.x, y: at.y, width }}
+          />
+        )}
+      </div>
+      {series.length > 1 && !nothing && (
+        <ul className="chart-legend" aria-hidden onMouseLeave={() => setLegend(undefined)}>
+          {series.map(({ name, line }, which) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: their place is what they are told apart by
+            <li key={which} data-dim={bright !== undefined && bright !== which} onMouseEnter={() => setLegend(which)}>
+              <Swatch color={colors[which] ?? ''} line={line} />
+              <span>{name}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {!nothing && <ChartTable label={label} times={times} series={series} when={when} show={show} />}
+    </Box>
+  );
+}
+
+/** Lights the whole column of a bar. */
+function showColumn(
+  column: HTMLElement,
+  made: uPlot,
+  times: readonly number[],
+  step: number,
+  index: number | undefined,
+): void {
+  const time = index === undefined ? undefined : times[index];
+  column.hidden = time === undefined;
+  if (time === undefined) return;
+  const left = made.valToPos(time - step / 2, 'x');
+  column.style.left = `${left}px`;
+  column.style.width = `${made.valToPos(time + step / 2, 'x') - left}px`;
+}

@@ -1,0 +1,140 @@
+/** Rows of anything: a dense table that scrolls inside its frame, opens a row, and says why it is empty. */
+import { ActionIcon, Box, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core';
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
+import type { Key, ReactNode } from 'react';
+import { useFormat } from '../shell/format.ts';
+import { texts, useText } from '../text.ts';
+
+const TEXT = texts(
+  {
+    earlier: 'Previous page',
+    later: 'Next page',
+    range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
+    reading: 'Loading…',
+  },
+  {
+    earlier: '上一页',
+    later: '下一页',
+    range: (from: string, to: string, total: string) => `${from}–${to}，共 ${total}`,
+    reading: '加载中…',
+  },
+);
+
+/** A column. */
+export interface Column<Row> {
+  readonly key: string;
+  /** Its heading; `quiet` ones are only read aloud. */
+  readonly title: string;
+  readonly quiet?: boolean;
+  /** Numbers stand right. */
+  readonly align?: 'left' | 'right';
+  /** From which width of the window on: `sm` 48em, `md` 62em, `lg` 75em. What is hidden is in what a row opens. */
+  readonly from?: 'sm' | 'md' | 'lg';
+  cell(row: Row): ReactNode;
+}
+
+/** A table. `caption` is what it is called aloud. `onOpen` makes the first column a button. */
+export function DataTable<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  onOpen,
+  empty,
+  open,
+}: {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined as long as they are not there. */
+  readonly rows: readonly Row[] | undefined;
+  rowKey(row: Row): Key;
+  onOpen?(row: Row): void;
+  /** Instead of a table without rows. */
+  readonly empty?: ReactNode;
+  /** The row that is open. */
+  readonly open?: Key | undefined;
+}) {
+  const text = useText(TEXT);
+  if (rows === undefined) return <Skeleton height={180} aria-label={text.reading} role="status" />;
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  return (
+    <Box className="table-frame" tabIndex={0} role="region" aria-label={caption}>
+      <Table aria-label={caption}>
+        <Table.Thead>
+          <Table.Tr>
+            {columns.map(({ key, title, quiet, align = 'left', from }) => (
+              <Table.Th key={key} ta={align} visibleFrom={from} scope="col">
+                {quiet === true ? <span className="aloud">{title}</span> : title}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr
+              key={rowKey(row)}
+              data-open={open !== undefined && open === rowKey(row) ? true : undefined}
+              className={onOpen === undefined ? undefined : 'opens'}
+              onClick={
+                onOpen === undefined
+                  ? undefined
+                  : (event) => {
+                      // Buttons and links inside a row do what they say, and selecting text opens nothing.
+                      if ((event.target as Element).closest('button, a, input, label') !== null) return;
+                      if (window.getSelection()?.type !== 'Range') onOpen(row);
+                    }
+              }
+            >
+              {columns.map(({ key, align = 'left', from, cell }, at) => (
+                <Table.Td key={key} ta={align} visibleFrom={from} className={align === 'right' ? 'number' : undefined}>
+                  {at === 0 && onOpen !== undefined ? (
+                    <UnstyledButton className="row-opener" onClick={() => onOpen(row)} fz="sm">
+                      {cell(row)}
+                    </UnstyledButton>
+                  ) : (
+                    cell(row)
+                  )}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Box>
+  );
+}
+
+/** Turns the pages of a list. `page` counts from 1. */
+export function Pager({
+  page,
+  pageSize,
+  total,
+  onPage,
+}: {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly total: number;
+  onPage(page: number): void;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (total === 0) return null;
+  const pages = Math.max(1, Math.ceil(total / pageSize));
+  return (
+    <Group justify="flex-end" gap="xs" p="xs">
+      <Text size="sm" c="dimmed" className="number">
+        {text.range(
+          format.number((page - 1) * pageSize + 1),
+          format.number(Math.min(total, page * pageSize)),
+          format.number(total),
+        )}
+      </Text>
+      <ActionIcon variant="default" aria-label={text.earlier} disabled={page <= 1} onClick={() => onPage(page - 1)}>
+        <IconChevronLeft size={16} />
+      </ActionIcon>
+      <ActionIcon variant="default" aria-label={text.later} disabled={page >= pages} onClick={() => onPage(page + 1)}>
+        <IconChevronRight size={16} />
+      </ActionIcon>
+    </Group>
+  );
+}

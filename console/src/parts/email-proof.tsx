@@ -1,0 +1,106 @@
+/** An e-mail address that is proven: a letter with a code is asked for, and the code is entered. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import { call } from '../api/client.ts';
+import { useDoing } from '../api/hooks.ts';
+import { useStatus } from '../api/status.ts';
+import { texts, useText } from '../text.ts';
+import { Refused, useFormRefusal } from './form-refusal.tsx';
+
+const TEXT = texts(
+  {
+    email: 'E-mail address',
+    send: 'Send a code',
+    again: 'Send another code',
+    code: 'Code of the letter',
+    sent: (email: string) => `A letter with a code is on its way to ${email}. The code is good for ten minutes.`,
+    logged: 'This gateway sends no letters: the code stands in its log. Ask whoever runs it.',
+  },
+  {
+    email: '电子邮箱',
+    send: '发送验证码',
+    again: '重新发送验证码',
+    code: '邮件中的验证码',
+    sent: (email: string) => `验证码邮件正在发往 ${email}，十分钟内有效。`,
+    logged: '此网关不发送邮件：验证码写在它的日志中，请向管理员询问。',
+  },
+);
+
+/** Two fields of a form, and the button between them. */
+export function EmailProof({
+  about,
+  email,
+  code,
+  onChange,
+  errors,
+}: {
+  readonly about?: string;
+  readonly email: string;
+  readonly code: string;
+  onChange(change: { readonly email?: string; readonly code?: string }): void;
+  readonly errors: { readonly email: string | undefined; readonly code: string | undefined };
+}) {
+  const text = useText(TEXT);
+  const status = useStatus();
+  const [sent, setSent] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  const refusal = useFormRefusal('email');
+  const send = useDoing(() => call('GET /api/verification', { search: { email: email.trim() } }), {
+    done: () => setSent(email.trim()),
+    refused: refusal.refused,
+  });
+  useEffect(() => {
+    if (sent !== '') field.current?.focus();
+  }, [sent]);
+  return (
+    <Stack gap="xs">
+      <div>
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            flex="1 1 12rem"
+            type="email"
+            label={text.email}
+            {...(about !== undefined && { description: about })}
+            autoComplete="email"
+            maxLength={254}
+            required
+            withAsterisk={false}
+            value={email}
+            onChange={(event) => onChange({ email: event.currentTarget.value })}
+            error={refusal.at('email') ?? errors.email}
+          />
+          <Button
+            variant="default"
+            size="sm"
+            disabled={!/.@./.test(email)}
+            loading={send.isPending}
+            onClick={() => {
+              refusal.clear();
+              send.mutate();
+            }}
+          >
+            {sent === '' ? text.send : text.again}
+          </Button>
+        </Group>
+        <Text size="sm" role="status" mt={sent === '' ? 0 : 4}>
+          {sent !== '' && (status?.letters === 'logged' ? text.logged : text.sent(sent))}
+        </Text>
+      </div>
+      <Refused by={refusal} />
+      {sent !== '' && (
+        <TextInput
+          ref={field}
+          label={text.code}
+          autoComplete="one-time-code"
+          inputMode="numeric"
+          maxLength={64}
+          required
+          withAsterisk={false}
+          value={code}
+          onChange={(event) => onChange({ code: event.currentTarget.value })}
+          error={errors.code}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,67 @@
+/** The filters that the address says, each to be taken away again. */
+import { Button, Group } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { texts, useText } from '../text.ts';
+
+const TEXT = texts(
+  {
+    filters: 'Filters',
+    chip: (what: string, value: string) => `${what}: ${value}`,
+    remove: (what: string, value: string) => `Remove the filter ${what}: ${value}`,
+    clear: 'Clear filters',
+  },
+  {
+    filters: '筛选条件',
+    chip: (what: string, value: string) => `${what}：${value}`,
+    remove: (what: string, value: string) => `移除筛选条件 ${what}：${value}`,
+    clear: '清除筛选',
+  },
+);
+
+/** A row of `FilterChip`s. `onClear`, where there are several: takes all of them away. */
+export function FilterChips({
+  onClear,
+  children,
+}: {
+  readonly onClear: (() => void) | undefined;
+  readonly children: ReactNode;
+}) {
+  const text = useText(TEXT);
+  return (
+    <Group gap="xs" role="group" aria-label={text.filters}>
+      {children}
+      {onClear !== undefined && (
+        <Button variant="subtle" size="compact-sm" onClick={onClear}>
+          {text.clear}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+/** One of them: what is asked for, and by which value. */
+export function FilterChip({
+  what,
+  value,
+  onRemove,
+}: {
+  readonly what: string;
+  readonly value: string;
+  onRemove(): void;
+}) {
+  const text = useText(TEXT);
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      fw={400}
+      maw="100%"
+      rightSection={<IconX size={13} />}
+      aria-label={text.remove(what, value)}
+      onClick={onRemove}
+    >
+      {text.chip(what, value)}
+    </Button>
+  );
+}

@@ -1,0 +1,80 @@
+/** What stands where nothing else does: nothing there yet, something failed, something is coming. */
+import { Alert, Button, Center, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Refusal } from '../api/client.ts';
+import { sentenceOf } from '../api/refusals.ts';
+import { texts, useText } from '../text.ts';
+import { useLanguage } from './values.tsx';
+
+const TEXT = texts(
+  {
+    failed: 'This could not be read',
+    again: 'Try again',
+    reading: 'Loading…',
+  },
+  { failed: '读取失败', again: '重试', reading: '加载中…' },
+);
+
+/** Nothing is here yet: what would be, and what to do. */
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <Center py="xl" px="md">
+      <Stack align="center" gap="xs" maw="32rem">
+        <Title order={2} size="h4" ta="center">
+          {title}
+        </Title>
+        {children !== undefined && (
+          <Text size="sm" c="dimmed" ta="center" component="div">
+            {children}
+          </Text>
+        )}
+        {action !== undefined && <Group mt="xs">{action}</Group>}
+      </Stack>
+    </Center>
+  );
+}
+
+/** A refusal where the answer would have stood. */
+export function Failure({ error, again }: { readonly error: unknown; again?(): void }) {
+  const text = useText(TEXT);
+  const language = useLanguage();
+  return (
+    <Alert color="red" icon={<IconAlertTriangle />} title={text.failed} m="md">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{sentenceOf(error, language)}</Text>
+        {again !== undefined && !(error instanceof Refusal && error.status === 403) && (
+          <Button variant="default" onClick={again}>
+            {text.again}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** What was asked for, once it is there; until then its shape, and what went wrong where it did not come. */
+export function Loaded<T>({
+  query,
+  height = 120,
+  children,
+}: {
+  readonly query: UseQueryResult<T, Refusal>;
+  /** Of what is shown meanwhile. */
+  readonly height?: number;
+  children(data: T): ReactNode;
+}) {
+  const text = useText(TEXT);
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.isError) return <Failure error={query.error} again={() => void query.refetch()} />;
+  return <Skeleton height={height} aria-label={text.reading} role="status" />;
+}

@@ -1,0 +1,72 @@
+/** The frame of a page: its title, what can be done, what it is about. */
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { useStatus } from '../api/status.ts';
+
+/** A page. `about`: one line below the title. `actions` stand beside it. */
+export function Page({
+  title,
+  about,
+  actions,
+  children,
+}: {
+  readonly title: string;
+  readonly about?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const status = useStatus();
+  useEffect(() => {
+    document.title = `${title} · ${status?.system_name ?? 'Turnpike'}`;
+  }, [title, status?.system_name]);
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-start" gap="xs">
+        <Box miw={0} flex="1 1 14rem">
+          <Title order={1}>{title}</Title>
+          {about !== undefined && (
+            <Text size="sm" c="dimmed" maw="44rem">
+              {about}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+/** A part of a page with a heading, in a frame. `flush`: what is inside goes to the edges, as tables do. */
+export function Section({
+  title,
+  about,
+  actions,
+  flush = false,
+  children,
+}: {
+  readonly title?: ReactNode;
+  readonly about?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly flush?: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Box component="section" className="section">
+      {(title !== undefined || actions !== undefined) && (
+        <Group justify="space-between" gap="xs" className="section-head">
+          <Box miw={0}>
+            {title !== undefined && <Title order={2}>{title}</Title>}
+            {about !== undefined && (
+              <Text size="sm" c="dimmed">
+                {about}
+              </Text>
+            )}
+          </Box>
+          {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        </Group>
+      )}
+      <Box className={flush ? undefined : 'section-body'}>{children}</Box>
+    </Box>
+  );
+}

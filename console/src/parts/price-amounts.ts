@@ -1,0 +1,137 @@
+/** Prices in words: amounts as money, and which amounts a price has. */
+import type { Data } from '../api/client.ts';
+import { useFormat } from '../shell/format.ts';
+import { texts, useText } from '../text.ts';
+
+/** What a model costs, as `/api` tells it. */
+export type Price = NonNullable<Data<'GET /api/price/'>['models'][number]['price']>;
+/** The name of an amount. */
+export type AmountField = keyof Omit<Price, 'free' | 'text'>;
+
+/** All of them, in the order in which they are shown. */
+const AMOUNT_FIELDS = [
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWriteLong',
+  'reasoning',
+  'inputImage',
+  'inputAudio',
+  'outputImage',
+  'outputAudio',
+  'perImage',
+  'perHour',
+  'characters',
+  'perRequest',
+] as const satisfies readonly AmountField[];
+
+/** Their names, and what each amount is for. */
+export const AMOUNT_TEXT = texts(
+  {
+    fields: {
+      input: 'Input',
+      output: 'Output',
+      cacheRead: 'Cache read',
+      cacheWrite: 'Cache write',
+      cacheWriteLong: 'Cache write, 1 h',
+      reasoning: 'Reasoning',
+      inputImage: 'Image input',
+      inputAudio: 'Audio input',
+      outputImage: 'Image output',
+      outputAudio: 'Audio output',
+      perImage: 'Image',
+      perHour: 'Sound heard',
+      characters: 'Speech',
+      perRequest: 'Call',
+    } satisfies Record<AmountField, string>,
+    units: {
+      tokens: 'per 1M tokens',
+      image: 'per image',
+      hour: 'per hour',
+      characters: 'per 1M characters',
+      call: 'per call',
+    },
+    short: { tokens: '/1M', image: '/image', hour: '/h', characters: '/1M chars', call: '/call' },
+    free: 'free',
+    none: 'No price yet',
+    refused: 'No price yet: calls are refused',
+    inAndOut: (input: string, output: string) => `${input} in, ${output} out per 1M tokens`,
+    quotaFor: (quota: string, unit: string) => `${quota} ${unit}`,
+  },
+  {
+    fields: {
+      input: '输入',
+      output: '输出',
+      cacheRead: '缓存读取',
+      cacheWrite: '缓存写入',
+      cacheWriteLong: '缓存写入（1 小时）',
+      reasoning: '推理',
+      inputImage: '图像输入',
+      inputAudio: '音频输入',
+      outputImage: '图像输出',
+      outputAudio: '音频输出',
+      perImage: '图像',
+      perHour: '听取的音频',
+      characters: '语音合成',
+      perRequest: '每次调用',
+    },
+    units: {
+      tokens: '每百万 Token',
+      image: '每张图像',
+      hour: '每小时',
+      characters: '每百万字符',
+      call: '每次调用',
+    },
+    short: { tokens: '/百万', image: '/张', hour: '/小时', characters: '/百万字符', call: '/次' },
+    free: '免费',
+    none: '尚无价格',
+    refused: '尚无价格：调用会被拒绝',
+    inAndOut: (input: string, output: string) => `每百万 Token：输入 ${input}，输出 ${output}`,
+    quotaFor: (quota: string, unit: string) => `${unit} ${quota}`,
+  },
+);
+
+/** What an amount is counted by. */
+export function unitOf(field: AmountField): keyof (typeof AMOUNT_TEXT)['en']['units'] {
+  if (field === 'perImage') return 'image';
+  if (field === 'perHour') return 'hour';
+  if (field === 'characters') return 'characters';
+  return field === 'perRequest' ? 'call' : 'tokens';
+}
+
+/** The amounts that a price has. */
+export function amountsOf(price: Price): readonly (readonly [AmountField, string])[] {
+  return AMOUNT_FIELDS.flatMap((field) => {
+    const amount = price[field];
+    return amount === undefined ? [] : [[field, amount] as const];
+  });
+}
+
+/** Writes an amount of currency units, whatever its size, with every digit that it has. */
+export function useAmount(): (amount: string) => string {
+  const { locale } = useFormat();
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 12,
+  });
+  return (amount) => format.format(Number(amount));
+}
+
+/** Writes a price on one line: `Input $1.25 · Output $10.00 /1M`. Cache and the like are left to where there is room. */
+export function useShortPrice(): (price: Price) => string {
+  const text = useText(AMOUNT_TEXT);
+  const amountText = useAmount();
+  return (price) => {
+    if (price.free) return text.free;
+    const amounts = amountsOf(price);
+    const usual = amounts.filter(([field]) => field === 'input' || field === 'output');
+    const shown = usual.length > 0 ? usual : amounts.slice(0, 2);
+    return shown
+      .map(([field, amount]) => `${text.fields[field]} ${amountText(amount)}${text.short[unitOf(field)]}`)
+      .join(' · ');
+  };
+}

@@ -1,0 +1,70 @@
+/** What models cost, in currency; quota on hover. */
+import { Tooltip } from '@mantine/core';
+import { useStatus } from '../api/status.ts';
+import { useFormat } from '../shell/format.ts';
+import { useText } from '../text.ts';
+import type { ModelCard } from './model-card.ts';
+import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from './price-amounts.ts';
+
+/** What is known of a model's price. */
+type PricedCard = Pick<ModelCard, 'free' | 'price'>;
+
+/** An amount, quota on hover. `field`: what it is the price of. */
+export function PriceOf({ amount, field }: { readonly amount: string; readonly field: AmountField }) {
+  const text = useText(AMOUNT_TEXT);
+  const format = useFormat();
+  const amountText = useAmount();
+  const status = useStatus();
+  const quota = format.quota(Number(amount) * (status?.quota_per_unit ?? 500_000));
+  return (
+    <Tooltip label={text.quotaFor(quota, text.units[unitOf(field)])}>
+      <span className="number">{amountText(amount)}</span>
+    </Tooltip>
+  );
+}
+
+/** A price on one line, as text. */
+export function usePriceLine(): (card: PricedCard) => string {
+  const text = useText(AMOUNT_TEXT);
+  const amountText = useAmount();
+  return ({ free, price }) => {
+    if (free || price?.free === true) return text.free;
+    if (price === null) return text.refused;
+    const { input, output } = price;
+    if (input !== undefined && output !== undefined) return text.inAndOut(amountText(input), amountText(output));
+    const [first] = amountsOf(price);
+    return first === undefined ? price.text : `${amountText(first[1])} ${text.units[unitOf(first[0])]}`;
+  };
+}
+
+/** The same in a cell: what goes in and what comes out, or the one thing that is sold. */
+export function PriceCell({ card: { free, price } }: { readonly card: PricedCard }) {
+  const text = useText(AMOUNT_TEXT);
+  if (free || price?.free === true) return text.free;
+  if (price === null)
+    return (
+      <Tooltip label={text.refused}>
+        <span>{text.none}</span>
+      </Tooltip>
+    );
+  const sold = amountsOf(price);
+  const byTokens = sold.filter(([field]) => field === 'input' || field === 'output');
+  const others = sold.filter(([field]) => unitOf(field) !== 'tokens');
+  if (byTokens.length + others.length === 0) return price.text;
+  return (
+    <>
+      {byTokens.map(([field, amount], at) => (
+        <span key={field} className="number">
+          {at > 0 && ' / '}
+          <PriceOf amount={amount} field={field} />
+        </span>
+      ))}
+      {others.map(([field, amount], at) => (
+        <div key={field}>
+          {at + byTokens.length > 0 && '+ '}
+          <PriceOf amount={amount} field={field} /> {text.units[unitOf(field)]}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,242 @@
+/** Rows of sums: what each group cost, how much of all that is, its requests, errors and tokens; found by name and paged. */
+import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconListDetails, IconSearch } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useFormat } from '../shell/format.ts';
+import { texts, useText } from '../text.ts';
+import { Swatch } from './chart-tip.tsx';
+import { type Column, DataTable, Pager } from './data-table.tsx';
+import { type Measure, measured, type Sums } from './trend-series.ts';
+import { Money } from './values.tsx';
+
+const TEXT = texts(
+  {
+    cost: 'Cost',
+    share: 'Share',
+    shareOf: { cost: 'Share of cost', requests: 'Share of requests', tokens: 'Share of tokens' },
+    requests: 'Requests',
+    errors: 'Errors',
+    input: 'Input tokens',
+    output: 'Output tokens',
+    each: 'Cost per request',
+    logs: 'Logs',
+    logsOf: (name: string) => `Logs of ${name}`,
+    find: 'Find by name',
+    nothing: 'Nothing has that in its name.',
+  },
+  {
+    cost: '费用',
+    share: '占比',
+    shareOf: { cost: '费用占比', requests: '请求占比', tokens: 'Token 占比' },
+    requests: '请求',
+    errors: '错误',
+    input: '输入 Token',
+    output: '输出 Token',
+    each: '每次请求费用',
+    logs: '日志',
+    logsOf: (name: string) => `${name} 的日志`,
+    find: '按名称查找',
+    nothing: '没有名称包含该内容的条目。',
+  },
+);
+
+/** A row. */
+export interface SumRow {
+  readonly key: string;
+  readonly name: string;
+  /** Beside the name: what tells two of the same name apart. */
+  readonly note?: string | undefined;
+  readonly sums: Sums;
+  /** Its colour in the chart above. */
+  readonly color?: string | undefined;
+  /** Where its requests are listed. */
+  readonly logs?: string | undefined;
+  /** There is nothing behind it to look at. */
+  readonly closed?: boolean;
+}
+
+/** Rows of a page. */
+const PAGE_SIZE = 25;
+
+/** The table. `of`: what the groups are. `extra`: columns behind the name. `onOpen` makes names buttons. */
+export function SumsTable({
+  caption,
+  of,
+  rows,
+  measure,
+  find,
+  page,
+  onView,
+  onOpen,
+  extra = [],
+  empty,
+}: {
+  readonly caption: string;
+  readonly of: string;
+  /** Undefined as long as they are not there. */
+  readonly rows: readonly SumRow[] | undefined;
+  readonly measure: Measure;
+  readonly find: string;
+  /** From 1. */
+  readonly page: number;
+  onView(change: { find?: string; page?: string }): void;
+  onOpen?(row: SumRow): void;
+  readonly extra?: readonly Column<SumRow>[];
+  readonly empty: ReactNode;
+}) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  const total = (rows ?? []).reduce((sum, row) => sum + measured(measure, row.sums), 0);
+  const asked = find.trim().toLowerCase();
+  const found = rows
+    ?.filter(({ name, note = '' }) => asked === '' || `${name} ${note}`.toLowerCase().includes(asked))
+    .sort((a, b) => measured(measure, b.sums) - measured(measure, a.sums));
+  const pages = Math.max(1, Math.ceil((found?.length ?? 0) / PAGE_SIZE));
+  const at = Math.min(Math.max(1, page), pages);
+  const columns: readonly Column<SumRow>[] = [
+    {
+      key: 'name',
+      title: of,
+      cell: (row) => (
+        <Group gap={6} wrap="nowrap" align="center">
+          {row.color !== undefined && <Swatch color={row.color} />}
+          {onOpen === undefined || row.closed === true ? (
+            <span>{row.name}</span>
+          ) : (
+            <UnstyledButton className="row-opener" fz="sm" onClick={() => onOpen(row)}>
+              {row.name}
+            </UnstyledButton>
+          )}
+          {row.note !== undefined && (
+            <Text span size="xs" c="dimmed">
+              {row.note}
+            </Text>
+          )}
+        </Group>
+      ),
+    },
+    ...extra,
+    { key: 'cost', title: text.cost, align: 'right', cell: ({ sums }) => <Money units={sums.quota} /> },
+    {
+      key: 'share',
+      title: text.shareOf[measure],
+      align: 'right',
+      from: 'sm',
+      cell: ({ sums }) => <Share of={total === 0 ? 0 : measured(measure, sums) / total} />,
+    },
+    {
+      key: 'requests',
+      title: text.requests,
+      align: 'right',
+      cell: ({ sums }) => format.number(sums.requests + sums.errors),
+    },
+    {
+      key: 'errors',
+      title: text.errors,
+      align: 'right',
+      from: 'sm',
+      cell: ({ sums }) =>
+        sums.errors === 0
+          ? '0'
+          : `${format.number(sums.errors)} (${format.percent(sums.errors / (sums.requests + sums.errors))})`,
+    },
+    {
+      key: 'input',
+      title: text.input,
+      align: 'right',
+      from: 'lg',
+      cell: ({ sums }) => <Count value={sums.prompt_tokens} />,
+    },
+    {
+      key: 'output',
+      title: text.output,
+      align: 'right',
+      from: 'lg',
+      cell: ({ sums }) => <Count value={sums.completion_tokens} />,
+    },
+    {
+      key: 'each',
+      title: text.each,
+      align: 'right',
+      from: 'md',
+      cell: ({ sums }) => (sums.requests === 0 ? '–' : <Money units={Math.round(sums.quota / sums.requests)} />),
+    },
+    ...((rows ?? []).some(({ logs }) => logs !== undefined)
+      ? [
+          {
+            key: 'logs',
+            title: text.logs,
+            quiet: true,
+            align: 'right' as const,
+            cell: ({ name, logs }: SumRow) =>
+              logs !== undefined && (
+                <Tooltip label={text.logsOf(name)}>
+                  <ActionIcon component={Link} href={logs} variant="subtle" color="gray" aria-label={text.logsOf(name)}>
+                    <IconListDetails size={16} />
+                  </ActionIcon>
+                </Tooltip>
+              ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Box>
+      {(rows ?? []).length > PAGE_SIZE && (
+        <Box p="xs">
+          <TextInput
+            size="xs"
+            maw="18rem"
+            aria-label={text.find}
+            placeholder={text.find}
+            leftSection={<IconSearch size={14} />}
+            value={find}
+            onChange={(event) => onView({ find: event.currentTarget.value, page: '1' })}
+          />
+        </Box>
+      )}
+      <DataTable
+        caption={caption}
+        columns={columns}
+        rows={found?.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE)}
+        rowKey={({ key }) => key}
+        empty={
+          asked === '' ? (
+            empty
+          ) : (
+            <Text p="md" size="sm" c="dimmed">
+              {text.nothing}
+            </Text>
+          )
+        }
+      />
+      {found !== undefined && found.length > PAGE_SIZE && (
+        <Pager page={at} pageSize={PAGE_SIZE} total={found.length} onPage={(next) => onView({ page: `${next}` })} />
+      )}
+    </Box>
+  );
+}
+
+/** Whole numbers exactly where they are short. */
+function Count({ value }: { readonly value: number }) {
+  const format = useFormat();
+  if (value < 100_000) return format.number(value);
+  return (
+    <Tooltip label={format.number(value)}>
+      <span>{format.short(value)}</span>
+    </Tooltip>
+  );
+}
+
+function Share({ of }: { readonly of: number }) {
+  const format = useFormat();
+  return (
+    <Group gap={8} wrap="nowrap" justify="flex-end">
+      <Progress value={of * 100} w={56} size="sm" aria-hidden visibleFrom="md" />
+      <Text span size="sm" className="number" miw={44} ta="right">
+        {format.percent(of)}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,158 @@
+/** Which days a page is about: chosen by name or by date, kept in the address, said in UTC. */
+import { Group, NativeSelect, SegmentedControl, Text, TextInput } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { useFormat } from '../shell/format.ts';
+import { texts, useText } from '../text.ts';
+import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from './range.ts';
+
+const TEXT = texts(
+  {
+    label: 'Range',
+    from: 'First day',
+    to: 'Last day',
+    names: {
+      today: 'Today',
+      '7d': '7 days',
+      '30d': '30 days',
+      month: 'This month',
+      'last-month': 'Last month',
+      custom: 'Custom',
+    },
+    days: (first: string, last: string) => (first === last ? `${first}, UTC` : `${first} – ${last}, UTC days`),
+    hours: (first: string, last: string) => `${first} – ${last} UTC`,
+  },
+  {
+    label: '时间范围',
+    from: '开始日期',
+    to: '结束日期',
+    names: {
+      today: '今天',
+      '7d': '7 天',
+      '30d': '30 天',
+      month: '本月',
+      'last-month': '上月',
+      custom: '自定义',
+    },
+    days: (first: string, last: string) => (first === last ? `${first}（UTC）` : `${first} – ${last}（UTC 日）`),
+    hours: (first: string, last: string) => `${first} – ${last}（UTC）`,
+  },
+);
+
+/** What a choice changes in the address. */
+export type RangeChange = { readonly range: string; readonly start: string; readonly end: string };
+
+/** The range that an address says. It stays the same object as long as it says the same. */
+export function useRangeOf({ range, start, end }: RangeChange, usual: RangeName = '7d'): TimeRange {
+  // It moves on with the day, and else stays as it is.
+  const today = Math.floor(Date.now() / 86_400_000) * 86_400;
+  return useMemo(() => rangeFrom({ range, start, end }, usual, today), [range, start, end, usual, today]);
+}
+
+/** What the address has to say so that a range is exactly this. */
+export function customRange(start: number, end: number): RangeChange {
+  return { range: '', start: dayEdge(start, 0), end: dayEdge(end, 86_399) };
+}
+
+/** Whole days are said as dates. */
+function dayEdge(unix: number, rest: number): string {
+  return unix % 86_400 === rest ? dateOf(unix) : `${unix}`;
+}
+
+/** The control. */
+export function TimeRangePicker({
+  range,
+  onChange,
+}: {
+  readonly range: TimeRange;
+  onChange(change: RangeChange): void;
+}) {
+  const text = useText(TEXT);
+  const choices = RANGE_NAMES.map((name) => ({ value: name, label: text.names[name] }));
+  const choose = (name: string): void =>
+    onChange(name === 'custom' ? customRange(range.start, range.end) : { range: name, start: '', end: '' });
+  const date = (said: string, edge: 'start' | 'end'): void => {
+    const [first, last] = [edge === 'start' ? said : dateOf(range.start), edge === 'end' ? said : dateOf(range.end)];
+    // Whoever moves one end past the other means a range that begins, or ends, there.
+    onChange({
+      range: '',
+      start: first > last && edge === 'end' ? last : first,
+      end: first > last && edge === 'start' ? first : last,
+    });
+  };
+  const today = dateOf(Date.now() / 1_000);
+  return (
+    <Group gap="xs" align="center">
+      <SegmentedControl
+        size="xs"
+        visibleFrom="sm"
+        aria-label={text.label}
+        data={choices}
+        value={range.name}
+        onChange={choose}
+      />
+      <NativeSelect
+        size="xs"
+        hiddenFrom="sm"
+        aria-label={text.label}
+        data={choices}
+        value={range.name}
+        onChange={(event) => choose(event.currentTarget.value)}
+      />
+      {range.name === 'custom' && (
+        <Group gap={6} wrap="nowrap" maw="100%">
+          <DayInput label={text.from} value={dateOf(range.start)} max={today} onChange={(day) => date(day, 'start')} />
+          <Text size="sm" aria-hidden>
+            –
+          </Text>
+          <DayInput label={text.to} value={dateOf(range.end)} max={today} onChange={(day) => date(day, 'end')} />
+        </Group>
+      )}
+    </Group>
+  );
+}
+
+/** A day. While it is typed it may be none, or one of the year 2: those stay in the field. */
+function DayInput({
+  label,
+  value,
+  max,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly max: string;
+  onChange(day: string): void;
+}) {
+  const [typed, setTyped] = useState<string>();
+  return (
+    <TextInput
+      type="date"
+      size="xs"
+      miw={0}
+      aria-label={label}
+      max={max}
+      value={typed ?? value}
+      onChange={({ currentTarget: { value: said } }) => {
+        setTyped(said);
+        if (said >= '2000-01-01' && said <= max) onChange(said);
+      }}
+      onBlur={() => setTyped(undefined)}
+    />
+  );
+}
+
+/** The days of a range in words. */
+export function useRangeWords(): (range: Pick<TimeRange, 'start' | 'end'>) => string {
+  const text = useText(TEXT);
+  const { locale } = useFormat();
+  return ({ start, end }) => {
+    const whole = start % 86_400 === 0 && end % 86_400 === 86_399;
+    const write = new Intl.DateTimeFormat(locale, {
+      dateStyle: 'medium',
+      ...(!whole && { timeStyle: 'short' as const }),
+      timeZone: 'UTC',
+    });
+    const [first, last] = [write.format(start * 1_000), write.format(end * 1_000)];
+    return whole ? text.days(first, last) : text.hours(first, last);
+  };
+}

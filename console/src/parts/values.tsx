@@ -1,0 +1,230 @@
+/** Single values as they stand everywhere: money, moments, shares, states, things to copy. */
+import { ActionIcon, Badge, Box, Code, Group, Progress, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { useTimeout } from '@mantine/hooks';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { type ReactNode, useContext, useRef, useState } from 'react';
+import { useFormat } from '../shell/format.ts';
+import { LanguageContext, texts, useText } from '../text.ts';
+
+const TEXT = texts(
+  {
+    copy: 'Copy',
+    copyOf: (what: string) => `Copy: ${what}`,
+    copied: 'Copied',
+    byHand: 'The browser does not let us copy here: it is selected, press Ctrl+C.',
+    unlimited: 'unlimited',
+    never: 'never',
+    of: (used: string, limit: string) => `${used} of ${limit}`,
+  },
+  {
+    copy: '复制',
+    copyOf: (what: string) => `复制：${what}`,
+    copied: '已复制',
+    byHand: '浏览器不允许在这里复制：已选中，请按 Ctrl+C。',
+    unlimited: '不限',
+    never: '从不',
+    of: (used: string, limit: string) => `${used} / ${limit}`,
+  },
+);
+
+/** Quota units as money; the units themselves on hover and focus. `null`: unlimited. */
+export function Money({ units, sign = false }: { readonly units: number | null | undefined; readonly sign?: boolean }) {
+  const format = useFormat();
+  const text = useText(TEXT);
+  if (units === null || units === undefined) return <>{text.unlimited}</>;
+  return (
+    <Tooltip label={format.quota(units)}>
+      <span className="number" data-quota={units}>
+        {sign && units > 0 ? '+' : ''}
+        {format.money(units)}
+      </span>
+    </Tooltip>
+  );
+}
+
+/** A moment as people say it, exactly on hover. Unix seconds; 0, -1 and nothing are `never`, or `none`. */
+export function When({ at, none }: { readonly at: number | null | undefined; readonly none?: ReactNode }) {
+  const format = useFormat();
+  const text = useText(TEXT);
+  if (at === null || at === undefined || at <= 0) return <>{none ?? text.never}</>;
+  return (
+    <Tooltip label={format.moment(at)}>
+      <time dateTime={new Date(at * 1_000).toISOString()}>{format.ago(at)}</time>
+    </Tooltip>
+  );
+}
+
+interface Copied {
+  readonly value: string;
+  /** What it is: `Address`. Several on one page can be told apart by it. */
+  readonly what?: string | undefined;
+  /** The whole name of the button, where `what` does not say it well. */
+  readonly label?: string | undefined;
+}
+
+/** What is copied with one press; also over plain http, where browsers have no clipboard. `shown`: instead of the value. */
+export function Copy({ shown, ...copied }: Copied & { readonly shown?: ReactNode }) {
+  return (
+    <Group gap={4} wrap="nowrap" miw={0} className="copy">
+      <Code className="copy-value">{shown ?? copied.value}</Code>
+      <CopyIcon {...copied} />
+    </Group>
+  );
+}
+
+/** The button of that alone. */
+export function CopyIcon({ value, what, label }: Copied) {
+  const text = useText(TEXT);
+  const name = label ?? (what === undefined ? text.copy : text.copyOf(what));
+  const [state, setState] = useState<'not yet' | 'copied' | 'by hand'>('not yet');
+  const soon = useTimeout(() => setState('not yet'), 2_000);
+  const button = useRef<HTMLButtonElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const done = (): void => {
+    setState('copied');
+    soon.start();
+  };
+  // The old way still works where the new one is not allowed: on pages that came over plain http.
+  const fallBack = (): void => {
+    const area = field.current;
+    if (area === null) return;
+    area.hidden = false;
+    area.select();
+    if (!document.execCommand('copy')) {
+      setState('by hand');
+      return;
+    }
+    area.hidden = true;
+    button.current?.focus();
+    done();
+  };
+  const said = state === 'copied' ? text.copied : state === 'by hand' ? text.byHand : undefined;
+  return (
+    <>
+      <Tooltip label={said ?? name}>
+        <ActionIcon
+          ref={button}
+          variant="subtle"
+          color={state === 'copied' ? 'pine' : 'gray'}
+          size="sm"
+          aria-label={name}
+          onClick={() =>
+            window.isSecureContext ? navigator.clipboard.writeText(value).then(done, fallBack) : fallBack()
+          }
+        >
+          {state === 'copied' ? <IconCheck size={14} /> : <IconCopy size={14} />}
+        </ActionIcon>
+      </Tooltip>
+      <span className="aloud" aria-live="polite">
+        {said}
+      </span>
+      <textarea ref={field} hidden readOnly value={value} className="copy-field" aria-label={name} />
+    </>
+  );
+}
+
+/** A piece of code or text that is copied as a whole. */
+export function Snippet({ code, label }: { readonly code: string; readonly label: string }) {
+  return (
+    <Box className="snippet">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls must be reached by keyboard */}
+      <section className="snippet-scroll" aria-label={label} tabIndex={0}>
+        <pre>
+          <code>{code}</code>
+        </pre>
+      </section>
+      <Box className="snippet-copy">
+        <CopyIcon value={code} what={label} />
+      </Box>
+    </Box>
+  );
+}
+
+/** How much of something is used; `limit` null: there is none. In quota units unless `show` says otherwise. */
+export function Meter({
+  used,
+  limit,
+  label,
+  show,
+}: {
+  readonly used: number;
+  readonly limit: number | null;
+  readonly label: string;
+  show?(value: number): string;
+}) {
+  const format = useFormat();
+  const text = useText(TEXT);
+  const said = show ?? format.money;
+  const share = limit === null || limit === 0 ? (used > 0 && limit === 0 ? 1 : 0) : Math.min(1, used / limit);
+  const color = share >= 1 ? 'red.8' : share >= 0.8 ? 'orange.8' : 'pine';
+  const words = limit === null ? `${said(used)} · ${text.unlimited}` : text.of(said(used), said(limit));
+  return (
+    <Box miw={0}>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" truncate>
+          {label}
+        </Text>
+        <Text size="sm" className="number">
+          {words}
+        </Text>
+      </Group>
+      <Progress.Root size="sm" mt={2}>
+        <Progress.Section value={share * 100} color={color} aria-label={`${label}: ${words}`} />
+      </Progress.Root>
+    </Box>
+  );
+}
+
+/** A state in one word. */
+export type Mood = 'good' | 'warn' | 'bad' | 'idle' | 'info';
+const MOODS = { good: 'green', warn: 'orange', bad: 'red', idle: 'gray', info: 'blue' } as const;
+
+/** A word with a colour; the colour never says more than the word. */
+export function State({ mood, children }: { readonly mood: Mood; readonly children: ReactNode }) {
+  return (
+    <Badge color={MOODS[mood]} size="sm" miw="max-content">
+      {children}
+    </Badge>
+  );
+}
+
+/** A number with what it is, for the top of a page. */
+export function Figure({
+  label,
+  value,
+  note,
+  onOpen,
+}: {
+  readonly label: string;
+  readonly value: ReactNode;
+  readonly note?: ReactNode;
+  onOpen?(): void;
+}) {
+  const inside = (
+    <>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text size="xl" fw={600} className="number" component="div">
+        {value}
+      </Text>
+      {note !== undefined && (
+        <Text size="xs" c="dimmed" component="div">
+          {note}
+        </Text>
+      )}
+    </>
+  );
+  return onOpen === undefined ? (
+    <Box className="figure">{inside}</Box>
+  ) : (
+    <UnstyledButton className="figure" onClick={onOpen}>
+      {inside}
+    </UnstyledButton>
+  );
+}
+
+/** The language tag of whoever looks. */
+export function useLanguage() {
+  return useContext(LanguageContext).language;
+}

@@ -1,0 +1,49 @@
+/** The windows of a subscription: what is used within a day, a week and thirty days, and when each begins anew. */
+import { Stack, Text } from '@mantine/core';
+import type { Data } from '../api/client.ts';
+import { texts, useText } from '../text.ts';
+import { Meter, When } from './values.tsx';
+
+/** How a subscription stands. */
+export type SubscriptionState = Data<'GET /api/user/subscription/stats'>;
+
+const TEXT = texts(
+  {
+    names: { daily: 'Today', weekly: 'This week', monthly: 'These 30 days' },
+    anew: 'begins anew',
+    none: 'This plan sets no limits by day, week or month.',
+  },
+  {
+    names: { daily: '今日', weekly: '本周', monthly: '本期 30 天' },
+    anew: '重新计算：',
+    none: '此套餐没有按日、周或月的限额。',
+  },
+);
+const ORDER = ['daily', 'weekly', 'monthly'] as const;
+
+/** The bars, the shortest window first. Days and weeks are UTC. */
+export function SubscriptionWindows({ windows }: { readonly windows: SubscriptionState['windows'] }) {
+  const text = useText(TEXT);
+  const there = ORDER.flatMap((name) => {
+    const window = windows[name];
+    return window === undefined ? [] : [{ name, ...window }];
+  });
+  if (there.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {text.none}
+      </Text>
+    );
+  return (
+    <Stack gap="sm">
+      {there.map(({ name, limit, used, resets_at }) => (
+        <div key={name}>
+          <Meter used={used} limit={limit} label={text.names[name]} />
+          <Text size="xs" c="dimmed" mt={2}>
+            {text.anew} <When at={resets_at} />
+          </Text>
+        </div>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,116 @@
+/** Numbers, money and times as people of a language write them. */
+import { useContext } from 'react';
+import { useStatus } from '../api/status.ts';
+import { LanguageContext } from '../text.ts';
+
+const SECOND = 1_000;
+const UNITS = [
+  ['year', 365 * 86_400 * SECOND],
+  ['month', 30 * 86_400 * SECOND],
+  ['day', 86_400 * SECOND],
+  ['hour', 3_600 * SECOND],
+  ['minute', 60 * SECOND],
+  ['second', SECOND],
+] as const;
+
+/** Writes values. Times are unix seconds unless they say `Ms`. */
+export interface Format {
+  readonly locale: string;
+  /** Quota units as money: `$1.25`; small amounts with as many digits as it takes to see them. */
+  money(units: number): string;
+  /** Quota units as they are: `625,000 quota`. */
+  quota(units: number): string;
+  number(value: number): string;
+  /** `12.3K` */
+  short(value: number): string;
+  /** 0.5 is 50%. */
+  percent(share: number): string;
+  /** `840 ms`, `1.2 s`, `3 min 5 s`. */
+  duration(ms: number): string;
+  bytes(count: number): string;
+  /** With the time, in the time zone of whoever looks. */
+  moment(unix: number): string;
+  day(unix: number): string;
+  /** The UTC day that begins then: what days of charts and windows are. */
+  utcDay(unix: number): string;
+  clock(unix: number): string;
+  /** `3 minutes ago`, `in 2 days`. */
+  ago(unix: number): string;
+}
+
+/** Formats for the language of whoever looks. */
+export function useFormat(): Format {
+  const { language } = useContext(LanguageContext);
+  const status = useStatus();
+  const perUnit = status?.quota_per_unit ?? 500_000;
+  return formatFor(language === 'zh' ? 'zh-CN' : 'en-US', perUnit);
+}
+
+const known = new Map<string, Format>();
+
+/** Formats of a locale, where so many quota units are one currency unit. Always the same object for the same question. */
+function formatFor(locale: string, perUnit: number): Format {
+  const key = `${locale} ${perUnit}`;
+  const format = known.get(key) ?? makeFormat(locale, perUnit);
+  known.set(key, format);
+  return format;
+}
+
+/** Makes them. Formatters of the browser take long to make: each is made once, when it is first used. */
+function makeFormat(locale: string, perUnit: number): Format {
+  const made = new Map<string, Intl.NumberFormat>();
+  const by = (name: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+    const formatter = made.get(name) ?? new Intl.NumberFormat(locale, options);
+    made.set(name, formatter);
+    return formatter;
+  };
+  const numbers = new Intl.NumberFormat(locale);
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+  const date = (options: Intl.DateTimeFormatOptions) => {
+    const made = new Intl.DateTimeFormat(locale, options);
+    return (unix: number): string => made.format(unix * 1_000);
+  };
+  const plain = (value: number, unit: string, digits = 0): string =>
+    by(`${unit} ${digits}`, { maximumFractionDigits: digits, style: 'unit', unit, unitDisplay: 'short' }).format(value);
+  return {
+    locale,
+    money(units) {
+      const amount = units / perUnit;
+      const small = amount !== 0 && Math.abs(amount) < 1;
+      return by(small ? 'cents' : 'money', {
+        style: 'currency',
+        currency: 'USD',
+        currencyDisplay: 'narrowSymbol',
+        minimumFractionDigits: 2,
+        ...(small ? { maximumSignificantDigits: 3, minimumSignificantDigits: 2 } : { maximumFractionDigits: 2 }),
+      }).format(amount);
+    },
+    quota: (units) => `${numbers.format(units)} ${locale.startsWith('zh') ? '额度' : 'quota'}`,
+    number: (value) => numbers.format(value),
+    short: (value) => by('short', { notation: 'compact', maximumFractionDigits: 1 }).format(value),
+    percent: (share) => by('percent', { style: 'percent', maximumFractionDigits: 1 }).format(share),
+    duration(ms) {
+      if (ms < 1_000) return plain(Math.round(ms), 'millisecond');
+      if (ms < 60_000) return plain(ms / 1_000, 'second', 1);
+      if (ms < 3_600_000)
+        return `${plain(Math.floor(ms / 60_000), 'minute')} ${plain(Math.floor(ms / 1_000) % 60, 'second')}`;
+      if (ms < 86_400_000)
+        return `${plain(Math.floor(ms / 3_600_000), 'hour')} ${plain(Math.floor(ms / 60_000) % 60, 'minute')}`;
+      return `${plain(Math.floor(ms / 86_400_000), 'day')} ${plain(Math.floor(ms / 3_600_000) % 24, 'hour')}`;
+    },
+    bytes(count) {
+      const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+      const at = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
+      return plain(count / 1_000 ** at, units[at] ?? 'byte', at === 0 ? 0 : 1);
+    },
+    moment: date({ dateStyle: 'medium', timeStyle: 'medium' }),
+    day: date({ dateStyle: 'medium' }),
+    utcDay: date({ month: 'short', day: 'numeric', timeZone: 'UTC' }),
+    clock: date({ timeStyle: 'medium' }),
+    ago(unix) {
+      const ms = unix * 1_000 - Date.now();
+      const [unit, length] = UNITS.find(([, each]) => Math.abs(ms) >= each) ?? ['second', SECOND];
+      return relative.format(Math.round(ms / length), unit);
+    },
+  };
+}

@@ -1,0 +1,316 @@
+/** What stands around every page: navigation, palette, language, colours, who is signed in. */
+import {
+  ActionIcon,
+  AppShell,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import {
+  IconChevronDown,
+  IconDeviceDesktop,
+  IconLanguage,
+  IconLogout,
+  IconMoon,
+  IconSearch,
+  IconSun,
+} from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, Suspense, useContext, useEffect, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { call } from '../api/client.ts';
+import { useDoing } from '../api/hooks.ts';
+import { useStatus } from '../api/status.ts';
+import { PAGES, type PageName } from '../page-list.ts';
+import { PAGE_ICONS, PAGE_NAMES } from '../pages.tsx';
+import { Money } from '../parts/values.tsx';
+import { LanguageContext, texts, useText } from '../text.ts';
+import { Boundary } from './boundary.tsx';
+import { fetched } from './fetched.tsx';
+import { useMenuFocus } from './menu-focus.ts';
+import type { Self } from './self.ts';
+
+const Palette = fetched(() => import('./palette.tsx'));
+
+const TEXT = texts(
+  {
+    skip: 'Skip to the page',
+    navigation: 'Navigation',
+    open: 'Open navigation',
+    close: 'Close navigation',
+    you: 'You',
+    admin: 'Administration',
+    palette: 'Search pages and actions (Ctrl K)',
+    language: '中文',
+    languageAbout: 'Show the console in Chinese',
+    light: 'Light',
+    dark: 'Dark',
+    auto: 'As the system',
+    colors: 'Colours',
+    account: 'Account',
+    signOut: 'Sign out',
+    left: 'left',
+    noPalette: 'The search could not be fetched: the gateway does not answer, or it was updated. Load the page anew.',
+  },
+  {
+    skip: '跳到页面内容',
+    navigation: '导航',
+    open: '打开导航',
+    close: '关闭导航',
+    you: '我的',
+    admin: '管理',
+    palette: '搜索页面和操作（Ctrl K）',
+    language: 'English',
+    languageAbout: '用英文显示控制台',
+    light: '浅色',
+    dark: '深色',
+    auto: '跟随系统',
+    colors: '配色',
+    account: '账户',
+    signOut: '退出登录',
+    left: '剩余',
+    noPalette: '无法获取搜索：网关没有响应，或已更新。请重新加载页面。',
+  },
+);
+
+/** Around the page. `pages`: those that whoever is signed in may see. */
+export function Shell({
+  pages,
+  self,
+  children,
+}: {
+  readonly pages: readonly PageName[];
+  readonly self: Self;
+  readonly children: ReactNode;
+}) {
+  const text = useText(TEXT);
+  const status = useStatus();
+  const [opened, { toggle, close }] = useDisclosure();
+  const [path] = useLocation();
+  const [palette, setPalette] = useState<'never' | 'open' | 'closed'>('never');
+  const main = useRef<HTMLElement>(null);
+  const burger = useRef<HTMLButtonElement>(null);
+  useMenuFocus();
+  useHotkeys([['mod+K', () => setPalette('open')]], []);
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    close();
+    // Whoever reads by ear begins at the new page, and not behind the link that led here.
+    main.current?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, [path, close]);
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'sm', sm: 'md' }}
+    >
+      <UnstyledButton className="skip" onClick={() => main.current?.focus()}>
+        {text.skip}
+      </UnstyledButton>
+      <AppShell.Header>
+        <Group h="100%" px="sm" justify="space-between" wrap="nowrap" gap="xs">
+          <Group gap="xs" wrap="nowrap" miw={0}>
+            <Burger
+              ref={burger}
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label={opened ? text.close : text.open}
+              aria-expanded={opened}
+            />
+            <Link href="/" className="brand">
+              <img src="./icon.svg" alt="" width={24} height={24} />
+              <Text fw={600} truncate>
+                {status?.system_name ?? 'Turnpike'}
+              </Text>
+            </Link>
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <Tooltip label={text.palette}>
+              <ActionIcon variant="subtle" color="gray" aria-label={text.palette} onClick={() => setPalette('open')}>
+                <IconSearch size={18} />
+              </ActionIcon>
+            </Tooltip>
+            <LanguageButton />
+            <ColorMenu />
+            <AccountMenu self={self} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar
+        aria-label={text.navigation}
+        className="navigation"
+        data-closed={!opened || undefined}
+        onKeyDown={({ key }) => {
+          if (key !== 'Escape' || !opened) return;
+          close();
+          burger.current?.focus();
+        }}
+        // Where it covers the page, whoever goes on to the page by keyboard would not see where they are.
+        onBlur={({ relatedTarget }) => main.current?.contains(relatedTarget) === true && close()}
+      >
+        <ScrollArea h="100%" type="auto" viewportProps={{ tabIndex: -1 }}>
+          <NavGroup title={text.you} names={pages.filter((name) => groupOf(name) === 'you')} path={path} />
+          <NavGroup title={text.admin} names={pages.filter((name) => groupOf(name) !== 'you')} path={path} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} tabIndex={-1} id="page" className="main">
+        {children}
+      </AppShell.Main>
+      {palette !== 'never' && (
+        <Boundary
+          onBroken={() => {
+            setPalette('never');
+            notifications.show({ color: 'red', message: text.noPalette, role: 'alert' });
+          }}
+        >
+          <Suspense>
+            <Palette pages={pages} opened={palette === 'open'} onClose={() => setPalette('closed')} />
+          </Suspense>
+        </Boundary>
+      )}
+    </AppShell>
+  );
+}
+
+function groupOf(name: PageName) {
+  return PAGES.find((page) => page.name === name)?.group;
+}
+
+function NavGroup({
+  title,
+  names,
+  path,
+}: {
+  readonly title: string;
+  readonly names: readonly PageName[];
+  readonly path: string;
+}) {
+  const pageNames = useText(PAGE_NAMES);
+  if (names.length === 0) return null;
+  return (
+    <div>
+      <div className="nav-heading">{title}</div>
+      {names.map((name) => {
+        const href = PAGES.find((page) => page.name === name)?.path ?? '/';
+        const Icon = PAGE_ICONS[name];
+        const active = path === href || (href !== '/' && path.startsWith(`${href}/`));
+        return (
+          <NavLink
+            key={name}
+            component={Link}
+            href={href}
+            label={pageNames[name]}
+            leftSection={<Icon size={17} stroke={1.6} />}
+            active={active}
+            aria-current={active ? 'page' : undefined}
+            py={6}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+/** The other language, in its own words. */
+export function LanguageButton() {
+  const text = useText(TEXT);
+  const { language, choose } = useContext(LanguageContext);
+  const other = language === 'en' ? 'zh' : 'en';
+  return (
+    <Tooltip label={text.languageAbout}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={text.languageAbout}
+        lang={other === 'zh' ? 'zh-CN' : 'en'}
+        onClick={() => choose(other)}
+      >
+        <IconLanguage size={18} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+/** Light, dark, or as the system. */
+export function ColorMenu() {
+  const text = useText(TEXT);
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const schemes = [
+    ['light', text.light, IconSun],
+    ['dark', text.dark, IconMoon],
+    ['auto', text.auto, IconDeviceDesktop],
+  ] as const;
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={text.colors}>
+          {colorScheme === 'dark' ? <IconMoon size={18} /> : <IconSun size={18} />}
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {schemes.map(([scheme, name, Icon]) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Icon size={16} />}
+            onClick={() => setColorScheme(scheme)}
+            aria-current={colorScheme === scheme}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function AccountMenu({ self }: { readonly self: Self }) {
+  const text = useText(TEXT);
+  const names = useText(PAGE_NAMES);
+  const queries = useQueryClient();
+  const signOut = useDoing(() => call('POST /api/user/auth/logout'), { done: () => queries.resetQueries() });
+  return (
+    <Menu position="bottom-end" width={200}>
+      <Menu.Target>
+        <UnstyledButton className="account">
+          <span className="aloud">{text.account}: </span>
+          <Text size="sm" truncate maw="8rem" visibleFrom="xs">
+            {self.display_name || self.username}
+          </Text>
+          <Text size="sm" fw={600} hiddenFrom="xs">
+            {self.username.slice(0, 1).toUpperCase()}
+          </Text>
+          <IconChevronDown size={14} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {self.username} · <Money units={self.unlimited_quota === true ? null : self.quota} />{' '}
+          {self.unlimited_quota !== true && text.left}
+        </Menu.Label>
+        <Menu.Item component={Link} href="/wallet">
+          {names.wallet}
+        </Menu.Item>
+        <Menu.Item component={Link} href="/security">
+          {names.security}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>
+          {text.signOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

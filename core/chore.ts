@@ -1,0 +1,44 @@
+/** Work that a plugin does again and again beside the calls, such as deleting what is old. */
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+
+/** A chore between `start` and `stop`. */
+export interface Chore {
+  start(): void;
+  /** Resolves when the work under way has come to its next pause. */
+  stop(): Promise<void>;
+}
+
+/** What is done. */
+export interface ChoreOptions {
+  readonly everyMs: number;
+  /** Asks before each further piece whether it may go on. Never runs twice at once. */
+  work(goesOn: () => boolean): Promise<void>;
+  /** What the log says where it failed; it is tried again at the next turn. */
+  readonly failure: string;
+}
+
+/** Makes it; nothing is done before `everyMs` has passed once. */
+export function createChore(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { everyMs, work, failure }: ChoreOptions,
+): Chore {
+  let cancel: (() => void) | undefined;
+  let working: Promise<void> | undefined;
+  return {
+    start() {
+      cancel = clock.every(everyMs, () => {
+        working ??= work(() => cancel !== undefined)
+          .catch((error: unknown) => log.warn(failure, { error }))
+          .finally(() => {
+            working = undefined;
+          });
+      });
+    },
+    async stop() {
+      cancel?.();
+      cancel = undefined;
+      await working;
+    },
+  };
+}

@@ -1,0 +1,354 @@
+/** Shows a gateway.yaml without what is secret in it: each secret is a mask that changes with it, and every line stays where it is. */
+import { createHmac } from 'node:crypto';
+import { isAlias, isMap, isScalar, isSeq, Lexer, type Node, type Pair, type Scalar } from 'yaml';
+import { isSecretName, SHORTEST_SECRET } from '../log.ts';
+import { parseYaml, targetOf } from './yaml.ts';
+
+/** Line and column, from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A text with masks. */
+export interface Masked {
+  readonly text: string;
+  /** What the masks stand for. */
+  readonly secrets: readonly string[];
+  /** Where a place of the whole text is in this one. */
+  place<T extends Place>(place: T): T;
+}
+
+/** Masks a text: what is secret in it by its place or its looks, and whatever is `known` to be, wherever that stands. */
+export type Masks = (text: string, known?: readonly string[]) => Masked;
+
+const DOTS = '••••';
+/** What a mask looks like. */
+export const MASK = new RegExp(`${DOTS} [0-9a-f]{6}`);
+
+/** A part of a text, by its offsets. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Makes the function that masks; `key` is what a mask is made with: without it nobody can tell which secret one stands for. */
+export function createMasks(key: Buffer): Masks {
+  const maskOf = (secret: string): string =>
+    `${DOTS} ${createHmac('sha256', key).update(secret).digest('hex').slice(0, 6)}`;
+
+  return (text, known = []) => {
+    const found = secretsIn(text);
+    const secrets = new Set([...known, ...found.map(({ start, end }) => text.slice(start, end))]);
+    const spans = apart([...found, ...[...secrets].flatMap((secret) => repeatedIn(text, secret))]);
+    const edits: { readonly line: number; readonly column: number; readonly cut: number; readonly put: number }[] = [];
+    let masked = '';
+    let from = 0;
+    let line = 1;
+    let lineStart = 0;
+    for (const { start, end } of spans) {
+      for (let at = text.indexOf('\n', lineStart); at !== -1 && at < start; at = text.indexOf('\n', lineStart)) {
+        line++;
+        lineStart = at + 1;
+      }
+      const mask = maskOf(text.slice(start, end));
+      edits.push({ line, column: start - lineStart + 1, cut: end - start, put: mask.length });
+      masked += text.slice(from, start) + mask;
+      from = end;
+    }
+    return {
+      text: masked + text.slice(from),
+      secrets: spans.map(({ start, end }) => text.slice(start, end)),
+      place(place) {
+        let moved = 0;
+        for (const { line, column, cut, put } of edits) {
+          if (line !== place.line || column >= place.column) continue;
+          // What is inside of a mask is at its beginning.
+          if (column + cut > place.column) return { ...place, column: column + moved };
+          moved += put - cut;
+        }
+        return { ...place, column: place.column + moved };
+      },
+    };
+  };
+}
+
+/** Where a secret stands once more. What is short stands in many places by chance. */
+function repeatedIn(text: string, secret: string): readonly Span[] {
+  if (secret.length < SHORTEST_SECRET) return [];
+  const found: Span[] = [];
+  for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + secret.length))
+    found.push({ start: at, end: at + secret.length });
+  return found;
+}
+
+/** In their order, none inside another or across two lines. */
+function apart(spans: readonly Span[]): readonly Span[] {
+  const merged: Span[] = [];
+  for (const span of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1);
+    if (last !== undefined && span.start <= last.end)
+      merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+    else merged.push(span);
+  }
+  return merged;
+}
+
+// ---- what is secret
+
+function secretsIn(text: string): readonly Span[] {
+  const { doc, problems } = parseYaml(text);
+  const found: Span[] = [];
+  const known = referencesIn(text);
+  const add = (span: Span): void => void found.push(...literalsOf(text, span, known));
+
+  for (const { scalar, hides } of scalarsAndKeys(doc.contents, (alias) => targetOf(alias, doc) ?? null)) {
+    const span = insideOf(scalar, text);
+    if (hides) add(span);
+    else for (const each of lookingSecret(text, span)) add(each);
+  }
+  // What cannot be understood may hold anything anywhere.
+  if (problems.length > 0) for (const span of secretsOfLines(text)) add(span);
+  else for (const span of secretsOfComments(text)) add(span);
+  return found;
+}
+
+/** Names that hold a secret beside those that the log knows. */
+const MORE_NAMES = /(?:^|[^a-z])(?:pass|pwd|dsn|salt|pepper|pin|otp|passcode|bearer|hmac)$/i;
+/** Words of one that stand anywhere in it, and those that are run together: `clientsecret`, `secretKeyBase`, `accesskey`. */
+const WORDS_IN_NAMES = /secret|passw|passphrase|(?:access|auth|master|private|sign(?:ing)?)key|[a-z]token$/i;
+
+function hidesNumbers(name: string): boolean {
+  return isSecretName(name) || MORE_NAMES.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'));
+}
+
+/** Lists of secrets have their name in the plural, several have numbers; numbers of such a name are amounts. */
+function hidesTexts(name: string): boolean {
+  const one = name.replace(/[_-]?\d+$/, '').replace(/s$/i, '');
+  return hidesNumbers(name) || hidesNumbers(one) || WORDS_IN_NAMES.test(one);
+}
+
+/** The path of a file that holds a secret is none. */
+const FILE = /^[\w./~ -]+\.(?:pem|key|crt|cer|txt)$/;
+
+/** Every scalar, keys among them, and whether all of it is to be hidden: where it stands, or where an alias repeats it. */
+function scalarsAndKeys(
+  contents: Node | null,
+  resolve: (alias: Extract<Node, { source: string }>) => Node | null,
+): readonly { readonly scalar: Scalar; readonly hides: boolean }[] {
+  const found: { scalar: Scalar; hides: boolean }[] = [];
+  const repeated = new Set<Node>();
+
+  /** `name`: of the member it is. */
+  const walk = (node: Node | null, name: string, hidden: boolean): void => {
+    if (node === null) return;
+    if (isAlias(node)) {
+      const target = hidden ? resolve(node) : null;
+      if (target === null || repeated.has(target)) return;
+      repeated.add(target);
+      walk(target, name, true);
+    } else if (isMap(node)) {
+      const named = node.items.some(isNamingSecret);
+      for (const { key, value } of node.items) {
+        if (isScalar(key)) found.push({ scalar: key, hides: false });
+        const member = isScalar(key) ? String(key.value) : '';
+        walk(value as Node | null, member, hidden || hidesTexts(member) || (named && VALUE.test(member)));
+      }
+    } else if (isSeq(node)) {
+      for (const item of node.items) walk(item as Node | null, name, hidden);
+    } else if (isScalar(node)) {
+      const { value } = node;
+      const isText = typeof value === 'string' && !FILE.test(value);
+      found.push({ scalar: node, hides: hidden && (isText || (typeof value === 'number' && hidesNumbers(name))) });
+    }
+  };
+  walk(contents, '', false);
+  return found;
+}
+
+/** Of a member that is written as two, `{ name: x-api-key, value: … }`, the first. */
+function isNamingSecret({ key, value }: Pair): boolean {
+  if (!isScalar(key) || !isScalar(value) || typeof value.value !== 'string') return false;
+  return /^(?:name|header|key)$/i.test(String(key.value)) && hidesTexts(value.value);
+}
+const VALUE = /^values?$/i;
+
+/** A scalar without its quotes, or the head of its block. */
+function insideOf({ range, type }: Scalar, text: string): Span {
+  const [start = 0, end = 0] = range ?? [];
+  if (type?.startsWith('QUOTE')) return { start: start + 1, end: Math.max(start + 1, end - 1) };
+  if (!type?.startsWith('BLOCK')) return { start, end };
+  const head = text.indexOf('\n', start);
+  return { start: head === -1 || head > end ? end : head, end };
+}
+
+/** `${NAME}`, `${file:PATH}`, and of `${NAME:-default}` what is not the default. What else looks like them is text. */
+function referencesIn(text: string): readonly Span[] {
+  return [...text.matchAll(/(?<!\$)\$\{(?:file:[^}\n]*|([A-Za-z_]\w*:-)([^}\n]*)|[A-Za-z_]\w*)\}/g)].flatMap(
+    (match) => {
+      const [whole, name, fallback = ''] = match;
+      const { index } = match;
+      const end = index + whole.length;
+      if (name === undefined || fallback === '') return [{ start: index, end }];
+      return [
+        { start: index, end: index + 2 + name.length },
+        { start: end - 1, end },
+      ];
+    },
+  );
+}
+
+/** What stands in a span itself: line by line, without the space around it and without `${…}`. */
+function literalsOf(text: string, { start, end }: Span, references: readonly Span[]): readonly Span[] {
+  const found: Span[] = [];
+  let from = start;
+  const add = (to: number, alone: boolean): void => {
+    const piece = text.slice(from, to);
+    const begin = from + piece.length - piece.trimStart().length;
+    const finish = begin + piece.trim().length;
+    // What joins two references, or stands around one, is no secret.
+    if (finish > begin && (alone || /[\p{L}\p{N}]/u.test(piece))) found.push({ start: begin, end: finish });
+  };
+  for (let line = start; line < end; ) {
+    const next = text.indexOf('\n', line);
+    const stop = next === -1 || next >= end ? end : next;
+    const inside = references.filter((span) => span.end > line && span.start < stop);
+    from = line;
+    for (const span of inside) {
+      add(Math.max(from, span.start), false);
+      from = Math.max(from, span.end);
+    }
+    add(Math.max(from, stop), inside.length === 0);
+    line = stop + 1;
+  }
+  return found;
+}
+
+/** What gives itself away, wherever it stands; the first group is what is secret, else all of it. */
+const LOOKS: readonly RegExp[] = [
+  /-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g,
+  /(?<![A-Za-z0-9])(?:sk|pk|rk|whsec|gh[a-z]|xox[a-z])[-_][A-Za-z0-9_-]{8,}/g,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]+)?/g,
+  /\b(?:Bearer|Basic)\s+([A-Za-z0-9._~+/=-]{8,})/gi,
+  /(?:key|token|secret|pass|password|pwd|signature|sig) ?= ?["']?([^&\s"'#\\]+)/gi,
+  // Members of JSON, wherever it stands.
+  /["'][\w.-]*(?:key|token|secret|password|passwd|authorization|cookie)s?["']\s*:\s*\[?\s*["']([^"']+)/gi,
+  // Who signs in at an address, and with what.
+  /\/\/([^\s"'`<>]+)@/g,
+  // Long, and at random.
+  /(?<![\w+/=.-])(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])[\w+/=-]{24,}/g,
+  /(?<![0-9A-Za-z])[0-9a-f]{32,}(?![0-9A-Za-z])/gi,
+];
+
+function lookingSecret(text: string, { start, end }: Span): readonly Span[] {
+  const part = text.slice(start, end);
+  if (part.length < 8) return [];
+  return LOOKS.flatMap((look) =>
+    [...part.matchAll(look)].map((match) => {
+      const [whole, secret = whole] = match;
+      const at = start + match.index + whole.lastIndexOf(secret);
+      return { start: at, end: at + secret.length };
+    }),
+  );
+}
+
+/** What is a comment today was a member yesterday. */
+function secretsOfComments(text: string): readonly Span[] {
+  const found: Span[] = [];
+  /** Inside of a PEM that is commented out. */
+  let armored = false;
+  /** How far in the name stands whose lines follow. */
+  let above: number | undefined;
+  let last = 0;
+  for (const span of commentsOf(text)) {
+    const comment = text.slice(span.start, span.end);
+    const inside = { start: span.start + 1, end: span.end };
+    if (!/^\r?\n[ \t]*$/.test(text.slice(last, span.start))) above = undefined;
+    last = span.end;
+    if (armored || /-----BEGIN /.test(comment)) {
+      found.push(inside);
+      armored = !/-----END /.test(comment);
+      continue;
+    }
+    const line = comment.slice(1);
+    const indent = line.length - line.trimStart().length;
+    if (above !== undefined && line.trim() !== '' && indent <= above && !(indent === above && /^\s*-\s/.test(line)))
+      above = undefined;
+    if (above !== undefined) {
+      const item = /^\s*-\s+/.exec(line)?.[0].length ?? 0;
+      found.push({ start: inside.start + item, end: span.end });
+      continue;
+    }
+    const opener = OPENER.exec(line);
+    if (opener !== null && hidesTexts(opener[1] ?? '')) above = indent;
+    found.push(...membersOfComment(text, span), ...lookingSecret(text, span));
+  }
+  return found;
+}
+
+/** A name whose value stands in the lines below. */
+const OPENER = /^\s*(?:-\s+)?["']?([\w.-]+)["']?\s*:\s*(?:[|>][-+\d]*\s*)?$/;
+
+/** What the lexer says between the parts of the text: a document begins, a scalar comes, a bracket is missing. */
+const SCALAR = '\u001f';
+const REMARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR]);
+
+function commentsOf(text: string): readonly Span[] {
+  const found: Span[] = [];
+  let offset = 0;
+  let before = '';
+  for (const token of new Lexer().lex(text)) {
+    if (token.startsWith('#') && before !== SCALAR) found.push({ start: offset, end: offset + token.length });
+    if (!REMARKS.has(token)) offset += token.length;
+    before = token;
+  }
+  return found;
+}
+
+/** `name: value`, wherever it stands in a line; behind a name in quotes the space may be missing. */
+const MEMBERS = /["']([\w .-]+)["']\s*:\s*|([\w.-]+)\s*:(?:\s+|$)/g;
+
+/** The values of members that are commented out. Words too short for a secret are left: `key: none`. */
+function membersOfComment(text: string, { start, end }: Span): readonly Span[] {
+  const line = text.slice(start, end);
+  return [...line.matchAll(MEMBERS)].flatMap(({ 0: whole, 1: inQuotes, 2: plain, index }) => {
+    const name = inQuotes ?? plain ?? '';
+    const rest = line.slice(index + whole.length);
+    const [, doubled, single = doubled] = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')/.exec(rest) ?? [];
+    const value = single ?? rest.slice(0, endOfValue(rest, /[[{]/.test(line.slice(0, index).replaceAll('${', ''))));
+    const hides = /^\d+$/.test(value) ? hidesNumbers(name) : hidesTexts(name);
+    if (!hides || value.length < SHORTEST_WORD || FILE.test(value)) return [];
+    const from = start + index + whole.length + (single === undefined ? 0 : 1);
+    return [{ start: from, end: from + value.length }];
+  });
+}
+
+/** Where the value ends that a text begins with. */
+function endOfValue(text: string, inFlow: boolean): number {
+  const list = /^\[[^\]]*\]/.exec(text);
+  if (list !== null) return list[0].length;
+  return text.slice(0, text.search(inFlow ? /(?<!\$\{[^}]*)[,}\]]|\s#|$/ : /\s#|$/)).trimEnd().length;
+}
+const SHORTEST_WORD = 5;
+
+/** Of a text that is no YAML: behind every name of a secret the rest of the line, and the lines that are further in. */
+function secretsOfLines(text: string): readonly Span[] {
+  const found: Span[] = [...lookingSecret(text, { start: 0, end: text.length })];
+  /** How far in the name stands whose lines follow. */
+  let above: number | undefined;
+  let start = 0;
+  for (const line of text.split('\n')) {
+    const span = { start, end: start + line.length };
+    const indent = line.length - line.trimStart().length;
+    const isItem = indent === above && /^\s*-\s/.test(line);
+    if (line.trim() !== '' && above !== undefined && indent <= above && !isItem) above = undefined;
+    if (above !== undefined) found.push(span);
+    const member = [...line.matchAll(MEMBERS)].find(([, inQuotes, plain]) => hidesTexts(inQuotes ?? plain ?? ''));
+    if (member !== undefined) {
+      above ??= indent;
+      found.push({ start: start + member.index + member[0].length, end: span.end });
+    }
+    start += line.length + 1;
+  }
+  return found;
+}

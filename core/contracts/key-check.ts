@@ -1,0 +1,11 @@
+/** Whether a key is good. Provided by the plugin `auth`. */
+import { service } from '../plugin.ts';
+import type { Holder } from './keys.ts';
+
+/** The rule that every call is let in by. */
+export interface KeyCheck {
+  /** Refuses (401, 403) a key that is unknown (undefined), disabled, expired, or whose account is disabled. */
+  judge(holder: Holder | undefined): Holder;
+}
+/** The service of that name. */
+export const KeyCheck = service<KeyCheck>('key-check');

@@ -1,0 +1,95 @@
+/** Sessions and tickets: who is signed in, and what was begun and waits for its second half. Provided by `accounts`. */
+import type { JsonObject, Step } from '../plugin.ts';
+import { service } from '../plugin.ts';
+import type { Account } from './accounts.ts';
+
+/** Somebody is signed in, in one browser. */
+export interface Session {
+  readonly id: number;
+  readonly accountId: number;
+  /** `password`, `passkey`, or the name of an OAuth provider. */
+  readonly method: string;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly createdMs: number;
+  /** Written once a minute at most. */
+  readonly lastSeenMs: number;
+  readonly expiresMs: number;
+  /** Until when the last check by a second factor counts; 0: there was none. */
+  readonly verifiedUntilMs: number;
+}
+
+/** All sessions. Their secrets, and those of access tokens, are stored as hashes only. */
+export interface Sessions {
+  /** Begins one; the oldest ends where the account has ten. Refuses (403 `account_disabled`). */
+  open(
+    of: {
+      readonly accountId: number;
+      readonly method: string;
+      readonly ip: string;
+      readonly userAgent: string;
+    },
+    along?: readonly Step[],
+  ): Promise<{ readonly secret: string; readonly session: Session }>;
+  /** Undefined where it has ended or expired, or its account is disabled. */
+  find(secret: string): Promise<{ readonly session: Session; readonly account: Account } | undefined>;
+  list(accountId: number): Promise<readonly Session[]>;
+  /** False where the account has no such session. */
+  end(accountId: number, id: number): Promise<boolean>;
+  /** The steps that end all of an account, but one, which has to be verified anew. For lists that change how it signs in. */
+  endSteps(accountId: number, except?: number): readonly Step[];
+  /** A check by a second factor went well: the session is verified for five minutes, and its secret is a new one. */
+  verify(id: number): Promise<{ readonly secret: string; readonly untilMs: number }>;
+  /** The personal access token of an account: made anew, the one before ends. */
+  renewAccessToken(accountId: number, along?: readonly Step[]): Promise<string>;
+  /** Ends it; false, and nothing is written along, where there is none. */
+  revokeAccessToken(accountId: number, along?: readonly Step[]): Promise<boolean>;
+  /** When it was made, unix milliseconds; undefined where there is none. */
+  accessTokenMade(accountId: number): Promise<number | undefined>;
+  findByAccessToken(secret: string): Promise<Account | undefined>;
+}
+/** The service of that name. */
+export const Sessions = service<Sessions>('sessions');
+
+/** What a ticket is for; it is good for nothing else. */
+export type TicketPurpose =
+  | 'sign-in'
+  | 'password-reset'
+  | 'email-proof'
+  | 'passkey-login'
+  | 'passkey-register'
+  | 'passkey-verify'
+  | 'oauth'
+  | 'invitation';
+
+/** Something begun: a sign-in that waits for its second step, a challenge, a state that an OAuth provider sends back. */
+export interface Ticket {
+  readonly accountId: number | undefined;
+  /** What whoever issued it needs to go on; sealed in the store. */
+  readonly data: JsonObject;
+  readonly expiresMs: number;
+}
+
+/** Tickets: random, stored as hashes, good for one thing, once. */
+export interface Tickets {
+  /** `secret`: instead of 32 random bytes, where a person has to type it; bound to something that is no secret (`mail:code`). */
+  issue(
+    purpose: TicketPurpose,
+    ticket: {
+      readonly accountId?: number | undefined;
+      readonly data?: JsonObject;
+      readonly forMs: number;
+      readonly secret?: string;
+    },
+  ): Promise<string>;
+  /** Takes it: whoever comes second gets undefined, and so does whoever comes late. */
+  take(purpose: TicketPurpose, secret: string): Promise<Ticket | undefined>;
+  /** The steps that take it together with something else; `must`: `ticket_used`. */
+  takeSteps(purpose: TicketPurpose, secret: string): readonly Step[];
+  /** Looks at it and counts the look; from the `most`th on (5) it is gone. For what may be tried again: a code mistyped. */
+  look(purpose: TicketPurpose, secret: string, most?: number): Promise<Ticket | undefined>;
+  /** The steps that void all tickets of an account. */
+  voidSteps(accountId: number): readonly Step[];
+}
+/** The service of that name. */
+export const Tickets = service<Tickets>('tickets');

@@ -1,0 +1,251 @@
+/** What goes to a vendor for one attempt, and how its answer becomes the client's: untouched where both speak one style. */
+import type { Clock } from './clock.ts';
+import type { JsonObject, Offer, Usage } from './contracts/call.ts';
+import type { AnswerFacts, Losses, StreamRelay, Style } from './contracts/style.ts';
+import type { Attachments, Dialect } from './contracts/vendor.ts';
+import { GatewayError } from './errors.ts';
+import type { LiveExchange } from './exchange.ts';
+import { fetchFor } from './fetched-media.ts';
+import { type Fetched, fetchGuarded } from './guarded-fetch.ts';
+import { type JsonBody, scanAnswer } from './json.ts';
+import { createPlacing, formParcel, type Parcel } from './parcel.ts';
+import type { Awaitable, Known } from './plugin.ts';
+import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
+import { type CollectedLosses, collectLosses } from './translation/losses.ts';
+import { createRestorer, NOTHING_CHANGED } from './translation/restore.ts';
+import { translateAnswer, translateRequest } from './translation/translate.ts';
+import { countedUsage } from './usage.ts';
+
+/** One attempt's request, and the reading of its answer. */
+export interface Conveyance {
+  /** The vendor's body. */
+  readonly body: Buffer | Parcel;
+  /**
+   * A whole answer for the client; undefined where the vendor's is not what was asked for. Where a stream was asked for, the
+   * events of one. `type`: the vendor's content type.
+   */
+  whole(bytes: Buffer, type: string): Awaitable<WholeAnswer | undefined>;
+  /** A stream for the client. */
+  relay(): StreamRelay;
+  /** The vendor's own words mean nothing to the client: it speaks another style, or spells this one in its own way. */
+  readonly foreign: boolean;
+  /** What could not be carried over so far; grows while the answer comes. Undefined where nothing is ever lost. */
+  readonly losses: (() => readonly string[]) | undefined;
+}
+
+/** A whole answer on its way to the client. */
+export interface WholeAnswer {
+  readonly body: Buffer;
+  /** Its content type; undefined: JSON, or events where a stream was asked for. */
+  readonly type?: string;
+  readonly usage: Usage;
+  /** The vendor's error in an answer whose status said success; nothing goes to the client then. */
+  readonly error: AnswerFacts['error'];
+  /** The answer as a value, where its style can say. */
+  value(): JsonObject | undefined;
+}
+
+/** Who takes part in one attempt. */
+export interface Parties {
+  readonly x: LiveExchange & Known;
+  readonly offer: Offer;
+  /** The client's style. */
+  readonly asked: Style;
+  /** The style of `offer`. */
+  readonly spoken: Style;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  /** Fetches what the request names by its address; for a call that nobody makes, something in its place. */
+  readonly fetch?: (url: string, param: string) => Promise<Fetched>;
+}
+
+/**
+ * Prepares an attempt. Throws a `GatewayError` where the request cannot be said in the vendor's style, or not without a loss
+ * that the configuration does not allow.
+ */
+export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
+  if (parties.asked !== parties.spoken) return translated(parties);
+  return parties.asked.outgoing === undefined ? untouched(parties) : withFiles(parties);
+}
+
+/** Whether we ask for a stream's usage on our own account. */
+function asksUsage({ x, offer: { channel, quirks } }: Parties): boolean {
+  return x.call.stream && !x.call.asksUsage && (quirks.stream.usage ?? channel.streamUsage) === 'include_usage';
+}
+
+/** The client's bytes with the vendor's name for the model, and the vendor's bytes as they come. */
+function untouched(parties: Parties): Conveyance {
+  const { x, offer, asked, dialect } = parties;
+  const { call } = x;
+  const { channel, model, quirks } = offer;
+  const losses = lossesOf(parties);
+  // Who issued the earlier answer needs nothing but its name.
+  const body = call.earlier?.channel === channel.name ? call.earlier.body : call.body;
+  const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), losses };
+  const bytes = body.patched(fieldChanges(body, asked.patch(body, to), quirks));
+  const sent = dialect.request === undefined ? bytes : rewritten(JSON.parse(bytes.toString()), parties, losses);
+  refuseLosses(parties, losses);
+  return sameStyle(sent, parties, losses);
+}
+
+/** The same for a request that may have files in it: its fields are said anew, its files are passed on. */
+async function withFiles(parties: Parties): Promise<Conveyance> {
+  const { x, offer, asked, dialect } = parties;
+  const { channel, model, quirks } = offer;
+  const losses = lossesOf(parties);
+  const fetch = parties.fetch ?? ((url: string, param: string) => fetchFor(x, url, param));
+  const { base64, parcel } = createPlacing();
+  const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), losses, fetch, base64 };
+  const { as, fields, files } = await asked.outgoing!(x.call, to);
+  const said = withFieldQuirks(fields, quirks, losses);
+  const spelled = dialect.request?.({ ...said }, offer, { list: files, base64 }, losses);
+  refuseLosses(parties, losses);
+  const isForm = spelled === undefined && as === 'form';
+  return sameStyle(isForm ? formParcel(said, files) : parcel(spelled ?? said), parties, losses);
+}
+
+/** A body for a vendor of the client's own style, and how its answer is read. */
+function sameStyle(body: Conveyance['body'], parties: Parties, losses: CollectedLosses): Conveyance {
+  const { x, asked, dialect, offer } = parties;
+  const { call } = x;
+  // Methods, for a function in their place is given its name by the loader each time, which takes longer than all the rest here.
+  const plain: Conveyance = {
+    body,
+    whole(answer, type) {
+      return call.answers === 'text' ? wholeText(answer, type, parties) : whole(answer, parties, losses);
+    },
+    relay() {
+      return asked.relay({ hideUsage: asksUsage(parties), call });
+    },
+    foreign: dialect.answer !== undefined,
+    losses: asked.finish === undefined && losses.isEmpty ? undefined : () => losses.all,
+  };
+  if (!call.stream) return plain;
+  // The common form knows one answer, not several side by side.
+  if (call.bounds.choices > 1 || asked.asked === undefined || asked.spoken === undefined) {
+    return { ...plain, whole: asEvents(plain, parties) };
+  }
+  // A stream that lacks something is written anew in the same style; and an answer that should have been a stream becomes one.
+  if (offer.quirks.stream.fixups.length > 0) {
+    const lost = lossesOf(parties);
+    return { ...plain, ...writtenAnew(parties, lost), foreign: true, losses: () => lost.all };
+  }
+  return {
+    ...plain,
+    whole(answer) {
+      return writtenAnew(parties, lossesOf(parties)).whole(answer);
+    },
+  };
+}
+
+/** An answer through the common form and back, in one style. */
+function writtenAnew(parties: Parties, losses: CollectedLosses): ReturnType<typeof translateAnswer> {
+  return translateAnswer(parties, createRestorer(NOTHING_CHANGED), losses);
+}
+
+/** A whole answer in JSON. At once where there is nothing to be finished. */
+function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaitable<WholeAnswer | undefined> {
+  const { x, asked, offer } = parties;
+  const said = inStyle(bytes, parties);
+  const facts = said && asked.answer(said, x.call);
+  if (said === undefined || facts === undefined) return undefined;
+  const answer = answerOf(said.bytes, facts, parties, () => said.tree() as JsonObject);
+  if (asked.finish === undefined || facts.error !== undefined) return answer;
+  const allowance = { bytes: MAX_FETCHED };
+  const finishing = asked.finish(said, x.call, {
+    usage: answer.usage,
+    model: offer.model,
+    losses,
+    fetch: (url) => fetchGuarded(url, 'url', x.signal, allowance),
+  });
+  const finished = (better: Buffer | undefined): WholeAnswer =>
+    better === undefined ? answer : { ...answer, body: better };
+  return finishing instanceof Promise ? finishing.then(finished) : finished(finishing);
+}
+
+/** The vendor's answer in the style that both speak, where the vendor spells it in its own way. */
+function inStyle(bytes: Buffer, { x, offer, dialect }: Parties): JsonBody | undefined {
+  const body = scanAnswer(bytes);
+  if (dialect.answer === undefined || body === undefined) return body;
+  const made = dialect.answer(body.tree() as JsonObject, offer, x.call);
+  return made && scanAnswer(Buffer.from(JSON.stringify(made)));
+}
+
+/** What is fetched to finish one answer. */
+const MAX_FETCHED = 64 * 1_024 * 1_024;
+
+/** A whole answer that is no JSON. */
+function wholeText(bytes: Buffer, type: string, parties: Parties): WholeAnswer | undefined {
+  const { x, asked } = parties;
+  const facts = asked.text?.(bytes.toString('utf8'), x.call);
+  if (facts === undefined) return undefined;
+  const isText = /^(text\/(plain|vtt)|application\/x-subrip)(; ?charset=utf-8)?$/i.test(type);
+  return {
+    ...answerOf(bytes, facts, parties, () => undefined),
+    type: isText ? type : 'text/plain; charset=utf-8',
+  };
+}
+
+function answerOf(
+  body: Buffer,
+  facts: AnswerFacts,
+  { x: { call } }: Parties,
+  value: WholeAnswer['value'],
+): WholeAnswer {
+  const usage = facts.usage ?? countedUsage(call.bounds, facts.textLength);
+  return { body, usage, error: facts.error, value };
+}
+
+/** Whoever waits for a stream gets a whole answer as events, or has no use for it but for the error in it. */
+function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, asked }: Parties): Conveyance['whole'] {
+  return async (bytes, type) => {
+    const answer = await plain(bytes, type);
+    if (answer === undefined || answer.error !== undefined) return answer;
+    const said = scanAnswer(answer.body);
+    const events = said && asked.streamed?.(said, x.call);
+    return events === undefined ? undefined : { ...answer, body: Buffer.from(events) };
+  };
+}
+
+/** Begins to collect what cannot be carried over, by the client's names. */
+function lossesOf({ asked }: Parties): CollectedLosses {
+  return collectLosses(asked.asked?.names ?? {});
+}
+
+/** Everything in the common form between. */
+async function translated(parties: Parties): Promise<Conveyance> {
+  const losses = lossesOf(parties);
+  const { body, restore } = await translateRequest(parties, losses);
+  const sent = rewritten(body as Record<string, unknown>, parties, losses);
+  refuseLosses(parties, losses);
+  return {
+    body: sent,
+    ...translateAnswer(parties, restore, losses),
+    foreign: true,
+    losses: () => losses.all,
+  };
+}
+
+/** A loss that changes the answer is refused where model or key are strict about it. */
+function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
+  const serious = offer.strict ? losses.serious : [];
+  const [first] = serious;
+  if (first === undefined) return;
+  throw new GatewayError(
+    400,
+    'translation_refused',
+    `The vendor of this model cannot be told everything in this request, and the model or the key is strict about that: ${serious.join(', ')}. Leave it out, or ask a model that takes it.`,
+    { param: first.slice(0, first.lastIndexOf(':')) },
+  );
+}
+
+function rewritten(body: Record<string, unknown>, { dialect, offer }: Parties, losses: Losses): Buffer {
+  return Buffer.from(JSON.stringify(dialect.request?.(body, offer, NO_FILES, losses) ?? body));
+}
+
+const NO_FILES: Attachments = {
+  list: [],
+  base64() {
+    throw new Error('there are no files in this request');
+  },
+};

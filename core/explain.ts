@@ -1,0 +1,296 @@
+/** The whole decision about a call without the call: who asks, what the plugins would do, where it would go, what would be lost. */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { toGatewayError } from './answers.ts';
+import { tooLarge } from './body.ts';
+import type { Clock } from './clock.ts';
+import type { Json, JsonObject, Offer, Upload } from './contracts/call.ts';
+import type { Block } from './contracts/conversation.ts';
+import type { Decision, ExplainedOffer, Explaining, Named, Refusal } from './contracts/explaining.ts';
+import type { Holder } from './contracts/keys.ts';
+import type { FormReader, Style } from './contracts/style.ts';
+import { convey, type Parties } from './conveyance.ts';
+import { partiesOf, pathOf } from './deliver.ts';
+import { type GatewayError, refuse } from './errors.ts';
+import { LiveExchange } from './exchange.ts';
+import { type JsonBody, scanAnswer, scanJson } from './json.ts';
+import { formParcel } from './parcel.ts';
+import type { Player } from './pipeline.ts';
+import type { Awaitable, Known, Offering } from './plugin.ts';
+import { type Generation, readCall } from './server.ts';
+import { createSpool } from './spool.ts';
+import { collectLosses } from './translation/losses.ts';
+
+/** A call that nobody makes. */
+export interface Supposed {
+  /** What it is sent with beside what its style needs: a key, in a place where one may stand. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Who makes it; without it, the plugins say who. */
+  readonly holder?: () => Awaitable<Holder>;
+  readonly ip?: string;
+  readonly style: Style;
+  /** JSON; the fields of a form where `files` go with it, or where the style takes nothing else. */
+  readonly body: Buffer;
+  readonly files: readonly SupposedFile[];
+}
+/** A file of a form. */
+export interface SupposedFile {
+  readonly field: string;
+  readonly fileName: string;
+  readonly bytes: Buffer;
+}
+
+/** What explaining needs from the gateway. */
+export interface ExplainTools {
+  readonly generation: Generation;
+  /** In the order of the pipeline. */
+  readonly players: readonly Player[];
+  readonly clock: Clock;
+}
+
+/** Asks everybody who has a say in a call what it would be. Nothing is taken, held or written, and no vendor is sent the call. */
+export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
+  const x = supposedExchange(supposed, tools);
+  try {
+    return await decide(x, supposed, tools);
+  } finally {
+    await x.release(() => {});
+  }
+}
+
+/** The service, on whatever generation is the current one when it is asked. */
+export function createExplaining(tools: () => ExplainTools): Explaining {
+  return {
+    async explain({ holder, style: name, body, ip }) {
+      const now = tools();
+      const style = now.generation.deliver.styles.get(name);
+      if (style?.path === undefined) {
+        return refuse(400, 'invalid_request_error', `style: must be one of ${stylesOf(now)}.`, { param: 'style' });
+      }
+      return explainCall({ headers: {}, holder, style, body, files: [], ...(ip !== undefined && { ip }) }, now);
+    },
+  };
+}
+
+/** `chat, messages, responses` */
+function stylesOf({ generation }: ExplainTools): string {
+  const styles = [...generation.deliver.styles.values()].filter(({ path }) => path !== undefined);
+  return styles.map(({ name }) => name).join(', ');
+}
+
+async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools): Promise<Decision> {
+  const { style, body } = supposed;
+  const { pipeline, limits, deliver } = tools.generation;
+  const known = x as LiveExchange & Known;
+  let refused = await refusalOf(async () => {
+    x.identity = await (supposed.holder === undefined ? pipeline.authenticate(x) : supposed.holder());
+    if (body.length > limits.jsonBytes) throw tooLarge(limits.jsonBytes);
+    if (style.form === undefined || (supposed.files.length === 0 && !style.form.only)) {
+      await readCall(known, body, limits);
+    } else {
+      const { fields, files } = await readForm(known, style.form, supposed, tools.generation);
+      await readCall(known, Buffer.from(JSON.stringify(fields)), limits, files);
+    }
+  });
+  const isRead = refused === undefined;
+
+  const plugins: Decision['plugins'][number][] = [];
+  let offerings: readonly Offering[] = [];
+  for (const player of isRead ? tools.players : []) {
+    const said = await ask(player, known);
+    if (said === undefined) continue;
+    const { says, facts, offers, refusal } = said;
+    plugins.push({
+      plugin: player.name,
+      says,
+      ...(hasMembers(facts) && { facts }),
+      ...(refusal !== undefined && { refusal: told(refusal) }),
+    });
+    refused ??= refusal;
+    // As in the phase `route`, the first answer wins.
+    if (offerings.length === 0) offerings = offers;
+  }
+
+  const offers: ExplainedOffer[] = [];
+  let last: GatewayError | undefined;
+  let tries = 0;
+  let served = false;
+  for (const offering of offerings) {
+    const asked = offering.asked && tries < deliver.maxAttempts;
+    const { parties } = partiesOf(known, offering.offer, deliver);
+    const { error, ...facts } = await explainOffer(parties);
+    offers.push({ ...facts, state: offering.state, asked });
+    if (!asked) continue;
+    tries++;
+    last = error;
+    served ||= error === undefined;
+  }
+  if (!served) refused ??= last;
+
+  return {
+    who: x.identity && { key: named(x.identity.key), account: named(x.identity.account) },
+    call: isRead ? { style: style.name, model: x.call.model, stream: x.call.stream, ...x.call.bounds } : undefined,
+    plugins,
+    offers,
+    refusal: refused && { ...told(refused), body: style.error(refused, x.id) },
+  };
+}
+
+/** An exchange like any other, with nobody at the other end. */
+function supposedExchange({ headers: own, ip = '', style }: Supposed, { clock }: ExplainTools): LiveExchange {
+  const headers = { ...style.neededHeaders, ...own };
+  const request = new IncomingMessage(new Socket());
+  return new LiveExchange(
+    {
+      request,
+      response: new ServerResponse(request),
+      head: { method: 'POST', path: style.path!, search: '', headers, length: undefined, hasBody: true },
+      ip,
+      style,
+      passage: undefined,
+    },
+    clock,
+  );
+}
+
+/** The form that a client would make of it, read as if it had come. */
+function readForm(
+  x: Known,
+  form: FormReader,
+  { body, files }: Supposed,
+  { limits, spoolDirectory }: Generation,
+): ReturnType<FormReader['read']> {
+  const uploads = files.map(
+    ({ bytes, ...about }): Upload => ({
+      ...about,
+      mediaType: 'application/octet-stream',
+      size: bytes.length,
+      async *read() {
+        yield bytes;
+      },
+    }),
+  );
+  const { contentType, length, read } = formParcel(scanJson(body, limits).tree() as JsonObject, uploads);
+  if (length > limits.uploadBytes) throw tooLarge(limits.uploadBytes);
+  const spool = createSpool({ directory: spoolDirectory, maxBytes: limits.uploadBytes });
+  x.defer(() => spool.discard());
+  return form.read({ body: Readable.from(read()), contentType, spool });
+}
+
+function hasMembers(facts: JsonObject): boolean {
+  return Object.keys(facts).length > 0;
+}
+
+interface Said {
+  readonly says: readonly string[];
+  readonly facts: JsonObject;
+  readonly offers: readonly Offering[];
+  readonly refusal: GatewayError | undefined;
+}
+
+/** What a plugin says; undefined where it has no say in calls. */
+async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
+  if (parts.explain === undefined) {
+    if (parts.admit === undefined && parts.route === undefined) return undefined;
+    return { says: ['has a say in this, and does not explain itself'], facts: {}, offers: [], refusal: undefined };
+  }
+  const says: string[] = [];
+  const facts: Record<string, Json> = {};
+  const offers: Offering[] = [];
+  const refusal = await refusalOf(async () => {
+    for await (const said of parts.explain!(x)) {
+      if (typeof said === 'string') says.push(said);
+      else if ('facts' in said) Object.assign(facts, said.facts);
+      else offers.push(said);
+    }
+  });
+  return { says, facts, offers, refusal };
+}
+
+async function explainOffer(
+  parties: Parties,
+): Promise<Omit<ExplainedOffer, 'state' | 'asked'> & { readonly error: GatewayError | undefined }> {
+  const { x, offer, asked, spoken } = parties;
+  let said: Pick<ExplainedOffer, 'changed' | 'written'> = {};
+  let lost: readonly string[] = [];
+  let fetched: readonly string[] = [];
+  const error = await refusalOf(async () => {
+    const named = new Set<string>();
+    const fetch = async (url: string) => {
+      named.add(url);
+      return NO_PICTURE;
+    };
+    const { body, losses } = await convey({ ...parties, offer: withoutFetching(offer), fetch });
+    lost = losses?.() ?? [];
+    fetched = asked === spoken ? [...named] : addressesIn(parties);
+    if (!Buffer.isBuffer(body)) said = { written: body.contentType.split(';')[0]! };
+    else if (asked === spoken) said = { changed: changesOf(x.call.earlier?.body ?? x.call.body, body) };
+  });
+  return {
+    channel: offer.channel.name,
+    model: offer.model,
+    priced: offer.priced,
+    style: offer.style,
+    path: pathOf(parties),
+    ...said,
+    losses: lost,
+    fetched,
+    ...(error !== undefined && { refusal: told(error) }),
+    error,
+  };
+}
+
+/** Stands for what a real call would fetch. */
+const NO_PICTURE = { mediaType: 'image/png', bytes: Buffer.from('89504e470d0a1a0a', 'hex') };
+
+/** The same offer, of a vendor that can read any address itself. */
+function withoutFetching(offer: Offer): Offer {
+  const { quirks } = offer;
+  return { ...offer, quirks: { ...quirks, file: { ...quirks.file, native_urls: [''] } } };
+}
+
+/** The addresses that the vendor would not read itself. */
+function addressesIn({ x, asked, offer: { quirks } }: Parties): readonly string[] {
+  const found = new Set<string>();
+  const look = (block: Block): void => {
+    if (block.type === 'toolResult') for (const inner of block.content) look(inner);
+    if (block.type !== 'image' && block.type !== 'file') return;
+    const { source } = block;
+    if (source.kind !== 'url' || quirks[block.type].url !== 'fetch') return;
+    if (!quirks.file.native_urls.some((start) => source.url.startsWith(start))) found.add(source.url);
+  };
+  const { turns } = asked.asked!.decodeRequest(x.call.body.tree() as JsonObject, collectLosses({}));
+  for (const { blocks } of turns) for (const block of blocks) look(block);
+  return [...found];
+}
+
+/** The top-level members that are not as the client said them. */
+function changesOf(asked: JsonBody, sent: Buffer): readonly string[] {
+  const body = scanAnswer(sent);
+  if (body === undefined) return [];
+  const text = (of: JsonBody, name: string): string | undefined => JSON.stringify(of.get(name));
+  return [...new Set([...asked.members.keys(), ...body.members.keys()])].filter(
+    (name) => text(asked, name) !== text(body, name),
+  );
+}
+
+/** What the work is refused with; undefined where it is done. A failure of our own is no refusal. */
+async function refusalOf(work: () => Promise<void>): Promise<GatewayError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    const refusal = toGatewayError(error);
+    if (refusal !== error && refusal.status === 500) throw error;
+    return refusal;
+  }
+}
+
+function told({ status, code, message }: GatewayError): Refusal {
+  return { status, code, message };
+}
+
+function named({ id, name }: Named): Named {
+  return { id, name };
+}

@@ -1,0 +1,110 @@
+/** Bodies on their way to a vendor that are too large to be held: forms with files, and JSON with files inside. */
+import { randomBytes } from 'node:crypto';
+import type { Json, JsonObject, Upload } from './contracts/call.ts';
+import type { Attachments } from './contracts/vendor.ts';
+
+/** A body whose length is known before it is read, and that can be read again for the next attempt. */
+export interface Parcel {
+  readonly contentType: string;
+  /** In bytes. */
+  readonly length: number;
+  read(): AsyncIterable<Buffer>;
+}
+
+/** A piece of a parcel: bytes, or those of a file. */
+type Piece = Buffer | { readonly file: Upload; readonly as: 'bytes' | 'base64' };
+
+/** A form: texts first, then files, as most servers like it. A list becomes one part for each of its values. */
+export function formParcel(fields: JsonObject, files: readonly Upload[]): Parcel {
+  // Nobody can have foreseen it, so it stands in no file.
+  const boundary = `turnpike-${randomBytes(18).toString('hex')}`;
+  const pieces: Piece[] = [];
+  // What stands between two files is one piece: a hundred thousand small ones cost more than all their bytes.
+  let text = '';
+  const part = (about: string): void => {
+    text += `--${boundary}\r\nContent-Disposition: form-data; ${about}\r\n\r\n`;
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    for (const each of Array.isArray(value) ? (value as readonly Json[]) : [value]) {
+      part(`name="${quoted(name)}"`);
+      text += `${typeof each === 'string' ? each : JSON.stringify(each)}\r\n`;
+    }
+  }
+  for (const file of files) {
+    part(
+      `name="${quoted(file.field)}"; filename="${quoted(file.fileName)}"\r\nContent-Type: ${headerSafe(file.mediaType)}`,
+    );
+    pieces.push(Buffer.from(text), { file, as: 'bytes' });
+    text = '\r\n';
+  }
+  pieces.push(Buffer.from(`${text}--${boundary}--\r\n`));
+  return parcelOf(`multipart/form-data; boundary=${boundary}`, pieces);
+}
+
+/** Files that are said in base64 inside JSON: texts stand for them until the body leaves. */
+export interface Placing {
+  base64: Attachments['base64'];
+  /** The body with the files' bytes where their texts stand. */
+  parcel(body: unknown): Parcel | Buffer;
+}
+
+/** For one request. */
+export function createPlacing(): Placing {
+  const placed = new Map<string, Upload>();
+  return {
+    base64(file) {
+      const name = `turnpike-file-${randomBytes(18).toString('hex')}`;
+      placed.set(name, file);
+      return name;
+    },
+    parcel(body) {
+      const text = JSON.stringify(body);
+      if (placed.size === 0) return Buffer.from(text);
+      const pieces = text.split(/(turnpike-file-[0-9a-f]{36})/).map((piece): Piece => {
+        const file = placed.get(piece);
+        return file === undefined ? Buffer.from(piece) : { file, as: 'base64' };
+      });
+      return parcelOf('application/json', pieces);
+    },
+  };
+}
+
+function parcelOf(contentType: string, pieces: readonly Piece[]): Parcel {
+  return {
+    contentType,
+    length: pieces.reduce((sum, piece) => sum + lengthOf(piece), 0),
+    async *read() {
+      for (const piece of pieces) {
+        if (Buffer.isBuffer(piece)) yield piece;
+        else if (piece.as === 'bytes') yield* piece.file.read();
+        else yield* inBase64(piece.file.read());
+      }
+    },
+  };
+}
+
+function lengthOf(piece: Piece): number {
+  if (Buffer.isBuffer(piece)) return piece.length;
+  return piece.as === 'bytes' ? piece.file.size : 4 * Math.ceil(piece.file.size / 3);
+}
+
+/** Three bytes are four letters: what is left of a piece waits for the next one. */
+async function* inBase64(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of bytes) {
+    const all = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    const whole = all.length - (all.length % 3);
+    if (whole > 0) yield Buffer.from(all.toString('base64', 0, whole), 'latin1');
+    rest = all.subarray(whole);
+  }
+  if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
+}
+
+/** A name inside a header, as browsers write it. */
+function quoted(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function headerSafe(mediaType: string): string {
+  return /^[\w.+-]+\/[\w.+-]+$/.test(mediaType) ? mediaType : 'application/octet-stream';
+}

@@ -1,0 +1,103 @@
+/** What core tells plugins of the process that they run in. */
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Clock } from './clock.ts';
+import type { StoreSection } from './config/core-sections.ts';
+import { type ConfigurationTools, createConfiguration } from './configuration.ts';
+import type { Running, RunningExchange } from './contracts/running.ts';
+import type { LiveExchange } from './exchange.ts';
+import type { OpenStore } from './plugin.ts';
+import type { Roll } from './roll.ts';
+import { lastBackup } from './store.ts';
+import { createWatch } from './vitals.ts';
+
+/** What it is made with. */
+export interface RunningTools extends ConfigurationTools {
+  readonly clock: Clock;
+  readonly store: OpenStore;
+  /** Of every generation that has not ended. */
+  rolls(): readonly Roll<LiveExchange>[];
+}
+
+/** The service, and what begins and ends with the gateway. */
+export interface RunningWatch {
+  readonly service: Running;
+  start(): void;
+  stop(): void;
+}
+
+/** Makes it. Nothing is looked at before `start`, and no call is touched: what runs is read when somebody asks. */
+export function createRunning(tools: RunningTools): RunningWatch {
+  const { clock, store, rolls, loaded } = tools;
+  const inFlight = (): number => rolls().reduce((sum, { size }) => sum + size, 0);
+  const watch = createWatch(clock, { inFlight, waiting: () => store.pressure().waiting });
+
+  return {
+    start: watch.start,
+    stop: watch.stop,
+    service: {
+      ...createConfiguration(tools),
+      inFlight({ accountId, limit }) {
+        const found: LiveExchange[] = [];
+        for (const roll of rolls())
+          for (const x of roll) if (accountId === undefined || x.identity?.account.id === accountId) found.push(x);
+        // Ids are in the order of time.
+        found.sort((a, b) => (a.id < b.id ? 1 : -1));
+        return { total: found.length, items: found.slice(0, limit).map((x) => seen(x, clock)) };
+      },
+      async vitals() {
+        const { plan, number, loadedMs } = loaded();
+        const { waiting, oldestMs } = store.pressure();
+        const [room, backup] = await Promise.all([store.room?.(), lastBackup(store)]);
+        return {
+          version,
+          ...watch.now(),
+          inFlight: inFlight(),
+          configuration: { generation: number, loadedMs },
+          keeps: keepsOf(plan.values),
+          store: {
+            name: basename((plan.values.store as StoreSection).file),
+            waiting,
+            writable: Number.isFinite(oldestMs),
+            room,
+          },
+          backup,
+        };
+      },
+      history: watch.history,
+    },
+  };
+}
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string;
+};
+
+/** An exchange as it is at this moment. */
+function seen(x: LiveExchange, clock: Clock): RunningExchange {
+  const call = x.callSoFar;
+  return {
+    id: x.id,
+    startedMs: x.startedMs,
+    ms: Math.round(clock.mono() - x.startedMono),
+    holder: x.identity,
+    ip: x.ip,
+    style: x.style?.name ?? '',
+    model: call?.model ?? '',
+    stream: call?.stream ?? false,
+    channel: x.attempts.at(-1)?.offer.channel.name,
+    attempts: x.attempts.length,
+    phase: x.delivered ? 'answering' : x.attempts.length > 0 ? 'asking' : 'waiting',
+    outputTokens: x.usage?.output ?? 0,
+  };
+}
+
+/** The sections that say how long they keep what is theirs. */
+function keepsOf(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const keeps: Record<string, string> = {};
+  for (const [name, section] of Object.entries(values)) {
+    const keep = (section as { readonly keep?: unknown } | null | undefined)?.keep;
+    if (typeof keep === 'string' || typeof keep === 'number') keeps[name] = String(keep);
+  }
+  return keeps;
+}

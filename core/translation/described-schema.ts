@@ -1,0 +1,13 @@
+/** The schema of an answer for vendors who have no other place to say what it is for. */
+import type { JsonObject } from '../contracts/call.ts';
+import type { Output } from '../contracts/conversation.ts';
+
+/** The schema, with the description that stood beside it. */
+export function describedSchema({
+  schema,
+  description,
+}: Extract<Output['format'], { readonly type: 'schema' }>): JsonObject {
+  if (description === undefined || description === schema.description) return schema;
+  const own = schema.description;
+  return { ...schema, description: typeof own === 'string' ? `${description}\n\n${own}` : description };
+}

@@ -1,0 +1,52 @@
+/** Top-level fields that a vendor does not take, calls otherwise or always wants: the last thing done to a body. */
+import type { Json, JsonObject } from '../contracts/call.ts';
+import type { Quirks } from '../contracts/quirks.ts';
+import type { Losses } from '../contracts/style.ts';
+import type { JsonBody } from '../json.ts';
+
+type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;
+
+/** For a body that passes as bytes: the style's own changes, with these on top. */
+export function fieldChanges(
+  body: JsonBody,
+  changes: Readonly<Record<string, string | undefined>>,
+  { drop_fields: drop, rename_fields: rename, set_fields: set }: FieldQuirks,
+): Readonly<Record<string, string | undefined>> {
+  const renamed = Object.entries(rename);
+  const added = Object.entries(set);
+  if (drop.length === 0 && renamed.length === 0 && added.length === 0) return changes;
+  const all: Record<string, string | undefined> = { ...changes };
+  for (const name of drop) if (body.has(name)) all[name] = undefined;
+  for (const [name, other] of renamed) {
+    const span = body.members.get(name);
+    if (span === undefined) continue;
+    all[other] = all[name] ?? body.bytes.toString('utf8', span.start, span.end);
+    all[name] = undefined;
+  }
+  for (const [name, value] of added) all[name] = JSON.stringify(value);
+  return all;
+}
+
+/** Fields that change nothing in the answer, in all styles. */
+const LABELS: ReadonlySet<string> = new Set([
+  'metadata',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'stream_options',
+  'user',
+]);
+
+/** For a body that was written anew; what it said and the vendor does not take is named. */
+export function withFieldQuirks(body: JsonObject, quirks: FieldQuirks, losses: Losses): JsonObject {
+  const { drop_fields: drop, rename_fields: rename, set_fields: set } = quirks;
+  const result: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (drop.includes(name)) losses.drop(name, LABELS.has(name) ? 'hint' : undefined);
+    else result[Object.hasOwn(rename, name) ? rename[name]! : name] = value;
+  }
+  return { ...result, ...(set as JsonObject) };
+}

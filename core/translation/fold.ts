@@ -1,0 +1,149 @@
+/** Streams and whole answers are two forms of one thing: the parts of an answer, and the answer of its parts. */
+import type { Json, Usage } from '../contracts/call.ts';
+import type { Block, BlockStart, Citation, Finish, Part, Reply, TextBlock } from '../contracts/conversation.ts';
+
+/** A block under construction. It grows in place: an answer may come in a great many pieces. */
+type Growing = Mutable<Exclude<Block, TextBlock>> | GrowingText;
+type GrowingText = Mutable<Omit<TextBlock, 'citations' | 'logprobs'>> & { citations?: Citation[]; logprobs?: Json[] };
+type Mutable<B> = B extends Block ? { -readonly [K in keyof B]: B[K] } : never;
+
+/** The whole answer; undefined where the stream never came to its end. */
+export function foldParts(parts: Iterable<Part>): Reply | undefined {
+  const blocks: Growing[] = [];
+  const open = new Map<number, Growing>();
+  let begin: { id: string; model: string; serviceTier?: string } = { id: '', model: '' };
+  let usage: Usage | undefined;
+  let finish: Finish | undefined;
+
+  for (const part of parts) {
+    if (part.type === 'start') {
+      const { type: _, ...facts } = part;
+      begin = facts;
+    } else if (part.type === 'usage') {
+      usage = part.usage;
+    } else if (part.type === 'finish') {
+      finish = part.finish;
+    } else if (part.type === 'blockStart') {
+      const block = begun(part.block);
+      blocks.push(block);
+      open.set(part.key, block);
+    } else if ('key' in part) {
+      const block = open.get(part.key);
+      if (block !== undefined) grow(block, part);
+    }
+  }
+  return finish && { ...begin, blocks, finish, usage };
+}
+
+function begun(block: BlockStart): Growing {
+  if (block.type !== 'text') return { ...block };
+  const { citations, logprobs, ...rest } = block;
+  return { ...rest, ...(citations && { citations: [...citations] }), ...(logprobs && { logprobs: [...logprobs] }) };
+}
+
+/** Adds one part to a block; one that does not belong to such a block adds nothing. */
+function grow(block: Growing, part: Part): void {
+  if (part.type === 'delta') {
+    switch (block.type) {
+      case 'text':
+        block.text += part.text;
+        if (part.logprobs === undefined) break;
+        block.logprobs ??= [];
+        for (const entry of part.logprobs) block.logprobs.push(entry);
+        break;
+      case 'refusal':
+      case 'thinking':
+        block.text += part.text;
+        break;
+      case 'toolCall':
+        block.input += part.text;
+        break;
+      case 'audio':
+        block.data += part.text;
+        break;
+    }
+  } else if (part.type === 'citation' && block.type === 'text') {
+    block.citations ??= [];
+    block.citations.push(part.citation);
+  } else if (part.type === 'opaque' && (block.type === 'thinking' || block.type === 'toolCall')) {
+    block.opaque = part.opaque;
+  } else if (part.type === 'transcript' && block.type === 'audio') {
+    block.transcript = (block.transcript ?? '') + part.text;
+  }
+}
+
+/** The parts of an answer that came whole, one delta for each block. `foldParts` makes the same answer of them. */
+export function partsOf({ blocks, finish, usage, ...begin }: Reply): Part[] {
+  return [
+    { type: 'start', ...begin },
+    ...blocks.flatMap((block, key): Part[] => [
+      { type: 'blockStart', key, block: beginningOf(block) },
+      ...growthOf(block, key),
+      { type: 'blockEnd', key },
+    ]),
+    ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
+    { type: 'finish', finish },
+  ];
+}
+
+function beginningOf(block: Block): BlockStart {
+  switch (block.type) {
+    case 'text': {
+      const { citations, logprobs: _, ...rest } = block;
+      return { ...rest, ...(citations && { citations: [] }), text: '' };
+    }
+    case 'refusal':
+      return { ...block, text: '' };
+    case 'thinking': {
+      const { opaque: _, ...rest } = block;
+      return { ...rest, text: '' };
+    }
+    case 'toolCall': {
+      const { opaque: _, ...rest } = block;
+      return { ...rest, input: '' };
+    }
+    case 'audio': {
+      const { transcript: _, ...rest } = block;
+      return { ...rest, data: '' };
+    }
+    default:
+      return block;
+  }
+}
+
+function growthOf(block: Block, key: number): Part[] {
+  const delta = (text: string): Part[] => (text === '' ? [] : [{ type: 'delta', key, text }]);
+  switch (block.type) {
+    case 'text': {
+      const { text, logprobs, citations = [] } = block;
+      return [
+        ...(logprobs === undefined ? delta(text) : [{ type: 'delta' as const, key, text, logprobs }]),
+        ...citations.map((citation): Part => ({ type: 'citation', key, citation })),
+      ];
+    }
+    case 'refusal':
+      return delta(block.text);
+    case 'thinking':
+    case 'toolCall': {
+      const seal: Part[] = block.opaque === undefined ? [] : [{ type: 'opaque', key, opaque: block.opaque }];
+      return [...delta(block.type === 'toolCall' ? block.input : block.text), ...seal];
+    }
+    case 'audio': {
+      const { transcript } = block;
+      return [
+        ...delta(block.data),
+        ...(transcript === undefined ? [] : [{ type: 'transcript' as const, key, text: transcript }]),
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+/**
+ * Characters of text, reasoning and tool arguments in a part, for a vendor that does not say what it used. Sound counts as it is
+ * written: a part does not tell whose delta it is, and vendors that speak aloud do say.
+ */
+export function textLengthOf(part: Part): number {
+  return part.type === 'delta' || part.type === 'transcript' ? part.text.length : 0;
+}

@@ -1,0 +1,110 @@
+/** Collects what a translation could not carry over, for the header `x-turnpike-translation` and the usage record. */
+import type { Losses } from '../contracts/style.ts';
+import { GatewayError } from '../errors.ts';
+
+/** Losses that can be read. Clients and vendors make some of the names, so of too many losses the last word only tells how many. */
+export interface CollectedLosses extends Losses {
+  /** `top_k:dropped`, each once, in the order in which they were met; `and 12 more`. */
+  readonly all: readonly string[];
+  /** Those that change the answer: what `strict` refuses. */
+  readonly serious: readonly string[];
+  readonly isEmpty: boolean;
+}
+
+const MAX_LOSSES = 64;
+const MAX_NAME = 64;
+
+/** `names`: what the client's style calls the fields. */
+export function collectLosses(names: Readonly<Record<string, string>>): CollectedLosses {
+  return new NamedLosses(names);
+}
+
+/** A class, because there is one for every attempt, and most lose nothing. */
+class NamedLosses implements CollectedLosses {
+  readonly #names: Readonly<Record<string, string>>;
+  /** Whether each of them is more than a hint. */
+  readonly #found = new Map<string, boolean>();
+
+  constructor(names: Readonly<Record<string, string>>) {
+    this.#names = names;
+  }
+
+  get all(): readonly string[] {
+    return firstOf([...this.#found.keys()]);
+  }
+
+  get serious(): readonly string[] {
+    return firstOf([...this.#found].flatMap(([loss, isSerious]) => (isSerious ? [loss] : [])));
+  }
+
+  get isEmpty(): boolean {
+    return this.#found.size === 0;
+  }
+
+  drop(field: string, kind?: 'hint'): void {
+    this.#add(`${this.nameOf(field)}:dropped`, kind !== 'hint');
+  }
+
+  leave(name: string, kind?: 'hint'): void {
+    this.#add(`${short(name)}:dropped`, kind !== 'hint');
+  }
+
+  change(field: string, kind?: 'hint'): void {
+    this.#add(`${this.nameOf(field)}:changed`, kind !== 'hint');
+  }
+
+  omit(what: string): void {
+    this.#add(`${short(what)}:omitted`, false);
+  }
+
+  nameOf(field: string): string {
+    const dot = field.indexOf('.');
+    const first = dot === -1 ? field : field.slice(0, dot);
+    return short(this.#own(field) ?? (this.#own(first) ?? first) + field.slice(first.length));
+  }
+
+  refuse(field: string, why: string): never {
+    const name = this.nameOf(field);
+    throw new GatewayError(400, 'unsupported_parameter', `\`${name}\` ${why}`, { param: name });
+  }
+
+  #own(field: string): string | undefined {
+    return Object.hasOwn(this.#names, field) ? this.#names[field] : undefined;
+  }
+
+  #add(loss: string, isSerious: boolean): void {
+    this.#found.set(loss, isSerious || this.#found.get(loss) === true);
+  }
+}
+
+function short(name: string): string {
+  return name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name;
+}
+
+function firstOf(losses: readonly string[]): readonly string[] {
+  if (losses.length <= MAX_LOSSES) return losses;
+  return [...losses.slice(0, MAX_LOSSES), more(losses.length - MAX_LOSSES)];
+}
+
+function more(count: number): string {
+  return `and ${count} more`;
+}
+
+/** For how many losses a word stands. */
+function countOf(word: string): number {
+  return Number(/^and (\d+) more$/.exec(word)?.[1] ?? 1);
+}
+
+/** Longer than this no header is: some clients and proxies allow 8 KiB for all of them. */
+const MAX_HEADER = 1_024;
+
+/** The header's value; what has no room is counted at its end. */
+export function lossHeader(losses: readonly string[]): string {
+  const words = losses.map((loss) => loss.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(',', ';'));
+  let value = words.join(', ');
+  for (let kept = words.length - 1; value.length > MAX_HEADER && kept >= 0; kept--) {
+    const left = words.slice(kept).reduce((sum, word) => sum + countOf(word), 0);
+    value = [...words.slice(0, kept), more(left)].join(', ');
+  }
+  return value;
+}

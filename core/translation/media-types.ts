@@ -1,0 +1,94 @@
+/** Images, sound and files in a request: what a model does not take is refused, because an answer that never saw it would mislead. */
+import type { AudioBlock, Block, FileBlock, ImageBlock, Output, Source, Turn } from '../contracts/conversation.ts';
+import type { Quirks } from '../contracts/quirks.ts';
+import type { Losses } from '../contracts/style.ts';
+
+/** What stands for an image that was left out of a tool's result. */
+const LEFT_OUT = '(image left out)';
+
+/** Refuses what the model cannot see; `mediaType` is looked at where it is known. */
+export function fitImage(block: ImageBlock, { image }: Quirks, losses: Losses): ImageBlock {
+  const { source } = block;
+  refuseUploaded('image', source, losses);
+  if (image.types?.length === 0) losses.refuse('messages.image', 'is not taken: this model sees no images.');
+  if (source.kind === 'url' && image.url === 'refuse') {
+    losses.refuse('messages.image', 'must be given as base64 for this model, not by its address.');
+  }
+  const type = typeOf(source);
+  if (type !== undefined && image.types?.includes(type) === false) {
+    losses.refuse('messages.image', `may not be ${type}: this model takes ${image.types.join(', ')}.`);
+  }
+  return block;
+}
+
+/** The same for documents. */
+export function fitFile(block: FileBlock, { file }: Quirks, losses: Losses): FileBlock {
+  const { source } = block;
+  refuseUploaded('file', source, losses);
+  if (source.kind === 'url' && file.url === 'refuse') {
+    losses.refuse('messages.file', 'must be given as base64 for this model, not by its address.');
+  }
+  if (typeOf(source) === 'application/pdf' && file.pdf === 'refuse') {
+    losses.refuse('messages.file', 'may not be a PDF: this model reads none.');
+  }
+  return block;
+}
+
+/** Sound that the client brings is refused; what the model itself once said aloud is told in words. */
+export function fitAudio(block: AudioBlock, role: Turn['role'], { audio }: Quirks, losses: Losses): Block | undefined {
+  if (role !== 'assistant') {
+    if (!audio.input) losses.refuse('messages.audio', 'is not taken: this model does not listen.');
+    return block;
+  }
+  if (audio.output) return block;
+  if (block.transcript === undefined) losses.drop('messages.audio');
+  else losses.change('messages.audio', 'hint');
+  return block.transcript === undefined ? undefined : { type: 'text', text: block.transcript };
+}
+
+/** Images in a tool's result, where a model takes none there, leave a word behind. */
+export function fitResultImage(block: Block, { content }: Quirks, losses: Losses): Block {
+  if (block.type !== 'image' || content.tool_result_images !== 'drop') return block;
+  losses.drop('messages.image');
+  return { type: 'text', text: LEFT_OUT };
+}
+
+/** Moves the images of tool results behind the results, where a model sees only those of the user. */
+export function moveResultImages(turns: readonly Turn[], { content }: Quirks, losses: Losses): readonly Turn[] {
+  if (content.tool_result_images !== 'user_message') return turns;
+  return turns.map((turn) => {
+    const images: Block[] = [];
+    const blocks = turn.blocks.map((block) => {
+      if (block.type !== 'toolResult') return block;
+      const found = block.content.filter(({ type }) => type === 'image');
+      if (found.length === 0) return block;
+      losses.change('messages.image', 'hint');
+      images.push({ type: 'text', text: `Images in the result of tool call ${block.id}:` }, ...found);
+      return { ...block, content: block.content.filter(({ type }) => type !== 'image') };
+    });
+    if (images.length === 0) return turn;
+    const results = blocks.filter(({ type }) => type === 'toolResult');
+    return { ...turn, blocks: [...results, ...images, ...blocks.filter(({ type }) => type !== 'toolResult')] };
+  });
+}
+
+/** Refuses an answer aloud where the model has no voice. */
+export function fitVoice(output: Output, { audio }: Quirks, losses: Losses): Output {
+  if (audio.output || (output.audio === undefined && output.modalities === undefined)) return output;
+  if (output.modalities?.includes('audio')) losses.refuse('modalities', 'may not hold audio: this model has no voice.');
+  const { audio: voice, ...rest } = output;
+  if (voice !== undefined) losses.drop('audio', 'hint');
+  return rest;
+}
+
+function refuseUploaded(what: 'image' | 'file', source: Source, losses: Losses): void {
+  if (source.kind !== 'id') return;
+  losses.refuse(
+    `messages.${what}`,
+    'may not be the id of an upload: this model is served by a vendor that does not have it.',
+  );
+}
+
+function typeOf(source: Source): string | undefined {
+  return source.kind === 'base64' || source.kind === 'url' ? source.mediaType?.toLowerCase() : undefined;
+}

@@ -1,0 +1,79 @@
+/** Fetches the media that a request only names, for vendors that want the bytes. */
+import type { Block, Conversation, Source } from '../contracts/conversation.ts';
+import type { Quirks } from '../contracts/quirks.ts';
+import type { Losses } from '../contracts/style.ts';
+import { type Asker, fetchFor, MAX_FETCHES } from '../fetched-media.ts';
+import type { GuardOptions } from '../guarded-fetch.ts';
+import { trueType } from './data-url.ts';
+import { fitFile, fitImage } from './media-types.ts';
+
+/**
+ * The conversation with everything in it that the vendor would not fetch by itself. Rejects where something cannot be had; then
+ * nothing else is waited for.
+ */
+export function fetchMedia(
+  conversation: Conversation,
+  quirks: Quirks,
+  losses: Losses,
+  asker: Asker,
+  guard?: GuardOptions,
+): Conversation | Promise<Conversation> {
+  const isOurs = (block: Block): block is Fetchable => {
+    if (block.type !== 'image' && block.type !== 'file') return false;
+    const { source } = block;
+    if (source.kind !== 'url' || quirks[block.type].url !== 'fetch') return false;
+    return !quirks.file.native_urls.some((start) => source.url.startsWith(start));
+  };
+  const urls = new Set(conversation.turns.flatMap(({ blocks }) => urlsIn(blocks, isOurs)));
+  if (urls.size === 0) return conversation;
+  if (urls.size > MAX_FETCHES) losses.refuse('messages', `name more than ${MAX_FETCHES} addresses to fetch.`);
+
+  return fetchAll(urls, losses.nameOf('messages'), asker, guard).then((sources) => {
+    const complete = (block: Block): Block => {
+      if (block.type === 'toolResult') return { ...block, content: block.content.map(complete) };
+      if (!isOurs(block)) return block;
+      const whole = { ...block, source: sources.get(block.source.url)! };
+      // What it is, is known only now.
+      return whole.type === 'image' ? fitImage(whole, quirks, losses) : fitFile(whole, quirks, losses);
+    };
+    return {
+      ...conversation,
+      turns: conversation.turns.map((turn) => ({ ...turn, blocks: turn.blocks.map(complete) })),
+    };
+  });
+}
+
+/** An image or a file that is given by its address. */
+type Fetchable = Extract<Block, { readonly type: 'image' | 'file' }> & {
+  readonly source: Extract<Source, { readonly kind: 'url' }>;
+};
+
+function urlsIn(blocks: readonly Block[], isOurs: (block: Block) => block is Fetchable): readonly string[] {
+  return blocks.flatMap((block) => {
+    if (block.type === 'toolResult') return urlsIn(block.content, isOurs);
+    return isOurs(block) ? [block.source.url] : [];
+  });
+}
+
+/** The first that cannot be had ends all others. */
+async function fetchAll(
+  urls: ReadonlySet<string>,
+  param: string,
+  asker: Asker,
+  guard: GuardOptions | undefined,
+): Promise<ReadonlyMap<string, Source>> {
+  const failed = new AbortController();
+  const sources = new Map<string, Source>();
+  const fetching = [...urls].map(async (url) => {
+    const { mediaType, bytes } = await fetchFor(asker, url, param, failed.signal, guard);
+    const data = bytes.toString('base64');
+    sources.set(url, { kind: 'base64', mediaType: trueType(data, mediaType), data });
+  });
+  try {
+    await Promise.all(fetching);
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+  return sources;
+}

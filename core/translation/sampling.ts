@@ -1,0 +1,39 @@
+/** How the answer's tokens are drawn, as far as the model lets a client say. */
+import type { Sampling } from '../contracts/conversation.ts';
+import type { Quirks } from '../contracts/quirks.ts';
+import type { Losses } from '../contracts/style.ts';
+
+/** The fields by the names that quirks and losses have for them; `neutral` is what a model does anyway. */
+const FIELDS: readonly { readonly member: keyof Sampling; readonly name: string; readonly neutral?: number }[] = [
+  { member: 'temperature', name: 'temperature', neutral: 1 },
+  { member: 'topP', name: 'top_p', neutral: 1 },
+  { member: 'topK', name: 'top_k' },
+  { member: 'seed', name: 'seed' },
+  { member: 'presencePenalty', name: 'presence_penalty', neutral: 0 },
+  { member: 'frequencyPenalty', name: 'frequency_penalty', neutral: 0 },
+  { member: 'logitBias', name: 'logit_bias' },
+  { member: 'logprobs', name: 'logprobs' },
+];
+
+/** Leaves out what is not taken, and keeps the temperature in its range. */
+export function fitSampling(asked: Sampling, quirks: Quirks['sampling'], losses: Losses): Sampling {
+  const fitted: { -readonly [K in keyof Sampling]: Sampling[K] } = { ...asked };
+  for (const { member, name, neutral } of FIELDS) {
+    if (fitted[member] === undefined || quirks.allowed.includes(name)) continue;
+    losses.drop(name, fitted[member] === neutral || isEmpty(fitted[member]) ? 'hint' : undefined);
+    delete fitted[member];
+  }
+  if (fitted.temperature !== undefined && fitted.temperature > quirks.temp_max) {
+    losses.change('temperature');
+    fitted.temperature = quirks.temp_max;
+  }
+  if (quirks.temp_xor_top_p && fitted.temperature !== undefined && fitted.topP !== undefined) {
+    losses.drop('top_p', fitted.topP === 1 ? 'hint' : undefined);
+    delete fitted.topP;
+  }
+  return fitted;
+}
+
+function isEmpty(value: Sampling[keyof Sampling]): boolean {
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

@@ -1,0 +1,54 @@
+/** How one conversation's tools are called on both sides: names the vendor takes, without namespaces, and the way back. */
+import { createAliases, type NameRule } from './alias.ts';
+
+/** A tool as the client calls it. */
+export interface ToolName {
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/** A tool as the client knows it. */
+export interface ClientTool extends ToolName {
+  /** It is called with free text there, and is a function only for the vendor. */
+  readonly wrapped: boolean;
+}
+
+/** Grows while a conversation is read: what was declared first has the first right to its name. */
+export interface ToolNames {
+  /** The vendor's name. */
+  vendor(tool: ToolName, wrapped: boolean): string;
+  /** By the vendor's name those whose calls look different to the client. */
+  readonly changed: ReadonlyMap<string, ClientTool>;
+}
+
+/** No names yet. */
+export function createToolNames(rule: NameRule): ToolNames {
+  const aliases = createAliases(rule);
+  const byClient = new Map<string, string>();
+  const taken = new Set<string>();
+  const changed = new Map<string, ClientTool>();
+
+  return {
+    vendor(tool, wrapped) {
+      const known = byClient.get(keyOf(tool));
+      if (known !== undefined) return known;
+      const flat = flatName(tool);
+      const alias = aliases.of(flat);
+      const name = taken.has(alias) ? aliases.apart(`${alias} ${keyOf(tool)}`) : alias;
+      byClient.set(keyOf(tool), name);
+      taken.add(name);
+      if (name !== tool.name || tool.namespace !== undefined || wrapped) changed.set(name, { ...tool, wrapped });
+      return name;
+    },
+    changed,
+  };
+}
+
+/** The name of a tool in a namespace where there are none. */
+export function flatName({ name, namespace }: ToolName): string {
+  return namespace === undefined ? name : `${namespace}__${name}`;
+}
+
+function keyOf({ name, namespace }: ToolName): string {
+  return JSON.stringify([namespace ?? null, name]);
+}

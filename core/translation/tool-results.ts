@@ -1,0 +1,106 @@
+/**
+ * Tool calls and their results, paired as the strictest vendors want it: each call has its own id and one result, which stands
+ * first in the user's turn right behind the call. Clients that cut their history, or put it together from several sources,
+ * send all kinds of others.
+ */
+import type { Block, ToolCallBlock, ToolResultBlock, Turn } from '../contracts/conversation.ts';
+import type { Losses } from '../contracts/style.ts';
+
+/** Puts every result behind its call; what is missing is made up, what is too much becomes text or goes. */
+export function pairResults(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+  const { rest, resultOf } = collect(turns, losses);
+  const paired: Turn[] = [];
+  for (const [i, turn] of rest.entries()) {
+    // The turn behind a call was taken in with the results.
+    if (turn === undefined) continue;
+    const calls = callsIn(turn);
+    if (turn.blocks.length > 0) paired.push(turn);
+    const last = i === rest.length - 1;
+    if (calls.length === 0 || (last && !calls.some((call) => resultOf.has(call)))) continue;
+    const found = calls.map((call) => resultOf.get(call)).filter((result) => result !== undefined);
+    const missing = calls.filter((call) => !resultOf.has(call));
+    if (missing.length > 0) losses.change('messages.tool_calls');
+    const results = [...found.sort((a, b) => a.order - b.order).map(({ block }) => block), ...missing.map(noResult)];
+    const next = rest[i + 1];
+    if (next?.role === 'user') {
+      paired.push({ ...next, blocks: [...results, ...next.blocks] });
+      rest[i + 1] = undefined;
+    } else {
+      paired.push({ role: 'user', blocks: results });
+    }
+  }
+  return paired;
+}
+
+/** A result, and when it came: the order among the results of one turn is the client's. */
+interface Found {
+  readonly block: ToolResultBlock;
+  readonly order: number;
+}
+
+/** Calls that came with one id. */
+interface CallsOfId {
+  readonly calls: ToolCallBlock[];
+  /** How many of them have a result: they are answered in their order. */
+  answered: number;
+  /** What the next one's own id may end with. */
+  suffix: number;
+}
+
+/** The turns without the results that have a call, which stand beside them. */
+function collect(turns: readonly Turn[], losses: Losses) {
+  const resultOf = new Map<ToolCallBlock, Found>();
+  /** By the client's id; some clients count anew in each turn, so that ids come again. */
+  const callsOf = new Map<string, CallsOfId>();
+  const ids = new Set(turns.flatMap(callsIn).map(({ id }) => id));
+  const used = new Set<string>();
+
+  function call(block: ToolCallBlock): ToolCallBlock {
+    const same = callsOf.get(block.id) ?? { calls: [], answered: 0, suffix: 2 };
+    callsOf.set(block.id, same);
+    let id = block.id;
+    while (used.has(id) || (id !== block.id && ids.has(id))) id = `${block.id}_${same.suffix++}`;
+    used.add(id);
+    const own = id === block.id ? block : { ...block, id };
+    same.calls.push(own);
+    return own;
+  }
+
+  function result(block: ToolResultBlock): readonly Block[] {
+    const same = callsOf.get(block.id);
+    if (same === undefined) {
+      losses.change('messages.tool_results');
+      return asText(block);
+    }
+    const own = same.calls[same.answered];
+    if (own === undefined) {
+      losses.change('messages.tool_results');
+      return [];
+    }
+    same.answered++;
+    resultOf.set(own, { block: own.id === block.id ? block : { ...block, id: own.id }, order: resultOf.size });
+    return [];
+  }
+
+  const rest: (Turn | undefined)[] = turns.map((turn) => ({
+    ...turn,
+    blocks: turn.blocks.flatMap((block) => {
+      if (block.type === 'toolResult') return result(block);
+      return block.type === 'toolCall' && turn.role === 'assistant' ? [call(block)] : [block];
+    }),
+  }));
+  return { rest, resultOf };
+}
+
+function callsIn({ role, blocks }: Turn): readonly ToolCallBlock[] {
+  return role === 'assistant' ? blocks.filter((block) => block.type === 'toolCall') : [];
+}
+
+function noResult({ id, kind }: ToolCallBlock): ToolResultBlock {
+  return { type: 'toolResult', id, kind, content: [{ type: 'text', text: '(no result)' }], isError: true };
+}
+
+/** What a tool said, for a model that does not know it was called. */
+function asText({ id, content }: ToolResultBlock): readonly Block[] {
+  return [{ type: 'text', text: `Result of an earlier tool call (${id}):` }, ...content];
+}

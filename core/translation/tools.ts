@@ -1,0 +1,139 @@
+/** The tools of a conversation, and which of them may be called, as far as the model takes them. */
+import type { StyleName } from '../contracts/call.ts';
+import type { Conversation, HostedTool, Tool, ToolChoice } from '../contracts/conversation.ts';
+import type { Quirks } from '../contracts/quirks.ts';
+import type { Losses } from '../contracts/style.ts';
+import { wrapTool } from './custom-tools.ts';
+import { flatName, type ToolNames } from './tool-names.ts';
+
+/** What a conversation says about tools, outside its turns. */
+export type Tools = Pick<Conversation, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
+
+/** How a translation of tools is done. */
+export interface ToolsTarget {
+  /** The style that is spoken. */
+  readonly style: StyleName;
+  readonly quirks: Quirks['tools'];
+}
+
+/** Fits them. The tools are declared first: `names` gives them their names before a call in the history can take one. */
+export function fitTools(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): Tools {
+  const { quirks } = to;
+  const declared = declare(asked, to, names, losses);
+  const tools = declared.map(({ tool }) => tool);
+  if (tools.length === 0) {
+    if (asked.toolChoice !== undefined) losses.drop('tool_choice', 'hint');
+    if (asked.parallelToolCalls !== undefined) losses.drop('parallel_tool_calls', 'hint');
+    return { tools, toolChoice: undefined, parallelToolCalls: undefined };
+  }
+  let parallelToolCalls = asked.parallelToolCalls;
+  if (parallelToolCalls !== undefined && !quirks.parallel_flag) {
+    // Several at a time is what models do when nobody says anything.
+    losses.drop('parallel_tool_calls', parallelToolCalls ? 'hint' : undefined);
+    parallelToolCalls = undefined;
+  }
+  const toolChoice = asked.toolChoice && fitChoice(asked.toolChoice, declared, losses);
+  return { tools, toolChoice, parallelToolCalls };
+}
+
+/** For a model that is asked to think, and cannot be forced to call while it does: those it had to choose from are all it has. */
+export function withoutForce(fitted: Tools, losses: Losses): Tools {
+  const { tools, toolChoice } = fitted;
+  if (toolChoice?.mode !== 'required') return fitted;
+  losses.change('tool_choice');
+  const only = toolChoice.only && new Set(toolChoice.only);
+  return {
+    ...fitted,
+    tools: only === undefined ? tools : tools.filter(({ name }) => only.has(name)),
+    toolChoice: { mode: 'auto' },
+  };
+}
+
+/** A tool for the vendor, and what the client may call it. */
+interface Declared {
+  readonly tool: Tool;
+  readonly name: string;
+  readonly flat: string;
+  readonly namespaced: boolean;
+}
+
+function declare(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): readonly Declared[] {
+  const declared = new Map<string, Declared>();
+  const unknown: HostedTool[] = [];
+  for (const tool of asked.tools) {
+    if (tool.type === 'hosted') {
+      if (!isHosted(tool, to)) unknown.push(tool);
+      else declared.set(`hosted ${tool.name}`, { tool, name: tool.name, flat: tool.name, namespaced: false });
+      continue;
+    }
+    const wrapped = tool.type === 'custom' && !to.quirks.custom;
+    const name = names.vendor(tool, wrapped);
+    if (declared.has(name)) {
+      // Vendors refuse two of one name.
+      losses.drop(`tools.${tool.name}`);
+      continue;
+    }
+    const { namespace, ...bare } = wrapped ? wrapTool(tool, losses) : tool;
+    declared.set(name, {
+      tool: withoutStrict({ ...bare, name }, to.quirks.strict, losses),
+      name: tool.name,
+      flat: flatName(tool),
+      namespaced: namespace !== undefined,
+    });
+  }
+  giveUp(unknown, declared.size > 0, asked.toolChoice, losses);
+  return [...declared.values()];
+}
+
+function isHosted(tool: HostedTool, { style, quirks }: ToolsTarget): boolean {
+  return tool.name === 'web_search' ? quirks.web_search : tool.style === style;
+}
+
+/** The model does without a vendor's tool where it has others; an answer that was only wanted for that tool would be worth nothing. */
+function giveUp(tools: readonly HostedTool[], others: boolean, choice: ToolChoice | undefined, losses: Losses): void {
+  const names = new Set(tools.map(({ name }) => name));
+  const only = choice?.only ?? [];
+  const forced = choice?.mode === 'required' && only.length > 0 && only.every((name) => names.has(name));
+  for (const name of names) {
+    if (choice?.mode === 'none') losses.drop(`tools.${name}`, 'hint');
+    else if (others && !forced) losses.drop(`tools.${name}`);
+    else losses.refuse(`tools.${name}`, 'is not offered with this model.');
+  }
+}
+
+function withoutStrict(tool: Tool, known: boolean, losses: Losses): Tool {
+  if (known || tool.type !== 'function' || tool.strict === undefined) return tool;
+  losses.drop('tools.strict', tool.strict ? undefined : 'hint');
+  const { strict: _, ...rest } = tool;
+  return rest;
+}
+
+/**
+ * A choice names tools without their namespaces. A list of which nothing is left would allow no tool at all, so it goes; and nobody
+ * is forced to call one that the client did not mean.
+ */
+function fitChoice(choice: ToolChoice, declared: readonly Declared[], losses: Losses): ToolChoice {
+  const { mode, only } = choice;
+  if (only === undefined) return choice;
+  const plain = byName(declared.filter(({ namespaced }) => !namespaced).map((tool) => [tool.name, tool]));
+  const flat = byName(declared.map((tool) => [tool.flat, tool]));
+  const bare = byName(declared.map((tool) => [tool.name, tool]));
+  const meant = [...new Set(only)].map((name) => plain.get(name) ?? flat.get(name) ?? bare.get(name) ?? []);
+  const left = [...new Set(meant.flat().map(({ tool }) => tool.name))];
+  if (left.length === 0) {
+    losses.change('tool_choice');
+    return { mode: mode === 'required' ? 'auto' : mode };
+  }
+  if (meant.some((found) => found.length === 0)) losses.change('tool_choice', 'hint');
+  return { mode, only: left };
+}
+
+function byName(tools: readonly (readonly [name: string, tool: Declared])[]): ReadonlyMap<string, readonly Declared[]> {
+  const found = new Map<string, Declared[]>();
+  for (const [name, tool] of tools) {
+    const same = found.get(name);
+    if (same === undefined) found.set(name, [tool]);
+    else same.push(tool);
+  }
+  return found;
+}

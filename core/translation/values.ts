@@ -1,0 +1,34 @@
+/** Small readings of JSON that nobody has checked: what is not as expected is not there. */
+import type { Json, JsonObject } from '../contracts/call.ts';
+import { isObject } from './fields.ts';
+
+/** Undefined where the text is not JSON. */
+export function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A member of an object; undefined where the value is none, or the member is null. */
+export function member(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
+}
+
+/** The objects in a member that is a list. */
+export function objectsIn(value: Json | undefined, name: string): readonly JsonObject[] {
+  const found = member(value, name);
+  return Array.isArray(found) ? (found as readonly Json[]).filter(isObject) : [];
+}
+
+/** Tokens as a vendor counts them: a whole number, whatever stands there; 0 where nothing is counted. */
+export function tokensIn(value: Json | undefined): number {
+  if (typeof value !== 'number' || value <= 0) return 0;
+  return Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER);
+}
+
+/** The object without the members that are undefined. */
+export function given<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}

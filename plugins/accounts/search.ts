@@ -1,0 +1,33 @@
+/** Which accounts a search means, as the condition of a query. */
+import type { AccountSearch } from '../../core/contracts/accounts.ts';
+import { all, type Condition, condition, contains, either, mentions } from '../../core/plugin.ts';
+import { fold } from './people.ts';
+
+const ID = /^\d{1,15}$/;
+
+/** What the rows must meet. */
+export function conditionOf({ text = '', role, enabled, group, among, deleted = false }: AccountSearch): Condition {
+  const wanted = text.normalize('NFC').trim();
+  return all(
+    condition(deleted ? 'deleted_ms IS NOT NULL' : 'deleted_ms IS NULL'),
+    named(wanted),
+    condition('role = ?', role),
+    condition('enabled = ?', enabled === undefined ? undefined : enabled ? 1 : 0),
+    condition('group_name = ?', group),
+    among && oneOf(among),
+  );
+}
+
+function oneOf(ids: readonly number[]): Condition {
+  return { sql: ids.length === 0 ? '1 = 0' : `id IN (${ids.map(() => '?').join(', ')})`, params: ids };
+}
+
+function named(wanted: string): Condition | undefined {
+  const folded = fold(wanted);
+  return either(
+    contains('folded', folded),
+    contains('email_folded', folded),
+    mentions('display_name', wanted),
+    condition('id = ?', ID.test(wanted) ? Number(wanted) : undefined),
+  );
+}

@@ -1,0 +1,15 @@
+/** Secrets nobody can guess, and what of them is stored. */
+import { hash } from 'node:crypto';
+import { randomBase62 } from '../../core/plugin.ts';
+
+const LENGTH = 43;
+
+/** 43 base62 characters: 256 random bits. */
+export function newSecret(): string {
+  return randomBase62(LENGTH);
+}
+
+/** What is stored and looked up: the SHA-256. */
+export function hashOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}

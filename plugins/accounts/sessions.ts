@@ -1,0 +1,203 @@
+/** Sessions and access tokens: who is signed in. */
+import { randomInt } from 'node:crypto';
+import type { Account, Role } from '../../core/contracts/accounts.ts';
+import type { Session, Sessions } from '../../core/contracts/sessions.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { type Host, refuse, type Step } from '../../core/plugin.ts';
+import { hashOf, newSecret } from './secrets.ts';
+import type { SteadyTime } from './steady-time.ts';
+
+const MOST_PER_ACCOUNT = 10;
+const VERIFIED_FOR_MS = 5 * 60_000;
+/** How much later than it was somebody may have been seen last. */
+const SEEN_EVERY_MS = 60_000;
+const USUAL = { idleMs: 24 * 3_600_000, longestMs: 30 * 86_400_000 };
+/** Longer than any browser's; what calls itself longer is cut. */
+const LONGEST_USER_AGENT = 300;
+const LARGEST_ID = 2 ** 48 - 1;
+
+interface SessionRow {
+  readonly id: number;
+  readonly account_id: number;
+  readonly method: string;
+  readonly ip: string;
+  readonly user_agent: string;
+  readonly created_ms: number;
+  readonly last_seen_ms: number;
+  readonly verified_until_ms: number;
+}
+
+const COLUMNS = 'id, account_id, method, ip, user_agent, created_ms, last_seen_ms, verified_until_ms';
+
+interface OwnedRow extends SessionRow {
+  readonly name: string;
+  readonly role: Role;
+  readonly account_created_ms: number;
+}
+
+/** The service, and what cleans up behind it. */
+export interface SessionBook extends Sessions {
+  /** Deletes what has expired. */
+  sweep(): Promise<void>;
+}
+
+/** Makes the service. */
+export function createSessions(host: Host, now: SteadyTime): SessionBook {
+  const { store } = host;
+  const terms = (): typeof USUAL => host.find(Site)?.session ?? USUAL;
+
+  const toSession = (row: SessionRow): Session => ({
+    id: row.id,
+    accountId: row.account_id,
+    method: row.method,
+    ip: row.ip,
+    userAgent: row.user_agent,
+    createdMs: row.created_ms,
+    lastSeenMs: row.last_seen_ms,
+    expiresMs: row.created_ms + terms().longestMs,
+    verifiedUntilMs: isVerified(row, now()) ? row.verified_until_ms : 0,
+  });
+
+  function isLive({ created_ms, last_seen_ms }: SessionRow, atMs: number): boolean {
+    const { idleMs, longestMs } = terms();
+    // Seen in a future that far away: the clock was wrong then, or is now.
+    return atMs < created_ms + longestMs && Math.abs(atMs - last_seen_ms) < idleMs;
+  }
+
+  /** Whoever compares the end of it with a clock that was set back would find it in the future for longer. */
+  function isVerified({ verified_until_ms: untilMs }: SessionRow, atMs: number): boolean {
+    return atMs <= untilMs && untilMs - atMs <= VERIFIED_FOR_MS;
+  }
+
+  function endSteps(accountId: number, except?: number): readonly Step[] {
+    return [
+      { sql: 'DELETE FROM session WHERE account_id = ? AND id <> ?', params: [accountId, except ?? -1] },
+      { sql: 'UPDATE session SET verified_until_ms = 0 WHERE account_id = ?', params: [accountId] },
+    ];
+  }
+
+  return {
+    async open({ accountId, method, ip, userAgent }, along = []) {
+      const secret = newSecret();
+      const atMs = now();
+      for (;;) {
+        // Drawn, not counted: an id never comes back, so what is meant for one session cannot reach a later one.
+        const id = randomInt(1, LARGEST_ID);
+        const agent = userAgent.slice(0, LONGEST_USER_AGENT);
+        const failed = await store.atomic([
+          {
+            sql: 'UPDATE account SET last_login_ms = ? WHERE id = ? AND enabled = 1',
+            params: [atMs, accountId],
+            must: 'enabled',
+          },
+          {
+            sql: `DELETE FROM session WHERE account_id = ? AND id NOT IN (
+              SELECT id FROM session WHERE account_id = ? ORDER BY created_ms DESC, id LIMIT ${MOST_PER_ACCOUNT - 1})`,
+            params: [accountId, accountId],
+          },
+          {
+            sql: `INSERT INTO session (${COLUMNS}, hash) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
+            params: [id, accountId, method, ip, agent, atMs, atMs, hashOf(secret)],
+            must: 'new',
+          },
+          ...along,
+        ]);
+        if (failed === 'enabled') refuse(403, 'account_disabled', 'This account is disabled.');
+        if (failed === 'new') continue;
+        if (failed !== undefined) throw new Error(`a session could not be opened: ${failed}`);
+        const row = await store.one<SessionRow>(`SELECT ${COLUMNS} FROM session WHERE id = ?`, id);
+        if (row !== undefined) return { secret, session: toSession(row) };
+      }
+    },
+
+    async find(secret) {
+      const row = await store.one<OwnedRow>(
+        `SELECT s.id, s.account_id, s.method, s.ip, s.user_agent, s.created_ms, s.last_seen_ms, s.verified_until_ms,
+          a.name, a.role, a.created_ms AS account_created_ms
+        FROM session AS s JOIN account AS a ON a.id = s.account_id WHERE s.hash = ? AND a.enabled = 1`,
+        hashOf(secret),
+      );
+      const atMs = now();
+      if (row === undefined || !isLive(row, atMs)) return undefined;
+      if (atMs - row.last_seen_ms >= SEEN_EVERY_MS) {
+        await store.run('UPDATE session SET last_seen_ms = ? WHERE id = ? AND last_seen_ms < ?', atMs, row.id, atMs);
+      }
+      const { account_id: id, name, role, account_created_ms: createdMs } = row;
+      return { session: toSession(row), account: { id, name, role, enabled: true, createdMs } };
+    },
+
+    async list(accountId) {
+      const rows = await store.all<SessionRow>(
+        `SELECT ${COLUMNS} FROM session WHERE account_id = ? ORDER BY last_seen_ms DESC, id`,
+        accountId,
+      );
+      const atMs = now();
+      return rows.filter((row) => isLive(row, atMs)).map(toSession);
+    },
+
+    async end(accountId, id) {
+      return (await store.run('DELETE FROM session WHERE account_id = ? AND id = ?', accountId, id)) > 0;
+    },
+
+    endSteps,
+
+    async verify(id) {
+      const secret = newSecret();
+      const untilMs = now() + VERIFIED_FOR_MS;
+      const sql = 'UPDATE session SET hash = ?, verified_until_ms = ? WHERE id = ?';
+      if ((await store.run(sql, hashOf(secret), untilMs, id)) === 0) {
+        refuse(401, 'not_signed_in', 'This session has ended. Sign in again.');
+      }
+      return { secret, untilMs };
+    },
+
+    async renewAccessToken(accountId, along = []) {
+      const secret = newSecret();
+      const failed = await store.atomic([
+        {
+          sql: `INSERT INTO access_token (account_id, hash, created_ms) VALUES (?, ?, ?)
+            ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, created_ms = excluded.created_ms`,
+          params: [accountId, hashOf(secret), now()],
+        },
+        ...along,
+      ]);
+      if (failed !== undefined) throw new Error(`an access token could not be made: ${failed}`);
+      return secret;
+    },
+
+    async revokeAccessToken(accountId, along = []) {
+      const failed = await store.atomic([
+        { sql: 'DELETE FROM access_token WHERE account_id = ?', params: [accountId], must: 'access_token' },
+        ...along,
+      ]);
+      if (failed !== undefined && failed !== 'access_token') {
+        throw new Error(`an access token could not be ended: ${failed}`);
+      }
+      return failed === undefined;
+    },
+
+    async accessTokenMade(accountId) {
+      const sql = 'SELECT created_ms AS "createdMs" FROM access_token WHERE account_id = ?';
+      return (await store.one<{ readonly createdMs: number }>(sql, accountId))?.createdMs;
+    },
+
+    async findByAccessToken(secret) {
+      const row = await store.one<Omit<Account, 'enabled'>>(
+        `SELECT a.id, a.name, a.role, a.created_ms AS "createdMs"
+        FROM access_token AS t JOIN account AS a ON a.id = t.account_id WHERE t.hash = ? AND a.enabled = 1`,
+        hashOf(secret),
+      );
+      return row && { ...row, enabled: true };
+    },
+
+    async sweep() {
+      const { idleMs, longestMs } = terms();
+      const atMs = now();
+      await store.run(
+        'DELETE FROM session WHERE created_ms <= ? OR last_seen_ms <= ?',
+        atMs - longestMs,
+        atMs - idleMs,
+      );
+    },
+  };
+}

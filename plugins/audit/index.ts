@@ -1,0 +1,75 @@
+/** The audit log: who changed what, written in the same list as the change, each entry chained to the one before it. */
+import { Audit } from '../../core/contracts/audit.ts';
+import { type Command, createChore, definePlugin, refuse, UsageError } from '../../core/plugin.ts';
+import { createAudit } from './audit.ts';
+import { type Head, readHead, verifyChain } from './chain.ts';
+import { migrations } from './tables.ts';
+
+/** How often it is looked whether a new day has begun. */
+const LOOK_MS = 60 * 60_000;
+const DAY_MS = 24 * LOOK_MS;
+
+export default definePlugin({
+  name: 'audit',
+  api: 1,
+  migrations,
+  provides: [Audit],
+  create(host) {
+    const { store, clock, log } = host;
+    host.provide(Audit, createAudit(host));
+    const told = host.lasting('audit.told', () => ({ day: -1 }));
+
+    /** Once a day the head goes where the database's owner cannot change it: into the log. */
+    async function tellHead(): Promise<void> {
+      const day = Math.floor(clock.now() / DAY_MS);
+      if (day === told.day) return;
+      const { seq, hash } = await readHead(store);
+      told.day = day;
+      if (seq > 0) log.info('the head of the audit log', { entries: seq, head: `${seq}:${hash}` });
+    }
+
+    const failure = 'the head of the audit log could not be read';
+    const chore = createChore(host, { everyMs: LOOK_MS, work: tellHead, failure });
+
+    const verify: Command = {
+      name: 'audit verify',
+      summary:
+        'checks that nobody changed or removed an entry of the audit log; --head SEQ:HASH: a head of the log file',
+      options: { head: { type: 'string' } },
+      async run({ values }) {
+        const { seq, hash, broken } = await verifyChain(store, readKnown(values.head));
+        if (broken !== undefined) {
+          refuse(409, 'audit_broken', `the audit log is broken at entry ${broken.seq}: ${broken.why}`);
+        }
+        return `${seq} entries, head ${seq}:${hash}\n`;
+      },
+    };
+
+    return {
+      commands: [verify],
+      invariants: [
+        {
+          name: 'audit-chain-is-whole',
+          async check(read) {
+            const { broken } = await verifyChain(read);
+            return broken === undefined ? [] : [`entry ${broken.seq}: ${broken.why}`];
+          },
+        },
+      ],
+      async start() {
+        // A damaged log is no reason to serve nobody: what has to be audited fails by itself.
+        await tellHead().catch((error: unknown) => log.error(failure, { error }));
+        chore.start();
+      },
+      stop: chore.stop,
+    };
+  },
+});
+
+/** A head as the log has it: `17:` and the hash. */
+function readKnown(text: string | boolean | undefined): Head | undefined {
+  if (typeof text !== 'string') return undefined;
+  const [, seq, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (seq === undefined || hash === undefined) throw new UsageError('--head is SEQ:HASH, as the log file has it');
+  return { seq: Number(seq), hash };
+}

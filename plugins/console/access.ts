@@ -1,0 +1,147 @@
+/** The guards of `/api`: who is signed in, whether their role suffices, where the request comes from. */
+import type { Account, Role } from '../../core/contracts/accounts.ts';
+import { type Session, Sessions } from '../../core/contracts/sessions.ts';
+import type { Site } from '../../core/contracts/site.ts';
+import { type Caller, type Found, GatewayError, type Guard, type Host, refuse } from '../../core/plugin.ts';
+import type { Cookies } from './cookies.ts';
+import type { Limiter, LimitName } from './limiter.ts';
+import type { ApiRoute } from './route.ts';
+
+const RANK: Readonly<Record<Role, number>> = { member: 1, admin: 10, root: 100 };
+
+/** The number that tools know a role by. */
+export function roleNumber(role: Role): number {
+  return RANK[role];
+}
+
+/** True where a role is as much as another. */
+export function reaches(role: Role, wanted: Role): boolean {
+  return RANK[role] >= RANK[wanted];
+}
+
+/** True where somebody may change an account: it has a lower role, or they are root. */
+export function outranks(role: Role, other: Role): boolean {
+  return role === 'root' || RANK[role] > RANK[other];
+}
+
+/** The names of the guards of a row, in the order in which they ask. */
+export function guardsOf(row: ApiRoute): readonly string[] {
+  const guards = ['console.limit'];
+  if (row.limit !== undefined) guards.push(`console.limit.${row.limit}`);
+  // A key is judged where calls are: by the plugin `auth`. No browser sends one by itself, so it matters not where it comes from.
+  if (row.who === 'key') return [...guards, 'key.lenient'];
+  guards.push(row.who === 'visitor' ? 'console.visitor' : 'console.session');
+  if (row.method !== 'GET' || row.changes === true) guards.push('console.same-site');
+  if (row.sessionOnly === true) guards.push('console.browser');
+  if (row.who === 'admin' || row.who === 'root') guards.push(`console.${row.who}`);
+  if (row.verified === true) guards.push('console.verified');
+  return guards;
+}
+
+/** All of them. */
+export function createGuards(
+  host: Host,
+  site: Site,
+  cookies: Cookies,
+  limiter: Limiter,
+): Readonly<Record<string, Guard>> {
+  const sessions = host.use(Sessions);
+
+  async function identify(caller: Caller): Promise<Found | undefined> {
+    const { authorization } = caller.headers;
+    if (authorization !== undefined) return { account: await byAccessToken(authorization) };
+    const secret = cookies.read(caller.headers, 'session');
+    return secret === undefined ? undefined : sessions.find(secret);
+  }
+
+  async function byAccessToken(authorization: string): Promise<Account> {
+    const token = authorization.replace(/^bearer +/i, '').trim();
+    if (token.startsWith('sk-')) {
+      refuse(
+        401,
+        'access_token_wanted',
+        'This is an API key: it is for /v1. Here an access token is wanted, or a sign-in.',
+      );
+    }
+    const account = await sessions.findByAccessToken(token);
+    return account ?? refuse(401, 'invalid_access_token', 'This access token is not known here.');
+  }
+
+  const atLeast =
+    (role: Role): Guard =>
+    (_, { account }) =>
+      account !== undefined && reaches(account.role, role)
+        ? undefined
+        : refuse(
+            403,
+            'role_insufficient',
+            role === 'root' ? 'Only root may do that.' : 'Only administrators may do that.',
+          );
+
+  const limits = (['sign-in', 'mail', 'codes', 'usage'] as const satisfies readonly LimitName[]).map(
+    (name) =>
+      [`console.limit.${name}`, (caller: Caller) => limiter.takeOf(name, caller.ip).then(() => undefined)] as const,
+  );
+  return {
+    ...Object.fromEntries(limits),
+    'console.limit': (caller) => limiter.takeOf('requests', caller.ip).then(() => undefined),
+    'console.visitor': (caller) =>
+      identify(caller).catch((error: unknown) => {
+        // Whoever presents something that is no good is a stranger: a page that anybody may see needs no sign-in.
+        if (error instanceof GatewayError && error.status === 401) return undefined;
+        throw error;
+      }),
+    'console.session': async (caller) =>
+      (await identify(caller)) ?? refuse(401, 'not_signed_in', 'Sign in first: POST /api/user/login.'),
+    'console.same-site': (caller, { session }) => checkOrigin(caller, site, session !== undefined),
+    'console.browser': (_, found) => void sessionOf(found),
+    'console.admin': atLeast('admin'),
+    'console.root': atLeast('root'),
+    'console.verified': (_, { session }) => refuseUnverified(session, host.clock.now()),
+  };
+}
+
+/** The session of whoever asks. Refuses (401) an access token. */
+export function sessionOf({ session }: { readonly session?: Session | undefined }): Session {
+  return session ?? refuse(401, 'session_wanted', 'This needs a sign-in; an access token is not enough.');
+}
+
+/** True of whoever was checked by a second factor within the last five minutes. */
+export function isVerified(session: Session | undefined, nowMs: number): boolean {
+  return session !== undefined && session.verifiedUntilMs >= nowMs;
+}
+
+/** Refuses (403) whoever was not. */
+export function refuseUnverified(session: Session | undefined, nowMs: number): undefined {
+  if (isVerified(session, nowMs)) return;
+  refuse(
+    403,
+    'verification_required',
+    'This needs a check by a second factor that is not older than five minutes: POST /api/verify. Who has none sets one up first.',
+  );
+}
+
+/**
+ * Refuses (403) what another site has a browser do. Browsers say where a request comes from, in one header or the other; without
+ * either, a cookie counts only with a header that no strange page can send.
+ */
+export function checkOrigin(caller: Caller, site: Site, byCookie: boolean): undefined {
+  const { 'sec-fetch-site': from, origin, host = '' } = caller.headers;
+  const strange = (): never => refuse(403, 'cross_site', 'This request comes from another site.');
+  if (from !== undefined) return from === 'same-origin' || from === 'none' ? undefined : strange();
+  if (origin !== undefined) return origin === site.origin || sameHost(origin, host, site) ? undefined : strange();
+  if (!byCookie) return undefined;
+  if ('x-requested-with' in caller.headers || 'new-api-user' in caller.headers) return undefined;
+  return refuse(
+    403,
+    'cross_site',
+    'Where this request comes from is not said: send the header X-Requested-With, or an access token.',
+  );
+}
+
+/** A page of the very address that the request came to; of a site with https none that somebody on the way can have made. */
+function sameHost(origin: string, host: string, { secure }: Site): boolean {
+  if (!URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  return page.host === host.toLowerCase() && (page.protocol === 'https:' || !secure);
+}

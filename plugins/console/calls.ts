@@ -1,0 +1,40 @@
+/**
+ * Calls of people who are signed in: a key of theirs is named by its number, in the header `x-turnpike-key`, and the session proves
+ * whose it is. Nobody has the key in clear, so it cannot be sent.
+ */
+import type { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { Keys } from '../../core/contracts/keys.ts';
+import { Sessions } from '../../core/contracts/sessions.ts';
+import type { Site } from '../../core/contracts/site.ts';
+import { type Host, refuse } from '../../core/plugin.ts';
+import { checkOrigin } from './access.ts';
+import type { Cookies } from './cookies.ts';
+import type { Limiter } from './limiter.ts';
+import { idOf } from './route.ts';
+
+const HEADER = 'x-turnpike-key';
+
+/** Makes the service. */
+export function createChosenKeys(host: Host, site: Site, cookies: Cookies, limiter: Limiter): ChosenKeys {
+  const sessions = host.use(Sessions);
+  const keys = host.use(Keys);
+  return {
+    isNamed: ({ headers }) => HEADER in headers,
+
+    async find(caller) {
+      await limiter.takeOf('requests', caller.ip);
+      // A call costs money whatever its method is.
+      checkOrigin(caller, site, true);
+      const secret = cookies.read(caller.headers, 'session');
+      const found = secret === undefined ? undefined : await sessions.find(secret);
+      if (found === undefined) {
+        refuse(
+          401,
+          'not_signed_in',
+          `${HEADER} names a key of whoever is signed in, and nobody is: sign in, or send a key.`,
+        );
+      }
+      return keys.holderById(found.account.id, idOf(caller.headers[HEADER]));
+    },
+  };
+}

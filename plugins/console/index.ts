@@ -1,0 +1,83 @@
+/** The console: `/api`, for people and for the tools they use. Business is the services'; here are routes, cookies and guards. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import { Catalog } from '../../core/contracts/catalog.ts';
+import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { Counters } from '../../core/contracts/counters.ts';
+import { Departments } from '../../core/contracts/departments.ts';
+import { Explaining } from '../../core/contracts/explaining.ts';
+import { Invitations } from '../../core/contracts/invitations.ts';
+import { KeyCheck } from '../../core/contracts/key-check.ts';
+import { Keys } from '../../core/contracts/keys.ts';
+import { Ledger } from '../../core/contracts/ledger.ts';
+import { Mail } from '../../core/contracts/mail.ts';
+import { OAuth } from '../../core/contracts/oauth.ts';
+import { Payments } from '../../core/contracts/payments.ts';
+import { Prices } from '../../core/contracts/prices.ts';
+import { Records } from '../../core/contracts/records.ts';
+import { Running } from '../../core/contracts/running.ts';
+import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { Subscriptions } from '../../core/contracts/subscriptions.ts';
+import { definePlugin, refuse } from '../../core/plugin.ts';
+import { createGuards } from './access.ts';
+import { createChosenKeys } from './calls.ts';
+import { createCookies } from './cookies.ts';
+import { createLimiter } from './limiter.ts';
+import type { Tools } from './route.ts';
+import { tableOf } from './routes/index.ts';
+import { consoleSection, siteOf } from './section.ts';
+import { createSignIn } from './sign-in.ts';
+import { DIST, staticRoutes } from './static.ts';
+import { routesOf } from './table.ts';
+import { createVerification } from './verification.ts';
+
+export default definePlugin({
+  name: 'console',
+  api: 1,
+  sections: { console: consoleSection },
+  needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
+  wants: [
+    Ledger,
+    Prices,
+    Records,
+    Catalog,
+    Audit,
+    Mail,
+    SecondFactors,
+    OAuth,
+    Departments,
+    Subscriptions,
+    Payments,
+    Running,
+    KeyCheck,
+    Explaining,
+  ],
+  provides: [Site, ChosenKeys],
+  create(host, { console: section }) {
+    const site = siteOf(section);
+    host.provide(Site, site);
+    const cookies = createCookies(site.secure);
+    const limiter = createLimiter(host, section.limits);
+    host.provide(ChosenKeys, createChosenKeys(host, site, cookies, limiter));
+    const audited: Tools['audited'] = ({ actor }, action, object, facts = {}) =>
+      host.find(Audit)?.steps({ actor, action, object, facts }) ?? [];
+    const tools: Tools = {
+      host,
+      site,
+      cookies,
+      limiter,
+      signIn: createSignIn(host, site, cookies, audited),
+      verification: createVerification(host, cookies),
+      need: (service) =>
+        host.find(service) ??
+        refuse(404, 'not_available', `This gateway runs without ${service.id}: its plugin is not in the pipeline.`),
+      audited,
+    };
+    return {
+      routes: [...routesOf(tableOf(tools)), ...staticRoutes(host.env.TURNPIKE_CONSOLE_FILES || DIST)],
+      guards: createGuards(host, site, cookies, limiter),
+    };
+  },
+});

@@ -1,0 +1,171 @@
+/** The description of the interface: OpenAPI 3.1, made from the routes and styles as they are served, with the schemas that check. */
+import type { Json, Route, RouteAbout, Schema, Style, StyleAbout } from '../../core/plugin.ts';
+import { text } from './schemas.ts';
+
+/** What is said of the whole. */
+export interface Described {
+  readonly title: string;
+  readonly version: string;
+  /** `https://gateway.example.com` */
+  readonly url: string;
+  readonly sessionCookie: string;
+  readonly routes: readonly Route[];
+  readonly styles: Iterable<Style>;
+}
+
+type Members = Record<string, unknown>;
+
+/** How a caller shows who it is. */
+const SCHEMES = {
+  key: { name: 'apiKey', scheme: { type: 'http', scheme: 'bearer', description: 'A key: `sk-…`.' } },
+  accessToken: {
+    name: 'accessToken',
+    scheme: { type: 'http', scheme: 'bearer', description: 'The access token of an account: GET /api/user/token.' },
+  },
+} as const;
+
+/** The document. */
+export function openApi({ title, version, url, sessionCookie, routes, styles }: Described): Json {
+  const paths: Record<string, Members> = {};
+  const add = (path: string, method: string, operation: Members): void => {
+    paths[path] = { ...paths[path], [method]: operation };
+  };
+  for (const style of styles) {
+    if (style.path !== undefined && style.about !== undefined) add(style.path, 'post', operationOf(style, style.about));
+  }
+  for (const route of routes) {
+    if (route.about === undefined) continue;
+    add(
+      templateOf(route.path),
+      route.method === 'any' ? 'post' : route.method.toLowerCase(),
+      routeOf(route, route.about),
+    );
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      version,
+      description:
+        'Models are called under /v1 with a key; everything about people, keys and money is under /api, for whoever is signed in.',
+    },
+    servers: [{ url }],
+    paths: inOrder(paths),
+    components: {
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookie },
+        [SCHEMES.key.name]: SCHEMES.key.scheme,
+        [SCHEMES.accessToken.name]: SCHEMES.accessToken.scheme,
+      },
+      schemas: { Error: ERROR, Failure: FAILURE },
+    },
+  } as unknown as Json;
+}
+
+/** The error object. */
+const ERROR = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['message', 'type', 'param', 'code'],
+      properties: { message: text, type: text, param: text, code: text },
+    },
+  },
+};
+/** A refusal of the console. */
+const FAILURE = {
+  type: 'object',
+  required: ['success', 'message', 'code'],
+  properties: { success: { const: false }, message: text, code: text, param: text },
+};
+
+/** A call of a model. */
+function operationOf(style: Style, about: StyleAbout): Members {
+  const content: Members = {};
+  if (about.request !== undefined) content['application/json'] = { schema: about.request };
+  if (about.form !== undefined) content['multipart/form-data'] = { schema: about.form };
+  const answers: Members = { 'application/json': { schema: about.answer } };
+  for (const type of about.mediaTypes) answers[type] = { schema: text };
+  return {
+    operationId: style.name,
+    summary: about.summary,
+    tags: ['Models'],
+    security: [{ [SCHEMES.key.name]: [] }],
+    requestBody: { required: true, content },
+    responses: {
+      200: { description: 'The answer.', content: answers },
+      default: refusal('#/components/schemas/Error'),
+    },
+  };
+}
+
+function routeOf(route: Route, about: RouteAbout): Members {
+  const parameters = [...pathParameters(route.path), ...searchParameters(route.search)];
+  const content =
+    typeof about.answer === 'string'
+      ? { [about.answer]: { schema: text } }
+      : { 'application/json': { schema: about.answer } };
+  return {
+    operationId: operationId(route),
+    summary: about.summary,
+    ...(about.notes !== undefined && { description: about.notes }),
+    tags: [about.tag],
+    security: about.credentials.map((name) => ({ [name === 'key' ? SCHEMES.key.name : name]: [] })),
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body !== undefined && {
+      requestBody: { required: isNeeded(route.body), content: { 'application/json': { schema: route.body } } },
+    }),
+    responses: {
+      [about.status ?? 200]: { description: about.status === undefined ? 'It went well.' : about.summary, content },
+      default: refusal(`#/components/schemas/${route.error === undefined ? 'Error' : 'Failure'}`),
+    },
+  };
+}
+
+function refusal(schema: string): Members {
+  return {
+    description: 'A refusal; the code says which.',
+    content: { 'application/json': { schema: { $ref: schema } } },
+  };
+}
+
+/** `/api/token/:id` as OpenAPI spells it. */
+function templateOf(path: string): string {
+  return path.replace(/:(\w+)\*?/g, '{$1}');
+}
+
+function pathParameters(path: string): Members[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: text }));
+}
+
+function searchParameters(search: Schema | undefined): Members[] {
+  const { properties = {}, required = [] } = (search ?? {}) as {
+    readonly properties?: Readonly<Record<string, Members>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    ...(description !== undefined && { description }),
+    ...(required.includes(name) && { required: true }),
+    schema,
+  }));
+}
+
+function isNeeded(schema: Schema): boolean {
+  return Array.isArray(schema.required) && schema.required.length > 0;
+}
+
+/** `GET /api/token/:id` is `get_api_token_id`. */
+function operationId({ method, path }: Route): string {
+  return `${method}${path}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/_$/, path.endsWith('/') ? '_all' : '');
+}
+
+function inOrder(paths: Record<string, Members>): Record<string, Members> {
+  return Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,57 @@
+/** Pages of lists, as tools of this family ask for them: `p` from 1, `page_size` up to 100. */
+import { type Schema, schema } from '../../core/plugin.ts';
+import { integer } from './schemas.ts';
+
+/** What a query may say about the page. */
+export interface PageSearch {
+  readonly p: number;
+  readonly page_size?: number;
+  readonly ps?: number;
+  readonly size?: number;
+}
+
+/** The members of a `search` schema that are about the page. */
+export const pageProperties = {
+  p: { description: 'The page, from 1.', type: 'integer', default: 1 },
+  page_size: { description: 'How many on a page: 10, at most 100.', type: 'integer' },
+  ps: { description: 'The same as page_size.', type: 'integer' },
+  size: { description: 'The same as page_size.', type: 'integer' },
+} as const;
+
+/** A search for a page and more. */
+export function pageSearch<T extends PageSearch>(properties: Readonly<Record<string, object>> = {}) {
+  return schema<T>({ type: 'object', properties: { ...pageProperties, ...properties } });
+}
+
+const USUAL = 10;
+const MOST = 100;
+/** Beyond it a page is not looked for: there are better filters than the millionth page. */
+const FARTHEST = 10_000_000;
+
+/** Which rows to read. */
+export interface Page {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly offset: number;
+}
+
+/** The page a search asks for. Clients send zero and more than there may be: they get the nearest that there is. */
+export function pageOf({ p, page_size, ps, size }: PageSearch): Page {
+  const pageSize = Math.min(Math.max(page_size ?? ps ?? size ?? USUAL, 1), MOST);
+  const page = Math.min(Math.max(p, 1), Math.floor(FARTHEST / pageSize));
+  return { page, pageSize, offset: (page - 1) * pageSize };
+}
+
+/** A page of a list, as it is answered. */
+export function pageAnswer<T>({ page, pageSize }: Page, total: number, items: readonly T[]) {
+  return { page, page_size: pageSize, total, items };
+}
+
+/** Its schema. */
+export function pageSchema(items: object): Schema {
+  return {
+    type: 'object',
+    required: ['page', 'page_size', 'total', 'items'],
+    properties: { page: integer, page_size: integer, total: integer, items: { type: 'array', items } },
+  };
+}

@@ -1,0 +1,101 @@
+/** A key as `/api` shows it: what it may do, and what it has left. */
+import type { KeyRecord } from '../../../core/contracts/keys.ts';
+import type { Balance } from '../../../core/contracts/ledger.ts';
+import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { secondsOf, unitsOf } from '../units.ts';
+
+/** What it shows, in quota units and unix seconds. */
+export interface ShownKey {
+  readonly id: number;
+  readonly user_id: number;
+  readonly name: string;
+  readonly key: string;
+  readonly status: 1 | 2 | 3 | 4;
+  readonly created_time: number;
+  readonly accessed_time: number;
+  readonly expired_time: number;
+  readonly remain_quota: number;
+  readonly used_quota: number;
+  readonly unlimited_quota: boolean;
+  readonly model_limits_enabled: boolean;
+  readonly model_limits: string;
+  readonly allow_ips: string;
+  readonly group: string;
+  readonly strict: boolean;
+}
+
+/** No expiry, in tools of this family. */
+export const NEVER = -1;
+
+/** What a key has left and has used, in whole quota units. One without a limit of its own has as much as its account. */
+export function quotaOf(balance: Balance | undefined): {
+  readonly remain: number;
+  readonly used: number;
+  readonly unlimited: boolean;
+} {
+  if (balance === undefined) return { remain: 0, used: 0, unlimited: true };
+  const { granted, used, held, unlimited } = balance;
+  return {
+    remain: unlimited ? 0 : unitsOf(granted - used - held),
+    used: unitsOf(used),
+    unlimited,
+  };
+}
+
+/** The record. `secret`: the only time that it can be shown; else the key is masked. */
+export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: number, secret?: string): ShownKey {
+  const { remain, used, unlimited } = quotaOf(balance);
+  const isExhausted = balance !== undefined && !unlimited && balance.granted <= balance.used + balance.held;
+  return {
+    id: key.id,
+    user_id: key.accountId,
+    name: key.name,
+    key: secret ?? `${key.prefix}**********${key.suffix}`,
+    status: !key.enabled ? 2 : isExpired(key, nowMs) ? 3 : isExhausted ? 4 : 1,
+    created_time: secondsOf(key.createdMs),
+    accessed_time: secondsOf(key.usedMs),
+    expired_time: key.expiresMs === undefined ? NEVER : secondsOf(key.expiresMs),
+    remain_quota: remain,
+    used_quota: used,
+    unlimited_quota: unlimited,
+    model_limits_enabled: key.models !== undefined,
+    model_limits: key.models?.join(',') ?? '',
+    allow_ips: key.addresses?.join('\n') ?? '',
+    group: '',
+    strict: key.strict,
+  };
+}
+
+function isExpired({ expiresMs }: KeyRecord, nowMs: number): boolean {
+  return expiresMs !== undefined && expiresMs <= nowMs;
+}
+
+/** Its schema. */
+export const keySchema = {
+  type: 'object',
+  required: [
+    ...['id', 'user_id', 'name', 'key', 'status', 'created_time', 'accessed_time', 'expired_time', 'remain_quota'],
+    ...['used_quota', 'unlimited_quota', 'model_limits_enabled', 'model_limits', 'allow_ips', 'group', 'strict'],
+  ],
+  properties: {
+    id: integer,
+    user_id: integer,
+    name: text,
+    key: { ...text, description: 'Its first and last four characters; whole only in the answer that makes it.' },
+    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
+    created_time: unixSeconds,
+    accessed_time: {
+      ...integer,
+      description: 'The last call with it, to the minute, unix seconds; 0: there was none.',
+    },
+    expired_time: { ...integer, description: 'Unix seconds; -1: never.' },
+    remain_quota: { ...integer, description: 'What it may spend still, in quota units; 0 where it is unlimited.' },
+    used_quota: integer,
+    unlimited_quota: { ...boolean, description: 'It may spend what its account has.' },
+    model_limits_enabled: boolean,
+    model_limits: { ...text, description: 'The models it may call, with commas between them.' },
+    allow_ips: { ...text, description: 'The addresses and networks it may be used from, one on a line; empty: all.' },
+    group: { ...text, description: 'Always empty: prices and models are the same for all keys.' },
+    strict: { ...boolean, description: 'A translation that would change the answer is refused.' },
+  },
+} as const;

@@ -1,0 +1,203 @@
+/** A line of the log as `/api` shows it. */
+import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
+import { isObject, type Json, type JsonObject } from '../../../core/plugin.ts';
+import { boolean, integer, text } from '../schemas.ts';
+import { secondsOf, unitsOf } from '../units.ts';
+import { TYPES } from './log-search.ts';
+import type { Names } from './names.ts';
+import { ratiosOf } from './ratios.ts';
+
+/** What it shows: amounts in quota units, times in unix seconds. */
+export interface ShownLine {
+  readonly id: number;
+  readonly user_id: number;
+  readonly created_at: number;
+  readonly type: number;
+  readonly content: string;
+  readonly username: string;
+  readonly token_name: string;
+  readonly token_id: number;
+  readonly model_name: string;
+  readonly quota: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly use_time: number;
+  readonly is_stream: boolean;
+  readonly channel: number;
+  readonly channel_name: string;
+  readonly group: string;
+  readonly ip: string;
+  readonly request_id: string;
+  /** A JSON object as text: tools of this family parse it. */
+  readonly other: string;
+}
+
+/** Who looks: administrators see addresses, and why channels failed. */
+export interface Viewer {
+  readonly isAdmin: boolean;
+  readonly seesIp: boolean;
+}
+
+/** Lines as they are shown. */
+export function shownLines(entries: readonly LogEntry[], names: Names, viewer: Viewer): Promise<readonly ShownLine[]> {
+  return Promise.all(entries.map((entry) => shownLine(entry, names, viewer)));
+}
+
+/** One line. */
+export async function shownLine(entry: LogEntry, names: Names, { isAdmin, seesIp }: Viewer): Promise<ShownLine> {
+  const { id, atMs, accountId, kind, amount, ip, call } = entry;
+  const person = await names.person(accountId);
+  return {
+    id: numberOf(id),
+    user_id: accountId,
+    created_at: secondsOf(atMs),
+    type: TYPES[kind],
+    content: call === undefined ? entry.text : sentenceOf(call),
+    username: person?.name ?? '',
+    token_name: call === undefined ? '' : await names.key(call.keyId),
+    token_id: call?.keyId ?? 0,
+    model_name: call?.model ?? '',
+    quota: unitsOf(amount),
+    prompt_tokens: call?.usage?.input ?? 0,
+    completion_tokens: call?.usage?.output ?? 0,
+    use_time: Math.round((call?.durationMs ?? 0) / 1_000),
+    is_stream: call?.stream ?? false,
+    channel: 0,
+    channel_name: call?.channel ?? '',
+    group: person?.group ?? '',
+    ip: seesIp ? ip : '',
+    request_id: id,
+    other: JSON.stringify(call === undefined ? {} : otherOf(call, isAdmin)),
+  };
+}
+
+/**
+ * Tools want a number. An id begins with its millisecond and a count within the run: the one times 1,024 and the end of the other
+ * stays below 2^53 until the year 2248, keeps the order of time, and is the same in every listing. `request_id` is what is exact.
+ */
+export function numberOf(id: string): number {
+  return Number.parseInt(id.slice(0, 10), 32) * 1_024 + (Number.parseInt(id.slice(10, 16), 32) % 1_024);
+}
+
+function sentenceOf({ outcome, status, charged }: UsageRecord): string {
+  switch (outcome) {
+    case 'served':
+      return '';
+    case 'aborted':
+      return 'The client left before the end.';
+    case 'recovered':
+      return 'The gateway stopped during this call. What had been delivered was charged.';
+    case 'refused':
+      return `Refused with status ${status}.`;
+    case 'failed':
+      return charged > 0n
+        ? 'The answer broke off. What had been delivered was charged.'
+        : `Failed with status ${status}.`;
+  }
+}
+
+/** What there is no column for, under the names that tools know, and what was noted. */
+function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
+  const { clientRequestId, price, priceFactor } = call.other;
+  const { usage } = call;
+  const other: Record<string, Json> = {
+    ...notesOf(call),
+    outcome: call.outcome,
+    status: call.status,
+    style: call.style,
+    duration_ms: call.durationMs,
+  };
+  if (call.firstByteMs !== undefined) other.frt = call.firstByteMs;
+  if (clientRequestId !== undefined) other.client_request_id = clientRequestId;
+  if (call.other.attempts !== undefined) other.attempts = shownAttempts(call, isAdmin);
+  if (isObject(price))
+    Object.assign(other, { price, group_ratio: priceFactor ?? 1 }, ratiosOf({ free: false, ...price }));
+  if (usage === undefined) return other;
+  const counts: Readonly<Record<string, number | undefined>> = {
+    cache_tokens: usage.cacheRead,
+    cache_creation_tokens: usage.cacheWrite + usage.cacheWriteLong,
+    cache_creation_tokens_5m: usage.cacheWrite,
+    cache_creation_tokens_1h: usage.cacheWriteLong,
+    reasoning_tokens: usage.reasoning,
+    audio_input: usage.inputAudio,
+    audio_output: usage.outputAudio,
+    image_input: usage.inputImage,
+    image_output: usage.outputImage,
+    characters: usage.characters,
+    seconds: usage.seconds,
+    images: usage.images?.count,
+  };
+  for (const [name, count] of Object.entries(counts)) if (count !== undefined && count > 0) other[name] = count;
+  if (usage.estimated) other.estimated = true;
+  return other;
+}
+
+/** What was noted of a call, without what is told under names of its own. */
+export function notesOf({ other }: UsageRecord): JsonObject {
+  const { attempts, clientRequestId, price, priceFactor, priced, held, unpriced, ...notes } = other;
+  return notes;
+}
+
+/** Its attempts, as somebody may see them. */
+export function shownAttempts({ other: { attempts } }: UsageRecord, isAdmin: boolean): readonly Json[] {
+  if (!Array.isArray(attempts)) return [];
+  return attempts.map((attempt) => (isAdmin ? attempt : forMembers(attempt)));
+}
+
+/** What a channel is to its vendor, and in which words it failed, is the operator's business. */
+function forMembers(attempt: Json): Json {
+  const { channel = '', status, failure, ms } = attempt as JsonObject;
+  return {
+    channel,
+    ...(status !== undefined && { status }),
+    ...(failure !== undefined && { failure }),
+    ms: ms ?? null,
+  };
+}
+
+/** Its schema. */
+export const lineSchema = {
+  type: 'object',
+  required: ['id', 'user_id', 'created_at', 'type', 'content', 'quota', 'request_id', 'other'],
+  properties: {
+    id: { ...integer, description: 'Made of the time: later lines have larger ones.' },
+    user_id: integer,
+    created_at: { ...integer, description: 'When it began, unix seconds.' },
+    type: { ...integer, description: '1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.' },
+    content: { ...text, description: 'What happened, for people.' },
+    username: text,
+    token_name: { ...text, description: 'The name of the key; of one that was deleted, its last.' },
+    token_id: integer,
+    model_name: { ...text, description: 'The model that was asked for.' },
+    quota: { ...integer, description: 'What it cost, or moved, in quota units.' },
+    prompt_tokens: integer,
+    completion_tokens: integer,
+    use_time: { ...integer, description: 'Seconds.' },
+    is_stream: boolean,
+    channel: { ...integer, description: 'Always 0: channels have names.' },
+    channel_name: text,
+    group: text,
+    ip: { ...text, description: 'In the own log only where the setting record_ip_log is on.' },
+    request_id: { ...text, description: 'The `x-request-id` of the answer.' },
+    other: {
+      ...text,
+      description:
+        'A JSON object as text: outcome, status, attempts, milliseconds in all (duration_ms) and to the first byte (frt), of a refusal its code, tokens read from caches (cache_tokens) and written to them.',
+    },
+  },
+} as const;
+
+/** A line in a CSV. */
+export const LINE_COLUMNS = [
+  ...['created_at', 'type', 'username', 'token_name', 'model_name', 'quota', 'prompt_tokens', 'completion_tokens'],
+  ...['use_time', 'is_stream', 'channel_name', 'ip', 'content', 'request_id'],
+] as const;
+
+/** Its cells; times are ISO 8601 in UTC. */
+export function cellsOf(line: ShownLine): readonly (string | number)[] {
+  return LINE_COLUMNS.map((column) => {
+    if (column === 'created_at') return new Date(line.created_at * 1_000).toISOString();
+    const value = line[column];
+    return typeof value === 'boolean' ? String(value) : value;
+  });
+}

@@ -1,0 +1,112 @@
+/** A person as `/api` shows them to themselves, and what fields of theirs are called there. */
+import type { AccountChanges, Person } from '../../../core/contracts/accounts.ts';
+import { type Balance, MICRO } from '../../../core/contracts/ledger.ts';
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { reaches, roleNumber } from '../access.ts';
+import { boolean, integer, text } from '../schemas.ts';
+import { quotaOf } from './key.ts';
+
+/** What tools call fields of an account. */
+export const PERSON_WORDS = { name: 'username' } as const;
+
+/** What a change comes to, for the audit: what it was and what it is. */
+export function differences(person: Person, changes: AccountChanges): JsonObject {
+  const before: Readonly<Record<string, unknown>> = { ...person };
+  const facts = Object.entries(changes).flatMap(([name, to]) => {
+    const from = before[name] ?? null;
+    return from === to ? [] : [[name, { from, to } as Json] as const];
+  });
+  return Object.fromEntries(facts);
+}
+
+/** What tools of this family look for and what there is none of; calls are counted by GET /api/log/self/stat. */
+const ABSENT = {
+  aff_code: '',
+  aff_count: 0,
+  aff_history_quota: 0,
+  aff_quota: 0,
+  discord_id: '',
+  inviter_id: 0,
+  linux_do_id: '',
+  request_count: 0,
+  stripe_customer: '',
+  telegram_id: '',
+  wechat_id: '',
+};
+
+/** What is shown beside the person. */
+export interface Surroundings {
+  readonly balance: Balance | undefined;
+  /** Micro-quota. */
+  readonly debt: bigint;
+  readonly bindings: readonly { readonly provider: string; readonly subject: string }[];
+}
+
+/** The profile. No password, no secret, nothing that administrators noted. */
+export function shownPerson(person: Person, { balance, debt, bindings }: Surroundings) {
+  const subjectOf = (name: string): string => bindings.find(({ provider }) => provider === name)?.subject ?? '';
+  const { sidebar_modules: sidebar = '' } = person.settings;
+  const { remain, used, unlimited } = quotaOf(balance);
+  return {
+    ...ABSENT,
+    id: person.id,
+    username: person.name,
+    display_name: person.displayName,
+    role: roleNumber(person.role),
+    status: person.enabled ? 1 : 2,
+    email: person.email ?? '',
+    github_id: subjectOf('github'),
+    oidc_id: subjectOf('oidc'),
+    bindings: Object.fromEntries(bindings.map(({ provider, subject }) => [provider, subject])),
+    has_password: person.hasPassword,
+    group: person.group,
+    // Who owes has nothing left: the rounding of what is owed is against them, too.
+    quota: debt > 0n ? -Number((debt + MICRO - 1n) / MICRO) : remain,
+    used_quota: used,
+    unlimited_quota: unlimited,
+    setting: JSON.stringify(shownSettings(person.settings)),
+    sidebar_modules: sidebar,
+    permissions: {
+      sidebar_settings: true,
+      sidebar_modules: { admin: reaches(person.role, 'admin') },
+      admin_permissions: {},
+    },
+  };
+}
+
+function shownSettings({ webhook_secret: secret, ...settings }: JsonObject): JsonObject {
+  return { ...settings, webhook_secret: '', webhook_secret_set: secret !== undefined };
+}
+
+/** Its schema. */
+export const personSchema = {
+  type: 'object',
+  required: ['id', 'username', 'display_name', 'role', 'status', 'email', 'group', 'quota', 'used_quota', 'setting'],
+  properties: {
+    id: integer,
+    username: text,
+    display_name: text,
+    role: { ...integer, description: '1 member, 10 administrator, 100 root.' },
+    status: { ...integer, description: '1 enabled.' },
+    email: { ...text, description: 'Empty where none is proven.' },
+    github_id: text,
+    oidc_id: text,
+    bindings: {
+      description: 'What the account is called elsewhere, by provider.',
+      type: 'object',
+      additionalProperties: text,
+    },
+    has_password: boolean,
+    group: text,
+    quota: {
+      ...integer,
+      description: 'What is left, in quota units; below zero: what is owed; 0 where it is unlimited.',
+    },
+    used_quota: integer,
+    unlimited_quota: boolean,
+    setting: { ...text, description: 'What PUT /api/user/setting keeps, as JSON text; secrets are left out.' },
+    sidebar_modules: text,
+    permissions: { type: 'object' },
+    ...Object.fromEntries(Object.entries(ABSENT).map(([name, value]) => [name, { const: value }])),
+  },
+} as const;

@@ -1,0 +1,26 @@
+/** A session as `/api` shows it, to its owner and to administrators. */
+import type { Session } from '../../../core/contracts/sessions.ts';
+import { text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+
+/** Everything but its id, which each of them knows by another name. */
+export function shownSession({ method, ip, userAgent, createdMs, lastSeenMs, expiresMs }: Session) {
+  return {
+    login_method: method,
+    ip,
+    user_agent: userAgent,
+    created_at: secondsOf(createdMs),
+    last_active_at: secondsOf(lastSeenMs),
+    expires_at: secondsOf(expiresMs),
+  };
+}
+
+/** Its schema. */
+export const sessionProperties = {
+  login_method: { ...text, description: '`password`, `passkey`, or the name of an OAuth provider.' },
+  ip: text,
+  user_agent: text,
+  created_at: unixSeconds,
+  last_active_at: { ...unixSeconds, description: 'Unix seconds, to the minute.' },
+  expires_at: unixSeconds,
+} as const;

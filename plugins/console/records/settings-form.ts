@@ -1,0 +1,88 @@
+/** What people may set for themselves with `PUT /api/user/setting`. */
+import type { Person } from '../../../core/contracts/accounts.ts';
+import { type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
+import { EMAIL_PATTERN, notLookedAt } from '../schemas.ts';
+
+/** As it is sent; what is absent stays. */
+export interface SettingsForm {
+  readonly notify_type?: 'email' | 'webhook';
+  readonly quota_warning_threshold?: number | null;
+  readonly webhook_url?: string | null;
+  readonly webhook_secret?: string | null;
+  readonly notification_email?: string | null;
+  readonly record_ip_log?: boolean;
+  readonly language?: string;
+  readonly sidebar_modules?: string;
+}
+
+/** What consoles keep, and nobody else reads. */
+export const keptProperties = {
+  language: { type: 'string', maxLength: 35 },
+  sidebar_modules: { description: 'JSON text of a console.', type: 'string', maxLength: 20_000 },
+} as const;
+
+/** Its schema. */
+export const settingsForm = schema<SettingsForm>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    notify_type: { description: 'How notices come.', enum: ['email', 'webhook'] },
+    quota_warning_threshold: {
+      description: 'Quota units; a notice is sent when fewer are left. Null: none is.',
+      type: ['number', 'null'],
+      exclusiveMinimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+    webhook_url: { description: 'Empty or null takes it away.', type: ['string', 'null'], maxLength: 2_000 },
+    webhook_secret: {
+      description: 'Signs notices. Empty: it stays as it is; null takes it away. Never shown.',
+      type: ['string', 'null'],
+      maxLength: 500,
+    },
+    notification_email: {
+      description: 'Instead of the address of the account. Empty or null takes it away.',
+      type: ['string', 'null'],
+      maxLength: 254,
+      pattern: `^$|${EMAIL_PATTERN}`,
+    },
+    record_ip_log: { description: 'Whether the own log tells addresses.', type: 'boolean' },
+    ...keptProperties,
+    ...notLookedAt('bark_url', 'gotify_url', 'gotify_token', 'gotify_priority'),
+    ...notLookedAt('accept_unset_model_ratio_model', 'upstream_model_update_notify_enabled'),
+  },
+});
+
+/** Where the secret of a person's webhook stands, for the vault. */
+const placeOfSecret = (id: number): string => `account.webhook_secret ${id}`;
+
+/** What it changes of the settings of a person. Refuses (400) what does not go together. */
+export function settingsOf(form: SettingsForm, person: Person, vault: Vault): JsonObject {
+  const { notify_type, quota_warning_threshold, webhook_url, webhook_secret, notification_email } = form;
+  const { record_ip_log, language, sidebar_modules } = form;
+  const given: Record<string, Json | undefined> = {
+    notify_type,
+    quota_warning_threshold,
+    webhook_url: webhook_url === '' ? null : webhook_url,
+    notification_email: notification_email === '' ? null : notification_email,
+    webhook_secret: webhook_secret ? vault.seal(placeOfSecret(person.id), webhook_secret) : webhook_secret,
+    record_ip_log,
+    language,
+    sidebar_modules,
+  };
+  if (webhook_secret === '') delete given.webhook_secret;
+  if (typeof given.webhook_url === 'string') checkUrl(given.webhook_url);
+  const changes = Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, Json] => entry[1] !== undefined),
+  );
+  const after: JsonObject = { ...person.settings, ...changes };
+  if (after.notify_type === 'webhook' && typeof after.webhook_url !== 'string') {
+    refuse(400, 'webhook_url_wanted', 'Notices by webhook need webhook_url.', { param: 'webhook_url' });
+  }
+  return changes;
+}
+
+function checkUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return;
+  refuse(400, 'invalid_webhook_url', 'webhook_url must begin with https:// or http://.', { param: 'webhook_url' });
+}

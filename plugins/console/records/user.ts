@@ -1,0 +1,98 @@
+/** An account as administrators see it: everything but its secrets. */
+import type { Person, Role } from '../../../core/contracts/accounts.ts';
+import { Departments } from '../../../core/contracts/departments.ts';
+import { Ledger } from '../../../core/contracts/ledger.ts';
+import type { Host } from '../../../core/plugin.ts';
+import { roleNumber } from '../access.ts';
+import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+import { quotaOf } from './key.ts';
+
+/** What it shows: amounts in quota units, times in unix seconds. */
+export interface ShownUser {
+  readonly id: number;
+  readonly username: string;
+  readonly display_name: string;
+  readonly role: number;
+  readonly status: 1 | 2;
+  readonly email: string;
+  readonly group: string;
+  readonly quota: number;
+  readonly used_quota: number;
+  readonly unlimited_quota: boolean;
+  readonly remark: string;
+  readonly department_id: number | null;
+  readonly department_name: string;
+  readonly has_password: boolean;
+  readonly created_at: number;
+  readonly last_login_at: number;
+  /** ISO 8601; the name that tools of this family know it by. */
+  readonly DeletedAt: string | null;
+}
+
+/** 1 and 2 are enabled and disabled; who was deleted is disabled, too. */
+export function statusOf({ enabled }: { readonly enabled: boolean }): 1 | 2 {
+  return enabled ? 1 : 2;
+}
+
+/** The role that a number stands for. */
+export function roleOf(number: number): Role | undefined {
+  return (['member', 'admin', 'root'] as const).find((role) => roleNumber(role) === number);
+}
+
+/** Several at once: their balances are one question. */
+export async function shownUsers(host: Host, people: readonly Person[]): Promise<readonly ShownUser[]> {
+  const ids = people.map(({ id }) => id);
+  const balances = await host.find(Ledger)?.balances('account', ids);
+  return people.map((person) => {
+    const { remain, used, unlimited } = quotaOf(balances?.get(person.id));
+    const department = host.find(Departments)?.departmentOf(person.id);
+    return {
+      id: person.id,
+      username: person.name,
+      display_name: person.displayName,
+      role: roleNumber(person.role),
+      status: statusOf(person),
+      email: person.email ?? '',
+      group: person.group,
+      quota: remain,
+      used_quota: used,
+      unlimited_quota: unlimited,
+      remark: person.remark,
+      department_id: department?.id ?? null,
+      department_name: department?.name ?? '',
+      has_password: person.hasPassword,
+      created_at: secondsOf(person.createdMs),
+      last_login_at: secondsOf(person.lastLoginMs),
+      DeletedAt: person.deletedMs === undefined ? null : new Date(person.deletedMs).toISOString(),
+    };
+  });
+}
+
+/** Its schema. */
+export const userProperties = {
+  id: integer,
+  username: text,
+  display_name: text,
+  role: { enum: [1, 10, 100], description: '1 member, 10 administrator, 100 root.' },
+  status: { enum: [1, 2], description: '1 enabled, 2 disabled.' },
+  email: { ...text, description: 'Proven; empty where there is none.' },
+  group: text,
+  quota: { ...integer, description: 'What is left, in quota units; 0 where it is unlimited.' },
+  used_quota: integer,
+  unlimited_quota: boolean,
+  remark: text,
+  department_id: { type: ['integer', 'null'] },
+  department_name: text,
+  has_password: boolean,
+  created_at: unixSeconds,
+  last_login_at: { ...integer, description: 'Unix seconds; 0: never.' },
+  DeletedAt: { type: ['string', 'null'], description: 'When it was deleted.' },
+} as const;
+
+/** The same as a schema of its own. */
+export const userSchema = {
+  type: 'object',
+  required: Object.keys(userProperties),
+  properties: userProperties,
+} as const;

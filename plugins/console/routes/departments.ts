@@ -1,0 +1,294 @@
+/** Departments, for administrators: `/api/department/`. */
+import { type Department, Departments } from '../../../core/contracts/departments.ts';
+import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
+import { type JsonObject, schema } from '../../../core/plugin.ts';
+import { refuseUnverified } from '../access.ts';
+import { inTheirWords } from '../envelope.ts';
+import { type PageSearch, pageOf, pageSearch } from '../pages.ts';
+import {
+  budgetUse,
+  departmentAt,
+  departmentProperties,
+  departmentSchema,
+  listed,
+  monthOf,
+  type ShownDepartment,
+  shownDepartment,
+} from '../records/department.ts';
+import {
+  changesOf,
+  DEPARTMENT_WORDS,
+  type DepartmentForm,
+  formProperties,
+  isAboutMoney,
+} from '../records/department-form.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { MOST_UNITS, microOf, secondsOf, unitsOf } from '../units.ts';
+import { departmentMemberRoutes } from './department-members.ts';
+
+const TAG = 'Departments';
+interface DepartmentQuery extends PageSearch {
+  readonly keyword?: string;
+  readonly parent_id?: number;
+}
+
+interface TreeNode extends ShownDepartment {
+  readonly monthly_used_quota: number;
+  readonly member_count: number;
+  readonly children: readonly TreeNode[];
+}
+
+const form = (required: readonly string[]) => ({
+  type: 'object',
+  additionalProperties: false,
+  required,
+  properties: formProperties,
+});
+
+/** The rows. */
+export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
+  const { host, need, audited } = tools;
+  const demand = ({ params }: ConsoleRequest): Department => departmentAt(tools, params.id);
+
+  async function totals(departments: readonly Department[]): Promise<ReadonlyMap<number, Balance>> {
+    const ids = departments.map(({ id }) => id);
+    return (await host.find(Ledger)?.balances('department', ids)) ?? new Map();
+  }
+
+  async function shown(department: Department): Promise<ShownDepartment> {
+    return shownDepartment(department, (await totals([department])).get(department.id));
+  }
+
+  /** How its month stands; undefined where it has no budget for one. */
+  async function month(department: Department) {
+    if (department.monthlyBudget === undefined) return undefined;
+    const { startMs: windowStart, endMs } = monthOf(host.clock.now());
+    const balance = await host.find(Ledger)?.balance({ kind: 'department-month', owner: department.id, windowStart });
+    return { ...budgetUse(department.monthlyBudget, balance), resets_at: secondsOf(endMs) };
+  }
+
+  /** For the audit: what was asked for, and what it was before. */
+  function factsOf(before: ShownDepartment | undefined, asked: DepartmentForm): JsonObject {
+    const was: Readonly<Record<string, unknown>> = { ...before };
+    return Object.fromEntries(
+      Object.entries(asked).map(([name, to]) => [name, before === undefined ? to : { from: was[name] ?? null, to }]),
+    ) as JsonObject;
+  }
+
+  return [
+    route<unknown, DepartmentQuery>({
+      method: 'GET',
+      path: '/api/department/',
+      alsoAt: ['/api/department'],
+      who: 'admin',
+      spelling: 'bare',
+      summary: 'Departments, by id.',
+      tag: TAG,
+      search: pageSearch<DepartmentQuery>({
+        keyword: { description: 'Part of the name.', type: 'string', maxLength: 64 },
+        parent_id: { description: 'Those right below one; 0: those at the top.', type: 'integer', minimum: 0 },
+      }),
+      answer: listed(departmentSchema),
+      async handle({ asked }) {
+        const page = pageOf(asked);
+        const wanted = asked.keyword?.toLowerCase() ?? '';
+        const found = need(Departments)
+          .all()
+          .filter(({ name }) => name.toLowerCase().includes(wanted))
+          .filter(({ parentId }) => asked.parent_id === undefined || (parentId ?? 0) === asked.parent_id);
+        const some = found.slice(page.offset, page.offset + page.pageSize);
+        const used = await totals(some);
+        const data = some.map((department) => shownDepartment(department, used.get(department.id)));
+        return { success: true, message: '', data, total: found.length };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/department/names',
+      who: 'admin',
+      summary: 'The names of all departments.',
+      tag: TAG,
+      answer: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['id', 'name', 'parent_id'],
+          properties: { id: integer, name: text, parent_id: { type: ['integer', 'null'] } },
+        },
+      },
+      handle: () =>
+        need(Departments)
+          .all()
+          .map(({ id, name, parentId }) => ({ id, name, parent_id: parentId ?? null })),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/department/tree',
+      who: 'admin',
+      summary: 'All departments, each with those below it.',
+      tag: TAG,
+      answer: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: [...departmentSchema.required, 'monthly_used_quota', 'member_count', 'children'],
+          properties: {
+            ...departmentProperties,
+            monthly_used_quota: {
+              ...integer,
+              description: 'Of the budget of this calendar month (UTC), those below included; 0 where it has none.',
+            },
+            member_count: { ...integer, description: 'People right in it.' },
+            children: {
+              description: 'Departments with children of their own.',
+              type: 'array',
+              items: { type: 'object' },
+            },
+          },
+        },
+      },
+      async handle() {
+        const departments = need(Departments);
+        const all = departments.all();
+        const used = await totals(all);
+        const { startMs } = monthOf(host.clock.now());
+        const ids = all.map(({ id }) => id);
+        const months = await host.find(Ledger)?.balances('department-month', ids, startMs);
+        const nodesBelow = (id: number | undefined): readonly TreeNode[] =>
+          all
+            .filter(({ parentId }) => parentId === id)
+            .map((department) => ({
+              ...shownDepartment(department, used.get(department.id)),
+              monthly_used_quota: unitsOf(months?.get(department.id)?.used ?? 0n),
+              member_count: departments.members(department.id).length,
+              children: nodesBelow(department.id),
+            }));
+        return nodesBelow(undefined);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/department/:id',
+      who: 'admin',
+      summary: 'One department.',
+      tag: TAG,
+      answer: departmentSchema,
+      handle: (request) => shown(demand(request)),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/department/:id/usage',
+      who: 'admin',
+      summary: 'What it has used of its budgets.',
+      tag: TAG,
+      answer: {
+        type: 'object',
+        required: ['department', 'tree_quota', 'tree_used_quota', 'remaining_quota', 'descendant_count', 'monthly'],
+        properties: {
+          department: departmentSchema,
+          tree_quota: { type: ['integer', 'null'], description: 'The budget in all; null: no limit.' },
+          tree_used_quota: { ...integer, description: 'Those below included.' },
+          remaining_quota: { type: ['integer', 'null'], description: 'Less what running calls hold.' },
+          descendant_count: integer,
+          monthly: {
+            description: 'This calendar month (UTC); null where it has no budget.',
+            type: ['object', 'null'],
+            properties: {
+              limit: integer,
+              used: integer,
+              remaining: integer,
+              resets_at: unixSeconds,
+            },
+          },
+        },
+      },
+      async handle(request) {
+        const department = demand(request);
+        const balance = (await totals([department])).get(department.id);
+        const use = department.budget === undefined ? undefined : budgetUse(department.budget, balance);
+        return {
+          department: shownDepartment(department, balance),
+          tree_quota: use?.limit ?? null,
+          tree_used_quota: unitsOf(balance?.used ?? 0n),
+          remaining_quota: use?.remaining ?? null,
+          descendant_count: need(Departments).below(department.id).length,
+          monthly: (await month(department)) ?? null,
+        };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/department/',
+      alsoAt: ['/api/department'],
+      who: 'admin',
+      summary: 'Makes a department. Budgets and ratio need a check by a second factor.',
+      tag: TAG,
+      body: schema<DepartmentForm & { readonly name: string }>(form(['name'])),
+      answer: departmentSchema,
+      async handle(request) {
+        const { body, session } = request;
+        if (isAboutMoney(body)) refuseUnverified(session, host.clock.now());
+        const made = need(Departments).create({ ...changesOf(body), name: body.name }, (id) =>
+          audited(request, 'department.create', `department ${id}`, factsOf(undefined, body)),
+        );
+        return shown(await inTheirWords(DEPARTMENT_WORDS, made));
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/api/department/:id',
+      who: 'admin',
+      summary: 'Changes a department; what is absent stays. Budgets and ratio need a check by a second factor.',
+      tag: TAG,
+      body: schema<DepartmentForm>(form([])),
+      answer: departmentSchema,
+      async handle(request) {
+        const before = demand(request);
+        const { body, session } = request;
+        if (isAboutMoney(body)) refuseUnverified(session, host.clock.now());
+        const facts = factsOf(shownDepartment(before, undefined), body);
+        const along = audited(request, 'department.change', `department ${before.id}`, facts);
+        return shown(await inTheirWords(DEPARTMENT_WORDS, need(Departments).change(before.id, changesOf(body), along)));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/department/:id',
+      who: 'admin',
+      summary: 'Deletes a department that has neither people nor departments below it.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const { id, name } = demand(request);
+        await need(Departments).remove(id, audited(request, 'department.delete', `department ${id}`, { name }));
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/department/:id/recharge',
+      who: 'admin',
+      verified: true,
+      summary: 'Adds to the budget in all.',
+      tag: TAG,
+      body: schema<{ readonly amount: number }>({
+        type: 'object',
+        additionalProperties: false,
+        required: ['amount'],
+        properties: {
+          amount: { description: 'In quota units.', type: 'integer', minimum: 1, maximum: MOST_UNITS },
+        },
+      }),
+      answer: departmentSchema,
+      async handle(request) {
+        const { id } = demand(request);
+        const { amount } = request.body;
+        const along = audited(request, 'department.recharge', `department ${id}`, { amount });
+        return shown(
+          await inTheirWords({ budget: 'amount' }, need(Departments).addToBudget(id, microOf(amount), along)),
+        );
+      },
+    }),
+    ...departmentMemberRoutes(tools),
+  ];
+}

@@ -1,0 +1,169 @@
+/** What this month will come to, for administrators: in all, and for each department with its budgets. */
+import { type Department, Departments } from '../../../core/contracts/departments.ts';
+import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
+import { Records, type UsageSum } from '../../../core/contracts/records.ts';
+import { budgetUse, monthOf } from '../records/department.ts';
+import { branchOf } from '../records/usage-range.ts';
+import { type ApiRoute, route, type Tools } from '../route.ts';
+import { integer, list, object, text, unixSeconds } from '../schemas.ts';
+import { secondsOf, unitsOf } from '../units.ts';
+
+const TAG = 'Team';
+const DAY_MS = 86_400_000;
+/** Whole days that means are taken of. */
+const SHORT = 7;
+const LONG = 28;
+/** A budget that lasts longer than that, in days, is not used up. */
+const FARTHEST_DAYS = 3_660;
+
+/** What is known of the spending of some departments, or of all. Amounts are micro-quota. */
+interface Spending {
+  readonly month: bigint;
+  /** Per whole day before today, the newest first. */
+  readonly days: readonly bigint[];
+}
+
+const method =
+  'What was spent since the month began (UTC), and for the time that is left of it the mean of the last seven whole days.';
+const mean = (days: number) => ({
+  ...integer,
+  description: `Quota units per day: the mean of the last ${days} whole days, or of those since the first call, if they are fewer.`,
+});
+const spendingProperties = {
+  spent: { ...integer, description: 'In this calendar month (UTC), in quota units.' },
+  daily_mean_7: mean(SHORT),
+  daily_mean_28: mean(LONG),
+  projected: { ...integer, description: 'What the month will come to.' },
+  confidence: {
+    enum: ['usual', 'low'],
+    description: `low: there were calls on fewer than ${SHORT} whole days, counted from the first of the last ${LONG}.`,
+  },
+} as const;
+const budgetProperties = {
+  period: { enum: ['total', 'month'] },
+  budget: { ...integer, description: 'Quota units.' },
+  used: integer,
+  remaining: integer,
+  used_up_on: {
+    type: ['string', 'null'],
+    description:
+      'The day (UTC) on which nothing is left of it at the mean of seven days; null: it lasts (that of a month to its end).',
+  },
+} as const;
+
+/** The rows. */
+export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
+  const { host, need } = tools;
+  return [
+    route({
+      method: 'GET',
+      path: '/api/team/forecast',
+      who: 'admin',
+      summary: 'What this month will come to: in all, and for each department with those below it.',
+      tag: TAG,
+      answer: object({
+        month_start: unixSeconds,
+        month_end: unixSeconds,
+        method: { ...text, description: 'How it is worked out, for people.' },
+        total: object(spendingProperties),
+        departments: list({
+          department_id: integer,
+          name: text,
+          parent_id: { type: ['integer', 'null'] },
+          ...spendingProperties,
+          budgets: list(budgetProperties),
+        }),
+      }),
+      async handle() {
+        const nowMs = host.clock.now();
+        const { startMs, endMs } = monthOf(nowMs);
+        const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+        const fromMs = Math.min(startMs, today - LONG * DAY_MS);
+        const sums = await need(Records).sums({ fromMs }, ['day', 'department']);
+        const leftDays = (endMs - nowMs) / DAY_MS;
+
+        const departments = host.find(Departments)?.all() ?? [];
+        const ids = departments.map(({ id }) => id);
+        const ledger = host.find(Ledger);
+        const totals = await ledger?.balances('department', ids);
+        const months = await ledger?.balances('department-month', ids, startMs);
+
+        const spending = (of: readonly UsageSum[]): Spending => spendingOf(of, startMs, today);
+        const budgetsOf = ({ id, budget, monthlyBudget }: Department, perDay: bigint) => [
+          ...budgetLine('total', budget, totals?.get(id), perDay, nowMs, FARTHEST_DAYS),
+          ...budgetLine('month', monthlyBudget, months?.get(id), perDay, nowMs, leftDays),
+        ];
+        return {
+          month_start: secondsOf(startMs),
+          month_end: secondsOf(endMs),
+          method,
+          total: shownSpending(spending(sums), leftDays),
+          departments: departments.map((department) => {
+            const below = new Set(branchOf(tools, department.id).map(({ id }) => id));
+            const own = spending(sums.filter(({ departmentId }) => below.has(departmentId)));
+            return {
+              department_id: department.id,
+              name: department.name,
+              parent_id: department.parentId ?? null,
+              ...shownSpending(own, leftDays),
+              budgets: budgetsOf(department, meanOf(own, SHORT)),
+            };
+          }),
+        };
+      },
+    }),
+  ];
+}
+
+function spendingOf(sums: readonly UsageSum[], monthMs: number, today: number): Spending {
+  const days = Array.from({ length: LONG }, () => 0n);
+  let month = 0n;
+  let known = 0;
+  for (const { timeMs, charged, calls } of sums) {
+    if (timeMs >= monthMs) month += charged;
+    const ago = (today - timeMs) / DAY_MS;
+    if (ago < 1 || ago > LONG) continue;
+    days[ago - 1]! += charged;
+    if (calls > 0) known = Math.max(known, ago);
+  }
+  return { month, days: days.slice(0, known) };
+}
+
+/** The mean of the last so many whole days, or of as many as are known. */
+function meanOf({ days }: Spending, most: number): bigint {
+  const some = days.slice(0, most);
+  return some.length === 0 ? 0n : some.reduce((sum, day) => sum + day, 0n) / BigInt(some.length);
+}
+
+function shownSpending(spending: Spending, leftDays: number) {
+  const perDay = meanOf(spending, SHORT);
+  return {
+    spent: unitsOf(spending.month),
+    daily_mean_7: unitsOf(perDay),
+    daily_mean_28: unitsOf(meanOf(spending, LONG)),
+    projected: unitsOf(spending.month + times(perDay, leftDays)),
+    confidence: spending.days.length < SHORT ? 'low' : 'usual',
+  };
+}
+
+/** How one budget stands, and how long it lasts; none where there is no limit. `mostDays`: no day beyond that is told. */
+function budgetLine(
+  period: 'total' | 'month',
+  limit: bigint | undefined,
+  of: Balance | undefined,
+  perDay: bigint,
+  nowMs: number,
+  mostDays: number,
+) {
+  if (limit === undefined) return [];
+  const { limit: budget, used, remaining } = budgetUse(limit, of);
+  const left = limit - (of?.used ?? 0n);
+  const lastsDays = left <= 0n ? 0 : perDay === 0n ? Infinity : Number(left) / Number(perDay);
+  const day = lastsDays < mostDays ? new Date(nowMs + lastsDays * DAY_MS).toISOString().slice(0, 10) : null;
+  return [{ period, budget, used, remaining, used_up_on: day }];
+}
+
+/** An amount so many times; to the millionth. */
+function times(amount: bigint, factor: number): bigint {
+  return (amount * BigInt(Math.round(factor * 1e6))) / 1_000_000n;
+}

@@ -1,0 +1,90 @@
+/** The calls that run now: one's own, and everybody's for administrators. */
+import { Running, type RunningExchange } from '../../../core/contracts/running.ts';
+import { type ApiRoute, route, type Tools } from '../route.ts';
+import { boolean, integer, text } from '../schemas.ts';
+
+const TAG = 'Logs';
+/** Calls of one answer. */
+const MOST = 200;
+
+const callSchema = {
+  type: 'object',
+  required: [
+    ...['id', 'started_at_ms', 'ms', 'username', 'token_name', 'style', 'model', 'stream', 'channel', 'attempts'],
+    ...['phase', 'output_tokens'],
+  ],
+  properties: {
+    id: { ...text, description: 'What will be its `request_id` in the log.' },
+    started_at_ms: { ...integer, description: 'Unix milliseconds.' },
+    ms: { ...integer, description: 'How long it has run, in milliseconds.' },
+    username: { ...text, description: 'Empty until it is known who is calling.' },
+    token_name: text,
+    style: { ...text, description: 'Empty where its path is carried without being understood.' },
+    model: { ...text, description: 'Empty until the request was read.' },
+    stream: boolean,
+    channel: { type: ['string', 'null'], description: 'Which was asked last; null: none yet.' },
+    attempts: integer,
+    phase: {
+      enum: ['waiting', 'asking', 'answering'],
+      description:
+        'waiting: no vendor was asked yet. asking: one was. answering: the client has had a part of its answer.',
+    },
+    output_tokens: { ...integer, description: 'So far.' },
+  },
+} as const;
+
+const answer = {
+  type: 'object',
+  required: ['total', 'items'],
+  properties: {
+    total: { ...integer, description: `How many run; at most ${MOST} are in the list.` },
+    items: { type: 'array', items: callSchema },
+  },
+} as const;
+
+/** The rows. */
+export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
+  const shown = (of: { readonly accountId?: number }) => {
+    const { total, items } = need(Running).inFlight({ ...of, limit: MOST });
+    return { total, items: items.map(shownCall) };
+  };
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/log/self/live',
+      who: 'member',
+      summary: 'The own calls that run now, newest first.',
+      tag: TAG,
+      answer,
+      handle: ({ account }) => shown({ accountId: account.id }),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log/live',
+      who: 'admin',
+      summary: 'The calls of everybody that run now, newest first.',
+      tag: TAG,
+      answer,
+      handle: () => shown({}),
+    }),
+  ];
+}
+
+function shownCall(x: RunningExchange) {
+  const { id, startedMs, ms, holder, style, model, stream, channel, attempts, phase, outputTokens } = x;
+  return {
+    id,
+    started_at_ms: startedMs,
+    ms,
+    username: holder?.account.name ?? '',
+    token_name: holder?.key.name ?? '',
+    style,
+    model,
+    stream,
+    channel: channel ?? null,
+    attempts,
+    phase,
+    output_tokens: outputTokens,
+  };
+}

@@ -1,0 +1,121 @@
+/** Invitations, for administrators: made, listed, taken back. */
+import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
+import { refuse, schema } from '../../../core/plugin.ts';
+import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { createNames, type Names } from '../records/names.ts';
+import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
+import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+
+const TAG = 'Users';
+const DAY_MS = 86_400_000;
+
+const none = 'Unix seconds; 0: not.';
+const invitationSchema = {
+  type: 'object',
+  required: [
+    ...['id', 'status', 'made_by', 'made_by_name', 'created_at', 'expires_at', 'used_by', 'used_by_name', 'used_at'],
+    'revoked_at',
+  ],
+  properties: {
+    id: integer,
+    status: { enum: ['open', 'used', 'expired', 'revoked'] },
+    made_by: integer,
+    made_by_name: text,
+    created_at: unixSeconds,
+    expires_at: unixSeconds,
+    used_by: { ...integer, description: 'The account that was made with it; 0: none.' },
+    used_by_name: text,
+    used_at: { ...integer, description: none },
+    revoked_at: { ...integer, description: none },
+  },
+} as const;
+
+/** The rows. */
+export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/api/user/invitation',
+      who: 'admin',
+      summary: 'Makes an invitation for one new account.',
+      tag: TAG,
+      body: schema<{ readonly expires_days: number }>({
+        type: 'object',
+        additionalProperties: false,
+        properties: { expires_days: { type: 'integer', minimum: 1, maximum: 365, default: 7 } },
+      }),
+      answer: {
+        type: 'object',
+        required: ['id', 'code', 'expires_at'],
+        properties: {
+          id: integer,
+          code: { description: 'Shown here and never again.', type: 'string' },
+          expires_at: unixSeconds,
+        },
+      },
+      async handle(request) {
+        const { expires_days: days } = request.body;
+        // It is nobody's own: it stays good when whoever made it changes their password.
+        const { code, invitation } = await need(Invitations).issue(request.account.id, days * DAY_MS, (id) =>
+          audited(request, 'invitation.create', `invitation ${id}`, { days }),
+        );
+        return { id: invitation.id, code, expires_at: secondsOf(invitation.expiresMs) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/invitations',
+      who: 'admin',
+      summary:
+        'The invitations of the last year and what became of them, newest first. Their codes are not known any more.',
+      tag: TAG,
+      search: pageSearch<PageSearch>(),
+      answer: pageSchema(invitationSchema),
+      async handle({ asked }) {
+        const page = pageOf(asked);
+        const { total, items } = await need(Invitations).list({ offset: page.offset, limit: page.pageSize });
+        const names = createNames(host);
+        const nowMs = host.clock.now();
+        return pageAnswer(page, total, await Promise.all(items.map((one) => shown(one, names, nowMs))));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/invitations/:id',
+      who: 'admin',
+      summary: 'Takes an invitation back that nobody has used yet.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const id = idOf(request.params.id);
+        if (!(await need(Invitations).revoke(id, audited(request, 'invitation.revoke', `invitation ${id}`)))) {
+          refuse(404, 'invitation_not_found', 'There is no such invitation that could still be used.');
+        }
+        return null;
+      },
+    }),
+  ];
+}
+
+async function shown(invitation: Invitation, names: Names, nowMs: number) {
+  const { id, madeBy, createdMs, expiresMs, usedBy, usedMs, revokedMs } = invitation;
+  return {
+    id,
+    status: statusOf(invitation, nowMs),
+    made_by: madeBy,
+    made_by_name: (await names.person(madeBy))?.name ?? '',
+    created_at: secondsOf(createdMs),
+    expires_at: secondsOf(expiresMs),
+    used_by: usedBy ?? 0,
+    used_by_name: usedBy === undefined ? '' : ((await names.person(usedBy))?.name ?? ''),
+    used_at: secondsOf(usedMs),
+    revoked_at: secondsOf(revokedMs),
+  };
+}
+
+function statusOf({ usedMs, revokedMs, expiresMs }: Invitation, nowMs: number): string {
+  if (usedMs !== undefined) return 'used';
+  if (revokedMs !== undefined) return 'revoked';
+  return expiresMs > nowMs ? 'open' : 'expired';
+}

@@ -1,0 +1,132 @@
+/** What a key may ask about itself, with itself: what it has used and what it has left. */
+import type { KeyRecord } from '../../../core/contracts/keys.ts';
+import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
+import { quotaOf } from '../records/key.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { boolean, integer, number, text } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+
+const TAG = 'Usage';
+/** What tools of this family are told where there is no limit. */
+const UNLIMITED = 100_000_000;
+const MICRO_PER_UNIT = Number(MICRO);
+
+/** The rows. */
+export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
+  async function asking({ holder }: ConsoleRequest): Promise<{ key: KeyRecord; balance: Balance | undefined }> {
+    const { key } = holder!;
+    return { key, balance: await host.find(Ledger)?.balance({ kind: 'key', owner: key.id }) };
+  }
+
+  /** Micro-quota in currency units. */
+  const currency = (micro: bigint): number => Number(micro) / MICRO_PER_UNIT / (host.find(Ledger)?.perUnit ?? 500_000);
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/usage/token/',
+      alsoAt: ['/api/usage/token'],
+      who: 'key',
+      limit: 'usage',
+      spelling: 'bare',
+      summary:
+        'What the key that asks has used and has left, in quota units; also one that has expired or is exhausted.',
+      tag: TAG,
+      answer: {
+        type: 'object',
+        required: ['code', 'message', 'data'],
+        properties: {
+          code: { const: true },
+          message: { const: 'ok' },
+          data: {
+            type: 'object',
+            required: ['object', 'name', 'total_granted', 'total_used', 'total_available', 'unlimited_quota'],
+            properties: {
+              object: { const: 'token_usage' },
+              name: text,
+              total_granted: integer,
+              total_used: integer,
+              total_available: { ...integer, description: '0 where it is unlimited.' },
+              unlimited_quota: { ...boolean, description: 'It may spend what its account has.' },
+              model_limits: { type: 'object', additionalProperties: { const: true } },
+              model_limits_enabled: boolean,
+              expires_at: { ...integer, description: 'Unix seconds; 0: never.' },
+            },
+          },
+        },
+      },
+      async handle(request) {
+        const { key, balance } = await asking(request);
+        const { remain, used, unlimited } = quotaOf(balance);
+        return {
+          code: true,
+          message: 'ok',
+          data: {
+            object: 'token_usage',
+            name: key.name,
+            total_granted: remain + used,
+            total_used: used,
+            total_available: remain,
+            unlimited_quota: unlimited,
+            model_limits: Object.fromEntries((key.models ?? []).map((model) => [model, true])),
+            model_limits_enabled: key.models !== undefined,
+            expires_at: secondsOf(key.expiresMs),
+          },
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/dashboard/billing/subscription',
+      alsoAt: ['/dashboard/billing/subscription'],
+      who: 'key',
+      limit: 'usage',
+      spelling: 'error-object',
+      summary: 'What the key that asks was given, in currency units, as older tools ask for it.',
+      tag: TAG,
+      answer: {
+        type: 'object',
+        required: ['object', 'hard_limit_usd', 'access_until'],
+        properties: {
+          object: { const: 'billing_subscription' },
+          has_payment_method: boolean,
+          soft_limit_usd: number,
+          hard_limit_usd: number,
+          system_hard_limit_usd: number,
+          access_until: { ...integer, description: 'Unix seconds; 0: for ever.' },
+        },
+      },
+      async handle(request) {
+        const { key, balance } = await asking(request);
+        const limit = balance === undefined || balance.unlimited ? UNLIMITED : currency(balance.granted - balance.held);
+        return {
+          object: 'billing_subscription',
+          has_payment_method: true,
+          soft_limit_usd: limit,
+          hard_limit_usd: limit,
+          system_hard_limit_usd: limit,
+          access_until: secondsOf(key.expiresMs),
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/dashboard/billing/usage',
+      alsoAt: ['/dashboard/billing/usage'],
+      who: 'key',
+      limit: 'usage',
+      spelling: 'error-object',
+      summary: 'What the key that asks has used ever, in hundredths of currency units, as older tools ask for it.',
+      tag: TAG,
+      answer: {
+        type: 'object',
+        required: ['object', 'total_usage'],
+        properties: { object: { const: 'list' }, total_usage: number },
+      },
+      async handle(request) {
+        const { balance } = await asking(request);
+        return { object: 'list', total_usage: currency((balance?.used ?? 0n) * 100n) };
+      },
+    }),
+  ];
+}

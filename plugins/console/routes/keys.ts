@@ -1,0 +1,273 @@
+/** Keys of whoever is signed in: `/api/token`. */
+import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
+import { Ledger } from '../../../core/contracts/ledger.ts';
+import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { inTheirWords } from '../envelope.ts';
+import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
+import {
+  availableOf,
+  ignoredKeyProperties,
+  KEY_WORDS,
+  type KeyForm,
+  keyChangesOf,
+  keyFormProperties,
+  newKeyOf,
+} from '../records/key-form.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { idNumber, integer, nothing, notLookedAt } from '../schemas.ts';
+
+const TAG = 'Keys';
+
+interface KeyQuery extends PageSearch {
+  readonly keyword?: string;
+  readonly token?: string;
+  readonly status?: ShownKey['status'];
+}
+
+/** An account has a thousand keys at most, so a state, which is in no column, is looked for among all of them. */
+const MOST_KEYS = 1_000;
+
+const keyQuery = pageSearch<KeyQuery>({
+  keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
+  token: { description: 'A whole key, or its end.', type: 'string', maxLength: 200 },
+  status: { type: 'integer', enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
+});
+
+const newKeyBody = schema<KeyForm & { readonly name: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    ...keyFormProperties,
+    ...ignoredKeyProperties,
+    ...notLookedAt('id', 'status'),
+  },
+});
+
+const changedKeyBody = schema<KeyForm & { readonly id: number; readonly status?: number }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['id'],
+  properties: {
+    ...keyFormProperties,
+    ...ignoredKeyProperties,
+    id: idNumber,
+    status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are said back and change nothing.' },
+  },
+});
+
+const graceBody = schema<{ readonly grace_seconds?: number }>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    grace_seconds: {
+      description: 'How long the key that was works on; left out: not at all.',
+      type: 'integer',
+      minimum: 0,
+      maximum: 86_400,
+    },
+  },
+});
+
+const idsBody = schema<{ readonly ids: readonly number[] }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['ids'],
+  properties: { ids: { type: 'array', minItems: 1, maxItems: 1_000, items: idNumber } },
+});
+
+/** The rows. */
+export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+  const now = (): number => host.clock.now();
+
+  async function shown(key: KeyRecord, secret?: string): Promise<ShownKey> {
+    const balance = await host.find(Ledger)?.balance({ kind: 'key', owner: key.id });
+    return shownKey(key, balance, now(), secret);
+  }
+
+  async function listed({ account, asked }: ConsoleRequest<unknown, KeyQuery>) {
+    const page = pageOf(asked);
+    const { keyword, token, status } = asked;
+    const { total, items } = await need(Keys).search({
+      accountId: account.id,
+      ...(keyword !== undefined && { text: keyword }),
+      ...(token !== undefined && { secret: token }),
+      ...(status === undefined ? { offset: page.offset, limit: page.pageSize } : { offset: 0, limit: MOST_KEYS }),
+    });
+    const balances = await host.find(Ledger)?.balances(
+      'key',
+      items.map(({ id }) => id),
+    );
+    const shownKeys = items.map((key) => shownKey(key, balances?.get(key.id), now()));
+    if (status === undefined) return pageAnswer(page, total, shownKeys);
+    const wanted = shownKeys.filter((key) => key.status === status);
+    return pageAnswer(page, wanted.length, wanted.slice(page.offset, page.offset + page.pageSize));
+  }
+
+  async function theirs({ account }: ConsoleRequest, id: number): Promise<KeyRecord> {
+    return (await need(Keys).get(account.id, id)) ?? refuse(404, 'key_not_found', 'There is no such key of yours.');
+  }
+
+  async function revoke(request: ConsoleRequest, ids: readonly number[]): Promise<number> {
+    const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`));
+    const count = await need(Keys).revokeAll(request.account.id, ids, steps);
+    return (
+      count ?? refuse(404, 'key_not_found', 'Not all of these are keys of yours: none was deleted.', { param: 'ids' })
+    );
+  }
+
+  const list = {
+    method: 'GET',
+    who: 'member',
+    tag: TAG,
+    search: keyQuery,
+    answer: pageSchema(keySchema),
+    handle: listed,
+  } as const;
+
+  return [
+    route<unknown, KeyQuery>({
+      ...list,
+      path: '/api/token/',
+      alsoAt: ['/api/token'],
+      summary: 'Your keys, newest first.',
+    }),
+    route<unknown, KeyQuery>({
+      ...list,
+      path: '/api/token/search',
+      summary: 'Those of your keys whose name has a word in it, or that end in something.',
+    }),
+    route({
+      method: 'GET',
+      path: '/api/token/default',
+      who: 'member',
+      changes: true,
+      summary: 'Your key for tools that want any: made, and whole, the first time you ask; masked ever after.',
+      tag: TAG,
+      answer: keySchema,
+      async handle(request) {
+        const { id } = request.account;
+        const keys = need(Keys);
+        const made =
+          (await keys.default(id)) === undefined
+            ? await keys.createDefault({ accountId: id, name: 'default', allowance: undefined }, (key) =>
+                audited(request, 'key.create', `key ${key.id}`, { name: key.name }),
+              )
+            : undefined;
+        if (made !== undefined) return shown(made.key, made.secret);
+        return shown((await keys.default(id)) ?? refuse(404, 'key_not_found', 'The key has just been deleted.'));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/token/:id',
+      who: 'member',
+      summary: 'One of your keys.',
+      tag: TAG,
+      answer: keySchema,
+      handle: async (request) => shown(await theirs(request, idOf(request.params.id))),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/token/',
+      alsoAt: ['/api/token'],
+      who: 'member',
+      summary: 'Makes a key. The answer holds it whole, and nothing else ever will.',
+      tag: TAG,
+      body: newKeyBody,
+      answer: keySchema,
+      async handle(request) {
+        const asked = newKeyOf(request.body, request.account.id, now());
+        const { key, secret } = await inTheirWords(
+          KEY_WORDS,
+          need(Keys).create(asked, (made) => audited(request, 'key.create', `key ${made.id}`, said(request.body))),
+        );
+        return shown(key, secret);
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/api/token/',
+      alsoAt: ['/api/token'],
+      who: 'member',
+      summary: 'Changes one of your keys; what is left out stays as it is.',
+      tag: TAG,
+      body: changedKeyBody,
+      search: schema<{ readonly status_only?: string }>({
+        type: 'object',
+        properties: { status_only: { description: 'With anything: only the status is looked at.', type: 'string' } },
+      }),
+      answer: keySchema,
+      async handle(request) {
+        const { id, status, ...form } = request.body;
+        const statusOnly = request.asked.status_only !== undefined;
+        if (statusOnly && status !== 1 && status !== 2) {
+          refuse(400, 'invalid_request_error', 'status must be 1 (enabled) or 2 (disabled).', { param: 'status' });
+        }
+        const before = await theirs(request, id);
+        const available = statusOnly ? undefined : availableOf(form, await shown(before));
+        const layer = { kind: 'key', owner: id } as const;
+        const changes = {
+          ...(!statusOnly && keyChangesOf(form, before, now())),
+          ...((status === 1 || status === 2) && { enabled: status === 1 }),
+        };
+        const steps = [
+          ...(available === undefined
+            ? []
+            : need(Ledger).setAvailableSteps(layer, available ?? undefined, request.actor.name)),
+          ...audited(request, 'key.change', `key ${id}`, said(statusOnly ? { status } : request.body)),
+        ];
+        return shown(await inTheirWords(KEY_WORDS, need(Keys).change(request.account.id, id, changes, steps)));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/token/:id',
+      who: 'member',
+      summary: 'Ends one of your keys for good, at once.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const { id } = await theirs(request, idOf(request.params.id));
+        await revoke(request, [id]);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/token/batch',
+      who: 'member',
+      summary: 'Ends several of your keys, all of them or, where one is not yours, none. How many.',
+      tag: TAG,
+      body: idsBody,
+      answer: integer,
+      handle: (request) => revoke(request, [...new Set(request.body.ids)]),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/token/:id/key',
+      who: 'member',
+      verified: true,
+      sessionOnly: true,
+      summary: 'Exchanges a key for a new one, which the answer holds whole: what is stored cannot be read back.',
+      tag: TAG,
+      body: graceBody,
+      answer: keySchema,
+      async handle(request) {
+        const id = idOf(request.params.id);
+        const seconds = request.body.grace_seconds ?? 0;
+        const steps = audited(request, 'key.rotate', `key ${id}`, { grace_seconds: seconds });
+        const { key, secret } = await need(Keys).rotate(request.account.id, id, seconds * 1_000, steps);
+        return shown(key, secret);
+      },
+    }),
+  ];
+}
+
+/** What the audit says of a form: the members that count. */
+function said(form: KeyForm & { readonly status?: number | undefined }): JsonObject {
+  const known = [...Object.keys(keyFormProperties), 'status'];
+  return Object.fromEntries(
+    Object.entries(form).filter(([name, value]) => known.includes(name) && value !== undefined),
+  ) as JsonObject;
+}

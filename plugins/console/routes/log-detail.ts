@@ -1,0 +1,47 @@
+/** One call of the log, with all that is known of it: what was tried, what was used, how the charge came about. */
+import { type LogFilter, Records } from '../../../core/contracts/records.ts';
+import { refuse } from '../../../core/plugin.ts';
+import { callSchema, shownCall } from '../records/call-detail.ts';
+import type { Viewer } from '../records/log-line.ts';
+import { type ApiRoute, route, type Tools } from '../route.ts';
+import { personWith } from '../subordinate.ts';
+
+const TAG = 'Logs';
+
+/** The rows. */
+export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
+  async function detail(filter: LogFilter, viewer: Viewer) {
+    const [entry] = (await need(Records).page(filter, { limit: 1 })).items;
+    if (entry?.call === undefined) {
+      return refuse(404, 'call_not_found', 'There is no such call in the log, or it is older than records are kept.', {
+        param: 'request_id',
+      });
+    }
+    return shownCall(host, entry, entry.call, viewer);
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/log/self/detail/:request_id',
+      who: 'member',
+      summary: 'One of the own calls, with all that is known of it.',
+      tag: TAG,
+      answer: callSchema,
+      async handle({ account, params }) {
+        const { settings } = await personWith(host, account.id);
+        const viewer = { isAdmin: false, seesIp: settings.record_ip_log === true };
+        return detail({ accounts: [account.id], id: params.request_id ?? '' }, viewer);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log/detail/:request_id',
+      who: 'admin',
+      summary: "One of anybody's calls, with all that is known of it.",
+      tag: TAG,
+      answer: callSchema,
+      handle: ({ params }) => detail({ id: params.request_id ?? '' }, { isAdmin: true, seesIp: true }),
+    }),
+  ];
+}

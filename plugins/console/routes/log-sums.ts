@@ -1,0 +1,177 @@
+/** What the log comes to: the own, and everybody's for administrators; in all, and hour by hour. */
+import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
+import { type LogFilter, Records, type UsageDimension } from '../../../core/contracts/records.ts';
+import { refuse, schema } from '../../../core/plugin.ts';
+import {
+  createLogSearch,
+  type EverybodyAsked,
+  everybodyProperties,
+  type LogAsked,
+  logProperties,
+  type TimesAsked,
+  timeProperties,
+  timesOf,
+} from '../records/log-search.ts';
+import { createNames } from '../records/names.ts';
+import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { integer, list, text } from '../schemas.ts';
+import { personWith } from '../subordinate.ts';
+import { secondsOf, unitsOf } from '../units.ts';
+
+type SumAsked = Omit<LogAsked, 'type' | 'request_id'>;
+
+const TAG = 'Logs';
+/** The longest range of which every hour is told, in days. */
+const MOST_DAYS = 31;
+const DAY_S = 86_400;
+/** Models, and keys, of one answer. */
+const GROUPS = 100;
+
+const mostOf = `The ${GROUPS} that cost most.`;
+const statSchema = {
+  type: 'object',
+  required: ['rpm', 'tpm', ...Object.keys(sumProperties), 'by_day', 'by_model', 'by_key'],
+  properties: {
+    ...sumProperties,
+    rpm: { ...integer, description: 'Calls that began within the last 60 seconds and have ended, whatever the range.' },
+    tpm: { ...integer, description: 'Their tokens.' },
+    by_day: { ...list({ date: { ...text, description: 'UTC.' }, ...sumProperties }), description: 'The oldest first.' },
+    by_model: { ...list({ model_name: text, ...sumProperties }), description: mostOf },
+    by_key: { ...list({ token_id: integer, token_name: text, ...sumProperties }), description: mostOf },
+  },
+} as const;
+const dataSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['user_id', 'username', 'model_name', 'created_at', 'token_used', 'count', 'quota'],
+    properties: {
+      user_id: { ...integer, description: '0: of everybody.' },
+      username: text,
+      model_name: text,
+      created_at: { ...integer, description: 'When the hour begins, unix seconds.' },
+      token_used: integer,
+      count: integer,
+      quota: integer,
+    },
+  },
+} as const;
+
+const { type: _, request_id: __, ...sumFilters } = logProperties;
+const everybodyFilters = { ...sumFilters, username: everybodyProperties.username };
+
+/** The rows. */
+export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
+  const accounts = host.use(Accounts);
+  const search = createLogSearch(host);
+
+  const personOf = ({ account }: ConsoleRequest): Promise<Person> => personWith(host, account.id);
+
+  async function stat(filter: LogFilter | undefined) {
+    if (filter === undefined) return { ...shownSums([]), rpm: 0, tpm: 0, by_day: [], by_model: [], by_key: [] };
+    const records = need(Records);
+    const names = createNames(host);
+    const by = async (dimension: UsageDimension) => records.sums(filter, [dimension]);
+    // One after the other: nobody else's questions wait behind all of them.
+    const days = await by('day');
+    const models = await by('model');
+    const keys = await by('key');
+    const { calls, tokens } = await records.rate(filter);
+    return {
+      ...shownSums(days),
+      rpm: calls,
+      tpm: tokens,
+      by_day: [...days]
+        .sort((a, b) => a.timeMs - b.timeMs)
+        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...shownSums([sum]) })),
+      by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...shownSums([sum]) })),
+      by_key: await Promise.all(
+        dearest(keys, GROUPS).map(async (sum) => ({
+          token_id: sum.keyId,
+          token_name: await names.key(sum.keyId),
+          ...shownSums([sum]),
+        })),
+      ),
+    };
+  }
+
+  /** Every hour of a range, by model. */
+  async function hours(asked: TimesAsked, of: Person | undefined) {
+    const end = asked.end_timestamp || secondsOf(host.clock.now());
+    const start = asked.start_timestamp || end - 7 * DAY_S;
+    if (end - start > MOST_DAYS * DAY_S) {
+      refuse(400, 'range_too_long', `Ask for ${MOST_DAYS} days at the most.`, { param: 'start_timestamp' });
+    }
+    const times = timesOf({ start_timestamp: start, end_timestamp: end });
+    const filter = { ...times, ...(of !== undefined && { accounts: [of.id] }) };
+    const rows = await need(Records).sums(filter, ['hour', 'model']);
+    return rows
+      .filter(({ calls }) => calls > 0)
+      .sort((a, b) => a.timeMs - b.timeMs || (a.model < b.model ? -1 : 1))
+      .map(({ timeMs, model, calls, charged, input, output }) => ({
+        user_id: of?.id ?? 0,
+        username: of?.name ?? '',
+        model_name: model,
+        created_at: secondsOf(timeMs),
+        token_used: input + output,
+        count: calls,
+        quota: unitsOf(charged),
+      }));
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/log/self/stat',
+      who: 'member',
+      summary: 'What the own calls come to; known of calls, too, whose lines are long deleted.',
+      tag: TAG,
+      search: schema<SumAsked>({ type: 'object', properties: sumFilters }),
+      answer: statSchema,
+      async handle(request) {
+        return stat(await search.own(await personOf(request), { ...request.asked, type: 0 }));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/log/stat',
+      who: 'admin',
+      summary: "What everybody's calls come to.",
+      tag: TAG,
+      search: schema<SumAsked & Pick<EverybodyAsked, 'username'>>({ type: 'object', properties: everybodyFilters }),
+      answer: statSchema,
+      handle: async ({ asked }) => stat(await search.everybody({ ...asked, type: 0 })),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/data/self',
+      who: 'member',
+      summary: `What the own calls came to in every hour, by model; ${MOST_DAYS} days at the most, else the last seven.`,
+      tag: TAG,
+      search: schema<TimesAsked>({ type: 'object', properties: timeProperties }),
+      answer: dataSchema,
+      handle: async (request) => hours(request.asked, await personOf(request)),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/data/',
+      alsoAt: ['/api/data'],
+      who: 'admin',
+      summary: "The same of somebody's calls, or of everybody's.",
+      tag: TAG,
+      search: schema<TimesAsked & Pick<EverybodyAsked, 'username'>>({
+        type: 'object',
+        properties: { ...timeProperties, username: everybodyProperties.username },
+      }),
+      answer: dataSchema,
+      async handle({ asked }) {
+        const { username } = asked;
+        if (username === undefined) return hours(asked, undefined);
+        const account = await accounts.findByName(username);
+        const person = account && (await accounts.person(account.id));
+        return person === undefined ? [] : hours(asked, person);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,204 @@
+/** Models and what they cost, as the tools of this family ask for them; and the groups that there are not. */
+import type { Account } from '../../../core/contracts/accounts.ts';
+import { Catalog } from '../../../core/contracts/catalog.ts';
+import { Keys } from '../../../core/contracts/keys.ts';
+import { Prices } from '../../../core/contracts/prices.ts';
+import type { Caller } from '../../../core/plugin.ts';
+import { reaches } from '../access.ts';
+import { cardOf, cardSchema } from '../records/model-card.ts';
+import { ratiosOf } from '../records/ratios.ts';
+import { type ApiRoute, route, type Tools } from '../route.ts';
+import { number, text } from '../schemas.ts';
+
+const TAG = 'Models';
+
+/** Everybody is in it: prices and models are the same for all. */
+const GROUP = 'default';
+const GROUPS = { [GROUP]: { ratio: 1, desc: 'Default' } };
+const groupsSchema = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    properties: { ratio: number, desc: text },
+  },
+} as const;
+
+/** What tools call the styles. */
+const ENDPOINTS: Readonly<Record<string, string>> = {
+  chat: 'openai',
+  responses: 'openai-response',
+  messages: 'anthropic',
+  embeddings: 'embeddings',
+  images: 'image-generation',
+};
+
+/** The rows. */
+export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
+  /**
+   * The names that somebody may see: all for whoever is signed in, those it may call for a key, and for strangers all where they
+   * may make an account, else none.
+   */
+  async function visibleTo(caller: Caller, account: Account | undefined): Promise<readonly string[]> {
+    const names = need(Catalog).names();
+    if (account !== undefined) return names;
+    const secret = /^bearer +(sk-\S+)$/i.exec(caller.headers.authorization ?? '')?.[1];
+    const holder = secret === undefined ? undefined : await need(Keys).find(secret);
+    if (holder?.key.enabled === true && holder.account.enabled) {
+      return names.filter((name) => need(Keys).allows(holder.key, name));
+    }
+    return site.registration === 'open' ? names : [];
+  }
+
+  /** Of the styles that clients may ask in: what tools call it, and where it is. */
+  const endpoints = (): readonly (readonly [name: string, style: string, path: string])[] =>
+    [...host.styles().values()].flatMap(({ name, path }) => {
+      const called = ENDPOINTS[name];
+      return path === undefined || called === undefined ? [] : [[called, name, path] as const];
+    });
+
+  function listed(name: string) {
+    const catalog = need(Catalog);
+    const price = host.find(Prices)?.of(name);
+    // Without a price it cannot be called.
+    if (price === undefined) return [];
+    const model = catalog.require(name);
+    return [
+      {
+        model_name: name,
+        owner_by: model.from[0]?.channel.vendor ?? '',
+        enable_groups: [GROUP],
+        supported_endpoint_types: endpoints()
+          .filter(([, style]) => catalog.chain(name, style).length > 0)
+          .map(([called]) => called),
+        ...ratiosOf(price),
+        price,
+      },
+    ];
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/pricing',
+      who: 'visitor',
+      spelling: 'bare',
+      summary:
+        'The models that the caller may see, and what they cost: model_ratio 1 is 2 currency units per million input tokens.',
+      tag: TAG,
+      answer: {
+        type: 'object',
+        required: ['success', 'data', 'group_ratio', 'usable_group', 'vendors', 'supported_endpoint', 'auto_groups'],
+        properties: {
+          success: { const: true },
+          message: text,
+          data: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['model_name', 'quota_type', 'model_ratio', 'model_price', 'completion_ratio'],
+              properties: {
+                model_name: text,
+                quota_type: { enum: [0, 1], description: '0: by tokens. 1: per call, or per image.' },
+                model_ratio: number,
+                model_price: { type: 'number', description: 'Currency units per call or image.' },
+                completion_ratio: { type: 'number', description: 'Of output to input.' },
+                cache_ratio: number,
+                create_cache_ratio: number,
+                owner_by: text,
+                enable_groups: { type: 'array', items: text },
+                supported_endpoint_types: { type: 'array', items: text },
+                price: {
+                  type: 'object',
+                  description: 'The same exactly: currency units as decimal numbers are written.',
+                },
+              },
+            },
+          },
+          group_ratio: { type: 'object' },
+          usable_group: { type: 'object' },
+          vendors: { type: 'array' },
+          supported_endpoint: { type: 'object' },
+          auto_groups: { type: 'array' },
+        },
+      },
+      async handle(request) {
+        const names = await visibleTo(request, request.visitor);
+        return {
+          success: true,
+          message: '',
+          data: names.flatMap(listed),
+          vendors: [],
+          group_ratio: { [GROUP]: 1 },
+          usable_group: { [GROUP]: GROUPS[GROUP]!.desc },
+          supported_endpoint: Object.fromEntries(
+            endpoints().map(([called, , path]) => [called, { path, method: 'POST' }]),
+          ),
+          auto_groups: [],
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/models',
+      who: 'member',
+      summary: 'The names of the models that you may call.',
+      tag: TAG,
+      answer: { type: 'array', items: text },
+      handle: () => need(Catalog).names(),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/models/catalog',
+      who: 'member',
+      summary: 'The models that you may call: what they are for, what they can do, what they cost and how they do.',
+      tag: TAG,
+      answer: { type: 'array', items: cardSchema },
+      handle({ account }) {
+        const catalog = need(Catalog);
+        const prices = host.find(Prices);
+        const channels = reaches(account.role, 'admin') ? catalog.channels() : undefined;
+        return catalog.names().map((name) => {
+          const { name: model, free, from } = catalog.require(name);
+          return cardOf({
+            name,
+            model,
+            free,
+            facts: catalog.facts(name),
+            price: prices?.of(name),
+            publishedContext: prices?.publishedContext(name),
+            pathOf: (style) => host.styles().get(style)?.path ?? '',
+            channels: channels?.filter((channel) => from.some((place) => place.channel.name === channel.name)),
+          });
+        });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/self/groups',
+      who: 'member',
+      summary: 'The groups that your keys may be in: one, which all are in.',
+      tag: TAG,
+      answer: groupsSchema,
+      handle: () => GROUPS,
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/groups',
+      who: 'visitor',
+      summary: 'The groups there are: one, which all are in.',
+      tag: TAG,
+      answer: groupsSchema,
+      handle: () => GROUPS,
+    }),
+    route({
+      method: 'GET',
+      path: '/api/group/',
+      alsoAt: ['/api/group'],
+      who: 'admin',
+      summary: 'The names of the groups.',
+      tag: TAG,
+      answer: { type: 'array', items: text },
+      handle: () => [GROUP],
+    }),
+  ];
+}

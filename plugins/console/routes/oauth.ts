@@ -1,0 +1,264 @@
+/** Sign-in with an account elsewhere, and connecting one to the account here. */
+import { randomInt } from 'node:crypto';
+import { type Account, Accounts } from '../../../core/contracts/accounts.ts';
+import { type Identity, OAuth, type OAuthIntent } from '../../../core/contracts/oauth.ts';
+import { SecondFactors } from '../../../core/contracts/second-factors.ts';
+import { Sessions } from '../../../core/contracts/sessions.ts';
+import { type Answer, answer, GatewayError, refuse, schema } from '../../../core/plugin.ts';
+import { checkOrigin } from '../access.ts';
+import { done } from '../envelope.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { nothing, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+import { halfSignedIn } from './sign-in.ts';
+
+interface Return {
+  readonly code?: string;
+  readonly state?: string;
+  readonly iss?: string;
+  readonly error?: string;
+  readonly intent?: OAuthIntent;
+}
+
+const intent = { enum: ['login', 'bind'], default: 'login' } as const;
+const word = { type: 'string', maxLength: 2_048 } as const;
+const providerName = { description: 'The word in its paths: `github`.', type: 'string', maxLength: 31 } as const;
+
+/** How often a name that is taken is tried again with another ending. */
+const NAMES_TRIED = 5;
+const LONGEST_NAME = 30;
+
+/** The rows. */
+export function oauthRoutes({ host, site, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
+  const accounts = host.use(Accounts);
+  const sessions = host.use(Sessions);
+  const pages = `${site.root}/console`;
+
+  /** Begins a flow for whoever asks; the cookie belongs to it. */
+  async function begin(request: ConsoleRequest, provider: string, wanted: OAuthIntent) {
+    const { session, visitor } = request;
+    if (wanted === 'bind') {
+      if (session === undefined)
+        refuse(401, 'not_signed_in', 'Sign in first, to connect an account elsewhere to yours.');
+      // Another site could have somebody connect an account that is not theirs.
+      checkOrigin(request, site, true);
+      await verification.check(request);
+    }
+    const flow = await need(OAuth).begin(provider, wanted, wanted === 'bind' ? visitor?.id : undefined);
+    return { ...flow, cookie: cookies.set('flow', flow.binding, flow.expiresMs - host.clock.now()) };
+  }
+
+  /** `provider`, or the only one there is. */
+  function providerOr(provider: string | undefined): string {
+    const { providers } = need(OAuth);
+    if (provider !== undefined) return provider;
+    if (providers.length === 1) return providers[0]!.name;
+    return refuse(400, 'provider_wanted', 'Say which provider this is for: ?provider=….', { param: 'provider' });
+  }
+
+  /** Ends a flow: signs in, or connects. */
+  async function finish(request: ConsoleRequest<unknown, Return>, provider: string): Promise<Answer> {
+    const { code, state = '', iss, error } = request.asked;
+    if (code === undefined)
+      refuse(400, 'oauth_denied', `${provider} did not let you in (${(error ?? '').replace(/[^\w.-]/g, '')}).`);
+    const binding = cookies.read(request.headers, 'flow') ?? '';
+    const flow = await need(OAuth).finish(provider, { state, code, binding, iss });
+    if (flow.intent === 'login') return signIn.complete(request, await accountFor(request, flow.identity), provider);
+    if (request.session === undefined || request.account.id !== flow.accountId)
+      refuse(400, 'oauth_state', 'This was begun by an account that is not signed in here any more. Begin again.');
+    await connect(request, flow.identity);
+    return done({ action: 'bind' }, { message: 'bind', cookies: [cookies.clear('flow')] });
+  }
+
+  function connect(request: ConsoleRequest, identity: Identity): Promise<void> {
+    const { id } = request.account;
+    const along = audited(request, 'user.bind', `user ${id}`, { provider: identity.provider });
+    return need(OAuth).bind(id, identity, along);
+  }
+
+  /** Whose identity it is; else a new account, where people may make one. Never one that merely has the same e-mail address. */
+  async function accountFor(request: ConsoleRequest, identity: Identity): Promise<Account> {
+    const id = await need(OAuth).accountOf(identity);
+    const known = id === undefined ? undefined : await accounts.find(id);
+    if (known !== undefined) return known;
+    const { registration, emailProof } = site;
+    if (registration !== 'open')
+      refuse(
+        403,
+        'registration_closed',
+        `Nobody here has connected this account of ${identity.provider}, and new accounts are not made. Whoever has an account signs in first and connects it.`,
+      );
+    const isTaken = identity.email !== undefined && (await accounts.findByEmail(identity.email)) !== undefined;
+    const email = isTaken ? undefined : identity.email;
+    if (emailProof && isTaken)
+      refuse(409, 'email_taken', 'There is an account with this e-mail address: sign in to it and connect it there.');
+    if (emailProof && email === undefined)
+      refuse(403, 'email_wanted', `A new account needs an e-mail address that ${identity.provider} says is proven.`);
+    return register(request, identity, email);
+  }
+
+  async function register({ ip }: ConsoleRequest, identity: Identity, email: string | undefined): Promise<Account> {
+    const { provider } = identity;
+    const base = nameFrom(identity);
+    for (let tries = 1; ; tries++) {
+      const name = tries === 1 ? base : `${base}-${randomInt(1_000, 1_000_000)}`;
+      try {
+        return await accounts.create({ name, role: 'member', email }, (id) => [
+          ...need(OAuth).bindSteps(id, identity),
+          ...audited({ actor: { accountId: id, name, ip } }, 'user.register', `user ${id}`, { provider }),
+        ]);
+      } catch (error) {
+        const code = error instanceof GatewayError ? error.code : '';
+        // The same person in two windows: the other one was quicker.
+        const id = code === 'identity_taken' ? await need(OAuth).accountOf(identity) : undefined;
+        const made = id === undefined ? undefined : await accounts.find(id);
+        if (made !== undefined) return made;
+        if (code !== 'name_taken' || tries === NAMES_TRIED) throw error;
+      }
+    }
+  }
+
+  async function unbind(request: ConsoleRequest): Promise<null> {
+    const { account, session, params } = request;
+    const { provider = '' } = params;
+    const person = await accounts.person(account.id);
+    const factors = await host.find(SecondFactors)?.status(account.id);
+    const keepOne = person?.hasPassword !== true && factors?.passkey === undefined;
+    const along = [
+      // Whoever signed in with it elsewhere is signed out.
+      ...sessions.endSteps(account.id, session?.id),
+      ...audited(request, 'user.unbind', `user ${account.id}`, { provider }),
+    ];
+    if (!(await need(OAuth).unbind(account.id, provider, { keepOne, along })))
+      refuse(404, 'binding_not_found', 'No account of this provider is connected to yours.');
+    return null;
+  }
+
+  const unbinding = {
+    path: '/api/user/unbind/:provider',
+    who: 'member',
+    sessionOnly: true,
+    tag: 'Sign-in',
+    answer: nothing,
+    handle: unbind,
+  } as const;
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/oauth/state',
+      who: 'visitor',
+      limit: 'sign-in',
+      summary: 'Begins a sign-in with an account elsewhere: its state. The whole address is in the answer to POST.',
+      tag: 'Sign-in',
+      search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
+      answer: text,
+      async handle(request) {
+        const { state, cookie } = await begin(request, providerOr(request.asked.provider), 'login');
+        return done(state, { cookies: [cookie] });
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/oauth/state',
+      who: 'visitor',
+      limit: 'sign-in',
+      summary: 'Begins a sign-in with an account elsewhere, or connects one: where to send the browser.',
+      tag: 'Sign-in',
+      body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
+        type: 'object',
+        additionalProperties: false,
+        properties: { provider: providerName, intent, aff: { description: 'Not used.', type: 'string' } },
+      }),
+      answer: {
+        type: 'object',
+        required: ['flow_token', 'expires_at', 'url'],
+        properties: {
+          flow_token: { description: 'The state.', type: 'string' },
+          expires_at: unixSeconds,
+          url: text,
+        },
+      },
+      async handle(request) {
+        const { provider, intent: wanted } = request.body;
+        const { state, url, expiresMs, cookie } = await begin(request, providerOr(provider), wanted);
+        return done({ flow_token: state, expires_at: secondsOf(expiresMs), url }, { cookies: [cookie] });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/oauth/:provider',
+      who: 'visitor',
+      limit: 'sign-in',
+      summary:
+        'Sign-in with an account elsewhere. Without a code it leads to the provider, which leads back to here with one; then it answers as a sign-in does, and takes a browser to the console. `intent=bind` connects it to the account that is signed in.',
+      tag: 'Sign-in',
+      search: schema<Return & { readonly intent: OAuthIntent }>({
+        type: 'object',
+        properties: { code: word, state: word, iss: word, error: word, intent },
+      }),
+      answer: {
+        anyOf: [
+          ...halfSignedIn.anyOf,
+          { type: 'object', required: ['action'], properties: { action: { const: 'bind' } } },
+        ],
+      },
+      async handle(request) {
+        const { provider = '' } = request.params;
+        const { code, error, intent: wanted } = request.asked;
+        try {
+          if (code === undefined && error === undefined) {
+            const { url, cookie } = await begin(request, provider, wanted);
+            return leadTo(url, [cookie]);
+          }
+          const finished = await finish(request, provider);
+          if (!isVisit(request)) return finished;
+          return leadTo(pages + pageAfter(finished, provider), cookiesOf(finished));
+        } catch (problem) {
+          if (!isVisit(request) || !(problem instanceof GatewayError)) throw problem;
+          // Whoever is signed in would be led on from the sign-in, and read nothing.
+          const page = request.session === undefined ? 'login' : 'security';
+          return leadTo(`${pages}/${page}?error=${encodeURIComponent(problem.code)}`, []);
+        }
+      },
+    }),
+    route({ ...unbinding, method: 'GET', changes: true, summary: 'Disconnects an account elsewhere.' }),
+    route({ ...unbinding, method: 'DELETE', summary: 'Disconnects an account elsewhere.' }),
+  ];
+}
+
+/** Somebody's browser, going from page to page; not a script of one. */
+function isVisit({ headers }: ConsoleRequest): boolean {
+  const { 'sec-fetch-mode': mode, accept = '' } = headers;
+  return mode === undefined ? accept.includes('text/html') : mode === 'navigate';
+}
+
+function leadTo(url: string, setCookies: readonly string[]): Answer {
+  return answer(302, undefined, {
+    location: url,
+    'cache-control': 'no-store',
+    ...(setCookies.length > 0 && { 'set-cookie': setCookies }),
+  });
+}
+
+function cookiesOf({ headers }: Answer): readonly string[] {
+  return [headers['set-cookie'] ?? []].flat();
+}
+
+/** The page of the console where a flow that went well goes on: a sign-in may wait for its second step. */
+function pageAfter({ body }: Answer, provider: string): string {
+  const { data } = JSON.parse(String(body)) as {
+    readonly data?: { readonly require_2fa?: boolean; readonly action?: 'bind' } | null;
+  };
+  if (data?.require_2fa === true) return '/login?step=2fa';
+  return data?.action === 'bind' ? `/security?connected=${encodeURIComponent(provider)}` : '/';
+}
+
+/** Letters, digits and what stands between them, of what they are called elsewhere. */
+function nameFrom({ name, provider }: Identity): string {
+  const plain = name
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{N}._]+/gu, '-')
+    .replace(/^[-._]+|[-._]+$/g, '');
+  return [...plain].slice(0, LONGEST_NAME).join('') || provider;
+}

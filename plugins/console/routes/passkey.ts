@@ -1,0 +1,201 @@
+/** Passkeys: signing in with one, adding and removing it, and checks by it. */
+import { type PasskeyStart, SecondFactors } from '../../../core/contracts/second-factors.ts';
+import { type Answer, type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { sessionOf } from '../access.ts';
+import type { Cookies } from '../cookies.ts';
+import { done } from '../envelope.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { boolean, nothing, notLookedAt, text, unixSeconds } from '../schemas.ts';
+import { secondsOf } from '../units.ts';
+import { verifiedAnswer } from '../verification.ts';
+import { signedIn } from './sign-in.ts';
+
+/** What a ceremony begins with. */
+export const ceremonyAnswer = {
+  type: 'object',
+  required: ['options', 'flow_token', 'expires_at'],
+  properties: {
+    options: {
+      description:
+        'The public key options of WebAuthn as JSON; the same once more in `publicKey`, where some tools look.',
+      type: 'object',
+      required: ['publicKey'],
+      properties: { publicKey: { type: 'object' } },
+      additionalProperties: true,
+    },
+    flow_token: { description: 'Goes back with the credential; else its cookie counts.', type: 'string' },
+    expires_at: unixSeconds,
+  },
+} as const;
+
+/** The answer that begins one: its ticket goes along in a cookie, for tools that send the bare credential. */
+export function ceremony(
+  cookies: Cookies,
+  { options, ticket, expiresMs }: PasskeyStart,
+  nowMs: number,
+  more: JsonObject = {},
+): Answer {
+  const publicKey = options as JsonObject;
+  return done(
+    { ...more, options: { ...publicKey, publicKey }, flow_token: ticket, expires_at: secondsOf(expiresMs) },
+    { cookies: [cookies.set('flow', ticket, expiresMs - nowMs)] },
+  );
+}
+
+interface FinishBody {
+  readonly flow_token?: string;
+  readonly credential?: JsonObject;
+  readonly id?: string;
+}
+
+/** The credential in its member, or all by itself. */
+const finishBody = schema<FinishBody>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    flow_token: { description: 'Of `begin`; else its cookie counts.', type: 'string', maxLength: 64 },
+    credential: { description: 'What the browser answered, as JSON; or its members beside this one.', type: 'object' },
+    id: text,
+    rawId: text,
+    type: text,
+    response: { type: 'object' },
+    ...notLookedAt('authenticatorAttachment', 'clientExtensionResults'),
+  },
+});
+
+const PATH = '/api/user/passkey';
+
+/** The rows below `/api/user/passkey`. */
+export function passkeyRoutes({ host, cookies, signIn, verification, need, audited }: Tools): readonly ApiRoute[] {
+  const own = { who: 'member', sessionOnly: true, tag: 'Passkeys' } as const;
+
+  const begun = (start: PasskeyStart): Answer => ceremony(cookies, start, host.clock.now());
+
+  function finishing({ body, headers }: ConsoleRequest<FinishBody>): { ticket: string; credential: JsonObject } {
+    const { flow_token: token, credential, ...bare } = body;
+    if (credential === undefined && bare.id === undefined) {
+      refuse(400, 'invalid_request_error', '`credential` is missing: what the browser answered.', {
+        param: 'credential',
+      });
+    }
+    return { ticket: token ?? cookies.read(headers, 'flow') ?? '', credential: credential ?? bare };
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: `${PATH}/login/begin`,
+      who: 'visitor',
+      // `finish` needs what this gives, and each is good once.
+      limit: 'sign-in',
+      summary: 'Begins a sign-in with a passkey; nobody says whose.',
+      tag: 'Passkeys',
+      answer: ceremonyAnswer,
+      handle: async () => begun(await need(SecondFactors).beginPasskeyLogin()),
+    }),
+    route({
+      method: 'POST',
+      path: `${PATH}/login/finish`,
+      who: 'visitor',
+      summary: 'Signs in with a passkey; no second step follows.',
+      tag: 'Passkeys',
+      body: finishBody,
+      answer: signedIn,
+      async handle(request) {
+        const { ticket, credential } = finishing(request);
+        const account = await need(SecondFactors).finishPasskeyLogin(ticket, credential);
+        return signIn.complete(request, account, 'passkey');
+      },
+    }),
+    route({
+      ...own,
+      method: 'GET',
+      path: PATH,
+      summary: 'Whether there is a passkey, and when it was used last.',
+      answer: {
+        type: 'object',
+        required: ['enabled'],
+        properties: {
+          enabled: boolean,
+          last_used_at: { description: 'RFC 3339; null: never.', type: ['string', 'null'] },
+          created_at: { description: 'RFC 3339.', type: 'string' },
+        },
+      },
+      async handle({ account }) {
+        const { passkey } = await need(SecondFactors).status(account.id);
+        if (passkey === undefined) return { enabled: false };
+        const { createdMs, lastUsedMs } = passkey;
+        return {
+          enabled: true,
+          last_used_at: lastUsedMs === undefined ? null : new Date(lastUsedMs).toISOString(),
+          created_at: new Date(createdMs).toISOString(),
+        };
+      },
+    }),
+    route({
+      ...own,
+      method: 'POST',
+      path: `${PATH}/register/begin`,
+      summary: 'Begins to add a passkey; with two-factor sign-in, after a check by it.',
+      answer: ceremonyAnswer,
+      async handle(request) {
+        const factors = need(SecondFactors);
+        await verification.check(request, 'passkey');
+        return begun(await factors.beginPasskeyRegistration(request.account, sessionOf(request).id));
+      },
+    }),
+    route({
+      ...own,
+      method: 'POST',
+      path: `${PATH}/register/finish`,
+      summary: 'Adds the passkey; ends all other sessions.',
+      body: finishBody,
+      answer: nothing,
+      async handle(request) {
+        const factors = need(SecondFactors);
+        await verification.check(request, 'passkey');
+        const { ticket, credential } = finishing(request);
+        const { account } = request;
+        const along = audited(request, 'passkey.add', `user ${account.id}`);
+        await factors.finishPasskeyRegistration(account, sessionOf(request).id, ticket, credential, along);
+        return done(null, { message: 'The passkey was added.', cookies: [cookies.clear('flow')] });
+      },
+    }),
+    route({
+      ...own,
+      method: 'DELETE',
+      path: PATH,
+      verified: true,
+      summary: 'Removes the passkey; ends all other sessions.',
+      answer: nothing,
+      async handle(request) {
+        const { account } = request;
+        const along = audited(request, 'passkey.remove', `user ${account.id}`);
+        await need(SecondFactors).removePasskey(account, sessionOf(request).id, along);
+        return done(null, { message: 'The passkey was removed.' });
+      },
+    }),
+    route({
+      ...own,
+      method: 'POST',
+      path: `${PATH}/verify/begin`,
+      summary: 'Begins a check by the passkey.',
+      answer: ceremonyAnswer,
+      handle: async (request) =>
+        begun(await need(SecondFactors).beginPasskeyCheck(request.account, sessionOf(request).id)),
+    }),
+    route({
+      ...own,
+      method: 'POST',
+      path: `${PATH}/verify/finish`,
+      summary: 'The check is done: for five minutes, this session may do what is sensitive.',
+      body: finishBody,
+      answer: verifiedAnswer,
+      async handle(request) {
+        const { ticket, credential } = finishing(request);
+        await need(SecondFactors).finishPasskeyCheck(request.account, sessionOf(request).id, ticket, credential);
+        return verification.mark(request, 'passkey');
+      },
+    }),
+  ];
+}

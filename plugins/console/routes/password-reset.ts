@@ -1,0 +1,108 @@
+/** A forgotten password: a letter with a link, and what the link leads to. */
+import { Accounts } from '../../../core/contracts/accounts.ts';
+import { Mail } from '../../../core/contracts/mail.ts';
+import { Sessions, Tickets } from '../../../core/contracts/sessions.ts';
+import { randomBase62, refuse, schema } from '../../../core/plugin.ts';
+import { inTheirWords } from '../envelope.ts';
+import { PERSON_WORDS } from '../records/person.ts';
+import { type ApiRoute, route, type Tools } from '../route.ts';
+import { nothing } from '../schemas.ts';
+
+const GOOD_FOR_MS = 15 * 60_000;
+const GENERATED_LENGTH = 20;
+
+/** The rows. */
+export function passwordResetRoutes({ host, site, limiter, need, audited }: Tools): readonly ApiRoute[] {
+  const accounts = host.use(Accounts);
+  const sessions = host.use(Sessions);
+  const tickets = host.use(Tickets);
+
+  async function sendLink(mail: Mail, email: string): Promise<void> {
+    const account = await accounts.findByEmail(email);
+    const person = account?.enabled === true ? await accounts.person(account.id) : undefined;
+    if (person?.email === undefined) return;
+    const token = await tickets.issue('password-reset', { accountId: person.id, forMs: GOOD_FOR_MS });
+    // Nothing of the request is in it: whoever asks could name any host. The log, where letters go without a mail server, hides what
+    // is called a token.
+    const link = `${site.root}/console/reset?email=${encodeURIComponent(person.email)}&code=${token}`;
+    await mail.send({
+      to: person.email,
+      subject: `${site.name}: a new password`,
+      text: `Somebody, hopefully you, asked for a new password for the account "${person.name}".
+
+To choose one, open this address within 15 minutes:
+
+${link}
+
+If it was not you, do nothing: your password stays as it is.
+`,
+    });
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/reset_password',
+      who: 'visitor',
+      changes: true,
+      limit: 'mail',
+      summary: 'Sends a letter with a link to choose a new password, if anybody has this e-mail address.',
+      tag: 'Sign-in',
+      search: schema<{ readonly email: string }>({
+        type: 'object',
+        required: ['email'],
+        properties: { email: { type: 'string', maxLength: 254 } },
+      }),
+      answer: nothing,
+      async handle({ asked }) {
+        const mail = need(Mail);
+        const email = asked.email.trim();
+        await limiter.take('mail', `reset ${email.toLowerCase()}`);
+        // Not waited for: how long it takes would tell whether anybody has the address.
+        void sendLink(mail, email).catch((error: unknown) =>
+          host.log.warn('a letter with a link for a new password could not be sent', { error }),
+        );
+        return null;
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/user/reset',
+      who: 'visitor',
+      limit: 'sign-in',
+      summary: 'Sets a new password with the link of the letter; signs nobody in, and ends all sessions.',
+      tag: 'Sign-in',
+      body: schema<{ readonly email: string; readonly token: string; readonly password?: string }>({
+        type: 'object',
+        additionalProperties: false,
+        required: ['email', 'token'],
+        properties: {
+          email: { type: 'string', maxLength: 254 },
+          token: { type: 'string', minLength: 1, maxLength: 64 },
+          password: { description: 'Left out: one is made up, and answered.', type: 'string', maxLength: 1_024 },
+        },
+      }),
+      answer: { description: 'The password that was made up; null where one was sent.', type: ['string', 'null'] },
+      async handle({ body, ip }) {
+        const ticket = await tickets.look('password-reset', body.token);
+        const account = await accounts.findByEmail(body.email);
+        if (ticket?.accountId === undefined || account?.id !== ticket.accountId || !account.enabled) {
+          refuse(403, 'reset_refused', 'This link is used up, too old or of another address. Ask for another one.', {
+            param: 'token',
+          });
+        }
+        const password = body.password ?? randomBase62(GENERATED_LENGTH);
+        const actor = { accountId: account.id, name: account.name, ip };
+        await inTheirWords(
+          PERSON_WORDS,
+          accounts.setPassword(account.id, password, [
+            ...tickets.takeSteps('password-reset', body.token),
+            ...sessions.endSteps(account.id),
+            ...audited({ actor }, 'user.password-reset', `user ${account.id}`),
+          ]),
+        );
+        return body.password === undefined ? password : null;
+      },
+    }),
+  ];
+}

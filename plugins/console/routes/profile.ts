@@ -1,0 +1,140 @@
+/** One's own account: reading, changing and ending it. */
+import { Accounts } from '../../../core/contracts/accounts.ts';
+import { Ledger } from '../../../core/contracts/ledger.ts';
+import { OAuth } from '../../../core/contracts/oauth.ts';
+import { Sessions } from '../../../core/contracts/sessions.ts';
+import { refuse, schema } from '../../../core/plugin.ts';
+import { sessionOf } from '../access.ts';
+import { done, inTheirWords } from '../envelope.ts';
+import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
+import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { nothing } from '../schemas.ts';
+import { personWith, removeAccount } from '../subordinate.ts';
+
+const TAG = 'Account';
+
+interface ProfileForm {
+  readonly username?: string;
+  readonly display_name?: string;
+  readonly password?: string;
+  readonly original_password?: string;
+  readonly language?: string;
+  readonly sidebar_modules?: string;
+}
+
+const profileForm = schema<ProfileForm>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    username: { type: 'string', maxLength: 200 },
+    display_name: { type: 'string', maxLength: 200 },
+    password: { description: 'A new one; empty: it stays. Ends all other sessions.', type: 'string', maxLength: 1_024 },
+    original_password: { description: 'The one that was; needed for a new one.', type: 'string', maxLength: 1_024 },
+    ...keptProperties,
+  },
+});
+
+/** The rows. */
+export function profileRoutes({ host, cookies, limiter, verification, audited }: Tools): readonly ApiRoute[] {
+  const accounts = host.use(Accounts);
+  const sessions = host.use(Sessions);
+
+  /** Refuses unless the password that was is named; where there was none, a second factor is shown, if there is one. */
+  async function checkOriginal(request: ConsoleRequest<ProfileForm>): Promise<void> {
+    sessionOf(request);
+    if (!(await personWith(host, request.account.id)).hasPassword) return verification.check(request);
+    await limiter.take('codes', `password ${request.account.id}`);
+    const { original_password: original = '' } = request.body;
+    if ((await accounts.checkPassword(request.account.name, original))?.id === request.account.id) return;
+    refuse(403, 'wrong_password', 'The password that was is not this one.', { param: 'original_password' });
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/user/self',
+      who: 'member',
+      summary: 'The own account: who it is, and what is left.',
+      tag: TAG,
+      answer: personSchema,
+      async handle(request) {
+        const { id } = request.account;
+        const ledger = host.find(Ledger);
+        const [person, balance, debt = 0n, bindings = []] = await Promise.all([
+          personWith(host, id),
+          ledger?.balance({ kind: 'account', owner: id }),
+          ledger?.debt(id),
+          host.find(OAuth)?.bindings(id),
+        ]);
+        return shownPerson(person, { balance, debt, bindings });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/api/user/self',
+      who: 'member',
+      summary: 'Changes the own account; what is absent stays.',
+      tag: TAG,
+      body: profileForm,
+      answer: nothing,
+      async handle(request) {
+        const { account, body, session } = request;
+        const { username, display_name, password = '', language, sidebar_modules } = body;
+        const kept = {
+          ...(language !== undefined && { language }),
+          ...(sidebar_modules !== undefined && { sidebar_modules }),
+        };
+        const changes = {
+          ...(username !== undefined && { name: username }),
+          ...(display_name !== undefined && { displayName: display_name }),
+        };
+        if (password !== '') await checkOriginal(request);
+        if (Object.keys({ ...changes, ...kept }).length > 0) {
+          const facts = differences(await personWith(host, account.id), changes);
+          const along =
+            Object.keys(facts).length === 0 ? [] : audited(request, 'user.change', `user ${account.id}`, facts);
+          await inTheirWords(PERSON_WORDS, accounts.change(account.id, { ...changes, settings: kept }, along));
+        }
+        if (password !== '') {
+          await accounts.setPassword(account.id, password, [
+            ...sessions.endSteps(account.id, session?.id),
+            ...audited(request, 'user.password', `user ${account.id}`),
+          ]);
+        }
+        return null;
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/self',
+      who: 'member',
+      sessionOnly: true,
+      summary: 'Ends the own account for good; whoever has a second factor shows it first.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const { account } = request;
+        if (account.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        await verification.check(request);
+        const along = audited(request, 'user.delete', `user ${account.id}`, { username: account.name });
+        await removeAccount(host, account.id, along);
+        return done(null, { cookies: [cookies.clear('session')] });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/api/user/setting',
+      who: 'member',
+      summary: 'Changes the own settings; what is absent stays.',
+      tag: TAG,
+      body: settingsForm,
+      answer: nothing,
+      async handle(request) {
+        const settings = settingsOf(request.body, await personWith(host, request.account.id), host.vault);
+        await accounts.change(request.account.id, { settings });
+        return null;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,253 @@
+/** Redemption codes, for administrators: as good as money, so whoever makes, changes or reads them is checked again. */
+import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
+import { refuse, schema } from '../../../core/plugin.ts';
+import { isVerified, refuseUnverified } from '../access.ts';
+import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { createNames, type Names } from '../records/names.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { idNumber, integer, nothing, notLookedAt, text, timestamp } from '../schemas.ts';
+import { microOf, secondsOf, unitsOf } from '../units.ts';
+
+const TAG = 'Redemption codes';
+
+const UNUSED = 1;
+const DISABLED = 2;
+const USED = 3;
+
+/** So many characters tell one code from another. */
+const SHOWN = 4;
+
+const name = { ...text, minLength: 1, maxLength: 20 };
+/** Quota units. */
+const quota = { ...integer, minimum: 1, maximum: 1_000_000_000_000 };
+const expiredTime = { ...timestamp, description: 'Unix seconds; 0: never.' };
+
+const record = {
+  type: 'object',
+  required: [
+    ...['id', 'user_id', 'username', 'key', 'status', 'name', 'quota', 'created_time', 'redeemed_time'],
+    ...['used_user_id', 'used_username', 'expired_time'],
+  ],
+  properties: {
+    id: integer,
+    user_id: { ...integer, description: 'Who made it.' },
+    username: { ...text, description: 'The name of whoever made it.' },
+    key: {
+      ...text,
+      description: 'The code; its beginning where no check by a second factor was made within the last five minutes.',
+    },
+    status: { enum: [UNUSED, DISABLED, USED], description: '1 unused, 2 disabled, 3 used' },
+    name: text,
+    quota: { ...integer, description: 'Quota units.' },
+    created_time: integer,
+    redeemed_time: { ...integer, description: '0: not yet.' },
+    used_user_id: { ...integer, description: '0: nobody.' },
+    used_username: { ...text, description: 'Empty: nobody.' },
+    expired_time: expiredTime,
+    count: { const: 0 },
+  },
+};
+
+const state = {
+  enum: ['unused', 'disabled', 'used', 'expired'],
+  description: 'What can be redeemed (unused), or why it cannot be.',
+};
+
+const whole = { const: '1', description: 'Refused (403) where no check was made, instead of codes that are cut off.' };
+
+interface CodePage extends PageSearch {
+  readonly keyword?: string;
+  readonly state?: 'unused' | 'disabled' | 'used' | 'expired';
+  readonly whole?: '1';
+}
+interface CodeChanges {
+  readonly id: number;
+  readonly name?: string;
+  readonly quota?: number;
+  readonly expired_time?: number;
+  readonly status?: number;
+}
+
+/** Members of the record that tools send back with a change, and that stay as they are. */
+const fixed = notLookedAt(
+  ...['user_id', 'username', 'key', 'created_time', 'redeemed_time', 'used_user_id', 'used_username', 'count'],
+  'DeletedAt',
+);
+
+/** The rows. */
+export function redemptionRoutes({ host, need }: Tools): readonly ApiRoute[] {
+  const codes = () => need(Payments).codes;
+
+  /** Whoever reads a code can spend it: it is shown whole after a check, like one that is made. */
+  async function shown({ session }: ConsoleRequest, code: RedemptionCode, names: Names): Promise<object> {
+    const record = await recordOf(code, names);
+    return isVerified(session, host.clock.now()) ? record : { ...record, key: `${code.code.slice(0, SHOWN)}****` };
+  }
+
+  async function list(request: ConsoleRequest<unknown, CodePage>): Promise<object> {
+    const { asked } = request;
+    if (asked.whole !== undefined) refuseUnverified(request.session, host.clock.now());
+    const page = pageOf(asked);
+    const { keyword, state } = asked;
+    const names = createNames(host);
+    const { total, items } = await codes().search({
+      ...(keyword !== undefined && { text: keyword }),
+      ...(state !== undefined && { state }),
+      offset: page.offset,
+      limit: page.pageSize,
+    });
+    return pageAnswer(page, total, await Promise.all(items.map((code) => shown(request, code, names))));
+  }
+
+  const one = { who: 'admin', tag: TAG } as const;
+  return [
+    route({
+      ...one,
+      method: 'GET',
+      path: '/api/redemption/',
+      alsoAt: ['/api/redemption'],
+      summary: 'All redemption codes, newest first.',
+      search: pageSearch<CodePage>({ state, whole }),
+      answer: pageSchema(record),
+      handle: list,
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      path: '/api/redemption/search',
+      summary: 'Redemption codes by a part of their name, or by id.',
+      search: pageSearch<CodePage>({ keyword: { ...text, maxLength: 100 }, state, whole }),
+      answer: pageSchema(record),
+      handle: list,
+    }),
+    route({
+      ...one,
+      method: 'GET',
+      path: '/api/redemption/:id',
+      summary: 'One redemption code.',
+      answer: record,
+      async handle(request) {
+        const { id } = request.params;
+        return shown(request, (await codes().get(idOf(id))) ?? notFound(id), createNames(host));
+      },
+    }),
+    route({
+      ...one,
+      method: 'POST',
+      path: '/api/redemption/',
+      alsoAt: ['/api/redemption'],
+      verified: true,
+      summary: 'Makes redemption codes, and answers them.',
+      body: schema<{
+        readonly name: string;
+        readonly quota: number;
+        readonly count: number;
+        readonly expired_time: number;
+      }>({
+        type: 'object',
+        additionalProperties: false,
+        required: ['name', 'quota'],
+        properties: {
+          name,
+          quota,
+          count: { ...integer, minimum: 1, maximum: 100, default: 1 },
+          expired_time: { ...expiredTime, default: 0 },
+        },
+      }),
+      answer: { type: 'array', items: text },
+      handle: ({ actor, body }) =>
+        codes().create(
+          {
+            name: body.name,
+            quota: microOf(body.quota),
+            count: body.count,
+            expiresMs: body.expired_time === 0 ? undefined : body.expired_time * 1_000,
+          },
+          actor,
+        ),
+    }),
+    route({
+      ...one,
+      method: 'PUT',
+      path: '/api/redemption/',
+      alsoAt: ['/api/redemption'],
+      verified: true,
+      summary: 'Changes a code that nobody has used; with `status_only`, its status and nothing else.',
+      search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
+      body: schema<CodeChanges>({
+        type: 'object',
+        additionalProperties: false,
+        required: ['id'],
+        properties: {
+          id: idNumber,
+          name,
+          quota,
+          expired_time: expiredTime,
+          status: { ...integer, description: '1 unused, 2 disabled; looked at with `status_only`.' },
+          ...fixed,
+        },
+      }),
+      answer: record,
+      async handle({ actor, asked, body }) {
+        const changed = await codes().change(body.id, asked.status_only ? statusOf(body) : changesOf(body), actor);
+        return recordOf(changed, createNames(host));
+      },
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      path: '/api/redemption/invalid',
+      verified: true,
+      summary: 'Removes codes that are used, disabled or expired; how many.',
+      answer: integer,
+      handle: ({ actor }) => codes().removeDead(actor),
+    }),
+    route({
+      ...one,
+      method: 'DELETE',
+      path: '/api/redemption/:id',
+      verified: true,
+      summary: 'Removes a code.',
+      answer: nothing,
+      async handle({ actor, params }) {
+        if (!(await codes().remove(idOf(params.id), actor))) notFound(params.id);
+      },
+    }),
+  ];
+}
+
+function statusOf({ status }: CodeChanges): { readonly enabled: boolean } {
+  if (status === UNUSED || status === DISABLED) return { enabled: status === UNUSED };
+  return refuse(400, 'invalid_request_error', 'status must be 1 (unused) or 2 (disabled).', { param: 'status' });
+}
+
+function changesOf({ name, quota, expired_time }: CodeChanges) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(quota !== undefined && { quota: microOf(quota) }),
+    ...(expired_time !== undefined && { expiresMs: expired_time === 0 ? null : expired_time * 1_000 }),
+  };
+}
+
+async function recordOf(code: RedemptionCode, names: Names): Promise<object> {
+  const nameOf = async (id: number): Promise<string> => (await names.person(id))?.name ?? '';
+  return {
+    id: code.id,
+    user_id: code.createdBy,
+    username: await nameOf(code.createdBy),
+    key: code.code,
+    status: code.usedBy !== undefined ? USED : code.enabled ? UNUSED : DISABLED,
+    name: code.name,
+    quota: unitsOf(code.quota),
+    created_time: secondsOf(code.createdMs),
+    redeemed_time: secondsOf(code.usedMs),
+    used_user_id: code.usedBy ?? 0,
+    used_username: code.usedBy === undefined ? '' : await nameOf(code.usedBy),
+    expired_time: secondsOf(code.expiresMs),
+    count: 0,
+  };
+}
+
+function notFound(id: string | undefined): never {
+  return refuse(404, 'code_not_found', `There is no redemption code ${id ?? ''}.`, { param: 'id' });
+}

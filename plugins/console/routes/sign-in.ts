@@ -1,0 +1,123 @@
+/** Signing in with a password, its second step, and signing out. */
+import { Accounts } from '../../../core/contracts/accounts.ts';
+import { Sessions } from '../../../core/contracts/sessions.ts';
+import { type Answer, refuse, schema } from '../../../core/plugin.ts';
+import { done } from '../envelope.ts';
+import { createGuesses } from '../guesses.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { integer, nothing, text, unixSeconds } from '../schemas.ts';
+
+/** What is said of whoever has signed in. */
+export const signedIn = {
+  description: 'Who has signed in.',
+  type: 'object',
+  required: ['id', 'username', 'display_name', 'role', 'status', 'group'],
+  properties: {
+    id: integer,
+    username: text,
+    display_name: text,
+    role: { ...integer, description: '1 member, 10 administrator, 100 root.' },
+    status: integer,
+    group: text,
+  },
+} as const;
+
+/** The same, or what is wanted first. */
+export const halfSignedIn = {
+  anyOf: [
+    signedIn,
+    {
+      description: 'A code is wanted first: what POST /api/user/login/2fa wants back.',
+      type: 'object',
+      required: ['require_2fa', 'flow_token', 'expires_at'],
+      properties: { require_2fa: { const: true }, flow_token: text, expires_at: unixSeconds },
+    },
+  ],
+} as const;
+
+const credentials = schema<{ readonly username: string; readonly password: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['username', 'password'],
+  properties: {
+    username: { description: 'Or the e-mail address.', type: 'string', minLength: 1, maxLength: 254 },
+    password: { type: 'string', minLength: 1, maxLength: 1_024 },
+  },
+});
+
+const secondStep = schema<{ readonly code: string; readonly flow_token?: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['code'],
+  properties: {
+    code: { description: 'Of the authenticator, or a backup code.', type: 'string', minLength: 1, maxLength: 64 },
+    flow_token: { description: 'Of the first step; else its cookie counts.', type: 'string', maxLength: 64 },
+  },
+});
+
+/** The rows. */
+export function signInRoutes({ host, cookies, signIn }: Tools): readonly ApiRoute[] {
+  const accounts = host.use(Accounts);
+  const sessions = host.use(Sessions);
+  const guesses = createGuesses(host);
+
+  /** By the cookie, which goes: with an access token beside it, nobody else has looked at it. */
+  async function signOut({ headers }: ConsoleRequest): Promise<Answer> {
+    const secret = cookies.read(headers, 'session');
+    const found = secret === undefined ? undefined : await sessions.find(secret);
+    if (found !== undefined) await sessions.end(found.account.id, found.session.id);
+    return done(null, { cookies: [cookies.clear('session'), cookies.clear('flow')] });
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/api/user/login',
+      who: 'visitor',
+      limit: 'sign-in',
+      summary: 'Signs in with a password.',
+      tag: 'Sign-in',
+      body: credentials,
+      answer: halfSignedIn,
+      async handle(request) {
+        const { username, password } = request.body;
+        const account = await guesses.compare(username, request.ip, () => accounts.checkPassword(username, password));
+        if (account !== undefined) return signIn.complete(request, account, 'password');
+        const named = (await accounts.findByEmail(username)) ?? (await accounts.findByName(username));
+        await signIn.failed(request, named, 'password');
+        return refuse(401, 'wrong_credentials', 'The name or the password is wrong, or the account is disabled.');
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/user/login/2fa',
+      who: 'visitor',
+      limit: 'sign-in',
+      summary: 'The second step of a sign-in: a code.',
+      tag: 'Sign-in',
+      body: secondStep,
+      answer: signedIn,
+      handle: (request) => signIn.second(request, request.body.code, request.body.flow_token),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/logout',
+      who: 'visitor',
+      changes: true,
+      summary: 'Signs out.',
+      tag: 'Sign-in',
+      answer: nothing,
+      handle: signOut,
+    }),
+    route({
+      method: 'POST',
+      path: '/api/user/auth/logout',
+      alsoAt: ['/api/user/logout'],
+      who: 'visitor',
+      summary: 'Signs out.',
+      tag: 'Sign-in',
+      answer: nothing,
+      handle: signOut,
+    }),
+  ];
+}

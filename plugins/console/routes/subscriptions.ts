@@ -1,0 +1,283 @@
+/** Subscriptions: the plans that there are, how mine stands, and for administrators everybody's. */
+import { Records } from '../../../core/contracts/records.ts';
+import { type Plan, type Subscription, Subscriptions, type WindowUse } from '../../../core/contracts/subscriptions.ts';
+import { refuse, type Step, schema } from '../../../core/plugin.ts';
+import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
+import { boolean, idNumber, integer, text } from '../schemas.ts';
+import { personWith, subordinate } from '../subordinate.ts';
+import { secondsOf, unitsOf } from '../units.ts';
+
+const TAG = 'Subscriptions';
+
+const units = { description: 'In quota units.', ...integer };
+const unitsOrNone = { description: 'In quota units; null: no limit.', type: ['integer', 'null'] };
+const seconds = { description: 'Unix seconds; 0: none.', ...integer };
+const windowProperties = { limit: units, used: units, remaining: units };
+
+const statsSchema = {
+  type: 'object',
+  required: ['plan', 'plan_name', 'status', 'starts_at', 'expires_at', 'windows'],
+  properties: {
+    plan: { description: 'Its name; null: there is no subscription.', type: ['string', 'null'] },
+    plan_name: { description: 'What people read.', ...text },
+    status: { enum: ['active', 'expired', 'none'] },
+    starts_at: seconds,
+    expires_at: seconds,
+    windows: {
+      description: 'Those that the plan limits; all of them UTC, the month thirty days from the start.',
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['limit', 'used', 'remaining', 'resets_at'],
+        properties: { ...windowProperties, resets_at: seconds },
+      },
+    },
+    has_subscription: boolean,
+    start_time: seconds,
+    end_time: seconds,
+    ...Object.fromEntries(
+      ['daily', 'weekly', 'monthly'].map((name) => [
+        name,
+        { type: ['object', 'null'], properties: { ...windowProperties, reset_at: seconds } },
+      ]),
+    ),
+  },
+};
+
+const planSchema = {
+  type: 'object',
+  required: [
+    ...['id', 'title', 'price_amount', 'duration_value', 'daily_amount', 'weekly_amount', 'monthly_amount'],
+    ...['balance_amount', 'includes_balance'],
+  ],
+  properties: {
+    id: { description: 'Its name.', ...text },
+    title: text,
+    price_amount: { description: 'In currency units; null: it is not for sale.', type: ['number', 'null'] },
+    duration_unit: { const: 'day' },
+    duration_value: integer,
+    enabled: { const: true },
+    daily_amount: unitsOrNone,
+    weekly_amount: unitsOrNone,
+    monthly_amount: unitsOrNone,
+    balance_amount: { description: 'Balance that comes with it, in quota units.', ...integer },
+    includes_balance: { ...boolean, description: 'Calls within the windows cost nothing more.' },
+  },
+};
+
+const ownSchema = {
+  type: 'object',
+  properties: {
+    id: integer,
+    user_id: integer,
+    plan_id: text,
+    amount_total: { description: 'Of the month, in quota units; 0: no limit.', ...integer },
+    amount_used: units,
+    start_time: seconds,
+    end_time: seconds,
+    next_reset_time: seconds,
+    status: { enum: ['active', 'expired'] },
+  },
+};
+const ownList = {
+  type: 'array',
+  items: { type: 'object', required: ['subscription'], properties: { subscription: ownSchema } },
+};
+
+const bindBody = schema<{ readonly user_id: number; readonly plan: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['user_id', 'plan'],
+  properties: { user_id: idNumber, plan: { ...text, minLength: 1, maxLength: 63 } },
+});
+const cancelBody = schema<{ readonly user_id: number }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['user_id'],
+  properties: { user_id: idNumber },
+});
+
+/** The rows. */
+export function subscriptionRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+  async function stats(accountId: number) {
+    const subscriptions = need(Subscriptions);
+    const subscription = await subscriptions.of(accountId);
+    const use = subscription === undefined ? {} : await subscriptions.use(subscription);
+    return shownStats(subscription, subscription && subscriptions.plan(subscription.plan), use);
+  }
+
+  /** What the account's own log tells: a sentence, and how much balance came with it. */
+  function told(accountId: number, text: string, amount = 0n): readonly Step[] {
+    return host.find(Records)?.eventSteps({ accountId, kind: 'manage', amount, text, ip: '' }) ?? [];
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/user/subscription/stats',
+      who: 'member',
+      summary: 'What your subscription allows within a day, a week and a month, and what is used of it.',
+      tag: TAG,
+      answer: statsSchema,
+      handle: ({ account }) => stats(account.id),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/subscription/plans',
+      who: 'member',
+      summary: 'The plans that there are.',
+      tag: TAG,
+      answer: {
+        type: 'array',
+        items: { type: 'object', required: ['plan'], properties: { plan: planSchema } },
+      },
+      handle: () => need(Subscriptions).plans.map((plan) => ({ plan: shownPlan(plan) })),
+    }),
+    route({
+      method: 'GET',
+      path: '/api/subscription/self',
+      who: 'member',
+      summary: 'Your subscription, as tools of this family ask for it.',
+      tag: TAG,
+      answer: {
+        type: 'object',
+        required: ['subscriptions', 'all_subscriptions'],
+        properties: {
+          billing_preference: { const: 'subscription_first' },
+          subscriptions: { description: 'The one that runs, if any.', ...ownList },
+          all_subscriptions: { description: 'The same, or the last to have expired.', ...ownList },
+        },
+      },
+      async handle({ account }) {
+        const subscriptions = need(Subscriptions);
+        const own = await subscriptions.of(account.id);
+        const shown = own === undefined ? [] : [{ subscription: shownSubscription(own, await subscriptions.use(own)) }];
+        return {
+          billing_preference: 'subscription_first',
+          subscriptions: own?.state === 'active' ? shown : [],
+          all_subscriptions: shown,
+        };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/subscription/admin/users/:id',
+      who: 'admin',
+      summary: 'How the subscription of an account stands.',
+      tag: TAG,
+      answer: statsSchema,
+      async handle({ params }) {
+        const { id } = await personWith(host, idOf(params.id));
+        return stats(id);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/subscription/admin/bind',
+      who: 'admin',
+      verified: true,
+      summary: 'Gives an account a plan; one that it has already becomes longer.',
+      tag: TAG,
+      body: bindBody,
+      answer: statsSchema,
+      async handle(request) {
+        const { user_id, plan } = request.body;
+        const { id } = await subordinate(host, request.account, user_id);
+        const subscriptions = need(Subscriptions);
+        const grant = await subscriptions.grantSteps(id, plan, `bind:${request.id}`, request.account.name);
+        const failed = await host.store.atomic([
+          ...grant,
+          ...audited(request, 'subscription.grant', `user ${id}`, { plan }),
+          ...told(id, `An administrator gave the plan ${plan}.`, subscriptions.plan(plan)?.balance),
+        ]);
+        subscriptions.changed(id);
+        if (failed !== undefined) refuse(409, failed, 'The plan was not given: meanwhile something else has changed.');
+        return stats(id);
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/subscription/admin/cancel',
+      who: 'admin',
+      verified: true,
+      summary: 'Ends the subscription of an account now; its calls are paid by the balance from here on.',
+      tag: TAG,
+      body: cancelBody,
+      answer: statsSchema,
+      async handle(request) {
+        const { id, name } = await subordinate(host, request.account, request.body.user_id);
+        const along = [
+          ...audited(request, 'subscription.cancel', `user ${id}`),
+          ...told(id, 'An administrator cancelled the subscription.'),
+        ];
+        if (!(await need(Subscriptions).cancel(id, along))) {
+          refuse(404, 'subscription_not_found', `"${name}" has no subscription.`, { param: 'user_id' });
+        }
+        return stats(id);
+      },
+    }),
+  ];
+}
+
+type Use = Awaited<ReturnType<Subscriptions['use']>>;
+
+function shownWindow({ limit, used, remaining }: WindowUse) {
+  return { limit: unitsOf(limit), used: unitsOf(used), remaining: unitsOf(remaining) };
+}
+
+/** As decided, and beside it what a dashboard of this family may look for. */
+function shownStats(subscription: Subscription | undefined, plan: Plan | undefined, use: Use) {
+  const startsAt = secondsOf(subscription?.startsMs);
+  const expiresAt = secondsOf(subscription?.expiresMs);
+  const named = (['daily', 'weekly', 'monthly'] as const).map((name) => [name, use[name]] as const);
+  const windows = named.flatMap(([name, window]) =>
+    window === undefined ? [] : [[name, { ...shownWindow(window), resets_at: secondsOf(window.resetsMs) }]],
+  );
+  const others = named.map(([name, window]) => [
+    name,
+    window === undefined ? null : { ...shownWindow(window), reset_at: secondsOf(window.resetsMs) },
+  ]);
+  return {
+    plan: subscription?.plan ?? null,
+    plan_name: plan?.title ?? subscription?.plan ?? '',
+    status: subscription?.state ?? 'none',
+    starts_at: startsAt,
+    expires_at: expiresAt,
+    windows: Object.fromEntries(windows),
+    has_subscription: subscription?.state === 'active',
+    start_time: startsAt,
+    end_time: expiresAt,
+    ...Object.fromEntries(others),
+  };
+}
+
+function shownPlan(plan: Plan) {
+  const limit = (amount: bigint | undefined): number | null => (amount === undefined ? null : unitsOf(amount));
+  return {
+    id: plan.name,
+    title: plan.title,
+    price_amount: plan.priceCents === undefined ? null : plan.priceCents / 100,
+    duration_unit: 'day',
+    duration_value: plan.days,
+    enabled: true,
+    daily_amount: limit(plan.daily),
+    weekly_amount: limit(plan.weekly),
+    monthly_amount: limit(plan.monthly),
+    balance_amount: unitsOf(plan.balance),
+    includes_balance: plan.includesBalance,
+  };
+}
+
+function shownSubscription({ id, accountId, plan, startsMs, expiresMs, state }: Subscription, { monthly }: Use) {
+  return {
+    id,
+    user_id: accountId,
+    plan_id: plan,
+    amount_total: monthly === undefined ? 0 : unitsOf(monthly.limit),
+    amount_used: monthly === undefined ? 0 : unitsOf(monthly.used),
+    start_time: secondsOf(startsMs),
+    end_time: secondsOf(expiresMs),
+    next_reset_time: monthly === undefined ? 0 : secondsOf(monthly.resetsMs),
+    status: state,
+  };
+}

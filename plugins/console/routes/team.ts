@@ -1,0 +1,260 @@
+/** What the people here use, for administrators: how much, of what, since when, and how their budgets stand. */
+import { Departments } from '../../../core/contracts/departments.ts';
+import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
+import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
+import { type Answer, schema } from '../../../core/plugin.ts';
+import { refuseUnverified } from '../access.ts';
+import { budgetUse, monthOf } from '../records/department.ts';
+import { createNames } from '../records/names.ts';
+import {
+  branchOf,
+  granularityProperty,
+  rangeOf,
+  rangeProperties,
+  topProperty,
+  type UsageAsked,
+  type UsageRow,
+  usageFile,
+  usageFilter,
+  usageProperties,
+} from '../records/usage-range.ts';
+import { dearest, SUM_NAMES, shownSums, sumProperties } from '../records/usage-sums.ts';
+import { granularities, type TrendAsked, teamGroupings, trendProperties, usageTrend } from '../records/usage-trend.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { integer, list, object, text } from '../schemas.ts';
+import { secondsOf, unitsOf } from '../units.ts';
+
+const TAG = 'Team';
+const DAY_MS = 86_400_000;
+/** Members and models of one answer. */
+const MOST_ROWS = 10_000;
+
+const nullable = (description: string) => ({ type: ['integer', 'null'], description });
+
+const { token_id: _, channel: __, ...filters } = usageProperties;
+const teamSearch = schema<UsageAsked>({ type: 'object', properties: filters });
+
+/** The rows. */
+export function teamRoutes(tools: Tools): readonly ApiRoute[] {
+  const { host, need } = tools;
+  const sumsOf = (filter: UsageFilter, ...by: readonly UsageDimension[]): Promise<readonly UsageSum[]> =>
+    need(Records).sums(filter, by);
+
+  const departmentName = (id: number): string => host.find(Departments)?.get(id)?.name ?? '';
+
+  /** The answer, or the rows in it as a file. */
+  function answered(
+    { asked, session }: ConsoleRequest<unknown, UsageAsked>,
+    name: string,
+    columns: readonly string[],
+    rows: readonly UsageRow[],
+    json: unknown,
+  ): unknown | Answer {
+    if (asked.format === 'json') return json;
+    refuseUnverified(session, host.clock.now());
+    return usageFile(`team-${name}`, columns, rows);
+  }
+
+  const totalProperties = {
+    ...sumProperties,
+    active_members: { ...integer, description: 'People whose calls were served.' },
+    active_keys: integer,
+    active_models: integer,
+  };
+  const budgetProperties = {
+    department_id: integer,
+    name: text,
+    parent_id: nullable('The department above.'),
+    period: { enum: ['total', 'month'] },
+    period_start: nullable('Unix seconds.'),
+    period_end: nullable('Unix seconds.'),
+    budget: nullable('Quota units; null: there is no limit.'),
+    used: { ...integer, description: 'Of the budget, by its people and those below.' },
+    remaining: nullable('What calls that run have set aside is not in it.'),
+    percentage: { type: ['number', 'null'], description: 'How much of it is used.' },
+    spent: { ...integer, description: 'Within the range that was asked for.' },
+  };
+  const memberProperties = {
+    user_id: integer,
+    username: text,
+    display_name: text,
+    department_id: nullable('The department now.'),
+    department: text,
+    ...sumProperties,
+  };
+  const modelProperties = {
+    model: { ...text, description: 'Empty: calls that were refused before a channel was found.' },
+    ...sumProperties,
+  };
+
+  return [
+    route({
+      method: 'GET',
+      path: '/api/team/overview',
+      who: 'admin',
+      summary: 'What everybody used, in one look.',
+      tag: TAG,
+      search: teamSearch,
+      answer: object({
+        ...rangeProperties,
+        ...totalProperties,
+        today: object(sumProperties),
+        month: object(sumProperties),
+        departments: list({ department_id: integer, name: text, ...sumProperties }),
+      }),
+      async handle(request) {
+        const times = rangeOf(host.clock, request.asked);
+        const filter = usageFilter(tools, request.asked, times);
+        const nowMs = host.clock.now();
+        const since = async (fromMs: number) => shownSums(await sumsOf({ ...filter, fromMs, untilMs: nowMs + 1 }));
+        const members = await sumsOf(filter, 'account');
+        const active = (sums: readonly UsageSum[]): number => sums.filter(({ calls }) => calls > 0).length;
+        const total = {
+          ...shownSums(members),
+          active_members: active(members),
+          active_keys: active(await sumsOf(filter, 'key')),
+          active_models: active(await sumsOf(filter, 'model')),
+        };
+        const departments = dearest(await sumsOf(filter, 'department'), MOST_ROWS).map((sum) => ({
+          department_id: sum.departmentId,
+          name: departmentName(sum.departmentId),
+          ...shownSums([sum]),
+        }));
+        const today = await since(nowMs - (nowMs % DAY_MS));
+        const thisMonth = await since(monthOf(nowMs).startMs);
+        const rows = Object.entries({ ...times, ...total }).map(([name, value]) => ({ name, value }));
+        const json = { ...times, ...total, today, month: thisMonth, departments };
+        return answered(request, 'overview', ['name', 'value'], rows, json);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/team/cost-trend',
+      who: 'admin',
+      summary: 'What was used on every day, or in every hour, by whom or of what.',
+      tag: TAG,
+      search: schema<UsageAsked & TrendAsked>({
+        type: 'object',
+        properties: {
+          ...filters,
+          granularity: granularityProperty,
+          group_by: { enum: teamGroupings, default: 'department' },
+          top: topProperty,
+        },
+      }),
+      answer: object({
+        ...rangeProperties,
+        granularity: { enum: granularities },
+        group_by: { enum: teamGroupings },
+        items: list(trendProperties),
+      }),
+      async handle(request) {
+        const { granularity, group_by } = request.asked;
+        const times = rangeOf(host.clock, request.asked, granularity);
+        const items = await usageTrend(host, need(Records), usageFilter(tools, request.asked, times), request.asked);
+        const json = { ...times, granularity, group_by, items };
+        return answered(request, 'cost-trend', Object.keys(trendProperties), items, json);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/team/budgets',
+      who: 'admin',
+      summary: 'How the budgets of departments stand: in all, and in this calendar month (UTC).',
+      tag: TAG,
+      search: teamSearch,
+      answer: object({ ...rangeProperties, items: list(budgetProperties) }),
+      async handle(request) {
+        const { department_id: top, ...asked } = request.asked;
+        const times = rangeOf(host.clock, asked);
+        const departments = top === undefined ? need(Departments).all() : branchOf(tools, top);
+        const ids = departments.map(({ id }) => id);
+        const { startMs, endMs } = monthOf(host.clock.now());
+        const ledger = need(Ledger);
+        const totals = await ledger.balances('department', ids);
+        const months = await ledger.balances('department-month', ids, startMs);
+        const sums = await sumsOf(usageFilter(tools, asked, times), 'department');
+        const items = departments.flatMap(({ id, name, parentId, budget, monthlyBudget }): readonly UsageRow[] => {
+          const below = new Set(branchOf(tools, id).map((department) => department.id));
+          const spent = shownSums(sums.filter(({ departmentId }) => below.has(departmentId))).quota;
+          const row = (
+            period: string,
+            from: number | null,
+            to: number | null,
+            limit: bigint | undefined,
+            of?: Balance,
+          ) => ({
+            department_id: id,
+            name,
+            parent_id: parentId ?? null,
+            period,
+            period_start: from,
+            period_end: to,
+            ...standing(limit, of),
+            spent,
+          });
+          return [
+            ...(budget !== undefined || monthlyBudget === undefined
+              ? [row('total', null, null, budget, totals.get(id))]
+              : []),
+            ...(monthlyBudget !== undefined
+              ? [row('month', secondsOf(startMs), secondsOf(endMs), monthlyBudget, months.get(id))]
+              : []),
+          ];
+        });
+        return answered(request, 'budgets', Object.keys(budgetProperties), items, { ...times, items });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/team/members',
+      who: 'admin',
+      summary: 'What everybody used, by person; those that cost most come first.',
+      tag: TAG,
+      search: teamSearch,
+      answer: object({ ...rangeProperties, items: list(memberProperties) }),
+      async handle(request) {
+        const times = rangeOf(host.clock, request.asked);
+        const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'account'), MOST_ROWS);
+        const names = createNames(host);
+        const items = await Promise.all(
+          sums.map(async (sum) => {
+            const person = await names.person(sum.accountId);
+            const department = host.find(Departments)?.departmentOf(sum.accountId);
+            return {
+              user_id: sum.accountId,
+              username: person?.name ?? '',
+              display_name: person?.displayName ?? '',
+              department_id: department?.id ?? null,
+              department: department?.name ?? '',
+              ...shownSums([sum]),
+            };
+          }),
+        );
+        return answered(request, 'members', Object.keys(memberProperties), items, { ...times, items });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/team/models',
+      who: 'admin',
+      summary: 'What everybody used, by model; those that cost most come first.',
+      tag: TAG,
+      search: teamSearch,
+      answer: object({ ...rangeProperties, items: list(modelProperties) }),
+      async handle(request) {
+        const times = rangeOf(host.clock, request.asked);
+        const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'model'), MOST_ROWS);
+        const items = sums.map((sum) => ({ model: sum.model, ...shownSums([sum]) }));
+        return answered(request, 'models', ['model', ...SUM_NAMES], items, { ...times, items });
+      },
+    }),
+  ];
+}
+
+/** How a budget stands. `of`: its bucket, once a call was taken from it. */
+function standing(limit: bigint | undefined, of: Balance | undefined) {
+  if (limit === undefined) return { budget: null, used: unitsOf(of?.used ?? 0n), remaining: null, percentage: null };
+  const { limit: budget, used, remaining } = budgetUse(limit, of);
+  return { budget, used, remaining, percentage: limit === 0n ? 100 : Number(((of?.used ?? 0n) * 1_000n) / limit) / 10 };
+}

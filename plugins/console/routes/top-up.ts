@@ -1,0 +1,322 @@
+/** Top-up: what may be bought and how, payments that begin, and codes. */
+import qrcode from 'qrcode';
+import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
+import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
+import { refuse, schema } from '../../../core/plugin.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { boolean, integer, notLookedAt, text } from '../schemas.ts';
+import { unitsOf } from '../units.ts';
+
+const TAG = 'Top-up';
+
+/** Providers that take any amount, and those of their paths. */
+const FREE = ['epay', 'stripe', 'alipay'] as const;
+
+/** What people call those that have one way to pay. */
+const TITLES: Readonly<Record<string, string>> = { stripe: 'Stripe' };
+
+interface PayBody {
+  readonly amount: number;
+  readonly payment_method?: string;
+  readonly success_url?: string;
+  readonly cancel_url?: string;
+}
+
+/** What tools send along, and nobody but us decides. */
+const ignored = notLookedAt('price', 'money', 'quota', 'currency', 'top_up_code', 'pay_method_index');
+const urls = {
+  success_url: { ...text, maxLength: 2_000, description: 'A page of the console to come back to; not for wallets.' },
+  cancel_url: { ...text, maxLength: 2_000, description: 'Where to come back to unpaid.' },
+};
+const method = { payment_method: { ...text, maxLength: 50, description: 'The way to pay, of `pay_methods`.' } };
+const amount = { amount: { ...integer, minimum: 1, maximum: 1_000_000, description: 'Currency units.' } };
+
+const payBody = schema<PayBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['amount'],
+  properties: { ...amount, ...method, ...urls, ...ignored },
+});
+const productBody = schema<Omit<PayBody, 'amount'> & { readonly product_id: string }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['product_id'],
+  properties: { product_id: { ...text, maxLength: 200 }, ...method, ...urls, ...ignored },
+});
+const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; readonly plan_id?: string }>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    plan: { ...text, maxLength: 100, description: 'Its name.' },
+    plan_id: { ...text, maxLength: 100, description: 'The same.' },
+    ...method,
+    ...urls,
+    ...ignored,
+  },
+});
+
+const priceSchema = {
+  type: 'object',
+  required: ['price', 'currency'],
+  properties: { price: text, currency: text },
+};
+const info = {
+  type: 'object',
+  required: [
+    ...['enable_online_topup', 'enable_stripe_topup', 'enable_creem_topup', 'enable_alipay_topup'],
+    ...['enable_redemption', 'pay_methods', 'creem_products', 'prices', 'plan_prices', 'min_topup', 'max_topup'],
+    'amount_options',
+  ],
+  properties: {
+    enable_online_topup: { ...boolean, description: 'POST /api/user/pay' },
+    enable_stripe_topup: boolean,
+    enable_creem_topup: boolean,
+    enable_alipay_topup: boolean,
+    enable_waffo_topup: { const: false },
+    enable_waffo_pancake_topup: { const: false },
+    enable_redemption: boolean,
+    payment_compliance_confirmed: { const: true },
+    payment_compliance_terms_version: text,
+    pay_methods: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'type', 'provider'],
+        properties: { name: text, type: text, provider: text, color: text, min_topup: text },
+      },
+    },
+    waffo_pay_methods: { type: 'array', maxItems: 0 },
+    creem_products: { ...text, description: 'JSON: [{productId, name, price, currency, quota}]' },
+    prices: {
+      type: 'object',
+      description: 'By provider: what one unit costs.',
+      additionalProperties: priceSchema,
+    },
+    plan_prices: {
+      type: 'object',
+      description: 'By plan that is for sale, and by provider: what it costs.',
+      additionalProperties: { type: 'object', additionalProperties: priceSchema },
+    },
+    min_topup: integer,
+    max_topup: integer,
+    stripe_min_topup: integer,
+    alipay_min_topup: integer,
+    waffo_min_topup: integer,
+    waffo_pancake_min_topup: integer,
+    amount_options: { type: 'array', items: integer },
+    discount: { type: 'object', maxProperties: 0 },
+    topup_link: text,
+  },
+};
+
+/** The rows. */
+export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[] {
+  /** Begins a payment, as often as somebody may try to sign in. */
+  async function begin(
+    { account, body }: ConsoleRequest<Omit<PayBody, 'amount'>>,
+    provider: string,
+    item: { readonly units: number } | { readonly product: string } | { readonly plan: string },
+  ): Promise<{ readonly order: Order; readonly page: PaymentPage }> {
+    const payments = need(Payments);
+    await limiter.take('sign-in', `pay ${account.id}`);
+    const { payment_method: method, success_url: successUrl, cancel_url: cancelUrl } = body;
+    return payments.start({ account, provider, method, item, successUrl, cancelUrl });
+  }
+
+  const paying = {
+    method: 'POST',
+    who: 'member',
+    spelling: 'payment',
+    tag: TAG,
+  } as const;
+
+  const payments = FREE.map((provider) =>
+    route({
+      ...paying,
+      path: provider === 'epay' ? '/api/user/pay' : `/api/user/${provider}/pay`,
+      summary: `Buys quota with ${provider}.`,
+      body: payBody,
+      ...answerOf(provider),
+      async handle(request) {
+        return paid(provider, await begin(request, provider, { units: request.body.amount }));
+      },
+    }),
+  );
+
+  const quotes = ['', '/stripe', '/alipay'].map((place) =>
+    route({
+      ...paying,
+      path: `/api/user${place}/amount`,
+      summary: 'What so many currency units cost: `73.00`.',
+      body: schema<PayBody>({
+        type: 'object',
+        additionalProperties: false,
+        required: ['amount'],
+        properties: { ...amount, ...method, ...ignored },
+      }),
+      answer: text,
+      handle({ body }) {
+        const { providers, quote } = need(Payments);
+        const provider = place.slice(1) || FREE.find((name) => providers.includes(name));
+        return { data: quote(provider ?? 'epay', body.amount) };
+      },
+    }),
+  );
+
+  const plans = FREE.map((provider) =>
+    route({
+      ...paying,
+      path: `/api/subscription/${provider}/pay`,
+      summary: `Buys a plan with ${provider}.`,
+      body: planBody,
+      ...answerOf(provider),
+      async handle(request) {
+        const { plan, plan_id } = request.body;
+        const name = plan ?? plan_id ?? refuse(400, 'invalid_plan', 'Name a plan that is for sale.', { param: 'plan' });
+        return paid(provider, await begin(request, provider, { plan: name }));
+      },
+    }),
+  );
+
+  return [
+    ...payments,
+    ...quotes,
+    ...plans,
+    route({
+      ...paying,
+      path: '/api/user/creem/pay',
+      summary: 'Buys a product with creem.',
+      body: productBody,
+      answer: {
+        type: 'object',
+        required: ['checkout_url', 'order_id'],
+        properties: { checkout_url: text, order_id: text },
+      },
+      async handle(request) {
+        return paid('creem', await begin(request, 'creem', { product: request.body.product_id }));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/topup/info',
+      who: 'member',
+      summary: 'What may be bought, and how.',
+      tag: TAG,
+      answer: info,
+      handle() {
+        const { offer, planPrices } = need(Payments);
+        const plans = host.find(Subscriptions)?.plans ?? [];
+        const prices = plans.map(({ name }) => [name, planPrices(name)] as const);
+        return {
+          ...infoOf(offer),
+          plan_prices: Object.fromEntries(prices.filter(([, each]) => Object.keys(each).length > 0)),
+        };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/user/topup',
+      who: 'member',
+      summary: 'Redeems a code; the quota units it gave.',
+      tag: TAG,
+      body: schema<{ readonly key: string }>({
+        type: 'object',
+        additionalProperties: false,
+        required: ['key'],
+        properties: { key: { ...text, minLength: 1, maxLength: 100 } },
+      }),
+      answer: integer,
+      async handle({ account, actor, body }) {
+        const { codes } = need(Payments);
+        await limiter.take('sign-in', `redeem ${account.id}`);
+        return unitsOf(await codes.redeem(account, body.key, actor));
+      },
+    }),
+  ];
+}
+
+/** Where to pay, in the words of each provider's path. */
+async function paid(
+  provider: string,
+  { order: { tradeNo }, page }: { readonly order: Order; readonly page: PaymentPage },
+): Promise<{ readonly data: unknown; readonly url?: string }> {
+  switch (page.kind) {
+    case 'form':
+      return { data: page.fields, url: page.url };
+    case 'code':
+      return { data: { pay_url: page.content, pay_qr: await pictureOf(page.content), order_id: tradeNo } };
+    case 'link':
+      return provider === 'creem'
+        ? { data: { checkout_url: page.url, order_id: tradeNo } }
+        : { data: { pay_link: page.url, order_id: tradeNo } };
+  }
+}
+
+/** A code for cameras, as an address that an image takes. */
+async function pictureOf(content: string): Promise<string> {
+  const svg = await qrcode.toString(content, { type: 'svg' });
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+}
+
+/** What a row answers that begins a payment. */
+function answerOf(provider: (typeof FREE)[number]): Pick<ApiRoute, 'answer' | 'leadsTo'> {
+  if (provider === 'epay') {
+    const description = 'The fields of a form that the browser posts to `url`.';
+    return { answer: { type: 'object', description, additionalProperties: text }, leadsTo: true };
+  }
+  const properties = {
+    pay_link: { ...text, description: 'The page where it is paid.' },
+    ...(provider === 'alipay' && {
+      pay_url: { ...text, description: 'In its place, what to show as a QR code.' },
+      pay_qr: { ...text, description: 'The same as a picture: a data address of SVG.' },
+    }),
+    order_id: text,
+  };
+  return { answer: { type: 'object', required: ['order_id'], properties } };
+}
+
+function infoOf({ providers, smallest, largest, amounts }: PaymentOffer): object {
+  const has = (name: string): boolean => providers.some((provider) => provider.name === name);
+  const creem = providers.find(({ name }) => name === 'creem');
+  // Tools tell ways to pay apart by their type, and take what is at POST /api/user/pay for the usual one.
+  const methods = [...providers]
+    .sort((a, b) => Number(b.name === 'epay') - Number(a.name === 'epay'))
+    .flatMap(({ name, price, methods }) => {
+      if (price === undefined) return [];
+      const ways = methods.length > 0 ? methods : [{ type: name, name: TITLES[name] ?? name }];
+      return ways.map((way) => ({ ...way, provider: name, color: '', min_topup: String(smallest) }));
+    })
+    .filter(({ type }, i, all) => all.findIndex((way) => way.type === type) === i);
+  return {
+    enable_online_topup: has('epay'),
+    enable_stripe_topup: has('stripe'),
+    enable_creem_topup: has('creem'),
+    enable_alipay_topup: has('alipay'),
+    enable_waffo_topup: false,
+    enable_waffo_pancake_topup: false,
+    enable_redemption: true,
+    payment_compliance_confirmed: true,
+    payment_compliance_terms_version: '',
+    pay_methods: methods,
+    waffo_pay_methods: [],
+    creem_products: JSON.stringify(
+      (creem?.products ?? []).map(({ id, name, price, currency, quota }) => ({
+        productId: id,
+        name,
+        price: Number(price),
+        currency,
+        quota,
+      })),
+    ),
+    prices: Object.fromEntries(providers.flatMap(({ name, price }) => (price === undefined ? [] : [[name, price]]))),
+    min_topup: smallest,
+    max_topup: largest,
+    stripe_min_topup: smallest,
+    alipay_min_topup: smallest,
+    waffo_min_topup: smallest,
+    waffo_pancake_min_topup: smallest,
+    amount_options: amounts.filter((units) => units >= smallest && units <= largest),
+    discount: {},
+    topup_link: '',
+  };
+}

@@ -1,0 +1,117 @@
+/** How somebody else's account signs in, for administrators: second factors, bindings, sessions. */
+import { Accounts } from '../../../core/contracts/accounts.ts';
+import { Audit } from '../../../core/contracts/audit.ts';
+import { OAuth } from '../../../core/contracts/oauth.ts';
+import { SecondFactors } from '../../../core/contracts/second-factors.ts';
+import { type Session, Sessions } from '../../../core/contracts/sessions.ts';
+import { refuse } from '../../../core/plugin.ts';
+import { sessionProperties, shownSession } from '../records/session.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { integer, nothing } from '../schemas.ts';
+import { subordinate } from '../subordinate.ts';
+
+const TAG = 'Users';
+
+const theirSession = { id: integer, ...sessionProperties };
+
+/** The rows. */
+export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+  const theirs = ({ account, params }: ConsoleRequest) => subordinate(host, account, idOf(params.id));
+
+  async function reset(request: ConsoleRequest, what: 'totp' | 'passkey'): Promise<void> {
+    const { id } = await theirs(request);
+    const action = what === 'totp' ? 'two-factor.reset' : 'passkey.reset';
+    await need(SecondFactors).reset(id, what, audited(request, action, `user ${id}`));
+  }
+
+  async function endSessions(request: ConsoleRequest, which: (session: Session) => boolean): Promise<number> {
+    const { id } = await theirs(request);
+    const sessions = need(Sessions);
+    let ended = 0;
+    for (const session of (await sessions.list(id)).filter(which)) {
+      if (await sessions.end(id, session.id)) ended++;
+    }
+    if (ended > 0) {
+      const event = { actor: request.actor, action: 'session.end', object: `user ${id}`, facts: { ended } };
+      await host.find(Audit)?.note(event);
+    }
+    return ended;
+  }
+
+  return [
+    route({
+      method: 'DELETE',
+      path: '/api/user/:id/2fa',
+      who: 'admin',
+      verified: true,
+      summary: 'Takes the authenticator and the backup codes of somebody away who lost them; ends their sessions.',
+      tag: TAG,
+      answer: nothing,
+      handle: (request) => reset(request, 'totp'),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/:id/reset_passkey',
+      who: 'admin',
+      verified: true,
+      summary: 'Takes the passkey of somebody away who lost it; ends their sessions.',
+      tag: TAG,
+      answer: nothing,
+      handle: (request) => reset(request, 'passkey'),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/:id/bindings/:type',
+      who: 'admin',
+      summary: 'Takes a way to sign in away: `email`, or the name of a provider.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const { id, email } = await theirs(request);
+        const { type = '' } = request.params;
+        const along = audited(request, 'user.unbind', `user ${id}`, { provider: type });
+        if (type === 'email' ? email === undefined : !(await need(OAuth).unbind(id, type, { along }))) {
+          refuse(404, 'binding_not_found', 'The account has no such binding.', { param: 'type' });
+        }
+        if (type === 'email') await host.use(Accounts).change(id, { email: null }, along);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/:id/sessions',
+      who: 'admin',
+      summary: 'Where somebody is signed in.',
+      tag: TAG,
+      answer: {
+        type: 'array',
+        items: { type: 'object', required: Object.keys(theirSession), properties: theirSession },
+      },
+      async handle(request) {
+        const { id } = await theirs(request);
+        return (await need(Sessions).list(id)).map((session) => ({ id: session.id, ...shownSession(session) }));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/:id/sessions',
+      who: 'admin',
+      summary: 'Signs somebody out everywhere; how many sessions that ended.',
+      tag: TAG,
+      answer: integer,
+      handle: (request) => endSessions(request, () => true),
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/:id/sessions/:session',
+      who: 'admin',
+      summary: 'Signs somebody out in one place.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const wanted = idOf(request.params.session);
+        if ((await endSessions(request, ({ id }) => id === wanted)) > 0) return;
+        refuse(404, 'session_not_found', 'There is no such session.', { param: 'session' });
+      },
+    }),
+  ];
+}

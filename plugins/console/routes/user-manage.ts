@@ -1,0 +1,152 @@
+/** `POST /api/user/manage`: an account enabled or disabled, deleted, its role, its quota. */
+import { Accounts, type Person, type Role } from '../../../core/contracts/accounts.ts';
+import { Ledger } from '../../../core/contracts/ledger.ts';
+import { Records } from '../../../core/contracts/records.ts';
+import { type JsonObject, refuse, type Step, schema } from '../../../core/plugin.ts';
+import { refuseUnverified, roleNumber } from '../access.ts';
+import { quotaOf } from '../records/key.ts';
+import { statusOf } from '../records/user.ts';
+import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
+import { idNumber } from '../schemas.ts';
+import { personWith, removeAccount, subordinate } from '../subordinate.ts';
+import { MOST_UNITS, microOf, unitsOf } from '../units.ts';
+
+type Action = 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
+
+interface Manage {
+  readonly id: number;
+  readonly action: Action;
+  readonly value?: number;
+  readonly mode?: 'add' | 'subtract' | 'override';
+  readonly reason?: string;
+}
+
+const manage = schema<Manage>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'action'],
+  properties: {
+    id: idNumber,
+    action: {
+      enum: ['enable', 'disable', 'delete', 'promote', 'demote', 'add_quota'],
+      description: 'Role and quota need a check by a second factor; only root changes roles.',
+    },
+    value: { description: 'For add_quota, in quota units.', type: 'integer', minimum: 0, maximum: MOST_UNITS },
+    mode: {
+      enum: ['add', 'subtract', 'override'],
+      description: 'For add_quota: more, less (never below nothing), or exactly so much left. Left out: add.',
+    },
+    reason: { description: 'Why; for the audit log.', type: 'string', maxLength: 200 },
+  },
+});
+
+/** The rows. */
+export function userManageRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+  const accounts = host.use(Accounts);
+
+  function told(request: ConsoleRequest<Manage>, action: string, id: number, facts: JsonObject = {}): readonly Step[] {
+    const { reason = '' } = request.body;
+    return audited(request, action, `user ${id}`, { ...facts, ...(reason !== '' && { reason }) });
+  }
+
+  async function enable(request: ConsoleRequest<Manage>, { id, role }: Person, enabled: boolean): Promise<void> {
+    if (role === 'root' && !enabled) refuse(403, 'root_protected', 'Root cannot be disabled.');
+    // Ends its sessions with it.
+    await accounts.change(id, { enabled }, told(request, enabled ? 'user.enable' : 'user.disable', id));
+  }
+
+  async function setRole(request: ConsoleRequest<Manage>, { id, name, role }: Person, to: Role): Promise<void> {
+    if (request.account.role !== 'root') refuse(403, 'role_insufficient', 'Only root changes roles.');
+    if (role === 'root') refuse(403, 'root_protected', 'The role of root cannot be changed.');
+    refuseUnverified(request.session, host.clock.now());
+    if (role === to) refuse(409, 'role_unchanged', `"${name}" has this role already.`);
+    await accounts.change(id, { role: to }, told(request, 'user.role', id, { from: role, to }));
+  }
+
+  async function setQuota(request: ConsoleRequest<Manage>, { id, name }: Person): Promise<void> {
+    refuseUnverified(request.session, host.clock.now());
+    const { value, mode = 'add' } = request.body;
+    const ledger = need(Ledger);
+    if (value === undefined || (value === 0 && mode !== 'override')) {
+      return refuse(400, 'invalid_amount', 'How much? `value` is a whole number of quota units above zero.', {
+        param: 'value',
+      });
+    }
+    const amount = microOf(value);
+    const layer = { kind: 'account', owner: id } as const;
+    const ref = `manage:${request.id}`;
+    const actor = request.account.name;
+    const audit = (facts: JsonObject): readonly Step[] => told(request, 'user.quota', id, { mode, value, ...facts });
+    const event = (moved: bigint, text: string): readonly Step[] =>
+      host.find(Records)?.eventSteps({ accountId: id, kind: 'manage', amount: moved, text, ip: '' }) ?? [];
+
+    if (mode === 'add') {
+      await ledger.credit(layer, amount, ref, actor, [
+        ...audit({}),
+        ...event(amount, `An administrator gave ${value} quota.`),
+      ]);
+    } else if (mode === 'subtract') {
+      const taken = await ledger.deduct(id, amount, ref, actor, audit({}));
+      const steps = event(-taken, `An administrator took ${unitsOf(taken)} quota.`);
+      if (taken > 0n && steps.length > 0) await host.store.atomic(steps);
+    } else {
+      const balance = await ledger.balance(layer);
+      if (balance?.unlimited === true) {
+        refuse(409, 'unlimited', `"${name}" may use as much as it likes: there is no balance that could be set.`);
+      }
+      const debt = await ledger.debt(id);
+      if (debt > 0n) {
+        refuse(409, 'in_debt', `"${name}" owes ${unitsOf(debt)} quota: give it that first (mode add).`);
+      }
+      await ledger.setAvailable(layer, amount, actor, [
+        ...audit({ was: quotaOf(balance).remain }),
+        ...event(0n, `An administrator set the balance to ${value} quota.`),
+      ]);
+    }
+  }
+
+  async function run(request: ConsoleRequest<Manage>, person: Person): Promise<void> {
+    switch (request.body.action) {
+      case 'enable':
+        return enable(request, person, true);
+      case 'disable':
+        return enable(request, person, false);
+      case 'promote':
+        return setRole(request, person, 'admin');
+      case 'demote':
+        return setRole(request, person, 'member');
+      case 'add_quota':
+        return setQuota(request, person);
+      case 'delete':
+        if (person.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        return removeAccount(host, person.id, told(request, 'user.delete', person.id, { username: person.name }));
+    }
+  }
+
+  return [
+    route({
+      method: 'POST',
+      path: '/api/user/manage',
+      who: 'admin',
+      summary: 'Enables, disables or deletes an account, changes its role or its quota.',
+      tag: 'Users',
+      body: manage,
+      answer: {
+        type: 'object',
+        required: ['role', 'status', 'quota'],
+        properties: {
+          role: { enum: [1, 10, 100] },
+          status: { enum: [1, 2] },
+          quota: { description: 'What is left now, in quota units.', type: 'integer' },
+        },
+      },
+      async handle(request) {
+        const { id } = request.body;
+        await run(request, await subordinate(host, request.account, id));
+        const person = await personWith(host, id);
+        const balance = await host.find(Ledger)?.balance({ kind: 'account', owner: id });
+        return { role: roleNumber(person.role), status: statusOf(person), quota: quotaOf(balance).remain };
+      },
+    }),
+  ];
+}

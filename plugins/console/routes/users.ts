@@ -1,0 +1,301 @@
+/** The accounts of others, for administrators: `/api/user/`, and what hangs on one. */
+import { type AccountChanges, Accounts, type Person } from '../../../core/contracts/accounts.ts';
+import { Departments } from '../../../core/contracts/departments.ts';
+import { Ledger } from '../../../core/contracts/ledger.ts';
+import { OAuth } from '../../../core/contracts/oauth.ts';
+import { SecondFactors } from '../../../core/contracts/second-factors.ts';
+import { Sessions } from '../../../core/contracts/sessions.ts';
+import { GatewayError, readName, refuse, schema } from '../../../core/plugin.ts';
+import { outranks, refuseUnverified, roleNumber } from '../access.ts';
+import { inTheirWords } from '../envelope.ts';
+import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { differences, PERSON_WORDS } from '../records/person.ts';
+import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
+import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
+import { boolean, idNumber, integer, nothing, text } from '../schemas.ts';
+import { personWith, removeAccount, subordinate } from '../subordinate.ts';
+import { unitsOf } from '../units.ts';
+import { userAccessRoutes } from './user-access.ts';
+import { userManageRoutes } from './user-manage.ts';
+
+const TAG = 'Users';
+
+interface UserQuery extends PageSearch {
+  readonly keyword?: string;
+  readonly group?: string;
+  readonly role?: number;
+  readonly status?: number;
+  readonly department_id?: number;
+}
+
+/** A department with more people than this is no filter. */
+const MOST_AMONG = 10_000;
+
+const userQuery = pageSearch<UserQuery>({
+  keyword: { description: 'Part of a name or an e-mail address, or an id.', type: 'string', maxLength: 200 },
+  group: { type: 'string', maxLength: 64 },
+  role: { description: '1 members, 10 administrators, 100 root.', type: 'integer', enum: [1, 10, 100] },
+  status: { description: '1 enabled, 2 disabled, -1 deleted.', type: 'integer', enum: [1, 2, -1] },
+  department_id: { description: 'People of that department and of those below it.', ...idNumber },
+});
+
+const username = { type: 'string', minLength: 1, maxLength: 64 };
+const displayName = { description: 'Empty: as it is.', type: 'string', maxLength: 64 };
+const group = {
+  description: "A word of the operator's for this kind of account.",
+  type: 'string',
+  pattern: '^[\\w.-]{1,64}$',
+};
+const remark = { description: 'Never shown to the person.', type: 'string', maxLength: 255 };
+
+const newUser = schema<{
+  readonly username: string;
+  readonly password: string;
+  readonly display_name?: string;
+  readonly role?: number;
+  readonly email?: string;
+  readonly group?: string;
+  readonly remark?: string;
+}>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['username', 'password'],
+  properties: {
+    username,
+    password: { type: 'string', minLength: 1, maxLength: 1_024 },
+    display_name: displayName,
+    role: { description: '1 member, 10 administrator; always below your own.', enum: [1, 10] },
+    email: { description: 'It counts as proven.', type: 'string', maxLength: 254 },
+    group,
+    remark,
+  },
+});
+
+const changedUser = schema<{
+  readonly id: number;
+  readonly username?: string;
+  readonly display_name?: string;
+  readonly password?: string;
+  readonly email?: string | null;
+  readonly group?: string;
+  readonly remark?: string;
+}>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['id'],
+  properties: {
+    id: idNumber,
+    username,
+    display_name: displayName,
+    password: { description: 'Empty: as it is. Needs a check by a second factor.', type: 'string', maxLength: 1_024 },
+    email: {
+      description: 'It counts as proven; empty: none. Needs a check by a second factor.',
+      type: ['string', 'null'],
+      maxLength: 254,
+    },
+    group,
+    remark,
+  },
+});
+
+const detail = {
+  type: 'object',
+  required: [...userSchema.required, 'two_factor', 'passkey', 'bindings', 'debt'],
+  properties: {
+    ...userProperties,
+    two_factor: boolean,
+    passkey: boolean,
+    bindings: { description: 'The providers it can sign in with.', type: 'array', items: text },
+    debt: { ...integer, description: 'What it owes, in quota units: its calls are refused while it does.' },
+  },
+};
+
+/** The rows. */
+export function userRoutes(tools: Tools): readonly ApiRoute[] {
+  const { host, need, audited } = tools;
+  const accounts = host.use(Accounts);
+
+  async function page({ asked }: ConsoleRequest<unknown, UserQuery>) {
+    const at = pageOf(asked);
+    const { keyword, group: wantedGroup, role: roleWanted, status, department_id: department } = asked;
+    const role = roleWanted === undefined ? undefined : roleOf(roleWanted);
+    const among = department === undefined ? undefined : peopleOf(department);
+    const { total, items } = await accounts.search({
+      ...(keyword !== undefined && { text: keyword }),
+      ...(wantedGroup !== undefined && { group: wantedGroup }),
+      ...(role !== undefined && { role }),
+      ...((status === 1 || status === 2) && { enabled: status === 1 }),
+      ...(status === -1 && { deleted: true }),
+      ...(among !== undefined && { among }),
+      offset: at.offset,
+      limit: at.pageSize,
+    });
+    return pageAnswer(at, total, await shownUsers(host, items));
+  }
+
+  /** Who is in a department or below it. */
+  function peopleOf(id: number): readonly number[] {
+    const departments = need(Departments);
+    const param = 'department_id';
+    const top = departments.get(id) ?? refuse(404, 'department_not_found', `There is no department ${id}.`, { param });
+    const people = [top, ...departments.below(id)].flatMap((each) => departments.members(each.id));
+    if (people.length > MOST_AMONG) {
+      refuse(400, 'filter_too_wide', `More than ${MOST_AMONG} people are in it: ask for a department below.`, {
+        param,
+      });
+    }
+    return people;
+  }
+
+  async function shown(person: Person) {
+    const [user] = await shownUsers(host, [person]);
+    return user;
+  }
+
+  return [
+    route<unknown, UserQuery>({
+      method: 'GET',
+      path: '/api/user/',
+      alsoAt: ['/api/user'],
+      who: 'admin',
+      summary: 'All accounts, newest first.',
+      tag: TAG,
+      search: userQuery,
+      answer: pageSchema(userSchema),
+      handle: page,
+    }),
+    route<unknown, UserQuery>({
+      method: 'GET',
+      path: '/api/user/search',
+      who: 'admin',
+      summary: 'The accounts that fit.',
+      tag: TAG,
+      search: userQuery,
+      answer: pageSchema(userSchema),
+      handle: page,
+    }),
+    route({
+      method: 'GET',
+      path: '/api/user/:id',
+      who: 'admin',
+      summary: 'One account, with how it can sign in.',
+      tag: TAG,
+      answer: detail,
+      async handle({ params }) {
+        const person = await personWith(host, idOf(params.id));
+        const factors = await host.find(SecondFactors)?.status(person.id);
+        const bindings = (await host.find(OAuth)?.bindings(person.id)) ?? [];
+        return {
+          ...(await shown(person)),
+          two_factor: factors?.totp ?? false,
+          passkey: factors?.passkey !== undefined,
+          bindings: bindings.map(({ provider }) => provider),
+          debt: unitsOf((await host.find(Ledger)?.debt(person.id)) ?? 0n),
+        };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/user/',
+      alsoAt: ['/api/user'],
+      who: 'admin',
+      summary: 'Makes an account. An administrator is made by root only, with a check by a second factor.',
+      tag: TAG,
+      body: newUser,
+      answer: userSchema,
+      async handle(request) {
+        const { body, account, session } = request;
+        const role = roleOf(body.role ?? roleNumber('member')) ?? 'member';
+        if (!outranks(account.role, role)) refuse(403, 'role_insufficient', 'Only root makes administrators.');
+        if (role !== 'member') refuseUnverified(session, host.clock.now());
+        const named = displayNameOf(body.display_name);
+        const made = await inTheirWords(
+          PERSON_WORDS,
+          accounts.create(
+            {
+              name: body.username,
+              role,
+              password: body.password,
+              ...(named !== undefined && { displayName: named }),
+              ...(body.email && { email: body.email }),
+            },
+            (id) => audited(request, 'user.create', `user ${id}`, { username: body.username, role }),
+          ),
+        );
+        const { group: inGroup, remark: noted } = body;
+        const more = {
+          ...(inGroup !== undefined && { group: inGroup }),
+          ...(noted !== undefined && { remark: noted }),
+        };
+        if (Object.keys(more).length > 0) await accounts.change(made.id, more);
+        return shown(await personWith(host, made.id));
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/api/user/',
+      alsoAt: ['/api/user'],
+      who: 'admin',
+      summary: 'Changes an account; what is absent stays. Role, status and quota are changed by POST /api/user/manage.',
+      tag: TAG,
+      body: changedUser,
+      answer: userSchema,
+      async handle(request) {
+        const { body, account, session } = request;
+        const person = await subordinate(host, account, body.id);
+        const named = displayNameOf(body.display_name);
+        const changes: AccountChanges = {
+          ...(body.username !== undefined && { name: body.username }),
+          ...(named !== undefined && { displayName: named }),
+          ...(body.email !== undefined && { email: body.email || null }),
+          ...(body.group !== undefined && { group: body.group }),
+          ...(body.remark !== undefined && { remark: body.remark }),
+        };
+        const facts = differences(person, changes);
+        // Whoever can set one of these can become that person.
+        if (body.password || 'email' in facts) refuseUnverified(session, host.clock.now());
+        if (body.password) await setPassword(request, person.id, body.password);
+        if (Object.keys(facts).length === 0) return shown(person);
+        const along = audited(request, 'user.change', `user ${person.id}`, facts);
+        return shown(await inTheirWords(PERSON_WORDS, accounts.change(person.id, changes, along)));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/user/:id',
+      who: 'admin',
+      summary:
+        'Ends an account for good, with its keys and sessions. Its name stays taken, its money stays in the books.',
+      tag: TAG,
+      answer: nothing,
+      async handle(request) {
+        const { id, name, role } = await subordinate(host, request.account, idOf(request.params.id));
+        if (role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        await removeAccount(host, id, audited(request, 'user.delete', `user ${id}`, { username: name }));
+      },
+    }),
+    ...userManageRoutes(tools),
+    ...userAccessRoutes(tools),
+  ];
+
+  /** Whoever is signed in with the old one is so no longer. */
+  function setPassword(request: ConsoleRequest, id: number, password: string): Promise<void> {
+    const sessions = need(Sessions);
+    const except = request.account.id === id ? request.session?.id : undefined;
+    return accounts.setPassword(id, password, [
+      ...sessions.endSteps(id, except),
+      ...audited(request, 'user.password', `user ${id}`),
+    ]);
+  }
+}
+
+/** A name to show, where one is given. */
+function displayNameOf(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  try {
+    return readName(text);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return refuse(error.status, error.code, error.message, { param: 'display_name' });
+  }
+}

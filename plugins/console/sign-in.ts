@@ -1,0 +1,121 @@
+/** Signing in, whatever proved who it is: the second step where there is one, then a session and its cookie. */
+import { type Account, Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import { Records } from '../../core/contracts/records.ts';
+import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
+import type { Site } from '../../core/contracts/site.ts';
+import { type Answer, type Host, refuse } from '../../core/plugin.ts';
+import { roleNumber } from './access.ts';
+import type { Cookies } from './cookies.ts';
+import { done } from './envelope.ts';
+import type { ConsoleRequest, Tools } from './route.ts';
+import { secondsOf } from './units.ts';
+
+/** Completes sign-ins. */
+export interface SignIn {
+  /**
+   * The answer to whoever has proven to be `account`. `method`: `password`, `passkey`, or the OAuth provider. A passkey is proof enough;
+   * after everything else the second factor is asked for where there is one (`require_2fa`). Refuses (403) a disabled account.
+   */
+  complete(request: ConsoleRequest, account: Account, method: string): Promise<Answer>;
+  /** The second step: a code, with the ticket of the first in the body or in the cookie. Refuses (401) where the ticket is no good. */
+  second(request: ConsoleRequest, code: string, ticket: string | undefined): Promise<Answer>;
+  /** Notes in the audit that somebody could not prove to be `account`, whom they named; undefined: nobody that exists. */
+  failed(request: ConsoleRequest, account: Account | undefined, method: string): Promise<void>;
+}
+
+/** How long the second step may take. */
+const SECOND_STEP_MS = 5 * 60_000;
+
+/** Makes it. */
+export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: Tools['audited']): SignIn {
+  const accounts = host.use(Accounts);
+  const sessions = host.use(Sessions);
+  const tickets = host.use(Tickets);
+
+  async function open(request: ConsoleRequest, account: Account, method: string): Promise<Answer> {
+    const { ip, headers, session: before } = request;
+    const actor = { accountId: account.id, name: account.name, ip };
+    const text = `Signed in (${method}).`;
+    const { secret } = await sessions.open(
+      { accountId: account.id, method, ip, userAgent: headers['user-agent'] ?? '' },
+      [
+        ...audited({ actor }, 'sign-in.ok', `user ${account.id}`, { method }),
+        ...(host.find(Records)?.eventSteps({ accountId: account.id, kind: 'login', amount: 0n, text, ip }) ?? []),
+      ],
+    );
+    // The cookie of the one before is overwritten: nobody could end it any more.
+    if (before !== undefined) await sessions.end(before.accountId, before.id);
+    const person = await accounts.person(account.id);
+    return done(
+      {
+        id: account.id,
+        username: account.name,
+        display_name: person?.displayName ?? account.name,
+        role: roleNumber(account.role),
+        status: 1,
+        group: person?.group ?? 'default',
+      },
+      { cookies: [cookies.set('session', secret, site.session.longestMs), cookies.clear('flow')] },
+    );
+  }
+
+  async function askForCode(account: Account, method: string): Promise<Answer> {
+    const token = await tickets.issue('sign-in', { accountId: account.id, data: { method }, forMs: SECOND_STEP_MS });
+    return done(
+      {
+        require_2fa: true,
+        flow_token: token,
+        expires_at: secondsOf(host.clock.now() + SECOND_STEP_MS),
+      },
+      {
+        message: 'Enter the code of your authenticator, or a backup code.',
+        cookies: [cookies.set('flow', token, SECOND_STEP_MS)],
+      },
+    );
+  }
+
+  const expired = (): never =>
+    refuse(
+      401,
+      'sign_in_expired',
+      'This sign-in has expired, or was tried too often. Begin again: POST /api/user/login.',
+    );
+
+  async function failed(request: ConsoleRequest, account: Account | undefined, method: string): Promise<void> {
+    await host.find(Audit)?.note({
+      actor: { accountId: undefined, name: '', ip: request.ip },
+      action: 'sign-in.failed',
+      // What was typed is not kept: it may be a password in the wrong field.
+      object: account === undefined ? '' : `user ${account.id}`,
+      facts: { method },
+    });
+  }
+
+  return {
+    async complete(request, account, method) {
+      if (!account.enabled) refuse(403, 'account_disabled', 'This account is disabled.');
+      const factors = method === 'passkey' ? undefined : await host.find(SecondFactors)?.status(account.id);
+      return factors?.totp === true ? askForCode(account, method) : open(request, account, method);
+    },
+
+    async second(request, code, ticket) {
+      const secret = ticket ?? cookies.read(request.headers, 'flow') ?? expired();
+      const pending = (await tickets.look('sign-in', secret)) ?? expired();
+      const account = (await accounts.find(pending.accountId ?? -1)) ?? expired();
+      const factors = host.find(SecondFactors) ?? expired();
+      try {
+        await factors.check(account.id, code);
+      } catch (error) {
+        await failed(request, account, 'code');
+        throw error;
+      }
+      // Of two right codes at the same moment one opens a session.
+      if ((await tickets.take('sign-in', secret)) === undefined) expired();
+      return open(request, account, String(pending.data.method));
+    },
+
+    failed,
+  };
+}

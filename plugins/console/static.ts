@@ -1,0 +1,138 @@
+/** The console's files: read once, served by exact name; every other address below `/console` is a page of it. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+import { type Answer, type ApiRequest, answer, type Route } from '../../core/plugin.ts';
+
+/** Where `npm start` builds it. */
+export const DIST = resolve(import.meta.dirname, '../../console/dist');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+const CODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+const NONCE = '%NONCE%';
+
+interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** By coding. */
+  readonly compressed: Readonly<Record<string, Buffer>>;
+}
+interface Files {
+  readonly byName: ReadonlyMap<string, StaticFile>;
+  /** Undefined where the console is not built. */
+  readonly index: string | undefined;
+}
+
+/** The routes. Files are read with the first request: `turnpike check` and commands need none. */
+export function staticRoutes(dist: string): readonly Route[] {
+  let files: Files | undefined;
+  const serve = (request: ApiRequest): Answer => {
+    files ??= readFiles(dist);
+    return answerFor(request, files);
+  };
+  const at = (path: string, handle: (request: ApiRequest) => Answer): Route => ({
+    method: 'GET',
+    path,
+    access: 'public',
+    takes: 'none',
+    handle,
+  });
+  return [
+    // Relative, so that a proxy may put the gateway below a path of its own.
+    at('/', () => answer(302, undefined, { location: 'console/' })),
+    at('/login', () => answer(302, undefined, { location: 'console/' })),
+    at('/console', ({ query }) => answer(302, undefined, { location: `console/${query.size > 0 ? `?${query}` : ''}` })),
+    at('/console/', serve),
+    at('/console/:path*', serve),
+  ];
+}
+
+function answerFor({ path, headers }: ApiRequest, { byName, index }: Files): Answer {
+  const name = path.slice('/console/'.length);
+  const file = byName.get(name);
+  if (file !== undefined) return answerFile(name, file, headers['accept-encoding'] ?? '');
+  // A file of a build that is gone: a page in its place would be taken for a script.
+  if (name.startsWith('assets/') || /\.[^/]*$/.test(name)) return plain(404, 'There is no such file.');
+  if (index === undefined) return plain(503, 'The console is not built: run `npm run build:console`, or `npm start`.');
+  return answerPage(name, index);
+}
+
+function plain(status: number, text: string): Answer {
+  return answer(status, `${text}\n`, { 'content-type': 'text/plain; charset=utf-8' });
+}
+
+function answerFile(name: string, { type, bytes, compressed }: StaticFile, accepted: string): Answer {
+  const coding = CODINGS.find(
+    ([each]) =>
+      compressed[each] !== undefined &&
+      new RegExp(`(^|[\\s,])${each}\\s*(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))(;|,|$)`).test(accepted),
+  )?.[0];
+  return answer(200, coding === undefined ? bytes : compressed[coding], {
+    'content-type': type,
+    // Files below `assets` have their content in their name.
+    'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    vary: 'accept-encoding',
+    ...(coding !== undefined && { 'content-encoding': coding }),
+  });
+}
+
+/**
+ * The page. Its files are named relative to `/console/`, wherever a proxy put that: a page further down says how far up that is.
+ * Styles that are made while it runs carry the nonce of this one answer.
+ */
+function answerPage(name: string, index: string): Answer {
+  const nonce = randomBytes(16).toString('base64');
+  const up = '../'.repeat(name.split('/').length - 1) || './';
+  const html = index.replace('<base href="./" />', `<base href="${up}" />`).replaceAll(NONCE, nonce);
+  return answer(200, html, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache, no-store',
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'self' 'nonce-${nonce}'`,
+      "img-src 'self' data: blob:",
+      "media-src 'self' data: blob:",
+      "font-src 'self'",
+      "connect-src 'self'",
+      "manifest-src 'self'",
+      "base-uri 'self'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy':
+      'camera=(), geolocation=(), microphone=(), publickey-credentials-get=(self), publickey-credentials-create=(self)',
+  });
+}
+
+function readFiles(dist: string): Files {
+  const byName = new Map<string, StaticFile>();
+  if (!existsSync(dist)) return { byName, index: undefined };
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const type = TYPES[extname(entry.name)];
+    if (!entry.isFile() || type === undefined) continue;
+    const file = join(entry.parentPath, entry.name);
+    const compressed = CODINGS.filter(([, ending]) => existsSync(file + ending)).map(
+      ([coding, ending]) => [coding, readFileSync(file + ending)] as const,
+    );
+    const name = file.slice(dist.length + 1).replaceAll('\\', '/');
+    byName.set(name, { type, bytes: readFileSync(file), compressed: Object.fromEntries(compressed) });
+  }
+  const index = byName.get('index.html')?.bytes.toString();
+  byName.delete('index.html');
+  return { byName, index };
+}

@@ -1,0 +1,88 @@
+/** From the rows of the table to routes that core serves. */
+import type { Actor } from '../../core/contracts/audit.ts';
+import { Answer, type ApiRequest, type Route, type RouteAbout, type Schema } from '../../core/plugin.ts';
+import { guardsOf } from './access.ts';
+import { spell, spellError } from './envelope.ts';
+import type { ApiRoute, ConsoleRequest, Spelling } from './route.ts';
+import { text } from './schemas.ts';
+
+/** No request of the console is larger, unless its row says so. */
+const MAX_BODY = 64 * 1_024;
+
+/** Every row, at each of its paths. */
+export function routesOf(rows: readonly ApiRoute[]): readonly Route[] {
+  return rows.flatMap((row) => [row.path, ...(row.alsoAt ?? [])].map((path, i) => routeOf(row, path, i === 0)));
+}
+
+function routeOf(row: ApiRoute, path: string, described: boolean): Route {
+  const { spelling = 'envelope' } = row;
+  return {
+    method: row.method,
+    path,
+    access: guardsOf(row),
+    maxBody: row.maxBody ?? MAX_BODY,
+    ...(row.body === undefined ? { takes: 'none' as const } : { body: row.body }),
+    ...(row.search !== undefined && { search: row.search }),
+    ...(described && { about: aboutOf(row, spelling) }),
+    error: (error) => spellError(spelling, error),
+    async handle(request) {
+      const given = await row.handle(requestOf(request));
+      return given instanceof Answer ? given : spell(spelling, given);
+    },
+  };
+}
+
+function requestOf(request: ApiRequest): ConsoleRequest {
+  const { account } = request;
+  const actor: Actor = { accountId: account?.id, name: account?.name ?? '', ip: request.ip };
+  return {
+    id: request.id,
+    method: request.method,
+    path: request.path,
+    query: request.query,
+    headers: request.headers,
+    ip: request.ip,
+    params: request.params,
+    body: request.body,
+    asked: request.asked,
+    // The guards of every row that is not for visitors have found one.
+    account: account as ConsoleRequest['account'],
+    visitor: account,
+    holder: request.holder,
+    session: request.session,
+    actor,
+  };
+}
+
+function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
+  const notes = [
+    row.who === 'admin' && 'For administrators.',
+    row.who === 'root' && 'For root.',
+    row.verified === true && 'Needs a check by a second factor that is not older than five minutes (POST /api/verify).',
+    row.sessionOnly === true && 'An access token is not enough.',
+  ].filter((note) => note !== false);
+  return {
+    summary: row.summary,
+    tag: row.tag,
+    answer: typeof row.answer === 'string' ? row.answer : wrapped(row, spelling, row.answer),
+    credentials: credentialsOf(row),
+    ...(notes.length > 0 && { notes: notes.join(' ') }),
+  };
+}
+
+function credentialsOf({ who, sessionOnly }: ApiRoute): RouteAbout['credentials'] {
+  if (who === 'visitor') return [];
+  if (who === 'key') return ['key'];
+  return sessionOnly === true ? ['session'] : ['session', 'accessToken'];
+}
+
+/** The whole answer, around what the row says of its data. */
+function wrapped({ leadsTo }: ApiRoute, spelling: Spelling, data: Schema): Schema {
+  if (spelling === 'bare' || spelling === 'error-object') return data;
+  const url = leadsTo === true ? { url: text } : {};
+  return {
+    type: 'object',
+    required: ['success', 'message', 'data'],
+    properties: { success: { const: true }, message: text, data, ...url },
+  };
+}

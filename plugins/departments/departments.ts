@@ -1,0 +1,306 @@
+/** Departments: a tree in memory, written so that what was checked in memory still holds when it is written. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import type { Department, DepartmentChanges, Departments } from '../../core/contracts/departments.ts';
+import { type Host, readName, refuse, type Step } from '../../core/plugin.ts';
+import { LARGEST_BUDGET } from './tables.ts';
+import { createTree, fold, type Tree } from './tree.ts';
+
+/** What calls cost where nobody said otherwise, and the most they may: a thousand times the price. */
+const USUAL_FACTOR = 1_000_000;
+const LARGEST_FACTOR = 1_000_000_000;
+/** The `must` of a list that was made for a tree that has changed since. */
+const OUTDATED = 'department_tree_changed';
+
+interface DepartmentRow {
+  readonly id: number;
+  readonly name: string;
+  readonly parent_id: number | null;
+  readonly budget: string | null;
+  readonly monthly_budget: string | null;
+  readonly factor_ppm: number;
+  readonly enabled: number;
+  readonly created_ms: number;
+  readonly updated_ms: number;
+}
+
+/** What a change comes to: its steps, and what it does to the tree once they are written. */
+interface Plan<T> {
+  readonly steps: readonly Step[];
+  apply(tree: Tree): void;
+  readonly result: T;
+}
+
+/** The service, and what keeps it fresh. */
+export interface DepartmentBook extends Departments {
+  /** Reads the tree; asked before anything else, and whenever somebody else may have changed it. */
+  refresh(): Promise<void>;
+  /** To be told of an account that changed: whoever was deleted is in no department any more. */
+  accountChanged(id: number): Promise<void>;
+}
+
+/** Makes the service; `refresh` it before it is asked. */
+export function createDepartments(host: Host): DepartmentBook {
+  const { store, clock } = host;
+  let tree = createTree(-1, 0, new Map(), new Map());
+  let line: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: what changes the tree, and what reads it anew. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = line.then(work);
+    line = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function load(): Promise<void> {
+    // Whatever is written between these reads makes the version wrong, and the next look finds that.
+    const state = await store.one<{ version: number; last_id: number }>(
+      'SELECT version, last_id FROM department_tree WHERE one = 1',
+    );
+    if (state === undefined) throw new Error('the table department_tree has lost its row');
+    if (state.version === tree.version) return;
+    const rows = await store.all<DepartmentRow>(
+      `SELECT id, name, parent_id, CAST(budget AS TEXT) AS budget, CAST(monthly_budget AS TEXT) AS monthly_budget,
+        factor_ppm, enabled, created_ms, updated_ms FROM department ORDER BY id`,
+    );
+    const people = await store.all<{ account_id: number; department_id: number }>(
+      'SELECT account_id, department_id FROM membership',
+    );
+    tree = createTree(
+      state.version,
+      state.last_id,
+      new Map(rows.map((row) => [row.id, toDepartment(row)])),
+      new Map(people.map((row) => [row.account_id, row.department_id])),
+    );
+  }
+
+  /** Writes what `plan` makes of the tree, and makes it again where somebody else was quicker. */
+  function write<T>(
+    plan: (tree: Tree) => Plan<T>,
+    along: readonly Step[] | ((result: T) => readonly Step[]) = [],
+  ): Promise<T> {
+    return inTurn(async () => {
+      for (;;) {
+        const { steps, apply, result } = plan(tree);
+        const failed = await store.atomic([
+          {
+            sql: 'UPDATE department_tree SET version = version + 1 WHERE one = 1 AND version = ?',
+            params: [tree.version],
+            must: OUTDATED,
+          },
+          ...steps,
+          ...(typeof along === 'function' ? along(result) : along),
+        ]);
+        if (failed === undefined) {
+          apply(tree);
+          tree.forget();
+          tree.version++;
+          return result;
+        }
+        if (failed !== OUTDATED) throw new Error(`a change of departments could not be written: ${failed}`);
+        await load();
+      }
+    });
+  }
+
+  /** The department as it will be; refuses what it cannot be. */
+  function changed(tree: Tree, before: Department, changes: DepartmentChanges): Department {
+    const { name, parentId, budget, monthlyBudget, factorPpm, enabled } = changes;
+    const after: Department = {
+      id: before.id,
+      name: name === undefined ? before.name : readName(name),
+      parentId: parentId === undefined ? before.parentId : (parentId ?? undefined),
+      budget: budget === undefined ? before.budget : (budget ?? undefined),
+      monthlyBudget: monthlyBudget === undefined ? before.monthlyBudget : (monthlyBudget ?? undefined),
+      factorPpm: factorPpm ?? before.factorPpm,
+      enabled: enabled ?? before.enabled,
+      createdMs: before.createdMs,
+      updatedMs: clock.now(),
+    };
+    checkAmounts(after);
+    tree.checkPlace(after);
+    return after;
+  }
+
+  const change: Departments['change'] = (id, changes, along) =>
+    write((tree) => updateOf(changed(tree, tree.demand(id), changes)), along);
+
+  async function placeAll(accountIds: readonly number[], departmentId: number | null, along?: readonly Step[]) {
+    const accounts = host.use(Accounts);
+    for (const id of departmentId === null ? [] : accountIds) {
+      const person = await accounts.person(id);
+      if (person === undefined || person.deletedMs !== undefined) {
+        refuse(404, 'account_not_found', `There is no account ${id}.`, { param: 'accountIds' });
+      }
+    }
+    await write((tree) => {
+      if (departmentId !== null) tree.demand(departmentId);
+      return {
+        steps: accountIds.map((id) => placeStep(id, departmentId, clock.now())),
+        apply({ memberships }) {
+          for (const id of accountIds) {
+            if (departmentId === null) memberships.delete(id);
+            else memberships.set(id, departmentId);
+          }
+        },
+        result: undefined,
+      };
+    }, along);
+  }
+
+  const departmentIdOf = (accountId: number): number | undefined => tree.memberships.get(accountId);
+
+  return {
+    refresh: () => inTurn(load),
+
+    pathOf(accountId) {
+      const id = departmentIdOf(accountId);
+      return id === undefined ? [] : tree.pathOf(id);
+    },
+    departmentOf: (accountId) => tree.departments.get(departmentIdOf(accountId) ?? 0),
+    get: (id) => tree.departments.get(id),
+    all: () => [...tree.departments.values()],
+    below: (id) => tree.below(id),
+
+    members(id) {
+      const members = [...tree.memberships].filter(([, department]) => department === id);
+      return members.map(([account]) => account).sort((a, b) => a - b);
+    },
+
+    create: (department, along) =>
+      write(
+        (tree) => {
+          const id = tree.lastId + 1;
+          const now = clock.now();
+          const blank: Department = {
+            id,
+            name: '',
+            parentId: undefined,
+            budget: undefined,
+            monthlyBudget: undefined,
+            factorPpm: USUAL_FACTOR,
+            enabled: true,
+            createdMs: now,
+            updatedMs: now,
+          };
+          return insertOf(changed(tree, blank, department));
+        },
+        typeof along === 'function' ? ({ id }) => along(id) : along,
+      ),
+
+    change,
+
+    addToBudget: (id, amount, along) =>
+      write((tree) => {
+        const before = tree.demand(id);
+        if (before.budget === undefined) {
+          refuse(409, 'no_budget', `The department "${before.name}" has no limit that could be raised: set one first.`);
+        }
+        return updateOf(changed(tree, before, { budget: before.budget + amount }));
+      }, along),
+
+    remove: (id, along) =>
+      write((tree) => {
+        const { name } = tree.demand(id);
+        if (tree.below(id).length > 0) {
+          refuse(409, 'department_not_empty', `There are departments below "${name}": move or delete them first.`);
+        }
+        if ([...tree.memberships.values()].includes(id)) {
+          refuse(409, 'department_not_empty', `There are people in "${name}": move them first.`);
+        }
+        return {
+          steps: [{ sql: 'DELETE FROM department WHERE id = ?', params: [id] }],
+          apply: ({ departments }) => void departments.delete(id),
+          result: undefined,
+        };
+      }, along),
+
+    place: (accountId, departmentId, along) => placeAll([accountId], departmentId, along),
+    placeAll,
+
+    async accountChanged(id) {
+      if (departmentIdOf(id) === undefined) return;
+      const person = await host.use(Accounts).person(id);
+      if (person === undefined || person.deletedMs !== undefined) await placeAll([id], null);
+    },
+  };
+}
+
+function checkAmounts({ budget = 0n, monthlyBudget = 0n, factorPpm }: Department): void {
+  for (const [amount, param] of [
+    [budget, 'budget'],
+    [monthlyBudget, 'monthlyBudget'],
+  ] as const) {
+    if (amount >= 0n && amount <= LARGEST_BUDGET) continue;
+    refuse(400, 'invalid_amount', 'A budget is from 0 to 4,000,000,000,000 quota.', { param });
+  }
+  if (!Number.isInteger(factorPpm) || factorPpm < 0 || factorPpm > LARGEST_FACTOR) {
+    refuse(400, 'invalid_ratio', 'A price factor is from 0 to 1000, with six decimals at most.', {
+      param: 'factorPpm',
+    });
+  }
+}
+
+function insertOf(department: Department): Plan<Department> {
+  return {
+    steps: [
+      {
+        sql: `INSERT INTO department
+          (name, folded, parent_id, budget, monthly_budget, factor_ppm, enabled, updated_ms, created_ms, id)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        params: [...valuesOf(department), department.createdMs, department.id],
+      },
+      { sql: 'UPDATE department_tree SET last_id = ? WHERE one = 1', params: [department.id] },
+    ],
+    apply(tree) {
+      tree.departments.set(department.id, department);
+      tree.lastId = department.id;
+    },
+    result: department,
+  };
+}
+
+function updateOf(department: Department): Plan<Department> {
+  return {
+    steps: [
+      {
+        sql: `UPDATE department SET name = ?, folded = ?, parent_id = ?, budget = ?, monthly_budget = ?, factor_ppm = ?,
+          enabled = ?, updated_ms = ? WHERE id = ?`,
+        params: [...valuesOf(department), department.id],
+      },
+    ],
+    apply: ({ departments }) => void departments.set(department.id, department),
+    result: department,
+  };
+}
+
+const valuesOf = (department: Department) => [
+  department.name,
+  fold(department.name),
+  department.parentId ?? null,
+  department.budget ?? null,
+  department.monthlyBudget ?? null,
+  department.factorPpm,
+  department.enabled ? 1 : 0,
+  department.updatedMs,
+];
+
+function placeStep(accountId: number, departmentId: number | null, nowMs: number): Step {
+  if (departmentId === null) return { sql: 'DELETE FROM membership WHERE account_id = ?', params: [accountId] };
+  return {
+    sql: `INSERT INTO membership (account_id, department_id, since_ms) VALUES (?, ?, ?)
+      ON CONFLICT (account_id) DO UPDATE SET department_id = excluded.department_id, since_ms = excluded.since_ms`,
+    params: [accountId, departmentId, nowMs],
+  };
+}
+
+const toDepartment = (row: DepartmentRow): Department => ({
+  id: row.id,
+  name: row.name,
+  parentId: row.parent_id ?? undefined,
+  budget: row.budget === null ? undefined : BigInt(row.budget),
+  monthlyBudget: row.monthly_budget === null ? undefined : BigInt(row.monthly_budget),
+  factorPpm: row.factor_ppm,
+  enabled: row.enabled === 1,
+  createdMs: row.created_ms,
+  updatedMs: row.updated_ms,
+});

@@ -1,0 +1,38 @@
+/** Departments: a tree of people, with budgets that calls are taken from and a price factor. The ledger is `quota`'s. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Departments } from '../../core/contracts/departments.ts';
+import { createChore, definePlugin } from '../../core/plugin.ts';
+import { createDepartments } from './departments.ts';
+import { migrations } from './tables.ts';
+
+/** How long another gateway's change may go unnoticed. */
+const REFRESH_MS = 5_000;
+
+export default definePlugin({
+  name: 'departments',
+  api: 1,
+  migrations,
+  needs: [Accounts],
+  provides: [Departments],
+  create(host) {
+    const departments = createDepartments(host);
+    host.provide(Departments, departments);
+    const chore = createChore(host, {
+      everyMs: REFRESH_MS,
+      work: departments.refresh,
+      failure: 'departments could not be read',
+    });
+    return {
+      async start() {
+        await departments.refresh();
+        host.use(Accounts).watch((id) => {
+          departments.accountChanged(id).catch((error: unknown) => {
+            host.log.warn('a deleted account could not be taken out of its department', { account: id, error });
+          });
+        });
+        chore.start();
+      },
+      stop: chore.stop,
+    };
+  },
+});

@@ -1,0 +1,42 @@
+/** The tables of the tree: departments, who is in them, and how often it has changed. No money: budgets are limits, not balances. */
+import type { Migration } from '../../core/plugin.ts';
+
+/** The most a budget may be, in micro-quota: as much as the ledger grants. */
+export const LARGEST_BUDGET = 4_000_000_000_000_000_000n;
+
+/**
+ * `folded` is the name in lower case. Every change moves the `version` of `department_tree` on, in the same list, and only from the
+ * version it was made for: so nothing that was checked in memory can be untrue when it is written, whoever else writes.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    id: 1,
+    title: 'departments and their people',
+    sql: [
+      `CREATE TABLE department (
+        id INTEGER NOT NULL PRIMARY KEY,
+        name TEXT NOT NULL,
+        folded TEXT NOT NULL,
+        parent_id INTEGER REFERENCES department (id),
+        budget INTEGER CHECK (budget BETWEEN 0 AND ${LARGEST_BUDGET}),
+        monthly_budget INTEGER CHECK (monthly_budget BETWEEN 0 AND ${LARGEST_BUDGET}),
+        factor_ppm INTEGER NOT NULL CHECK (factor_ppm >= 0),
+        enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+        created_ms INTEGER NOT NULL,
+        updated_ms INTEGER NOT NULL
+      ) STRICT`,
+      'CREATE UNIQUE INDEX department_name ON department (COALESCE(parent_id, 0), folded)',
+      `CREATE TABLE membership (
+        account_id INTEGER NOT NULL PRIMARY KEY,
+        department_id INTEGER NOT NULL REFERENCES department (id),
+        since_ms INTEGER NOT NULL
+      ) STRICT`,
+      `CREATE TABLE department_tree (
+        one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
+        version INTEGER NOT NULL,
+        last_id INTEGER NOT NULL
+      ) STRICT`,
+      'INSERT INTO department_tree (one, version, last_id) VALUES (1, 0, 0)',
+    ],
+  },
+];

@@ -1,0 +1,76 @@
+/** Keys as they stand in their table. */
+import type { KeyChanges, KeyRecord } from '../../core/contracts/keys.ts';
+import type { Value } from '../../core/plugin.ts';
+
+/** One row of `api_key`, as `COLUMNS` select it. */
+export interface KeyRow {
+  readonly id: number;
+  readonly account_id: number;
+  readonly name: string;
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly enabled: number;
+  readonly created_ms: number;
+  readonly used_ms: number | null;
+  readonly expires_ms: number | null;
+  readonly models: string | null;
+  readonly addresses: string | null;
+  readonly strict: number;
+}
+
+/** Everything of a record, in the order of `valuesOf`. */
+export const COLUMNS =
+  'id, account_id, name, prefix, suffix, enabled, created_ms, used_ms, expires_ms, models, addresses, strict';
+
+/** What is to be written of a record. */
+export function valuesOf(key: KeyRecord): readonly Value[] {
+  return [
+    key.id,
+    key.accountId,
+    key.name,
+    key.prefix,
+    key.suffix,
+    key.enabled ? 1 : 0,
+    key.createdMs,
+    key.usedMs ?? null,
+    key.expiresMs ?? null,
+    listText(key.models),
+    listText(key.addresses),
+    key.strict ? 1 : 0,
+  ];
+}
+
+/** The columns that changes set, with their values. */
+export function assignmentsOf(changes: KeyChanges): readonly (readonly [column: string, value: Value])[] {
+  const { name, enabled, models, addresses, expiresMs, strict } = changes;
+  const set: (readonly [string, Value])[] = [];
+  if (name !== undefined) set.push(['name', name]);
+  if (enabled !== undefined) set.push(['enabled', enabled ? 1 : 0]);
+  if (models !== undefined) set.push(['models', listText(models)]);
+  if (addresses !== undefined) set.push(['addresses', listText(addresses)]);
+  if (expiresMs !== undefined) set.push(['expires_ms', expiresMs]);
+  if (strict !== undefined) set.push(['strict', strict ? 1 : 0]);
+  return set;
+}
+
+/** The record of a row. */
+export function toKey(row: KeyRow): KeyRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    prefix: row.prefix,
+    suffix: row.suffix,
+    enabled: row.enabled === 1,
+    createdMs: row.created_ms,
+    usedMs: row.used_ms ?? undefined,
+    expiresMs: row.expires_ms ?? undefined,
+    models: row.models === null ? undefined : (JSON.parse(row.models) as string[]),
+    addresses: row.addresses === null ? undefined : (JSON.parse(row.addresses) as string[]),
+    strict: row.strict === 1,
+  };
+}
+
+function listText(list: readonly string[] | null | undefined): string | null {
+  return list === undefined || list === null ? null : JSON.stringify(list);
+}

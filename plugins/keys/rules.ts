@@ -1,0 +1,24 @@
+/** What may be written into a key: names of models that exist, addresses that mean something. */
+import { canonicalRange, nearest, refuse } from '../../core/plugin.ts';
+
+/** No list is no restriction. An empty one could be meant either way, so it is refused. */
+export function checkModels(names: readonly string[], known: readonly string[]): void {
+  if (names.length === 0)
+    refuse(400, 'invalid_models', 'A key that may call no model is of no use.', { param: 'models' });
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    const meant = nearest(name, known);
+    const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+    refuse(400, 'invalid_models', `There is no model "${name}".${hint}`, { param: 'models' });
+  }
+}
+
+/** Addresses and networks in their one spelling. Refuses (400) what is neither, and an empty list. */
+export function readRanges(texts: readonly string[]): readonly string[] {
+  if (texts.length === 0)
+    refuse(400, 'invalid_addresses', 'A key that may be used from nowhere is of no use.', { param: 'addresses' });
+  return texts.map((text) => {
+    const range = canonicalRange(text);
+    return 'problem' in range ? refuse(400, 'invalid_addresses', range.problem, { param: 'addresses' }) : range.cidr;
+  });
+}

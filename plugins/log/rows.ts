@@ -1,0 +1,144 @@
+/** Lines of the log as they stand in the tables. */
+import type { Images } from '../../core/contracts/call.ts';
+import type { LogEntry, LogFilter, UsageRecord } from '../../core/contracts/records.ts';
+import { all, type Condition, condition, type JsonObject, type Usage } from '../../core/plugin.ts';
+import { type IdRange, ofRecords, oneOf, type Tables, tablesOf, within } from './conditions.ts';
+import { kindOf } from './records.ts';
+
+/** A row of either table; of an event, most is null. */
+export interface LineRow {
+  readonly id: string;
+  readonly account_id: number;
+  readonly at_ms: number;
+  readonly amount: string;
+  readonly ip: string;
+  /** Null: it is a call. */
+  readonly kind: LogEntry['kind'] | null;
+  readonly text: string | null;
+  readonly key_id: number;
+  readonly style: string;
+  readonly model: string;
+  readonly channel: string;
+  readonly stream: number;
+  readonly outcome: UsageRecord['outcome'];
+  readonly status: number;
+  readonly input: number | null;
+  readonly cache_read: number;
+  readonly cache_write: number;
+  readonly cache_write_long: number;
+  readonly input_audio: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly output_audio: number;
+  readonly estimated: number;
+  readonly input_image: number | null;
+  readonly output_image: number | null;
+  readonly characters: number | null;
+  readonly seconds: number | null;
+  readonly images: number | null;
+  readonly image_size: Images['size'];
+  readonly image_quality: Images['quality'];
+  readonly included: number;
+  readonly duration_ms: number;
+  readonly first_byte_ms: number | null;
+  readonly other: string;
+}
+
+/** What only calls have. */
+const OF_CALLS = [
+  ...['key_id', 'style', 'model', 'channel', 'stream', 'outcome', 'status', 'input', 'cache_read', 'cache_write'],
+  ...['cache_write_long', 'input_audio', 'output', 'reasoning', 'output_audio', 'estimated', 'input_image'],
+  ...['output_image', 'characters', 'seconds', 'images', 'image_size', 'image_quality', 'included', 'duration_ms'],
+  ...['first_byte_ms', 'other'],
+];
+const BOTH = 'id, account_id, at_ms, ip';
+const FROM_RECORDS = `SELECT ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text, ${OF_CALLS.join(', ')}
+  FROM usage_record`;
+const FROM_EVENTS = `SELECT ${BOTH}, CAST(amount AS TEXT) AS amount, kind, text, ${OF_CALLS.map((c) => `NULL AS ${c}`).join(', ')}
+  FROM account_event`;
+
+/** The statement that reads lines of both tables within a range, newest first; undefined where there can be none. */
+export function readLines(filter: LogFilter, range: IdRange, limit: number, offset: number): Condition | undefined {
+  const parts = partsOf(filter, range, tablesOf(filter), FROM_RECORDS, FROM_EVENTS);
+  if (parts.length === 0) return undefined;
+  const sql = `${parts.map((part) => part.sql).join(' UNION ALL ')} ORDER BY id DESC LIMIT ? OFFSET ?`;
+  return { sql, params: [...parts.flatMap(({ params }) => params), limit, offset] };
+}
+
+/** The statement that counts those of some tables, as `n` of several rows. */
+export function countLines(filter: LogFilter, range: IdRange, tables: Tables): Condition | undefined {
+  const count = (table: string): string => `SELECT COUNT(*) AS n FROM ${table}`;
+  const parts = partsOf(filter, range, tables, count('usage_record'), count('account_event'));
+  if (parts.length === 0) return undefined;
+  return { sql: parts.map((part) => part.sql).join(' UNION ALL '), params: parts.flatMap(({ params }) => params) };
+}
+
+function partsOf(
+  filter: LogFilter,
+  range: IdRange,
+  tables: Tables,
+  records: string,
+  events: string,
+): readonly Condition[] {
+  const { kind, accounts, id } = filter;
+  const parts: Condition[] = [];
+  const add = (select: string, ...conditions: readonly (Condition | undefined)[]): void => {
+    const { sql, params } = all(within(range), condition('id = ?', id), ...conditions);
+    parts.push({ sql: `${select} WHERE ${sql}`, params });
+  };
+  if (tables.records) add(records, ...ofRecords(filter, kind));
+  if (tables.events) add(events, oneOf('account_id', accounts), condition('kind = ?', kind));
+  return parts;
+}
+
+/** A row as the contract has it. */
+export function toEntry(row: LineRow): LogEntry {
+  const { id, account_id: accountId, at_ms: atMs, ip, kind, text } = row;
+  const amount = BigInt(row.amount);
+  const line = { id, atMs, accountId, amount, ip };
+  if (kind !== null) return { ...line, kind, text: text ?? '', call: undefined };
+  const call = toRecord(row, amount);
+  return { ...line, kind: kindOf(call), text: '', call };
+}
+
+function toRecord(row: LineRow, charged: bigint): UsageRecord {
+  return {
+    id: row.id,
+    atMs: row.at_ms,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    style: row.style,
+    model: row.model,
+    channel: row.channel,
+    stream: row.stream === 1,
+    outcome: row.outcome,
+    status: row.status,
+    usage: toUsage(row),
+    charged,
+    ...(row.included === 1 && { included: true }),
+    durationMs: row.duration_ms,
+    firstByteMs: row.first_byte_ms ?? undefined,
+    ip: row.ip,
+    other: JSON.parse(row.other) as JsonObject,
+  };
+}
+
+function toUsage(row: LineRow): Usage | undefined {
+  if (row.input === null) return undefined;
+  return {
+    input: row.input,
+    cacheRead: row.cache_read,
+    cacheWrite: row.cache_write,
+    cacheWriteLong: row.cache_write_long,
+    inputAudio: row.input_audio,
+    output: row.output,
+    reasoning: row.reasoning,
+    outputAudio: row.output_audio,
+    estimated: row.estimated === 1,
+    ...(row.input_image !== null && { inputImage: row.input_image }),
+    ...(row.output_image !== null && { outputImage: row.output_image }),
+    ...(row.characters !== null && { characters: row.characters }),
+    ...(row.seconds !== null && { seconds: row.seconds }),
+    ...(row.images !== null && { images: { count: row.images, size: row.image_size, quality: row.image_quality } }),
+  };
+}

@@ -1,0 +1,149 @@
+/** Reads the tables of sums, in pieces: one statement reads so much that it keeps nobody waiting for long. */
+import type { LogKind, UsageFilter } from '../../core/contracts/records.ts';
+import { all, type Clock, type Condition, condition, type Host } from '../../core/plugin.ts';
+import { oneOf } from './conditions.ts';
+import { DAY_MS, HOUR_MS } from './tables.ts';
+
+/** The model of a row, as it is kept for good; see `usage_day`. */
+export const LASTING_MODEL = "CASE WHEN kind = 'error' AND channel = '' THEN '' ELSE model END";
+
+/** A table of sums. */
+export interface Sums {
+  readonly table: 'usage_hour' | 'usage_day';
+  /** What a row is for, in milliseconds. */
+  readonly stepMs: number;
+  /** The model of a row. */
+  readonly model: string;
+}
+export const HOURS: Sums = { table: 'usage_hour', stepMs: HOUR_MS, model: 'model' };
+export const DAYS: Sums = { table: 'usage_day', stepMs: DAY_MS, model: 'model' };
+/** Hours that are added to days. */
+export const HOURS_OF_DAYS: Sums = { ...HOURS, model: LASTING_MODEL };
+
+/** A stretch of time: from one moment to before another. */
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** What to ask of each piece. */
+export interface SumQuery {
+  readonly select: string;
+  readonly filter: UsageFilter;
+  /** Undefined: all. */
+  readonly kinds: readonly LogKind[] | undefined;
+  /** What follows the conditions. */
+  readonly groupBy: string;
+  /** It tells accounts apart, or what is of one account only: then pieces are of some accounts each, and every group is read once. */
+  readonly isByAccount: boolean;
+}
+
+/** Up to so many accounts are looked up one by one in every step; of more, all rows of the steps are read. */
+const FEW = 20;
+/** Steps, and accounts, of one statement. */
+const MOST_STEPS = 31 * 24;
+const MOST_ACCOUNTS = 10_000;
+/** What one statement may take, as far as that of the piece before can tell. */
+const LONGEST_MS = 50;
+/** How many times as long the next piece is, at the most. */
+const GROWTH = 4;
+
+/** What a query says of each piece of a span; where that is a piece of its time, the newest comes first. */
+export function readSums<Row>(host: Host, sums: Sums, span: Span, query: SumQuery): AsyncGenerator<Row> {
+  const { accounts } = query.filter;
+  const areFew = accounts !== undefined && accounts.length <= FEW;
+  return query.isByAccount && !areFew
+    ? readByAccounts(host, sums, span, query)
+    : readByTime(host, sums, span, query, areFew);
+}
+
+async function* readByTime<Row>(
+  { store, clock }: Host,
+  sums: Sums,
+  { fromMs, untilMs }: Span,
+  query: SumQuery,
+  areFew: boolean,
+): AsyncGenerator<Row> {
+  const length = createLength(clock, areFew ? MOST_STEPS : 1, MOST_STEPS);
+  for (let endMs = untilMs; endMs > fromMs; ) {
+    const beginMs = Math.max(fromMs, endMs - length.now() * sums.stepMs);
+    const { sql, params } = areFew
+      ? stepwise(sums, { fromMs: beginMs, untilMs: endMs }, query)
+      : statement(sums, query, sums.table, condition('begin_ms >= ? AND begin_ms < ?', beginMs, endMs));
+    yield* await length.timed(() => store.all<Row>(sql, ...params));
+    endMs = beginMs;
+  }
+}
+
+async function* readByAccounts<Row>(
+  { store, clock }: Host,
+  sums: Sums,
+  span: Span,
+  query: SumQuery,
+): AsyncGenerator<Row> {
+  const length = createLength(clock, 100, MOST_ACCOUNTS);
+  const steps = stepsOf(sums, span);
+  for (let from = 0; span.fromMs < span.untilMs; ) {
+    const next = await store.one<{ id: number | null }>(
+      `${steps.sql} SELECT MIN(first) AS id FROM (
+        SELECT (SELECT MIN(account_id) FROM ${sums.table} WHERE begin_ms = step.ms AND account_id >= ?) AS first FROM step
+      ) AS firsts`,
+      ...steps.params,
+      from,
+    );
+    if (next === undefined || next.id === null) return;
+    from = next.id + length.now();
+    const { sql, params } = stepwise(sums, span, query, condition('account_id >= ? AND account_id < ?', next.id, from));
+    yield* await length.timed(() => store.all<Row>(sql, ...params));
+  }
+}
+
+/** How long the next piece is to be. */
+function createLength(clock: Clock, first: number, most: number) {
+  let length = first;
+  return {
+    now: () => length,
+    async timed<T>(read: () => Promise<T>): Promise<T> {
+      const askedMs = clock.mono();
+      const answer = await read();
+      const fitting = Math.floor((length * LONGEST_MS) / Math.max(1, clock.mono() - askedMs));
+      length = Math.max(1, Math.min(fitting, length * GROWTH, most));
+      return answer;
+    },
+  };
+}
+
+/** From step to step along the key, without reading the rows of others in between. */
+function stepwise(sums: Sums, span: Span, query: SumQuery, whose?: Condition): Condition {
+  const steps = stepsOf(sums, span);
+  const from = `step CROSS JOIN ${sums.table}`;
+  const { sql, params } = statement(sums, query, from, condition('begin_ms = step.ms'), whose);
+  return { sql: `${steps.sql} ${sql}`, params: [...steps.params, ...params] };
+}
+
+/** The steps of a span, as `step`. */
+function stepsOf({ stepMs }: Sums, { fromMs, untilMs }: Span): Condition {
+  return {
+    sql: `WITH RECURSIVE step(ms) AS (
+      SELECT CAST(? AS BIGINT) UNION ALL SELECT ms + ${stepMs} FROM step WHERE ms + ${stepMs} < ?)`,
+    params: [fromMs, untilMs],
+  };
+}
+
+function statement(
+  { model }: Sums,
+  { select, filter, kinds, groupBy }: SumQuery,
+  from: string,
+  ...which: readonly (Condition | undefined)[]
+): Condition {
+  const { sql, params } = all(
+    ...which,
+    oneOf('account_id', filter.accounts),
+    oneOf('kind', kinds),
+    oneOf('key_id', filter.keys),
+    condition(`${model} = ?`, filter.model),
+    condition('channel = ?', filter.channel),
+    oneOf('department_id', filter.departments),
+  );
+  return { sql: `SELECT ${select} FROM ${from} WHERE ${sql} ${groupBy}`, params };
+}

@@ -1,0 +1,198 @@
+/** Sums of usage: of whole days and hours from the sums that are kept, of what a range has before and behind them from the records. */
+import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../core/contracts/records.ts';
+import { all, type Condition, condition, type Host, type Reader } from '../../core/plugin.ts';
+import { dayOf, hourOf } from './additions.ts';
+import { ofRecords, oneOf, within } from './conditions.ts';
+import { timeOf } from './ids.ts';
+import { rolledUntil } from './roll-up.ts';
+import { DAYS, HOURS_OF_DAYS, readSums, type Span } from './sum-tables.ts';
+import { DAY_MS, HOUR_MS, IS_ERROR } from './tables.ts';
+
+const MINUTE_MS = 60_000;
+/** The kinds of lines that calls are. */
+const CALLS = ['use', 'error'] as const;
+
+interface SumRow {
+  readonly timeMs?: number;
+  readonly accountId?: number;
+  readonly keyId?: number;
+  readonly model?: string;
+  readonly channel?: string;
+  readonly departmentId?: number;
+  /** Null: there is nothing. */
+  readonly calls: number | null;
+  readonly errors: number;
+  readonly charged: string;
+  readonly included: string;
+  readonly input: number;
+  readonly output: number;
+}
+
+/** The model of a record, as sums know it. */
+const MODEL_OF_RECORD = `CASE WHEN ${IS_ERROR} AND channel = '' THEN '' ELSE model END`;
+
+/** What to select and to group by: as what, from sums, from records. Of records the time is not asked: it is that of their hour. */
+const DIMENSIONS: Readonly<Record<UsageDimension, readonly [as: string, ofSums: string, ofRecords?: string]>> = {
+  hour: ['timeMs', 'begin_ms'],
+  day: ['timeMs', `begin_ms / ${DAY_MS} * ${DAY_MS}`],
+  account: ['accountId', 'account_id', 'account_id'],
+  key: ['keyId', 'key_id', 'key_id'],
+  model: ['model', HOURS_OF_DAYS.model, MODEL_OF_RECORD],
+  channel: ['channel', 'channel', 'channel'],
+  department: ['departmentId', 'department_id', 'department_id'],
+};
+
+const OF_SUMS = `SUM(CASE WHEN kind = 'use' THEN lines ELSE 0 END) AS calls,
+  SUM(CASE WHEN kind = 'error' THEN lines ELSE 0 END) AS errors,
+  CAST(SUM(amount) AS TEXT) AS charged, CAST(SUM(included) AS TEXT) AS included, SUM(input) AS input, SUM(output) AS output`;
+const OF_RECORDS = `SUM(CASE WHEN ${IS_ERROR} THEN 0 ELSE 1 END) AS calls, SUM(CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END) AS errors,
+  CAST(SUM(charged) AS TEXT) AS charged, CAST(SUM(CASE included WHEN 1 THEN charged ELSE 0 END) AS TEXT) AS included,
+  SUM(COALESCE(input, 0)) AS input, SUM(COALESCE(output, 0)) AS output`;
+
+/** `keepMs`: how long records are kept. */
+export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | 'rate'> {
+  const { store, clock } = host;
+  return {
+    async sums(filter, by) {
+      const kept = await keptSums(store, clock.now(), keepMs);
+      const { fromMs = 0, untilMs = Infinity } = filter;
+      if (kept === undefined || fromMs >= untilMs) return [];
+      const sums = new Map<string, UsageSum>();
+      const { whole, rest } = splitAtHours(filter, kept, hourOf(clock.now() - keepMs) + HOUR_MS);
+      const { days, hours } = splitAtDays(whole, kept, by.includes('hour'));
+      const isByAccount = by.includes('account') || by.includes('key');
+      const query = { select: select(by, 1, OF_SUMS), filter, kinds: CALLS, groupBy: groupBy(by), isByAccount };
+      for (const [table, span] of [[DAYS, days] as const, ...hours.map((span) => [HOURS_OF_DAYS, span] as const)]) {
+        for await (const row of readSums<SumRow>(host, table, span, query)) add(sums, row);
+      }
+      for (const span of rest) {
+        const { sql, params } = fromRecords(filter, by, span);
+        const timeMs = timeIn(span, by);
+        for (const row of await store.all<SumRow>(sql, ...params)) add(sums, { ...row, timeMs });
+      }
+      return [...sums.values()];
+    },
+
+    async rate(filter) {
+      const span = { fromMs: clock.now() - MINUTE_MS, untilMs: clock.now() + MINUTE_MS };
+      const { sql, params } = recordsIn(filter, span);
+      const row = await store.one<{ calls: number; tokens: number | null }>(
+        `SELECT COUNT(*) AS calls, SUM(COALESCE(input, 0) + COALESCE(output, 0)) AS tokens
+          FROM usage_record WHERE ${sql} AND NOT (${IS_ERROR})`,
+        ...params,
+      );
+      return { calls: row?.calls ?? 0, tokens: row?.tokens ?? 0 };
+    },
+  };
+}
+
+/** What there are sums of. */
+interface Kept extends Span {
+  /** From this day on there are hours. */
+  readonly hoursMs: number;
+  /** Before this day there are days. */
+  readonly rolledMs: number;
+}
+
+/** Undefined where there is nothing. */
+async function keptSums(reader: Reader, nowMs: number, keepMs: number): Promise<Kept | undefined> {
+  const edge = async (sql: string) => (await reader.one<{ ms: number | null }>(sql))?.ms ?? undefined;
+  const [firstDay, firstHour, lastHour, untilHour] = await Promise.all([
+    edge('SELECT MIN(begin_ms) AS ms FROM usage_day'),
+    edge('SELECT MIN(begin_ms) AS ms FROM usage_hour'),
+    edge('SELECT MAX(begin_ms) AS ms FROM usage_hour'),
+    rolledUntil(reader),
+  ]);
+  const rolledMs = dayOf(untilHour);
+  // Days that retention has reached may be half deleted.
+  const reachedMs = Math.min(dayOf(nowMs - keepMs), rolledMs);
+  const hoursMs = firstHour === undefined ? rolledMs : Math.max(dayOf(firstHour), reachedMs);
+  const fromMs = Math.min(firstDay ?? Infinity, hoursMs);
+  const untilMs = Math.max(rolledMs, (lastHour ?? -HOUR_MS) + HOUR_MS);
+  return fromMs < untilMs ? { fromMs, untilMs, hoursMs, rolledMs } : undefined;
+}
+
+/**
+ * The whole hours that are asked for, and what is left over at both ends: it is looked up in the records, where they are all there
+ * (from `recordsMs` on); else the hour counts as a whole.
+ */
+function splitAtHours(asked: UsageFilter, kept: Kept, recordsMs: number) {
+  const fromMs = Math.max(kept.fromMs, asked.fromMs ?? 0);
+  const untilMs = Math.max(fromMs, Math.min(kept.untilMs, asked.untilMs ?? Infinity));
+  const canSplit = (atMs: number): boolean => atMs % HOUR_MS !== 0 && hourOf(atMs) >= recordsMs;
+  const rest: Span[] = [];
+  const whole = { fromMs: hourOf(fromMs), untilMs: hourOf(untilMs + HOUR_MS - 1) };
+  if (canSplit(fromMs)) {
+    whole.fromMs += HOUR_MS;
+    rest.push({ fromMs, untilMs: Math.min(whole.fromMs, untilMs) });
+  }
+  if (canSplit(untilMs) && whole.untilMs > whole.fromMs) {
+    whole.untilMs -= HOUR_MS;
+    rest.push({ fromMs: whole.untilMs, untilMs });
+  }
+  return { whole, rest };
+}
+
+/** The whole days of a range of hours, and the hours before and behind them. A day of which no hours are left counts as a whole. */
+function splitAtDays(whole: Span, { hoursMs, rolledMs }: Kept, byHour: boolean) {
+  const hasHours = (atMs: number): boolean => dayOf(atMs) >= hoursMs;
+  const fromMs = hasHours(whole.fromMs) ? whole.fromMs : dayOf(whole.fromMs);
+  const untilMs = hasHours(whole.untilMs) ? whole.untilMs : dayOf(whole.untilMs + DAY_MS - 1);
+  const firstMs = dayOf(fromMs + DAY_MS - 1);
+  const endMs = Math.min(dayOf(untilMs), byHour ? hoursMs : rolledMs);
+  if (firstMs >= endMs) return { days: { fromMs: 0, untilMs: 0 }, hours: [{ fromMs, untilMs }] };
+  return {
+    days: { fromMs: firstMs, untilMs: endMs },
+    hours: [
+      { fromMs, untilMs: firstMs },
+      { fromMs: endMs, untilMs },
+    ],
+  };
+}
+
+/** `span`: within one hour. */
+function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: Span): Condition {
+  const { sql, params } = recordsIn(filter, span);
+  const others = by.filter((name) => DIMENSIONS[name][2] !== undefined);
+  return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_record WHERE ${sql} ${groupBy(others)}`, params };
+}
+
+function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
+  return all(
+    within({ low: timeOf(fromMs), high: timeOf(untilMs) }),
+    ...ofRecords(filter, undefined),
+    condition(`${MODEL_OF_RECORD} = ?`, model),
+    oneOf('department_id', departments),
+  );
+}
+
+/** The hour or day of what began within an hour; 0 where it is not asked for. */
+function timeIn({ fromMs }: Span, by: readonly UsageDimension[]): number {
+  if (by.includes('hour')) return hourOf(fromMs);
+  return by.includes('day') ? dayOf(fromMs) : 0;
+}
+
+function select(by: readonly UsageDimension[], place: 1 | 2, sums: string): string {
+  return [...by.map((name) => `${DIMENSIONS[name][place]} AS "${DIMENSIONS[name][0]}"`), sums].join(', ');
+}
+
+function groupBy(by: readonly UsageDimension[]): string {
+  return by.length === 0 ? '' : `GROUP BY ${by.map((_, i) => i + 1).join(', ')}`;
+}
+
+function add(sums: Map<string, UsageSum>, row: SumRow): void {
+  // Without `GROUP BY` there is a row even of nothing.
+  if (row.calls === null) return;
+  const { timeMs = 0, accountId = 0, keyId = 0, model = '', channel = '', departmentId = 0 } = row;
+  const name = JSON.stringify([timeMs, accountId, keyId, departmentId, channel, model]);
+  const before = sums.get(name);
+  sums.set(name, {
+    ...{ timeMs, accountId, keyId, model, channel, departmentId },
+    calls: row.calls + (before?.calls ?? 0),
+    errors: row.errors + (before?.errors ?? 0),
+    charged: BigInt(row.charged) + (before?.charged ?? 0n),
+    included: BigInt(row.included) + (before?.included ?? 0n),
+    input: row.input + (before?.input ?? 0),
+    output: row.output + (before?.output ?? 0),
+  });
+}

@@ -1,0 +1,136 @@
+/** What the last 24 hours were like: counts by the hour in memory, for people to look at. No decision is made by them. */
+import type { RecentCalls } from '../../core/contracts/catalog.ts';
+import type { Attempt, Clock, Exchange } from '../../core/plugin.ts';
+import type { ModelCatalog } from './catalog.ts';
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+
+/** Four steps to the doubling, from a millisecond to four hours: a quantile is off by a tenth at the most. */
+const STEPS_PER_DOUBLING = 4;
+const STEPS = 96;
+
+/** Counts, by the name of what is counted. */
+export interface Recent {
+  /** `firstByteMs`: undefined where that is not known. */
+  served(name: string, firstByteMs: number | undefined): void;
+  failed(name: string): void;
+  look(name: string): RecentCalls;
+}
+
+/** An hour of one name. */
+interface Hour {
+  /** Which one, counted from the beginning of time; -1: none yet. */
+  hour: number;
+  served: number;
+  failed: number;
+  /** How many answers began within each step. */
+  readonly steps: Uint32Array;
+}
+
+interface Counted {
+  /** By the hour modulo 24. */
+  readonly hours: (Hour | undefined)[];
+  lastServedMs: number | undefined;
+}
+
+/** Makes one that has seen nothing. Each count costs the same, however many there are. */
+export function createRecent(clock: Clock): Recent {
+  const beganMs = clock.now();
+  const byName = new Map<string, Counted>();
+
+  function countedAs(name: string): Counted {
+    let counted = byName.get(name);
+    if (counted === undefined) {
+      counted = { hours: new Array<Hour | undefined>(HOURS).fill(undefined), lastServedMs: undefined };
+      byName.set(name, counted);
+    }
+    return counted;
+  }
+
+  function hourOf({ hours }: Counted, nowMs: number): Hour {
+    const hour = Math.floor(nowMs / HOUR_MS);
+    const place = hour % HOURS;
+    let found = hours[place];
+    if (found === undefined) {
+      found = { hour, served: 0, failed: 0, steps: new Uint32Array(STEPS) };
+      hours[place] = found;
+    } else if (found.hour !== hour) {
+      found.hour = hour;
+      found.served = 0;
+      found.failed = 0;
+      found.steps.fill(0);
+    }
+    return found;
+  }
+
+  return {
+    served(name, firstByteMs) {
+      const counted = countedAs(name);
+      const nowMs = clock.now();
+      counted.lastServedMs = nowMs;
+      const hour = hourOf(counted, nowMs);
+      hour.served++;
+      if (firstByteMs !== undefined) hour.steps[stepOf(firstByteMs)]!++;
+    },
+    failed(name) {
+      hourOf(countedAs(name), clock.now()).failed++;
+    },
+    look(name) {
+      const nowMs = clock.now();
+      const current = Math.floor(nowMs / HOUR_MS);
+      const counted = byName.get(name);
+      const hours = (counted?.hours ?? []).filter(
+        (each) => each !== undefined && each.hour <= current && each.hour > current - HOURS,
+      ) as Hour[];
+      const steps = new Float64Array(STEPS);
+      for (const hour of hours) for (let i = 0; i < STEPS; i++) steps[i]! += hour.steps[i]!;
+      return {
+        sinceMs: Math.max(beganMs, (current - HOURS + 1) * HOUR_MS),
+        served: hours.reduce((sum, { served }) => sum + served, 0),
+        failed: hours.reduce((sum, { failed }) => sum + failed, 0),
+        p50FirstByteMs: quantile(steps, 0.5),
+        p95FirstByteMs: quantile(steps, 0.95),
+        lastServedMs: counted?.lastServedMs,
+      };
+    },
+  };
+}
+
+/** Counts an attempt for its channel: what the vendor did, not what the client did to itself. */
+export function countAttempt(recent: Recent, { offer, failure, firstByteMs, cut }: Attempt): void {
+  const { name } = offer.channel;
+  if (failure === undefined) {
+    if (!cut || firstByteMs !== undefined) recent.served(name, firstByteMs);
+  } else if (failure !== 'refused') recent.failed(name);
+}
+
+/** Counts a call for the model that was asked for, whichever served in its place. Those that no channel was asked for are not counted. */
+export function countCall(recent: Recent, x: Exchange, catalog: Pick<ModelCatalog, 'find'>): void {
+  const last = x.attempts.at(-1);
+  if (x.style === undefined || last === undefined) return;
+  const name = catalog.find(x.call.model)?.name;
+  if (name === undefined) return;
+  if (x.outcome === 'failed') recent.failed(name);
+  else if (x.outcome === 'served' || (x.outcome === 'aborted' && x.delivered)) {
+    const { firstByteMs } = last;
+    recent.served(name, firstByteMs === undefined ? undefined : last.startedMs - x.startedMs + firstByteMs);
+  }
+}
+
+/** The step that a time belongs to: step 0 ends at a millisecond. */
+function stepOf(ms: number): number {
+  return ms <= 1 ? 0 : Math.min(STEPS - 1, Math.ceil(Math.log2(ms) * STEPS_PER_DOUBLING));
+}
+
+/** The middle of the step in which a share of all is reached. */
+function quantile(steps: Float64Array, share: number): number | undefined {
+  const all = steps.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return undefined;
+  let reached = 0;
+  const step = steps.findIndex((count) => {
+    reached += count;
+    return reached >= all * share;
+  });
+  return Math.round(2 ** ((step - 0.5) / STEPS_PER_DOUBLING));
+}

@@ -1,0 +1,64 @@
+/** Which accounts have fallen below what they set: each fall is found once, whoever looks, and however often. */
+import type { Balance } from '../../core/contracts/ledger.ts';
+import type { Host } from '../../core/plugin.ts';
+
+interface NoticeRow {
+  readonly told: number;
+  readonly remaining: string;
+  readonly granted: string;
+  readonly noticed_ms: number;
+}
+
+/** Looks at balances. */
+export interface Falls {
+  /**
+   * True where the account is below, nobody was told since it was above, and nobody within the last hour; from then on it counts as told.
+   * Of several gateways on one store, one gets true.
+   */
+  take(accountId: number, balance: Balance, below: bigint): Promise<boolean>;
+}
+
+/** Who moves the threshold up and down makes a fall of every call; letters may go to anybody. */
+const QUIET_MS = 3_600_000;
+
+/** What is left once everything that runs has been charged as little as it can be: what is only held is still there. */
+export function remainingOf({ granted, used }: Balance): bigint {
+  return granted - used;
+}
+
+/** Makes it. */
+export function createFalls({ store, clock }: Host): Falls {
+  return {
+    async take(accountId, balance, below) {
+      const { granted, unlimited } = balance;
+      const remaining = remainingOf(balance);
+      const isAbove = unlimited || remaining >= below;
+      const now = clock.now();
+      const last = await store.one<NoticeRow>(
+        `SELECT told, CAST(remaining AS TEXT) AS remaining, CAST(granted AS TEXT) AS granted, noticed_ms
+          FROM notice WHERE account_id = ?`,
+        accountId,
+      );
+      if (last === undefined) {
+        if (isAbove) return false;
+        const sql = `INSERT INTO notice (account_id, told, remaining, granted, noticed_ms) VALUES (?, 1, ?, ?, ?)
+          ON CONFLICT DO NOTHING`;
+        return (await store.run(sql, accountId, remaining, granted, now)) > 0;
+      }
+      const before = { remaining: BigInt(last.remaining), granted: BigInt(last.granted) };
+      // Topped up and spent before anybody looked: that was above, too.
+      const wasAbove = isAbove || last.told === 0 || before.remaining + granted - before.granted >= below;
+      const isDue = wasAbove && !isAbove && Math.abs(now - last.noticed_ms) >= QUIET_MS;
+      const told = wasAbove && !isDue ? 0 : 1;
+      const isSame = told === last.told && remaining === before.remaining && granted === before.granted;
+      if (isSame || (isAbove && last.told === 0)) return false;
+      const changed = await store.run(
+        `UPDATE notice SET told = ?, remaining = ?, granted = ?, noticed_ms = ?
+          WHERE account_id = ? AND told = ? AND remaining = ? AND granted = ? AND noticed_ms = ?`,
+        ...[told, remaining, granted, isDue ? now : last.noticed_ms],
+        ...[accountId, last.told, before.remaining, before.granted, last.noticed_ms],
+      );
+      return isDue && changed > 0;
+    },
+  };
+}

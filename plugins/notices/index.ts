@@ -1,0 +1,78 @@
+/** Notices: people who set a threshold are told when their quota falls below it. At most once for each fall, by mail or webhook. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Ledger } from '../../core/contracts/ledger.ts';
+import { Mail } from '../../core/contracts/mail.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { createChore, definePlugin } from '../../core/plugin.ts';
+import { createFalls, remainingOf } from './falls.ts';
+import { createNotices } from './notices.ts';
+import { migrations } from './tables.ts';
+import { wishOf } from './wishes.ts';
+
+const EVERY_MS = 3_000;
+/** Looked at together; a webhook may take seconds. */
+const AT_ONCE = 20;
+
+/** Whose calls were settled. A crash forgets them: the next call of each reminds us. */
+interface Moved {
+  readonly accounts: Set<number>;
+  /** Of the turn before: whatever their calls came to has been written meanwhile. */
+  readonly ripe: Set<number>;
+}
+
+export default definePlugin({
+  name: 'notices',
+  api: 1,
+  migrations,
+  needs: [Ledger, Accounts],
+  wants: [Mail, Site],
+  create(host) {
+    const ledger = host.use(Ledger);
+    const accounts = host.use(Accounts);
+    const falls = createFalls(host);
+    const notices = createNotices(host);
+    const moved = host.lasting<Moved>('notices.moved', () => ({ accounts: new Set(), ripe: new Set() }));
+
+    async function look(accountId: number): Promise<void> {
+      const person = await accounts.person(accountId);
+      const wish = person?.enabled === true ? wishOf(person) : undefined;
+      if (person === undefined || wish === undefined) return;
+      const balance = await ledger.balance({ kind: 'account', owner: accountId });
+      // Written before it is sent: a crash in between means that nobody is told, not that somebody is told twice.
+      if (balance === undefined || !(await falls.take(accountId, balance, wish.below))) return;
+      await notices.send(person, wish, remainingOf(balance));
+    }
+
+    async function lookAt(some: readonly number[]): Promise<void> {
+      const looks = await Promise.allSettled(some.map(look));
+      for (const [i, outcome] of looks.entries()) {
+        if (outcome.status === 'fulfilled') continue;
+        host.log.warn('it could not be seen whether a balance is low', { account: some[i], error: outcome.reason });
+      }
+    }
+
+    const chore = createChore(host, {
+      everyMs: EVERY_MS,
+      async work(goesOn) {
+        const { accounts: latest, ripe } = moved;
+        while (ripe.size > 0 && goesOn()) {
+          const some = [...ripe].slice(0, AT_ONCE);
+          for (const id of some) ripe.delete(id);
+          await lookAt(some);
+        }
+        for (const id of latest) ripe.add(id);
+        latest.clear();
+      },
+      failure: 'it could not be seen whose balance is low',
+    });
+
+    return {
+      settle({ identity }) {
+        if (identity !== undefined) moved.accounts.add(identity.account.id);
+        return undefined;
+      },
+      start: chore.start,
+      stop: chore.stop,
+    };
+  },
+});

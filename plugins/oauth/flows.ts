@@ -1,0 +1,82 @@
+/** Sign-ins elsewhere from the first step to the last: what is sent along, and what must come back. */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { OAuth, OAuthIntent } from '../../core/contracts/oauth.ts';
+import { Tickets } from '../../core/contracts/sessions.ts';
+import type { Site } from '../../core/contracts/site.ts';
+import { type Host, refuse } from '../../core/plugin.ts';
+import { NotAccepted, type Provider } from './provider.ts';
+
+const FLOW_MS = 600_000;
+
+/** The half of the service that leads through a flow. */
+export type Flows = Pick<OAuth, 'begin' | 'finish'>;
+
+/** What the ticket of a flow holds; sealed. */
+interface Begun {
+  readonly provider: string;
+  readonly intent: OAuthIntent;
+  readonly verifier: string;
+  readonly nonce: string;
+  /** The hash of the cookie of the browser that began it. */
+  readonly browser: string;
+}
+
+/** Makes it. `providerOf` refuses what is not configured. */
+export function createFlows(host: Host, site: () => Site, providerOf: (name: string) => Provider): Flows {
+  const tickets = host.use(Tickets);
+  const redirectUri = (name: string): string => `${site().root}/api/oauth/${name}`;
+
+  /** Runs what a provider takes part in; what fails there is no fault of whoever signs in. */
+  async function playing<T>(name: string, part: () => Promise<T>): Promise<T> {
+    try {
+      return await part();
+    } catch (error) {
+      if (error instanceof NotAccepted)
+        refuse(400, error.code, `This sign-in cannot be completed: ${error.message}. Begin again.`);
+      host.log.warn('a sign-in failed at its provider', { provider: name, error });
+      return refuse(502, 'oauth_provider_failed', `${name} could not be reached, or did not answer as it should.`);
+    }
+  }
+
+  return {
+    async begin(name, intent, accountId) {
+      const provider = providerOf(name);
+      const [verifier, nonce, binding] = [random(), random(), random()];
+      const begun: Begun = { provider: name, intent, verifier, nonce, browser: sha256(binding) };
+      const expiresMs = host.clock.now() + FLOW_MS;
+      const state = await tickets.issue('oauth', { accountId, data: { ...begun }, forMs: FLOW_MS });
+      const challenge = hash('sha256', verifier, 'base64url');
+      const url = await playing(name, () =>
+        provider.begin({ state, nonce, challenge, redirectUri: redirectUri(name) }),
+      );
+      return { url: url.href, state, binding, expiresMs };
+    },
+
+    async finish(name, { state, code, binding, iss }) {
+      const provider = providerOf(name);
+      const ticket = await tickets.take('oauth', state);
+      const begun = ticket?.data as Begun | undefined;
+      if (begun?.provider !== name || !timingSafeEqual(Buffer.from(begun.browser), Buffer.from(sha256(binding))))
+        refuse(
+          400,
+          'oauth_state',
+          'This sign-in was not begun in this browser, not with this provider, or too long ago. Begin again.',
+        );
+      const { verifier, nonce, intent } = begun;
+      const at = new URL(redirectUri(name));
+      for (const [key, value] of Object.entries({ code, state, iss }))
+        if (value !== undefined) at.searchParams.set(key, value);
+      const identity = await playing(name, () => provider.identify(at, { state, nonce, verifier }));
+      return { intent, accountId: ticket?.accountId, identity: { provider: name, ...identity } };
+    },
+  };
+}
+
+/** 43 characters. */
+function random(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}

@@ -1,0 +1,64 @@
+/** Sign-in with an account elsewhere: GitHub, and whatever speaks OpenID Connect; configured in `console.oauth`. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { OAuth } from '../../core/contracts/oauth.ts';
+import { Tickets } from '../../core/contracts/sessions.ts';
+import { type OAuthSettings, Site } from '../../core/contracts/site.ts';
+import { definePlugin, refuse } from '../../core/plugin.ts';
+import { createFlows } from './flows.ts';
+import { createGithub } from './github.ts';
+import { createLinks } from './links.ts';
+import { createOidc } from './oidc.ts';
+import type { Provider } from './provider.ts';
+import { migrations } from './tables.ts';
+
+/** Words that mean something else where the name of a provider stands: in paths, and in how somebody signed in. */
+const TAKEN = ['state', 'email', 'password', 'passkey'];
+
+export default definePlugin({
+  name: 'oauth',
+  api: 1,
+  migrations,
+  needs: [Accounts, Tickets],
+  wants: [Site],
+  provides: [OAuth],
+  create(host) {
+    const made = new Map<string, Provider>();
+    const settings = (): readonly (readonly [string, OAuthSettings])[] =>
+      Object.entries(host.find(Site)?.oauth ?? {}).filter(([, { id }]) => id !== '');
+
+    function providerOf(name: string): Provider {
+      const [, its] =
+        settings().find(([configured]) => configured === name) ??
+        refuse(404, 'provider_not_found', `No sign-in is configured here by the name of "${name.slice(0, 50)}".`);
+      const provider = made.get(name) ?? create(its);
+      made.set(name, provider);
+      return provider;
+    }
+
+    function create(its: OAuthSettings): Provider {
+      return its.type === 'github' ? createGithub(its) : createOidc({ ...its, issuer: its.issuer ?? '' }, host.clock);
+    }
+
+    host.provide(OAuth, {
+      // Asked for late: the console, which says what is configured, may be created after this.
+      get providers() {
+        return settings().map(([name]) => ({ name, label: providerOf(name).label }));
+      },
+      ...createFlows(host, () => host.find(Site)!, providerOf),
+      ...createLinks(host, () => settings().map(([name]) => name)),
+    });
+    return {
+      report: () => settings().map(([name, { type }]) => `sign-in with ${name} (${type})`),
+      link() {
+        for (const [name, { type, issuer, secret }] of settings()) {
+          const problem = (key: string, message: string): void =>
+            host.problem(['console', 'oauth', name, key], message);
+          if (TAKEN.includes(name)) host.problem(['console', 'oauth', name], 'is a name that is taken: choose another');
+          if (type === 'oidc' && (issuer === undefined || !URL.canParse(issuer)))
+            problem('issuer', 'must say where the provider is: `https://id.example.com`');
+          if (type === 'github' && secret === '') problem('secret', 'is empty; leave `id` empty, too, to have it off');
+        }
+      },
+    };
+  },
+});

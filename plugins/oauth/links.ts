@@ -1,0 +1,81 @@
+/** Identities elsewhere, and the accounts that they sign in to. Never linked by an e-mail address: only by who asked for it. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import type { Identity, OAuth } from '../../core/contracts/oauth.ts';
+import { type Host, refuse } from '../../core/plugin.ts';
+
+/** The half of the service that keeps the bindings. */
+export type Links = Pick<OAuth, 'accountOf' | 'bind' | 'bindSteps' | 'unbind' | 'bindings'>;
+
+/** Makes it. `configured`: the providers that somebody can sign in with now. */
+export function createLinks(host: Host, configured: () => readonly string[]): Links {
+  const { store, clock } = host;
+  const accounts = host.use(Accounts);
+
+  async function accountOf({ provider, subject }: Identity): Promise<number | undefined> {
+    const sql = 'SELECT account_id AS id FROM oauth_link WHERE provider = ? AND subject = ?';
+    const id = (await store.one<{ id: number }>(sql, provider, subject))?.id;
+    if (id === undefined) return undefined;
+    if ((await accounts.person(id))?.deletedMs === undefined) return id;
+    // Whoever deleted an account may make another one.
+    await store.run(
+      'DELETE FROM oauth_link WHERE provider = ? AND subject = ? AND account_id = ?',
+      provider,
+      subject,
+      id,
+    );
+    return undefined;
+  }
+
+  const bindSteps: Links['bindSteps'] = (accountId, { provider, subject }) => [
+    {
+      sql: 'INSERT INTO oauth_link (provider, subject, account_id, created_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      params: [provider, subject, accountId, clock.now()],
+      must: 'identity_taken',
+    },
+  ];
+
+  return {
+    accountOf,
+    bindSteps,
+
+    async bind(accountId, identity, along = []) {
+      const { provider } = identity;
+      let owner = await accountOf(identity);
+      if (owner === undefined) {
+        const failed = await store.atomic([...bindSteps(accountId, identity), ...along]);
+        if (failed === undefined) return;
+        // Somebody was quicker, or the account has another one there.
+        owner = await accountOf(identity);
+      }
+      if (owner === undefined)
+        refuse(409, 'provider_bound', `Another account of ${provider} is connected already: disconnect it first.`);
+      if (owner !== accountId)
+        refuse(409, 'identity_taken', `This account of ${provider} signs in to another account here already.`);
+    },
+
+    async unbind(accountId, provider, { keepOne = false, along = [] } = {}) {
+      const others = keepOne ? configured().filter((name) => name !== provider) : [];
+      const list = ["''", ...others.map(() => '?')].join(', ');
+      const isOneLeft = `AND EXISTS (SELECT 1 FROM oauth_link WHERE account_id = ? AND provider IN (${list}))`;
+      const failed = await store.atomic([
+        {
+          sql: `DELETE FROM oauth_link WHERE account_id = ? AND provider = ? ${keepOne ? isOneLeft : ''}`,
+          params: [accountId, provider, ...(keepOne ? [accountId, ...others] : [])],
+          must: 'there',
+        },
+        ...along,
+      ]);
+      if (failed === undefined) return true;
+      const sql = 'SELECT 1 AS here FROM oauth_link WHERE account_id = ? AND provider = ?';
+      if ((await store.one(sql, accountId, provider)) === undefined) return false;
+      return refuse(
+        409,
+        'last_login_method',
+        'This is the only way to sign in to this account: set a password or register a passkey first.',
+      );
+    },
+
+    bindings: (accountId) =>
+      store.all('SELECT provider, subject FROM oauth_link WHERE account_id = ? ORDER BY provider', accountId),
+  };
+}

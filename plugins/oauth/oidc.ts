@@ -1,0 +1,92 @@
+/** Any provider that speaks OpenID Connect: found at its issuer, asked with PKCE and a nonce, its ID token checked. */
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  None,
+  ResponseBodyError,
+} from 'openid-client';
+import type { OAuthSettings } from '../../core/contracts/site.ts';
+import type { Clock } from '../../core/plugin.ts';
+import { allowPlain, boundedFetch, NotAccepted, type Provider, TIMEOUT_S, textOf } from './provider.ts';
+
+/** How long what was found at the issuer is believed. */
+const FOUND_FOR_MS = 3_600_000;
+
+/** Asks nobody before somebody signs in. */
+export function createOidc(settings: OAuthSettings & { readonly issuer: string }, clock: Clock): Provider {
+  const { id, secret, issuer } = settings;
+  let found: { readonly at: number; readonly config: Promise<Configuration> } | undefined;
+
+  function configuration(): Promise<Configuration> {
+    if (found !== undefined && clock.mono() - found.at < FOUND_FOR_MS) return found.config;
+    const config = discovery(
+      new URL(issuer),
+      id,
+      secret === '' ? {} : { client_secret: secret },
+      (server, ...rest) => {
+        if (secret === '') return None()(server, ...rest);
+        const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+        const method = methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic;
+        return method(secret)(server, ...rest);
+      },
+      { [customFetch]: boundedFetch, timeout: TIMEOUT_S, execute: [...allowPlain(issuer), enableNonRepudiationChecks] },
+    );
+    found = { at: clock.mono(), config };
+    // What failed is tried again by whoever comes next.
+    config.catch(() => {
+      found = undefined;
+    });
+    return config;
+  }
+
+  return {
+    label: settings.label ?? new URL(issuer).hostname,
+
+    async begin({ state, nonce, challenge, redirectUri }) {
+      return buildAuthorizationUrl(await configuration(), {
+        redirect_uri: redirectUri,
+        scope: 'openid profile email',
+        state,
+        nonce,
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      });
+    },
+
+    async identify(at, { state, nonce, verifier }) {
+      const config = await configuration();
+      const server = config.serverMetadata();
+      const iss = at.searchParams.get('iss');
+      // A code that another provider gave out must not be shown to this one.
+      if (iss === null ? server.authorization_response_iss_parameter_supported === true : iss !== server.issuer)
+        throw new NotAccepted('oauth_state', 'it does not come from this provider');
+      const tokens = await authorizationCodeGrant(config, at, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      }).catch((error: unknown) => {
+        if (error instanceof ResponseBodyError && error.error === 'invalid_grant')
+          throw new NotAccepted('oauth_code', 'the provider did not give it out for this, or takes it no more');
+        throw error;
+      });
+      const claims = tokens.claims();
+      const subject = textOf(claims?.sub);
+      if (claims === undefined || subject === undefined) throw new Error('the ID token does not say who it is');
+      const more =
+        server.userinfo_endpoint === undefined ? {} : await fetchUserInfo(config, tokens.access_token, subject);
+      const facts: Readonly<Record<string, unknown>> = { ...claims, ...more };
+      const email = facts.email_verified === true ? textOf(facts.email) : undefined;
+      const name =
+        textOf(facts.preferred_username) ?? textOf(facts.nickname) ?? textOf(facts.name) ?? email?.split('@')[0] ?? '';
+      return { subject, name, email };
+    },
+  };
+}

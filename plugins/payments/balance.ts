@@ -1,0 +1,89 @@
+/** Plans that the balance pays for: ordered, paid and given in one list. */
+import type { Account } from '../../core/contracts/accounts.ts';
+import { type Actor, Audit } from '../../core/contracts/audit.ts';
+import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { Records } from '../../core/contracts/records.ts';
+import { type Plan, Subscriptions } from '../../core/contracts/subscriptions.ts';
+import { type Host, refuse } from '../../core/plugin.ts';
+import { moneyText } from './money.ts';
+import type { OrderRecord, Orders } from './orders.ts';
+
+/** What an order says of who took the money. */
+const BALANCE = 'balance';
+/** The balance is counted in currency units, and nobody says of which currency. */
+const NO_CURRENCY = '';
+
+/** Sells `plan`, which has a price, to an account. Refuses: 400 `invalid_plan`, 409 `insufficient_balance`, `other_plan_runs`, `no_room`. */
+export type BalanceSale = (account: Account, plan: Plan, actor: Actor) => Promise<OrderRecord>;
+
+/** Makes it. */
+export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
+  const ledger = host.use(Ledger);
+
+  /** A hundredth of a currency unit is a whole number of micro-quota. */
+  const inMicro = (cents: bigint): bigint => (cents * BigInt(ledger.perUnit) * MICRO) / 100n;
+
+  return async ({ id: accountId }, plan, actor) => {
+    const cents = BigInt(plan.priceCents ?? 0);
+    const price = inMicro(cents);
+    // Else whoever has it once could have it for ever, and ever more balance.
+    if (plan.balance >= price) {
+      refuse(400, 'invalid_plan', 'This plan comes with as much balance as it costs: pay for it otherwise.', {
+        param: 'plan',
+      });
+    }
+    const subscriptions = host.use(Subscriptions);
+    const { tradeNo, step } = orders.createPaid({
+      accountId,
+      provider: BALANCE,
+      method: BALANCE,
+      kind: 'plan',
+      plan: plan.name,
+      product: undefined,
+      amount: 0,
+      quota: plan.balance,
+      money: cents,
+      currency: NO_CURRENCY,
+    });
+    const ref = `top-up:${tradeNo}`;
+    const money = moneyText(cents, NO_CURRENCY);
+    const failed = await host.store.atomic([
+      ...ledger.deductSteps(accountId, price, ref, BALANCE),
+      ...(await subscriptions.grantSteps(accountId, plan.name, ref, BALANCE)),
+      step,
+      ...(host.find(Records)?.eventSteps({
+        accountId,
+        kind: 'top-up',
+        amount: plan.balance - price,
+        text: `Paid ${money} from the balance for the plan ${plan.name}.`,
+        ip: actor.ip,
+      }) ?? []),
+      ...(host.find(Audit)?.steps({
+        actor,
+        action: 'order.paid',
+        object: `order ${tradeNo}`,
+        facts: { account: accountId, provider: BALANCE, money, quota: Number(plan.balance / MICRO), plan: plan.name },
+      }) ?? []),
+    ]);
+    if (failed !== undefined) refuseSale(failed, plan, money);
+    subscriptions.changed(accountId);
+    return (await orders.find(tradeNo))!;
+  };
+}
+
+function refuseSale(failed: string, { name }: Plan, money: string): never {
+  switch (failed) {
+    case 'insufficient':
+      return refuse(
+        409,
+        'insufficient_balance',
+        `The plan ${name} costs ${money}, and there is less, or something is owed.`,
+      );
+    case 'other_plan_runs':
+      return refuse(409, 'other_plan_runs', 'Another plan has begun meanwhile.');
+    case 'no_room':
+      return refuse(409, 'no_room', 'This account has no room for so much quota.');
+    default:
+      throw new Error(`a plan could not be sold: ${failed}`);
+  }
+}

@@ -1,0 +1,239 @@
+/** Redemption codes: 128 random bits each, found by their hash, sealed for administrators to read, good once. */
+import { createHash, randomBytes } from 'node:crypto';
+import { Audit } from '../../core/contracts/audit.ts';
+import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import type { RedemptionCode, RedemptionCodes } from '../../core/contracts/payments.ts';
+import { Records } from '../../core/contracts/records.ts';
+import {
+  all,
+  type Condition,
+  condition,
+  either,
+  type Host,
+  mentions,
+  readPage,
+  refuse,
+  type Step,
+} from '../../core/plugin.ts';
+
+interface Row {
+  readonly id: number;
+  readonly hash: Uint8Array;
+  readonly sealed: string;
+  readonly name: string;
+  readonly quota: string;
+  readonly enabled: number;
+  readonly created_by: number;
+  readonly created_ms: number;
+  readonly expires_ms: number | null;
+  readonly used_by: number | null;
+  readonly used_ms: number | null;
+}
+
+const COLUMNS =
+  'id, hash, sealed, name, CAST(quota AS TEXT) AS quota, enabled, created_by, created_ms, expires_ms, used_by, used_ms';
+const INSERT = `INSERT INTO redemption_code (id, hash, sealed, name, quota, created_by, created_ms, expires_ms)
+  SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ? FROM redemption_code`;
+const USE = `UPDATE redemption_code SET used_by = ?, used_ms = ?
+  WHERE id = ? AND quota = ? AND used_by IS NULL AND enabled = 1 AND deleted_ms IS NULL
+    AND (expires_ms IS NULL OR expires_ms > ?)`;
+/** What can never be redeemed any more, as things stand. */
+const DEAD = 'used_by IS NOT NULL OR enabled = 0 OR expires_ms <= ?';
+
+/** Makes the service. */
+export function createCodes(host: Host): RedemptionCodes {
+  const { store, clock, vault } = host;
+  const ledger = host.use(Ledger);
+  const audit = (event: Parameters<Audit['steps']>[0]): readonly Step[] => host.find(Audit)?.steps(event) ?? [];
+
+  async function get(id: number): Promise<RedemptionCode | undefined> {
+    const row = await store.one<Row>(`SELECT ${COLUMNS} FROM redemption_code WHERE id = ? AND deleted_ms IS NULL`, id);
+    return row && toCode(row);
+  }
+
+  function codeOf({ hash, sealed }: Row): string {
+    try {
+      return vault.open(placeOf(hash), sealed);
+    } catch {
+      // It was sealed with another key, as after a restore without the key file: it is still good, and can be switched off.
+      return '';
+    }
+  }
+
+  function toCode(row: Row): RedemptionCode {
+    return {
+      id: row.id,
+      code: codeOf(row),
+      name: row.name,
+      quota: BigInt(row.quota),
+      enabled: row.enabled === 1,
+      createdBy: row.created_by,
+      createdMs: row.created_ms,
+      expiresMs: row.expires_ms ?? undefined,
+      usedBy: row.used_by ?? undefined,
+      usedMs: row.used_ms ?? undefined,
+    };
+  }
+
+  return {
+    get,
+
+    async create({ name, quota, count, expiresMs }, actor) {
+      const nowMs = clock.now();
+      checkEnd(expiresMs, nowMs);
+      const codes = Array.from({ length: count }, () => randomBytes(16).toString('hex'));
+      const steps = codes.map((code) => {
+        const hash = hashOf(code);
+        const sealed = vault.seal(placeOf(hash), code);
+        return { sql: INSERT, params: [hash, sealed, name, quota, actor.accountId ?? 0, nowMs, expiresMs ?? null] };
+      });
+      const facts = { name, count, quota: Number(quota / MICRO) };
+      await store.atomic([...steps, ...audit({ actor, action: 'redemption.create', object: '', facts })]);
+      return codes;
+    },
+
+    async search({ text = '', state, offset, limit }) {
+      const named = either(
+        mentions('name', text),
+        condition('id = ?', /^\d{1,15}$/.test(text) ? Number(text) : undefined),
+      );
+      const wanted = all(condition('deleted_ms IS NULL'), named, ...conditionsOf(state, clock.now()));
+      const { total, rows } = await readPage<Row>(store, 'redemption_code', COLUMNS, wanted, { offset, limit });
+      return { total, items: rows.map(toCode) };
+    },
+
+    async change(id, { name, quota, expiresMs, enabled }, actor) {
+      const code = await get(id);
+      if (code === undefined) return refuse(404, 'code_not_found', `There is no redemption code ${id}.`);
+      if (expiresMs !== null) checkEnd(expiresMs, clock.now());
+      const next = {
+        name: name ?? code.name,
+        quota: quota ?? code.quota,
+        expiresMs: expiresMs === undefined ? code.expiresMs : (expiresMs ?? undefined),
+        enabled: enabled ?? code.enabled,
+      };
+      const failed = await store.atomic([
+        {
+          sql: `UPDATE redemption_code SET name = ?, quota = ?, expires_ms = ?, enabled = ?
+            WHERE id = ? AND used_by IS NULL AND deleted_ms IS NULL`,
+          params: [next.name, next.quota, next.expiresMs ?? null, next.enabled ? 1 : 0, id],
+          must: 'used',
+        },
+        ...audit({
+          actor,
+          action: 'redemption.change',
+          object: `redemption code ${id}`,
+          facts: {
+            name: next.name,
+            quota: Number(next.quota / MICRO),
+            before: Number(code.quota / MICRO),
+            enabled: next.enabled,
+          },
+        }),
+      ]);
+      if (failed !== undefined) refuse(409, 'code_used', `The redemption code ${id} was used: it stays as it is.`);
+      return { ...code, ...next };
+    },
+
+    async remove(id, actor) {
+      const failed = await store.atomic([
+        {
+          sql: `UPDATE redemption_code SET deleted_ms = ?, sealed = '' WHERE id = ? AND deleted_ms IS NULL`,
+          params: [clock.now(), id],
+          must: 'there',
+        },
+        ...audit({ actor, action: 'redemption.remove', object: `redemption code ${id}` }),
+      ]);
+      return failed === undefined;
+    },
+
+    async removeDead(actor) {
+      const nowMs = clock.now();
+      const dead = await store.all<{ id: number }>(
+        `SELECT id FROM redemption_code WHERE deleted_ms IS NULL AND (${DEAD})`,
+        nowMs,
+      );
+      if (dead.length === 0) return 0;
+      await store.atomic([
+        {
+          sql: `UPDATE redemption_code SET deleted_ms = ?, sealed = '' WHERE deleted_ms IS NULL AND (${DEAD})`,
+          params: [nowMs, nowMs],
+        },
+        ...audit({ actor, action: 'redemption.remove', object: '', facts: { count: dead.length } }),
+      ]);
+      return dead.length;
+    },
+
+    async redeem(account, written, actor) {
+      const nowMs = clock.now();
+      const hash = hashOf(written.trim().toLowerCase());
+      const row = await store.one<Row>(
+        `SELECT ${COLUMNS} FROM redemption_code WHERE hash = ? AND deleted_ms IS NULL`,
+        hash,
+      );
+      if (row === undefined) return refuseCode();
+      const quota = BigInt(row.quota);
+      const failed = await store.atomic([
+        { sql: USE, params: [account.id, nowMs, row.id, quota, nowMs], must: 'good' },
+        ...ledger.creditSteps(account.id, quota, `code:${Buffer.from(hash).toString('hex')}`, 'redemption code'),
+        ...(host.find(Records)?.eventSteps({
+          accountId: account.id,
+          kind: 'top-up',
+          amount: quota,
+          text: `Redeemed the code "${row.name}".`,
+          ip: actor.ip,
+        }) ?? []),
+        ...audit({
+          actor,
+          action: 'redemption.redeem',
+          object: `redemption code ${row.id}`,
+          facts: { account: account.id, quota: Number(quota / MICRO) },
+        }),
+      ]);
+      if (failed === 'no_room') refuse(409, 'no_room', 'This account has no room for so much quota.');
+      if (failed !== undefined) refuseCode();
+      return quota;
+    },
+  };
+}
+
+/** The same words whatever is wrong with it: nobody learns which codes there are. */
+function refuseCode(): never {
+  refuse(400, 'invalid_code', 'This code is wrong, used, disabled or expired.', { param: 'key' });
+}
+
+/** What the rows must meet that are in a state. */
+function conditionsOf(
+  state: 'unused' | 'disabled' | 'used' | 'expired' | undefined,
+  nowMs: number,
+): readonly (Condition | undefined)[] {
+  const unused = condition('used_by IS NULL');
+  switch (state) {
+    case 'used':
+      return [condition('used_by IS NOT NULL')];
+    case 'disabled':
+      return [unused, condition('enabled = 0')];
+    case 'expired':
+      return [unused, condition('enabled = 1'), condition('expires_ms <= ?', nowMs)];
+    case 'unused':
+      return [unused, condition('enabled = 1'), condition('COALESCE(expires_ms, 9007199254740991) > ?', nowMs)];
+    default:
+      return [];
+  }
+}
+
+function checkEnd(expiresMs: number | undefined, nowMs: number): void {
+  if (expiresMs === undefined || expiresMs > nowMs) return;
+  refuse(400, 'invalid_request_error', 'expired_time must be in the future, or 0 for never.', {
+    param: 'expired_time',
+  });
+}
+
+function hashOf(code: string): Buffer {
+  return createHash('sha256').update(code).digest();
+}
+
+/** Where a code is sealed for. */
+function placeOf(hash: Uint8Array): string {
+  return `redemption_code.sealed ${Buffer.from(hash).toString('hex')}`;
+}

@@ -1,0 +1,241 @@
+/** Orders as they stand in the store, and the one way in which they change state. */
+import { randomBytes } from 'node:crypto';
+import type { Order, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
+import {
+  all,
+  type Clock,
+  condition,
+  contains,
+  readPage,
+  type Step,
+  type Store,
+  type Value,
+} from '../../core/plugin.ts';
+import { moneyText } from './money.ts';
+import { type Books, leadsTo, returned } from './states.ts';
+
+/** An order with its books. */
+export interface OrderRecord extends Omit<Order, 'money' | 'returned'>, Books {
+  readonly product: string | undefined;
+  /** What the provider calls the payment; undefined: none was told. */
+  readonly payment: string | undefined;
+  /** Micro-quota it has given, and how much of that was taken back. */
+  readonly credited: bigint;
+  readonly taken: bigint;
+}
+
+/** An order that is about to be made. */
+export type NewOrder = Pick<
+  OrderRecord,
+  'accountId' | 'provider' | 'method' | 'kind' | 'plan' | 'product' | 'amount' | 'quota' | 'money' | 'currency'
+>;
+
+/** What may change of one; what is absent stays. */
+export interface OrderChanges {
+  readonly note?: string;
+  readonly payment?: string;
+  readonly credited?: bigint;
+  readonly refunded?: bigint;
+  readonly disputed?: bigint;
+  readonly taken?: bigint;
+  readonly completedMs?: number;
+}
+
+/** How long an order can be paid. The card provider lets its pages live from half an hour to a day. */
+const LIVES_MS = 2 * 3_600_000;
+
+interface Row {
+  readonly id: number;
+  readonly account_id: number;
+  readonly provider: string;
+  readonly method: string;
+  readonly trade_no: string;
+  readonly kind: 'quota' | 'plan';
+  readonly plan: string | null;
+  readonly product: string | null;
+  readonly amount: number;
+  readonly quota: string;
+  readonly money: string;
+  readonly currency: string;
+  readonly state: OrderState;
+  readonly note: string;
+  readonly payment_ref: string | null;
+  readonly credited: string;
+  readonly refunded: string;
+  readonly disputed: string;
+  readonly taken: string;
+  readonly created_ms: number;
+  readonly completed_ms: number | null;
+  readonly expires_ms: number;
+}
+
+const COLUMNS = `id, account_id, provider, method, trade_no, kind, plan, product, amount, currency, state, note, payment_ref,
+  CAST(quota AS TEXT) AS quota, CAST(money AS TEXT) AS money, CAST(credited AS TEXT) AS credited,
+  CAST(refunded AS TEXT) AS refunded, CAST(disputed AS TEXT) AS disputed, CAST(taken AS TEXT) AS taken,
+  created_ms, completed_ms, expires_ms`;
+
+const INSERT = `INSERT INTO top_up
+    (id, account_id, provider, method, trade_no, kind, plan, product, amount, quota, money, currency, state, credited, created_ms,
+      completed_ms, expires_ms)
+  SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM top_up`;
+
+/** What the disputes of an order hold back, but for one. */
+const HELD = '(SELECT COALESCE(SUM(amount), 0) FROM payment_dispute WHERE order_id = ? AND dispute <> ?)';
+
+/** All orders. */
+export interface Orders {
+  create(order: NewOrder): Promise<OrderRecord>;
+  /** The step of an order that is paid, and given in full, as it is made: for the list that does both. */
+  createPaid(order: NewOrder): { readonly tradeNo: string; readonly step: Step };
+  find(tradeNo: string): Promise<OrderRecord | undefined>;
+  /** By what the provider calls its payment. */
+  findPayment(provider: string, payment: string): Promise<OrderRecord | undefined>;
+  search(search: OrderSearch): Promise<{ readonly total: number; readonly items: readonly OrderRecord[] }>;
+  /**
+   * The step that moves an order from where it was read to another state. Undoes its list (`moved`) where meanwhile somebody else
+   * moved it, or money of it.
+   */
+  move(order: OrderRecord, to: OrderState, changes?: OrderChanges): Step;
+  /** How much of an order's money disputes hold back, but for one of them. */
+  heldByOthers(order: OrderRecord, dispute: string): Promise<bigint>;
+  /** The step that says how much one dispute holds back. Undoes its list (`moved`) where the others do not hold `others` any more. */
+  hold(order: OrderRecord, dispute: string, amount: bigint, others: bigint): Step;
+  /** Ends the waiting of orders that nobody has paid in time. */
+  expire(): Promise<number>;
+}
+
+export function createOrders(store: Store, clock: Clock): Orders {
+  async function find(tradeNo: string): Promise<OrderRecord | undefined> {
+    const row = await store.one<Row>(`SELECT ${COLUMNS} FROM top_up WHERE trade_no = ?`, tradeNo);
+    return row && toRecord(row);
+  }
+
+  return {
+    find,
+
+    async create(order) {
+      const tradeNo = newTradeNo();
+      const nowMs = clock.now();
+      await store.run(INSERT, ...valuesOf(order, tradeNo), 'pending', 0n, nowMs, null, nowMs + LIVES_MS);
+      return (await find(tradeNo))!;
+    },
+
+    createPaid(order) {
+      const tradeNo = newTradeNo();
+      const nowMs = clock.now();
+      const params = [...valuesOf(order, tradeNo), 'success', order.quota, nowMs, nowMs, nowMs];
+      return { tradeNo, step: { sql: INSERT, params } };
+    },
+
+    async findPayment(provider, payment) {
+      if (payment === '') return undefined;
+      const row = await store.one<Row>(
+        `SELECT ${COLUMNS} FROM top_up WHERE provider = ? AND payment_ref = ?`,
+        provider,
+        payment,
+      );
+      return row && toRecord(row);
+    },
+
+    async search({ accountId, text, state, provider, offset, limit }) {
+      const wanted = all(
+        condition('account_id = ?', accountId),
+        contains('trade_no', text),
+        condition('state = ?', state),
+        condition('provider = ?', provider),
+      );
+      const { total, rows } = await readPage<Row>(store, 'top_up', COLUMNS, wanted, { offset, limit });
+      return { total, items: rows.map(toRecord) };
+    },
+
+    move(order, to, changes = {}) {
+      if (!leadsTo(order.state, to)) throw new Error(`an order that is ${order.state} cannot be ${to}`);
+      const sets: [column: string, value: Value][] = [['state', to]];
+      if (changes.note !== undefined) sets.push(['note', changes.note]);
+      if (changes.payment) sets.push(['payment_ref', changes.payment]);
+      if (changes.credited !== undefined) sets.push(['credited', changes.credited]);
+      if (changes.refunded !== undefined) sets.push(['refunded', changes.refunded]);
+      if (changes.disputed !== undefined) sets.push(['disputed', changes.disputed]);
+      if (changes.taken !== undefined) sets.push(['taken', changes.taken]);
+      if (changes.completedMs !== undefined) sets.push(['completed_ms', changes.completedMs]);
+      return {
+        sql: `UPDATE top_up SET ${sets.map(([column]) => `${column} = ?`).join(', ')}
+          WHERE id = ? AND state = ? AND refunded = ? AND disputed = ? AND taken = ? AND COALESCE(payment_ref, '') = ?`,
+        params: [
+          ...sets.map(([, value]) => value),
+          order.id,
+          order.state,
+          order.refunded,
+          order.disputed,
+          order.taken,
+          order.payment ?? '',
+        ],
+        must: 'moved',
+      };
+    },
+
+    async heldByOthers(order, dispute) {
+      const row = await store.one<{ held: string }>(`SELECT CAST(${HELD} AS TEXT) AS held`, order.id, dispute);
+      return BigInt(row!.held);
+    },
+
+    hold(order, dispute, amount, others) {
+      return {
+        sql: `INSERT INTO payment_dispute (provider, dispute, order_id, amount) SELECT ?, ?, ?, ? WHERE ${HELD} = ?
+          ON CONFLICT (provider, dispute) DO UPDATE SET amount = excluded.amount`,
+        params: [order.provider, dispute, order.id, amount, order.id, dispute, others],
+        must: 'moved',
+      };
+    },
+
+    expire: () =>
+      store.run(`UPDATE top_up SET state = 'expired' WHERE state = 'pending' AND expires_ms <= ?`, clock.now()),
+  };
+}
+
+/** Whoever knows it can look its payment page up elsewhere: 120 bits. */
+function newTradeNo(): string {
+  return `TP${randomBytes(15).toString('hex')}`;
+}
+
+function valuesOf(order: NewOrder, tradeNo: string): readonly Value[] {
+  const { accountId, provider, method, kind, plan, product, amount, quota, money, currency } = order;
+  return [accountId, provider, method, tradeNo, kind, plan ?? null, product ?? null, amount, quota, money, currency];
+}
+
+/** An order as others see it. */
+export function orderOf(record: OrderRecord): Order {
+  const { product: _, refunded, disputed, payment: __, credited: ___, taken: ____, ...order } = record;
+  return {
+    ...order,
+    money: moneyText(record.money, record.currency),
+    returned: moneyText(returned(record), record.currency),
+  };
+}
+
+function toRecord(row: Row): OrderRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    provider: row.provider,
+    method: row.method,
+    tradeNo: row.trade_no,
+    kind: row.kind,
+    plan: row.plan ?? undefined,
+    product: row.product ?? undefined,
+    amount: row.amount,
+    quota: BigInt(row.quota),
+    money: BigInt(row.money),
+    currency: row.currency,
+    state: row.state,
+    note: row.note,
+    payment: row.payment_ref ?? undefined,
+    credited: BigInt(row.credited),
+    refunded: BigInt(row.refunded),
+    disputed: BigInt(row.disputed),
+    taken: BigInt(row.taken),
+    createdMs: row.created_ms,
+    completedMs: row.completed_ms ?? undefined,
+    expiresMs: row.expires_ms,
+  };
+}

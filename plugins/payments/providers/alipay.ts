@@ -1,0 +1,112 @@
+/** Alipay: a wallet, by a page or a picture; its own SDK signs and verifies (RSA2). Money is CNY, times are those of Shanghai. */
+import type { AlipaySdk } from 'alipay-sdk';
+import type { Clock } from '../../../core/plugin.ts';
+import { moneyText, readMoney } from '../money.ts';
+import { ANSWER_MS, amountsIn, Forged, lazily, type Notice, type Provider, readForm } from '../provider.ts';
+import type { Configured } from '../section.ts';
+
+/** Ways to pay: a page of the provider, or a picture that its app reads. */
+export const ALIPAY_METHODS = [
+  { type: 'alipay', name: 'Alipay' },
+  { type: 'alipay_qr', name: 'Alipay, with a QR code' },
+] as const;
+
+export function createAlipay(settings: NonNullable<Configured['alipay']>, clock: Clock): Provider {
+  const { appId, currency, price } = settings;
+  const sdk = lazily(() => load(settings));
+
+  return {
+    name: 'alipay',
+    price: { price, currency },
+    methods: ALIPAY_METHODS,
+    products: [],
+    async open({ tradeNo, accountId, money, title, method, expiresMs, ownUrl, noticeUrl }) {
+      const gateway = await sdk();
+      const content = {
+        out_trade_no: tradeNo,
+        total_amount: moneyText(money, currency),
+        subject: title,
+        passback_params: String(accountId),
+        time_expire: timeInShanghai(expiresMs),
+      };
+      const around = { notify_url: noticeUrl, timestamp: timeInShanghai(clock.now()) };
+      if (method === 'alipay_qr') {
+        const answer = await gateway.exec(
+          'alipay.trade.precreate',
+          { ...around, bizContent: content },
+          { validateSign: true },
+        );
+        if (answer.code !== '10000' || typeof answer.qrCode !== 'string') throw new Error(`it answered ${answer.code}`);
+        return { kind: 'code', content: answer.qrCode };
+      }
+      const bizContent = { ...content, product_code: 'FAST_INSTANT_TRADE_PAY' };
+      const url = gateway.pageExecute('alipay.trade.page.pay', 'GET', {
+        ...around,
+        return_url: ownUrl,
+        bizContent,
+      });
+      return { kind: 'link', url };
+    },
+    notices: {
+      methods: ['POST'],
+      path: '/api/alipay/notify',
+      taken: 'success',
+      refused: 'fail',
+      async read({ bytes }) {
+        const fields = readForm(bytes.toString('utf8'));
+        // What the sender may choose is not left to the SDK: the older kind of signature, another text encoding.
+        const isOurs =
+          fields.sign_type === 'RSA2' && fields.app_id === appId && /^utf-?8$/i.test(fields.charset ?? 'utf-8');
+        if (!isOurs || !(await sdk()).checkNotifySignV2(fields)) throw new Forged('the signature does not fit');
+        return noticeOf(fields, currency);
+      },
+    },
+  };
+}
+
+async function load({ appId, privateKey, publicKey, gateway }: NonNullable<Configured['alipay']>): Promise<AlipaySdk> {
+  const { AlipaySdk: Sdk } = await import('alipay-sdk');
+  return new Sdk({
+    appId,
+    keyType: 'PKCS8',
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim(),
+    alipayPublicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString().trim(),
+    gateway,
+    timeout: ANSWER_MS,
+  });
+}
+
+function noticeOf(fields: Readonly<Record<string, string>>, currency: string): Notice | undefined {
+  const { notify_id, out_trade_no: tradeNo = '', trade_no: payment = '', refund_fee = '', trade_status } = fields;
+  if (!notify_id) throw new Forged('it has no id');
+  const event = `${notify_id} ${trade_status} ${refund_fee}`;
+  const money = readMoney(fields.total_amount ?? '', currency);
+  const amount = refund_fee === '' ? 0n : (readMoney(refund_fee, currency) ?? money ?? 0n);
+  if (amount > 0n) return { about: 'refunded', event, payment, tradeNo, sum: 'all', amount, of: money ?? 0n };
+  switch (trade_status) {
+    case 'TRADE_SUCCESS':
+    case 'TRADE_FINISHED':
+      return {
+        about: 'paid',
+        event,
+        tradeNo,
+        payment,
+        money: amountsIn(money),
+        currency,
+        account: fields.passback_params || undefined,
+      };
+    case 'TRADE_CLOSED':
+      return { about: 'expired', event, tradeNo };
+    case 'WAIT_BUYER_PAY':
+      return { about: 'waiting', event, tradeNo };
+    default:
+      return undefined;
+  }
+}
+
+const SHANGHAI_MS = 8 * 3_600_000;
+
+/** `2026-01-31 18:00:00` */
+function timeInShanghai(ms: number): string {
+  return new Date(ms + SHANGHAI_MS).toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,69 @@
+/** Epay: aggregators of wallets that share one protocol: a signed form there, a signed query back. MD5 is what it has. */
+import { createHash } from 'node:crypto';
+import { moneyText, readMoney } from '../money.ts';
+import { amountsIn, checkSignature, Forged, type Provider, readForm } from '../provider.ts';
+import type { Configured } from '../section.ts';
+
+export function createEpay(settings: NonNullable<Configured['epay']>): Provider {
+  const { id, key, url, methods, currency, price } = settings;
+  return {
+    name: 'epay',
+    price: { price, currency },
+    methods,
+    products: [],
+    async open({ tradeNo, accountId, money, title, method, ownUrl, noticeUrl }) {
+      const fields = {
+        pid: id,
+        type: method,
+        out_trade_no: tradeNo,
+        notify_url: noticeUrl,
+        return_url: ownUrl,
+        // Where a value ends is not signed: see `ownUrl`.
+        name: title.replaceAll('&', '+'),
+        money: moneyText(money, currency),
+        param: String(accountId),
+        device: 'pc',
+      };
+      const sign = epaySign(fields, key);
+      return { kind: 'form', url: `${url}/submit.php`, fields: { ...fields, sign, sign_type: 'MD5' } };
+    },
+    notices: {
+      methods: ['GET', 'POST'],
+      path: '/api/user/epay/notify',
+      taken: 'success',
+      refused: 'fail',
+      async read({ method, query, bytes }) {
+        const fields = readForm(method === 'GET' ? query.toString() : bytes.toString('utf8'));
+        const { sign = '', pid, trade_status: state, out_trade_no: tradeNo = '', trade_no: payment = '' } = fields;
+        checkSignature(sign, epaySign(fields, key));
+        if (pid !== id) throw new Forged('it is for another merchant');
+        // The form of `open` is signed with the same key.
+        if (state === undefined) throw new Forged('it is no notification');
+        const event = `${tradeNo} ${payment} ${state}`;
+        if (state !== 'TRADE_SUCCESS') return { about: 'waiting', event, tradeNo };
+        const money = readMoney(fields.money ?? '', currency);
+        return {
+          about: 'paid',
+          event,
+          tradeNo,
+          payment,
+          money: amountsIn(money),
+          currency,
+          account: fields.param || undefined,
+        };
+      },
+    },
+  };
+}
+
+/** MD5 over the fields that are not empty, by name, and the key. */
+export function epaySign(fields: Readonly<Record<string, string>>, key: string): string {
+  const signed = Object.keys(fields)
+    .filter((name) => name !== 'sign' && name !== 'sign_type' && fields[name] !== '')
+    .sort()
+    .map((name) => `${name}=${fields[name]}`)
+    .join('&');
+  return createHash('md5')
+    .update(signed + key)
+    .digest('hex');
+}

@@ -1,0 +1,315 @@
+/** The section `payments` of gateway.yaml, and which of its providers are there. */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { schema } from '../../core/plugin.ts';
+import { type Decimal, decimalText, isCountable, readDecimal, readMoney } from './money.ts';
+
+type Written = string | number;
+
+/** As it is written. What is empty counts as left out, so that `${NAME:-}` turns a provider off. */
+export interface PaymentsSection {
+  readonly currency: string;
+  readonly price: Written;
+  readonly smallest: number;
+  readonly largest: number;
+  readonly amounts: readonly number[];
+  readonly stripe: Terms & { readonly secret: string; readonly webhookSecret: string; readonly url: string };
+  readonly creem: {
+    readonly key: string;
+    readonly webhookSecret: string;
+    readonly url: string;
+    readonly products: readonly WrittenProduct[];
+  };
+  readonly alipay: Terms & {
+    readonly appId: string;
+    readonly privateKey: string;
+    readonly publicKey: string;
+    readonly gateway: string;
+  };
+  readonly epay: Terms & {
+    readonly id: string;
+    readonly key: string;
+    readonly url: string;
+    readonly methods: readonly { readonly type: string; readonly name: string }[];
+  };
+}
+
+interface Terms {
+  readonly currency?: string;
+  readonly price?: Written;
+}
+
+interface WrittenProduct {
+  readonly id: string;
+  readonly name: string;
+  readonly price: Written;
+  readonly currency?: string;
+  readonly quota: number;
+}
+
+/** What a provider is paid in, and how much of it for one unit. */
+export interface Price {
+  readonly currency: string;
+  readonly price: Decimal;
+}
+
+/** Something sold at a fixed price. */
+export interface Product extends Price {
+  readonly id: string;
+  readonly name: string;
+  /** Quota units. */
+  readonly quota: number;
+}
+
+/** The providers that are filled in, with what they need; absent: off. */
+export interface Configured {
+  readonly stripe?: Price & { readonly secret: string; readonly webhookSecret: string; readonly url: string };
+  readonly creem?: {
+    readonly key: string;
+    readonly webhookSecret: string;
+    readonly url: string;
+    readonly products: readonly Product[];
+  };
+  readonly alipay?: Price & {
+    readonly appId: string;
+    readonly privateKey: KeyObject;
+    readonly publicKey: KeyObject;
+    readonly gateway: string;
+  };
+  readonly epay?: Price & {
+    readonly id: string;
+    readonly key: string;
+    readonly url: string;
+    readonly methods: readonly { readonly type: string; readonly name: string }[];
+  };
+}
+
+const text = { type: 'string', default: '' } as const;
+const url = { type: 'string', pattern: '^https?://[^?#\\s]+$' } as const;
+const currency = { type: 'string', title: 'currency such as USD', pattern: '^[A-Z]{3}$' } as const;
+const price = {
+  title: 'decimal number',
+  anyOf: [
+    { type: 'number', exclusiveMinimum: 0, maximum: 1e9 },
+    { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,9})?$' },
+  ],
+  examples: [1, '7.3'],
+} as const;
+const terms = {
+  currency: { ...currency, description: 'Where this provider takes another currency.' },
+  price: { ...price, description: 'Its price for one unit, in its currency.' },
+} as const;
+
+export const paymentsSection = schema<PaymentsSection>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    currency: { ...currency, description: 'What is paid in.', default: 'USD' },
+    price: { ...price, description: 'Currency for one unit bought; a unit is `quota.perUnit` of quota.', default: 1 },
+    smallest: { description: 'The fewest units at once.', type: 'integer', minimum: 1, maximum: 1_000_000, default: 5 },
+    largest: {
+      description: 'The most units at once.',
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 10_000,
+    },
+    amounts: {
+      description: 'Amounts that the console suggests.',
+      type: 'array',
+      items: { type: 'integer', minimum: 1 },
+      default: [10, 20, 50, 100],
+    },
+    stripe: {
+      description: 'Cards. The webhook is `/api/stripe/webhook`; without its secret there is no payment.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        ...terms,
+        secret: text,
+        webhookSecret: text,
+        url: { ...url, default: 'https://api.stripe.com' },
+      },
+      default: {},
+    },
+    creem: {
+      description: 'Products at fixed prices. The webhook is `/api/creem/webhook`.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        key: text,
+        webhookSecret: text,
+        url: { ...url, default: 'https://api.creem.io' },
+        products: {
+          type: 'array',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['id', 'name', 'price', 'quota'],
+            properties: {
+              id: { type: 'string', minLength: 1 },
+              name: { type: 'string', minLength: 1 },
+              price,
+              currency,
+              quota: { description: 'Quota units.', type: 'integer', minimum: 1, maximum: 1e12 },
+            },
+          },
+          default: [],
+        },
+      },
+      default: {},
+    },
+    alipay: {
+      description: 'Mobile wallet, paid in CNY. Keys as base64 or PEM; `publicKey` is the one of the provider.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        price: terms.price,
+        appId: text,
+        privateKey: text,
+        publicKey: text,
+        gateway: { ...url, default: 'https://openapi.alipay.com/gateway.do' },
+      },
+      default: {},
+    },
+    epay: {
+      description: 'Aggregated payment: wallets behind one merchant account.',
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        ...terms,
+        id: text,
+        key: text,
+        url: { anyOf: [url, { const: '' }], default: '' },
+        methods: {
+          type: 'array',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['type', 'name'],
+            properties: { type: { type: 'string', minLength: 1 }, name: { type: 'string', minLength: 1 } },
+          },
+          default: [
+            { type: 'alipay', name: 'Alipay' },
+            { type: 'wxpay', name: 'WeChat Pay' },
+          ],
+        },
+      },
+      default: {},
+    },
+  },
+  default: {},
+});
+
+/** Nobody guesses a secret of so many bytes. */
+const SHORTEST_SECRET = 16;
+
+/**
+ * Which providers there are. One with nothing filled in is off; one filled in by half, or with a secret that could be guessed, is a
+ * problem: it could take money and never believe that it came.
+ */
+export function readSection(
+  section: PaymentsSection,
+  problem: (path: readonly (string | number)[], message: string) => void,
+): Configured {
+  const complain = (path: readonly (string | number)[], message: string): undefined => {
+    problem(['payments', ...path], message);
+  };
+
+  function priceAt(path: readonly (string | number)[], written: Written, currency: string): Price | undefined {
+    const price = readDecimal(written);
+    if (price === undefined || price.digits === 0n)
+      return complain([...path, 'price'], 'is a number above 0, with at most 9 digits behind the point');
+    if (!isCountable(currency)) return complain([...path, 'currency'], `${currency} is not supported`);
+    return { price, currency };
+  }
+
+  /** False where all of them are empty; complains where some are. */
+  function isOn(name: keyof Configured, fields: Readonly<Record<string, string>>): boolean {
+    const empty = Object.keys(fields).filter((field) => fields[field]!.trim() === '');
+    if (empty.length === Object.keys(fields).length) return false;
+    for (const field of empty)
+      complain([name, field], `is empty: without it, nothing that ${name} says could be believed or asked for`);
+    return empty.length === 0;
+  }
+
+  function isGuessable(name: keyof Configured, field: string, secret: string): boolean {
+    if (Buffer.byteLength(secret.trim()) >= SHORTEST_SECRET) return false;
+    complain([name, field], `is too short for a secret: ${SHORTEST_SECRET} bytes at least`);
+    return true;
+  }
+
+  function termsOf(
+    name: 'stripe' | 'alipay' | 'epay',
+    { price, currency = section.currency }: Terms,
+  ): Price | undefined {
+    if (price === undefined && currency !== section.currency)
+      return complain([name, 'price'], `is missing: say how much ${currency} a unit costs`);
+    return price === undefined ? priceAt([], section.price, currency) : priceAt([name], price, currency);
+  }
+
+  /** The price of a product, which is paid as it stands. */
+  function amountAt(path: readonly (string | number)[], written: Written, currency: string): Price | undefined {
+    const price = priceAt(path, written, currency);
+    if (price === undefined || (readMoney(decimalText(price.price), currency) ?? 0n) > 0n) return price;
+    return complain([...path, 'price'], `is no amount of ${currency}`);
+  }
+
+  function stripe(): Configured['stripe'] {
+    const { secret, webhookSecret, url } = section.stripe;
+    if (!isOn('stripe', { secret, webhookSecret }) || isGuessable('stripe', 'webhookSecret', webhookSecret)) return;
+    const terms = termsOf('stripe', section.stripe);
+    return terms && { ...terms, secret: secret.trim(), webhookSecret: webhookSecret.trim(), url };
+  }
+
+  function creem(): Configured['creem'] {
+    const { key, webhookSecret, url } = section.creem;
+    if (!isOn('creem', { key, webhookSecret }) || isGuessable('creem', 'webhookSecret', webhookSecret)) return;
+    const products = section.creem.products.flatMap(({ id, name, quota, price, currency = section.currency }, i) => {
+      const terms = amountAt(['creem', 'products', i], price, currency);
+      return terms === undefined ? [] : [{ ...terms, id, name, quota }];
+    });
+    const ids = products.map(({ id }) => id);
+    const twice = ids.find((id, i) => ids.indexOf(id) < i);
+    if (twice !== undefined) return complain(['creem', 'products'], `has "${twice}" twice`);
+    if (products.length === 0) complain(['creem', 'products'], 'is empty: creem sells products');
+    return { key: key.trim(), webhookSecret: webhookSecret.trim(), url, products };
+  }
+
+  function alipay(): Configured['alipay'] {
+    const { appId, privateKey, publicKey, gateway } = section.alipay;
+    if (!isOn('alipay', { appId, privateKey, publicKey })) return;
+    const terms = termsOf('alipay', { ...section.alipay, currency: 'CNY' });
+    const privately = readKey(privateKey, ['PRIVATE KEY', 'RSA PRIVATE KEY'], createPrivateKey);
+    const publicly = readKey(publicKey, ['PUBLIC KEY', 'RSA PUBLIC KEY'], createPublicKey);
+    if (privately === undefined) complain(['alipay', 'privateKey'], 'is no RSA key in base64 or PEM');
+    if (publicly === undefined) complain(['alipay', 'publicKey'], 'is no RSA key in base64 or PEM');
+    if (terms === undefined || privately === undefined || publicly === undefined) return;
+    return { ...terms, appId: appId.trim(), privateKey: privately, publicKey: publicly, gateway };
+  }
+
+  function epay(): Configured['epay'] {
+    const { id, key, url, methods } = section.epay;
+    if (!isOn('epay', { id, key, url }) || isGuessable('epay', 'key', key)) return;
+    if (methods.length === 0) return complain(['epay', 'methods'], 'is empty: name the ways to pay');
+    const terms = termsOf('epay', section.epay);
+    return terms && { ...terms, id: id.trim(), key: key.trim(), url: url.replace(/\/$/, ''), methods };
+  }
+
+  if (section.smallest > section.largest) complain(['smallest'], 'is more than `largest`');
+  const found = { stripe: stripe(), creem: creem(), alipay: alipay(), epay: epay() };
+  return Object.fromEntries(Object.entries(found).filter(([, provider]) => provider !== undefined)) as Configured;
+}
+
+/** An RSA key as providers hand it out: the base64 of its DER without any frame, or PEM. */
+function readKey(written: string, frames: readonly string[], read: (pem: string) => KeyObject): KeyObject | undefined {
+  const body = written.replace(/-----[A-Z ]+-----/g, '').replace(/\s/g, '');
+  for (const frame of frames) {
+    try {
+      const key = read(`-----BEGIN ${frame}-----\n${body}\n-----END ${frame}-----\n`);
+      if (key.asymmetricKeyType === 'rsa') return key;
+    } catch {
+      // The next frame may fit.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,79 @@
+/** The tables of payments: orders, what providers have told of them, and redemption codes. */
+import type { Migration } from '../../core/plugin.ts';
+
+/**
+ * `top_up`: `money` and what was returned of it (`refunded`, `disputed`) in the smallest unit of the currency; `quota` is what the
+ * order gives, `credited` what it has given, `taken` what was taken back, all micro-quota. One payment of a provider can settle one
+ * order. `payment_event`: what was acted upon, so that it is acted upon once. `payment_dispute`: what each dispute of an order holds
+ * back, in the unit of its money. `redemption_code`: found by its hash; the code itself is sealed, and gone where it was removed.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    id: 1,
+    title: 'orders, events of providers and redemption codes',
+    sql: [
+      `CREATE TABLE top_up (
+        id INTEGER NOT NULL PRIMARY KEY,
+        account_id INTEGER NOT NULL,
+        provider TEXT NOT NULL,
+        method TEXT NOT NULL,
+        trade_no TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL CHECK (kind IN ('quota', 'plan')),
+        plan TEXT,
+        product TEXT,
+        amount INTEGER NOT NULL,
+        quota INTEGER NOT NULL CHECK (quota >= 0),
+        money INTEGER NOT NULL CHECK (money > 0),
+        currency TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed')),
+        note TEXT NOT NULL DEFAULT '',
+        payment_ref TEXT,
+        credited INTEGER NOT NULL DEFAULT 0 CHECK (credited BETWEEN 0 AND quota),
+        refunded INTEGER NOT NULL DEFAULT 0 CHECK (refunded BETWEEN 0 AND money),
+        disputed INTEGER NOT NULL DEFAULT 0 CHECK (disputed BETWEEN 0 AND money),
+        taken INTEGER NOT NULL DEFAULT 0 CHECK (taken BETWEEN 0 AND credited),
+        created_ms INTEGER NOT NULL,
+        completed_ms INTEGER,
+        expires_ms INTEGER NOT NULL,
+        UNIQUE (provider, payment_ref)
+      ) STRICT`,
+      'CREATE INDEX top_up_of_account ON top_up (account_id, id)',
+      `CREATE INDEX top_up_waiting ON top_up (expires_ms) WHERE state = 'pending'`,
+      `CREATE TABLE payment_event (
+        provider TEXT NOT NULL,
+        event TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        PRIMARY KEY (provider, event)
+      ) STRICT`,
+      'CREATE INDEX payment_event_by_time ON payment_event (at_ms)',
+      `CREATE TABLE redemption_code (
+        id INTEGER NOT NULL PRIMARY KEY,
+        hash BLOB NOT NULL UNIQUE,
+        sealed TEXT NOT NULL,
+        name TEXT NOT NULL,
+        quota INTEGER NOT NULL CHECK (quota > 0),
+        enabled INTEGER NOT NULL DEFAULT 1 CHECK (enabled IN (0, 1)),
+        created_by INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        expires_ms INTEGER,
+        used_by INTEGER,
+        used_ms INTEGER,
+        deleted_ms INTEGER
+      ) STRICT`,
+    ],
+  },
+  {
+    id: 2,
+    title: 'disputes, of which a payment may have several',
+    sql: [
+      `CREATE TABLE payment_dispute (
+        provider TEXT NOT NULL,
+        dispute TEXT NOT NULL,
+        order_id INTEGER NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount >= 0),
+        PRIMARY KEY (provider, dispute)
+      ) STRICT`,
+      'CREATE INDEX payment_dispute_of_order ON payment_dispute (order_id)',
+    ],
+  },
+];

@@ -1,0 +1,45 @@
+/** The fields a price is written in: an object of known names, and amounts in currency units. */
+import { nearest } from '../../core/plugin.ts';
+import { type Decimal, decimal } from './decimal.ts';
+
+/** Where a mistake is, and what it is. */
+export type Problem = (path: Path, message: string) => void;
+export type Path = readonly (string | number)[];
+/** What somebody wrote, nothing of it checked. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The highest amount that can be meant; beyond it somebody took the unit for cents or tokens. */
+const MOST_AMOUNT = 10_000;
+
+/** An amount, for schemas. */
+export const amountSchema = { type: 'number', minimum: 0, maximum: MOST_AMOUNT };
+
+/** The fields of an object that has no others than the `known`. What is no object has none. */
+export function readFields(value: unknown, path: Path, known: readonly string[], problem: Problem): Fields {
+  const fields = fieldsOf(value);
+  if (fields === undefined) {
+    problem(path, 'must be a price such as { input: 2.5, output: 10 }');
+    return {};
+  }
+  for (const field of Object.keys(fields)) {
+    if (known.includes(field)) continue;
+    const near = nearest(field, known);
+    const hint = near === undefined ? `there are: ${known.join(', ')}` : `did you mean ${near}?`;
+    problem([...path, field], `is no field of a price; ${hint}`);
+  }
+  return fields;
+}
+
+/** Undefined where the value is no object. */
+export function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}
+
+/** An amount exactly as it was written; undefined where it is missing or wrong. */
+export function readAmount(fields: Fields, field: string, path: Path, problem: Problem): Decimal | undefined {
+  const value = fields[field];
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && value >= 0 && value <= MOST_AMOUNT) return decimal(value);
+  problem([...path, field], `must be a number from 0 to ${MOST_AMOUNT}`);
+  return undefined;
+}

@@ -1,0 +1,52 @@
+/** List prices that the data of `genai-prices` have not, since they are not by tokens: as their vendors publish them. */
+import type { PriceRow } from './price.ts';
+import { type PriceFields, readPrice } from './price-section.ts';
+
+const DALL_E_2: PriceFields = { perImage: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02 } };
+const DALL_E_3: PriceFields = {
+  perImage: {
+    default: 0.04,
+    '1024x1792': 0.08,
+    '1792x1024': 0.08,
+    hd: 0.08,
+    'hd/1024x1792': 0.12,
+    'hd/1792x1024': 0.12,
+  },
+};
+const TTS_1: PriceFields = { characters: 15 };
+const TTS_1_HD: PriceFields = { characters: 30 };
+
+/** By the provider's name in the data, and the model's. What is not certain is not here: without a price a call is refused, loudly. */
+const PUBLISHED: Readonly<Record<string, Readonly<Record<string, PriceFields>>>> = {
+  // platform.openai.com/docs/pricing: dall-e-2 since November 2022, the others since November 2023.
+  openai: {
+    'dall-e-2': DALL_E_2,
+    'dall-e-3': DALL_E_3,
+    'tts-1': TTS_1,
+    'tts-1-1106': TTS_1,
+    'tts-1-hd': TTS_1_HD,
+    'tts-1-hd-1106': TTS_1_HD,
+  },
+  // ai.google.dev/gemini-api/docs/pricing, paid tier, since August 2025.
+  google: {
+    'imagen-4.0-generate-001': { perImage: 0.04 },
+    'imagen-4.0-fast-generate-001': { perImage: 0.02 },
+    'imagen-4.0-ultra-generate-001': { perImage: 0.06 },
+  },
+};
+
+const rows = new Map<string, PriceRow>();
+
+/** The same row each time; undefined where nothing is published here. */
+export function publishedPrice(provider: string, model: string): PriceRow | undefined {
+  const name = `${provider} ${model}`;
+  const known = rows.get(name);
+  if (known !== undefined) return known;
+  const models = Object.hasOwn(PUBLISHED, provider) ? PUBLISHED[provider]! : {};
+  if (!Object.hasOwn(models, model)) return undefined;
+  const row = readPrice(models[model], [provider, model], (path, message) => {
+    throw new Error(`${path.join('.')}: ${message}`);
+  })?.[0]?.row;
+  if (row !== undefined) rows.set(name, row);
+  return row;
+}

@@ -1,0 +1,85 @@
+/** Why a layer refuses a call: which one it was, what it has left, and when there will be more. Amounts are micro-quota. */
+import type { Layer, Ledger } from '../../core/contracts/ledger.ts';
+import { GatewayError } from '../../core/plugin.ts';
+import { nameOf } from './holds.ts';
+import { inQuota } from './in-quota.ts';
+import type { Terms } from './terms.ts';
+
+/** A layer that a call is taken from, as its refusal tells of it. */
+export interface AskedLayer {
+  readonly layer: Layer;
+  /** What its bucket is granted when it opens; undefined where it is open from the beginning. */
+  readonly limit: bigint | undefined;
+  /** What `holdSteps` calls it. */
+  readonly name: string;
+  readonly code: string;
+  /** `the account`. */
+  readonly title: string;
+  /** What can be done where it has too little. */
+  readonly advice: string;
+}
+
+const FEWER = 'or ask for fewer output tokens.';
+
+/** The layers of a call, in the order in which they may refuse. An included call has the account among them: it may owe something. */
+export function layersOf(accountId: number, keyId: number, terms: Terms): readonly AskedLayer[] {
+  return [
+    {
+      layer: { kind: 'account', owner: accountId },
+      limit: undefined,
+      name: 'account',
+      code: 'QUOTA_USER_INSUFFICIENT',
+      title: 'the account',
+      advice: `Credit it, ${FEWER}`,
+    },
+    {
+      layer: { kind: 'key', owner: keyId },
+      limit: undefined,
+      name: 'key',
+      code: 'QUOTA_TOKEN_INSUFFICIENT',
+      title: 'the key',
+      advice: `Raise its allowance, ${FEWER}`,
+    },
+    ...terms.extras.map((layer) => ({
+      layer,
+      limit: layer.limit,
+      name: nameOf(layer),
+      code: layer.code,
+      title: layer.title,
+      advice:
+        layer.resetsMs === undefined
+          ? `Have it raised, ${FEWER}`
+          : `It begins anew at ${new Date(layer.resetsMs).toISOString()}; till then, ask for fewer output tokens.`,
+    })),
+  ];
+}
+
+/** What is left in a layer; undefined where it has no limit. */
+export async function leftIn(ledger: Ledger, { layer, limit }: AskedLayer): Promise<bigint | undefined> {
+  const balance = await ledger.balance(layer);
+  if (balance === undefined) return limit ?? 0n;
+  if (limit === undefined && balance.unlimited) return undefined;
+  const left = (limit ?? balance.granted) - balance.used - balance.held;
+  return left > 0n ? left : 0n;
+}
+
+/** The refusal of a layer that has less than `amount` left; looks up how it stands, for the sentence. */
+export async function insufficient(ledger: Ledger, asked: AskedLayer, amount: bigint): Promise<GatewayError> {
+  const { layer, code, title, advice } = asked;
+  const owed = layer.kind === 'account' ? await ledger.debt(layer.owner) : 0n;
+  if (owed > 0n) return indebted(owed);
+  const left = await leftIn(ledger, asked);
+  // Others may have given back meanwhile what this call was refused.
+  const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
+  return refusal(code, `This call may cost up to ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
+}
+
+/** The refusal of an account that owes something. */
+export function indebted(owed: bigint): GatewayError {
+  const why = 'money was taken back that it had spent';
+  return refusal('QUOTA_USER_INSUFFICIENT', `The account owes ${inQuota(owed)} quota since ${why}: credit it first.`);
+}
+
+function refusal(code: string, message: string): GatewayError {
+  return new GatewayError(403, code, message, { headers: { 'x-should-retry': 'false' } });
+}

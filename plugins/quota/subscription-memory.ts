@@ -1,0 +1,73 @@
+/** Which subscription counts for which account, in memory: every call asks. */
+import type { Host } from '../../core/plugin.ts';
+import { counting, readChanged, readLast, type StoredSubscription, type SubscriptionRow } from './subscription-rows.ts';
+
+/** What calls know of subscriptions. */
+export interface SubscriptionMemory {
+  /** The one that counts, running or expired; undefined where there is none, or it was cancelled. */
+  find(accountId: number): SubscriptionRow | undefined | Promise<SubscriptionRow | undefined>;
+  /** The next `find` of this account asks the store. */
+  forget(accountId: number): void;
+  /** Takes in what has changed since it was asked last, or all there is. */
+  refresh(): Promise<void>;
+}
+
+/** How far clocks of gateways may differ, and how long a commit may take: changes are asked for as far back. */
+const OVERLAP_MS = 60_000;
+
+/** Makes it, knowing nothing yet. */
+export function createSubscriptionMemory({ store, clock }: Pick<Host, 'store' | 'clock'>): SubscriptionMemory {
+  /** The last one of each account that ever had one; a promise where it is being asked for, `unknown` where that failed. */
+  const last = new Map<number, StoredSubscription | 'unknown' | Promise<SubscriptionRow | undefined>>();
+  /** When it was asked last; undefined: never. */
+  let askedMs: number | undefined;
+
+  function ask(accountId: number): Promise<SubscriptionRow | undefined> {
+    const answer = readLast(store, accountId).then(
+      (row) => {
+        if (last.get(accountId) === answer) {
+          if (row === undefined) last.delete(accountId);
+          else last.set(accountId, row);
+        }
+        return counting(row);
+      },
+      (error: unknown) => {
+        if (last.get(accountId) === answer) last.set(accountId, 'unknown');
+        throw error;
+      },
+    );
+    last.set(accountId, answer);
+    // Nobody may be waiting for it.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  return {
+    find(accountId) {
+      const known = last.get(accountId);
+      if (known === undefined) return undefined;
+      if (known === 'unknown') return ask(accountId);
+      return known instanceof Promise ? known : counting(known);
+    },
+
+    forget(accountId) {
+      ask(accountId);
+    },
+
+    async refresh() {
+      const nowMs = clock.now();
+      const rows = await readChanged(store, askedMs === undefined ? 0 : askedMs - OVERLAP_MS);
+      askedMs = nowMs;
+      for (const row of rows) {
+        const known = last.get(row.accountId);
+        // Who asks about this account alone gets a younger answer than this one.
+        if (known === 'unknown' || known instanceof Promise) continue;
+        if (known === undefined || isYounger(row, known)) last.set(row.accountId, row);
+      }
+    },
+  };
+}
+
+function isYounger(row: StoredSubscription, known: StoredSubscription): boolean {
+  return row.id > known.id || (row.id === known.id && row.changedMs > known.changedMs);
+}

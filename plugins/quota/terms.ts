@@ -1,0 +1,112 @@
+/** The terms of a call: which layers it is taken from beside account and key, and what part of the price it pays. */
+import type { Department, Departments } from '../../core/contracts/departments.ts';
+import type { Plan } from '../../core/contracts/subscriptions.ts';
+import { GatewayError, refuse } from '../../core/plugin.ts';
+import type { LimitedExtra } from './holds.ts';
+import type { SubscriptionMemory } from './subscription-memory.ts';
+import type { SubscriptionRow } from './subscription-rows.ts';
+import { monthAround, PLAN_WINDOWS } from './windows.ts';
+
+/** A further layer, and what to say of it where it has too little. */
+export interface TermLayer extends LimitedExtra {
+  readonly code: string;
+  /** `the daily window of the plan "monthly"`. */
+  readonly title: string;
+  /** When its window begins anew, unix milliseconds; undefined where it has none. */
+  readonly resetsMs: number | undefined;
+}
+
+/** What applies to a call from its beginning to its end, whatever changes meanwhile. */
+export interface Terms {
+  /** Millionths of the price; undefined: the price. */
+  readonly factorPpm: bigint | undefined;
+  /** False: a subscription includes it, and the account's balance is left alone. */
+  readonly fromAccount: boolean;
+  /** In the order in which they may refuse. */
+  readonly extras: readonly TermLayer[];
+  /** Where nothing may be taken any more. */
+  readonly refusal: GatewayError | undefined;
+}
+
+/** Of nearly every call: account and key pay the price. */
+const USUAL: Terms = { factorPpm: undefined, fromAccount: true, extras: [], refusal: undefined };
+
+/** A price is so many millionths of itself. */
+const WHOLE_PPM = 1_000_000;
+const NO_RETRY = { headers: { 'x-should-retry': 'false' } };
+
+/** The terms of a call that an account makes at a moment. Refuses (403) where one of its departments is disabled. */
+export type TermsOf = (accountId: number, atMs: number) => Terms | Promise<Terms>;
+
+/** `departments` is asked with each call: its plugin may be created after this one. */
+export function createTerms(of: {
+  readonly memory: SubscriptionMemory;
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly departments: () => Departments | undefined;
+}): TermsOf {
+  const { memory, plans } = of;
+
+  function termsOf(path: readonly Department[], subscription: SubscriptionRow | undefined, atMs: number): Terms {
+    const disabled = path.find(({ enabled }) => !enabled);
+    if (disabled !== undefined) {
+      refuse(
+        403,
+        'department_disabled',
+        `The department "${disabled.name}" is disabled: its people call nothing.`,
+        NO_RETRY,
+      );
+    }
+    // A plan that gateway.yaml has no more limits nothing: the balance pays, as it does without one.
+    const plan = subscription && plans.get(subscription.plan);
+    const runs = subscription !== undefined && subscription.expiresMs > atMs;
+    const factorPpm = path[0]?.factorPpm ?? WHOLE_PPM;
+    return {
+      factorPpm: factorPpm === WHOLE_PPM ? undefined : BigInt(factorPpm),
+      fromAccount: !(runs && plan?.includesBalance === true),
+      extras: [
+        ...(runs && plan !== undefined ? windowsOf(plan, subscription, atMs) : []),
+        ...path.flatMap((department) => budgetsOf(department, atMs)),
+      ],
+      refusal: !runs && plan?.afterExpiry === 'refuse' ? expired(plan, subscription!) : undefined,
+    };
+  }
+
+  return (accountId, atMs) => {
+    const path = of.departments()?.pathOf(accountId) ?? [];
+    const subscription = memory.find(accountId);
+    if (subscription instanceof Promise) return subscription.then((found) => termsOf(path, found, atMs));
+    return path.length === 0 && subscription === undefined ? USUAL : termsOf(path, subscription, atMs);
+  };
+}
+
+function windowsOf(plan: Plan, { id, startsMs }: SubscriptionRow, atMs: number): readonly TermLayer[] {
+  return PLAN_WINDOWS.flatMap(({ name, kind, code, around }) => {
+    const limit = plan[name];
+    if (limit === undefined) return [];
+    const { startMs, endMs } = around(atMs, startsMs);
+    const title = `the ${name} window of the plan "${plan.name}"`;
+    return [{ kind, owner: id, windowStart: startMs, limit, code, title, resetsMs: endMs }];
+  });
+}
+
+function budgetsOf({ id, name, budget, monthlyBudget }: Department, atMs: number): readonly TermLayer[] {
+  const code = 'QUOTA_DEPARTMENT_EXCEEDED';
+  const layers: TermLayer[] = [];
+  if (budget !== undefined) {
+    const title = `the budget of the department "${name}"`;
+    layers.push({ kind: 'department', owner: id, windowStart: 0, limit: budget, code, title, resetsMs: undefined });
+  }
+  if (monthlyBudget !== undefined) {
+    const { startMs, endMs } = monthAround(atMs);
+    const title = `the monthly budget of the department "${name}"`;
+    const window = { windowStart: startMs, limit: monthlyBudget, code, title, resetsMs: endMs };
+    layers.push({ kind: 'department-month', owner: id, ...window });
+  }
+  return layers;
+}
+
+function expired({ name }: Plan, { expiresMs }: SubscriptionRow): GatewayError {
+  const when = new Date(expiresMs).toISOString();
+  const message = `The subscription to the plan "${name}" has expired at ${when}. Renew it, or have it cancelled to pay from the balance.`;
+  return new GatewayError(403, 'QUOTA_SUBSCRIPTION_EXPIRED', message, NO_RETRY);
+}

@@ -1,0 +1,239 @@
+/** Codes: those of an authenticator and backup codes, from the set-up to the last one taken. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import type { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { type Host, refuse, type Step } from '../../core/plugin.ts';
+import { hashOfBackupCode, newBackupCodes } from './backup-codes.ts';
+import type { Endings } from './endings.ts';
+import { newTotpSecret, stepOfCode, totpCard } from './totp.ts';
+
+/** So many wrong codes in a row lock an account's codes; each lock is twice as long as the one before. */
+const TRIES = 5;
+const FIRST_LOCK_MS = 5 * 60_000;
+const LONGEST_LOCK_MS = 24 * 60 * 60_000;
+
+/** Counts an attempt before anybody looks at the code: of any number at once, no more than `TRIES` get as far as that. */
+const TAKE_TRY = `UPDATE totp SET
+    wrong = CASE WHEN wrong + 1 < ${TRIES} THEN wrong + 1 ELSE 0 END,
+    locked_until_ms = CASE WHEN wrong + 1 < ${TRIES} THEN 0 ELSE ? + lock_ms END,
+    lock_ms = CASE
+      WHEN wrong + 1 < ${TRIES} THEN lock_ms
+      WHEN lock_ms * 2 < ${LONGEST_LOCK_MS} THEN lock_ms * 2
+      ELSE ${LONGEST_LOCK_MS} END
+  WHERE account_id = ? AND locked_until_ms <= ?`;
+
+/** The `must` of a step that redeems a code. */
+const REDEEMED = 'the code is good';
+
+interface TotpRow {
+  /** Sealed. */
+  readonly secret: string;
+  readonly locked_until_ms: number;
+}
+
+/** What the codes of an account are, and the methods of the service that are about them. */
+export interface Codes extends Pick<SecondFactors, 'setUp' | 'enable' | 'disable' | 'renewBackupCodes' | 'check'> {
+  status(
+    accountId: number,
+  ): Promise<{ readonly totp: boolean; readonly lockedUntilMs: number; readonly backupCodes: number }>;
+  /** The steps that take all of it away; with a `must` where an account has to have a secret. */
+  removeSteps(accountId: number, must?: string): readonly Step[];
+}
+
+/** Makes them. */
+export function createCodes(host: Host, endings: Endings): Codes {
+  const { store, clock, vault } = host;
+
+  const rowOf = (accountId: number): Promise<TotpRow | undefined> =>
+    store.one<TotpRow>('SELECT secret, locked_until_ms FROM totp WHERE account_id = ?', accountId);
+
+  /** Takes an attempt. Refuses where there is nothing to try, and where there were too many. */
+  async function takeTry(accountId: number): Promise<TotpRow> {
+    const now = clock.now();
+    const taken = await store.run(TAKE_TRY, now, accountId, now);
+    const row = await rowOf(accountId);
+    if (row === undefined) noCodes();
+    if (taken > 0) return row;
+    const seconds = Math.max(1, Math.ceil((row.locked_until_ms - clock.now()) / 1_000));
+    refuse(429, 'codes_locked', `Too many wrong codes. Codes are taken again in ${seconds} s.`, {
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+
+  /** The steps that redeem a code, which a second code or the same again cannot; undefined where it is wrong. */
+  function redeemSteps(accountId: number, { secret }: TotpRow, code: string): readonly Step[] | undefined {
+    const plain = plainCode(code);
+    const step = stepOfCode(vault.open(sealedFor(accountId), secret), plain, clock.now());
+    if (step !== undefined) {
+      return [
+        {
+          sql: 'UPDATE totp SET last_step = ? WHERE account_id = ? AND secret = ? AND last_step < ?',
+          params: [step, accountId, secret, step],
+          must: REDEEMED,
+        },
+        forgetTries(accountId),
+      ];
+    }
+    const hash = hashOfBackupCode(plain);
+    if (hash === undefined) return undefined;
+    return [
+      {
+        sql: 'DELETE FROM backup_code WHERE account_id = ? AND hash = ? AND pending = 0',
+        params: [accountId, hash],
+        must: REDEEMED,
+      },
+      forgetTries(accountId),
+    ];
+  }
+
+  /** Redeems a code and writes a change with it. */
+  async function redeem(accountId: number, code: string, change: readonly Step[] = []): Promise<void> {
+    const row = await takeTry(accountId);
+    const steps = redeemSteps(accountId, row, code);
+    if (steps !== undefined && (await write([...steps, ...change]))) return;
+    if (row.locked_until_ms > 0) await noteLock(accountId, row.locked_until_ms);
+    wrongCode();
+  }
+
+  /** False where the code that goes with it was redeemed by somebody else meanwhile. */
+  async function write(steps: readonly Step[]): Promise<boolean> {
+    const failed = await store.atomic(steps);
+    if (failed !== undefined && failed !== REDEEMED) throw new Error(`a change of second factors failed: ${failed}`);
+    return failed === undefined;
+  }
+
+  /** Writes to the audit that codes are locked; of all the guesses that found out, one does. */
+  async function noteLock(accountId: number, untilMs: number): Promise<void> {
+    const name = (await host.use(Accounts).find(accountId))?.name ?? '';
+    const actor = { accountId, name, ip: '' };
+    const event = { actor, action: 'two-factor.locked', object: `user ${accountId}` };
+    await store.atomic([
+      {
+        sql: 'UPDATE totp SET noted_ms = ? WHERE account_id = ? AND noted_ms < ?',
+        params: [untilMs, accountId, untilMs],
+        must: 'not noted yet',
+      },
+      ...(host.find(Audit)?.steps(event) ?? []),
+    ]);
+  }
+
+  return {
+    async status(accountId) {
+      const row = await rowOf(accountId);
+      const codes = await store.one<{ n: number }>(
+        'SELECT COUNT(*) AS n FROM backup_code WHERE account_id = ? AND pending = 0',
+        accountId,
+      );
+      const lockedUntilMs = row?.locked_until_ms ?? 0;
+      return {
+        totp: row !== undefined,
+        lockedUntilMs: lockedUntilMs > clock.now() ? lockedUntilMs : 0,
+        backupCodes: codes?.n ?? 0,
+      };
+    },
+
+    async setUp({ id, name }) {
+      const secret = newTotpSecret();
+      const backupCodes = newBackupCodes();
+      const failed = await store.atomic([
+        {
+          sql: `INSERT INTO totp_pending (account_id, secret)
+            SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM totp WHERE account_id = ?)
+            ON CONFLICT (account_id) DO UPDATE SET secret = excluded.secret`,
+          params: [id, vault.seal(pendingFor(id), secret), id],
+          must: 'not enabled',
+        },
+        { sql: 'DELETE FROM backup_code WHERE account_id = ?', params: [id] },
+        ...insertCodes(id, backupCodes, 1),
+      ]);
+      if (failed !== undefined) enabledAlready();
+      return { secret, ...(await totpCard(host.find(Site)?.name ?? 'Turnpike', name, secret)), backupCodes };
+    },
+
+    async enable({ id }, code, session, along = []) {
+      if ((await rowOf(id)) !== undefined) enabledAlready();
+      const pending = await store.one<{ secret: string }>('SELECT secret FROM totp_pending WHERE account_id = ?', id);
+      if (pending === undefined) refuse(409, 'no_setup', 'Nothing is set up: POST /api/user/2fa/setup comes first.');
+      // Nobody has to guess this code, for whoever is signed in has been shown the secret: its tries are not counted.
+      const secret = vault.open(pendingFor(id), pending.secret);
+      const step = stepOfCode(secret, plainCode(code), clock.now());
+      if (step === undefined) wrongCode();
+      const enabled = await write([
+        {
+          sql: 'DELETE FROM totp_pending WHERE account_id = ? AND secret = ?',
+          params: [id, pending.secret],
+          must: REDEEMED,
+        },
+        {
+          sql: `INSERT INTO totp (account_id, secret, last_step, wrong, locked_until_ms, lock_ms, noted_ms)
+            VALUES (?, ?, ?, 0, 0, ?, 0)`,
+          params: [id, vault.seal(sealedFor(id), secret), step, FIRST_LOCK_MS],
+        },
+        { sql: 'UPDATE backup_code SET pending = 0 WHERE account_id = ?', params: [id] },
+        ...endings.steps(id, session),
+        ...along,
+      ]);
+      if (!enabled) wrongCode();
+    },
+
+    disable({ id }, code, session, along = []) {
+      return redeem(id, code, [...removeSteps(id), ...endings.steps(id, session), ...along]);
+    },
+
+    async renewBackupCodes({ id }, code, session, along = []) {
+      const backupCodes = newBackupCodes();
+      // A backup code that makes ten new ones would never be the last.
+      const ofAuthenticator = hashOfBackupCode(plainCode(code)) === undefined ? code : '';
+      await redeem(id, ofAuthenticator, [
+        { sql: 'DELETE FROM backup_code WHERE account_id = ?', params: [id] },
+        ...insertCodes(id, backupCodes, 0),
+        ...endings.steps(id, session),
+        ...along,
+      ]);
+      return backupCodes;
+    },
+
+    check: (accountId, code) => redeem(accountId, code),
+    removeSteps,
+  };
+}
+
+function removeSteps(accountId: number, must?: string): readonly Step[] {
+  return [
+    { sql: 'DELETE FROM totp WHERE account_id = ?', params: [accountId], ...(must !== undefined && { must }) },
+    { sql: 'DELETE FROM totp_pending WHERE account_id = ?', params: [accountId] },
+    { sql: 'DELETE FROM backup_code WHERE account_id = ?', params: [accountId] },
+  ];
+}
+
+const insertCodes = (accountId: number, codes: readonly string[], pending: 0 | 1): readonly Step[] =>
+  codes.map((code) => ({
+    sql: 'INSERT INTO backup_code (account_id, hash, pending) VALUES (?, ?, ?)',
+    params: [accountId, hashOfBackupCode(plainCode(code)) ?? null, pending],
+  }));
+
+const forgetTries = (accountId: number): Step => ({
+  sql: 'UPDATE totp SET wrong = 0, locked_until_ms = 0, lock_ms = ? WHERE account_id = ?',
+  params: [FIRST_LOCK_MS, accountId],
+});
+
+/** A code as people type it: in groups, in small letters, with spaces around it. */
+const plainCode = (typed: string): string => typed.replace(/[\s-]/g, '').toUpperCase();
+
+/** Where a secret stands, for the vault: what waits cannot be moved to where it counts. */
+const sealedFor = (accountId: number): string => `totp.secret ${accountId}`;
+const pendingFor = (accountId: number): string => `totp_pending.secret ${accountId}`;
+
+/** Refuses: there are none. */
+export function noCodes(): never {
+  refuse(409, 'no_second_factor', 'This account has no second factor with codes.');
+}
+
+function wrongCode(): never {
+  refuse(403, 'wrong_code', 'This code is wrong, or was taken before: each is good once.', { param: 'code' });
+}
+
+function enabledAlready(): never {
+  refuse(409, 'two_factor_enabled', 'Two-factor sign-in is enabled already: disable it first.');
+}

@@ -1,0 +1,27 @@
+/** Second factors: codes of an authenticator, backup codes, passkeys. */
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import { SecondFactors } from '../../core/contracts/second-factors.ts';
+import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { createCodes } from './codes.ts';
+import { createEndings } from './endings.ts';
+import { createFactors } from './factors.ts';
+import { createPasskeys } from './passkeys.ts';
+import { migrations } from './tables.ts';
+
+export default definePlugin({
+  name: 'second-factors',
+  api: 1,
+  migrations,
+  needs: [Accounts, Sessions, Tickets],
+  wants: [Site, Audit],
+  provides: [SecondFactors],
+  create(host) {
+    const endings = createEndings(host);
+    const factors = createFactors(host, createCodes(host, endings), createPasskeys(host, endings), endings);
+    host.provide(SecondFactors, factors);
+    return {};
+  },
+});

@@ -1,0 +1,278 @@
+/** Passkeys: one per account, found by the browser without a name. The ceremonies are WebAuthn's. */
+import { randomBytes } from 'node:crypto';
+import type { AuthenticationResponseJSON, AuthenticatorTransport } from '@simplewebauthn/server';
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import type { FactorStatus, PasskeyStart, SecondFactors } from '../../core/contracts/second-factors.ts';
+import { type TicketPurpose, Tickets } from '../../core/contracts/sessions.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { type Host, type Json, refuse, type Step } from '../../core/plugin.ts';
+import { readAssertion, readAttestation } from './credential.ts';
+import type { Endings } from './endings.ts';
+
+/** Comes with the first ceremony: it takes as long to load as all of ours. */
+const webAuthn = () => import('@simplewebauthn/server');
+
+/** How long somebody may take to find their key. */
+const CEREMONY_MS = 5 * 60_000;
+const HANDLE_BYTES = 32;
+/** Reasons quote what a browser sent. */
+const LONGEST_REASON = 300;
+const NO_ANSWER = 'it is no answer of an authenticator';
+
+interface PasskeyRow {
+  readonly account_id: number;
+  readonly credential_id: string;
+  readonly public_key: Uint8Array;
+  readonly counter: number;
+  readonly transports: string;
+  readonly created_ms: number;
+  readonly last_used_ms: number | null;
+  readonly handle: string;
+}
+
+const SELECT = `SELECT account_id, credential_id, public_key, counter, transports, created_ms, last_used_ms, handle
+  FROM passkey JOIN passkey_user USING (account_id)`;
+
+/** The methods of the service that are about passkeys. */
+export interface Passkeys
+  extends Pick<
+    SecondFactors,
+    | 'beginPasskeyLogin'
+    | 'finishPasskeyLogin'
+    | 'beginPasskeyRegistration'
+    | 'finishPasskeyRegistration'
+    | 'beginPasskeyCheck'
+    | 'finishPasskeyCheck'
+    | 'removePasskey'
+  > {
+  status(accountId: number): Promise<FactorStatus['passkey']>;
+  /** The step that takes it away. */
+  removeStep(accountId: number): Step;
+}
+
+/** Makes them. */
+export function createPasskeys(host: Host, endings: Endings): Passkeys {
+  const { store, clock } = host;
+  const tickets = host.use(Tickets);
+  const accounts = host.use(Accounts);
+
+  const site = (): Site =>
+    host.find(Site) ?? refuse(404, 'not_available', 'This gateway has no console, and no passkeys without one.');
+
+  const passkeyOf = (accountId: number): Promise<PasskeyRow | undefined> =>
+    store.one<PasskeyRow>(`${SELECT} WHERE account_id = ?`, accountId);
+
+  /** How authenticators know an account: random, so that it tells nothing; the same for good, so that they keep one passkey of it. */
+  async function handleOf(accountId: number): Promise<string> {
+    await store.run(
+      'INSERT INTO passkey_user (account_id, handle) VALUES (?, ?) ON CONFLICT DO NOTHING',
+      accountId,
+      randomBytes(HANDLE_BYTES).toString('base64url'),
+    );
+    const row = await store.one<{ handle: string }>('SELECT handle FROM passkey_user WHERE account_id = ?', accountId);
+    if (row === undefined) throw new Error(`account ${accountId} has no handle for passkeys`);
+    return row.handle;
+  }
+
+  async function begun(
+    purpose: TicketPurpose,
+    options: { readonly challenge: string },
+    whose: { readonly accountId?: number; readonly session?: number } = {},
+  ): Promise<PasskeyStart> {
+    const { accountId, session } = whose;
+    const data = { challenge: options.challenge, ...(session !== undefined && { session }) };
+    const ticket = await tickets.issue(purpose, { accountId, data, forMs: CEREMONY_MS });
+    return { options: options as unknown as Json, ticket, expiresMs: clock.now() + CEREMONY_MS };
+  }
+
+  /** The challenge of a ticket, which is good for one ceremony of one account in one session. */
+  async function challengeOf(
+    purpose: TicketPurpose,
+    ticket: string,
+    whose: { readonly accountId?: number; readonly session?: number } = {},
+  ): Promise<string> {
+    const taken = await tickets.take(purpose, ticket);
+    if (taken === undefined) refused('its ticket was used, is too old, or for something else');
+    if (taken.accountId !== whose.accountId || taken.data.session !== whose.session)
+      refused('its ticket is of another session');
+    const { challenge } = taken.data;
+    return typeof challenge === 'string' ? challenge : refused('its ticket has no challenge');
+  }
+
+  /** Proves that an answer is of a passkey, to our challenge, from our pages, by the person: then it is used once more. */
+  async function prove(passkey: PasskeyRow, challenge: string, response: AuthenticationResponseJSON): Promise<void> {
+    const { passkeys } = site();
+    const { verifyAuthenticationResponse } = await webAuthn();
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: [...passkeys.origins],
+      expectedRPID: passkeys.rpId,
+      requireUserVerification: true,
+      // The counter is compared below, in the store: two answers at the same time cannot both be the next.
+      credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
+    }).catch((error: unknown) => refused(error instanceof Error ? error.message : String(error)));
+    if (!verified) refused('its signature is wrong');
+    const { newCounter, credentialBackedUp } = authenticationInfo;
+    const changed = await store.run(
+      `UPDATE passkey SET counter = ?, backed_up = ?, last_used_ms = ?
+        WHERE account_id = ? AND credential_id = ? AND (counter < ? OR (counter = 0 AND counter = ?))`,
+      newCounter,
+      credentialBackedUp ? 1 : 0,
+      clock.now(),
+      passkey.account_id,
+      passkey.credential_id,
+      newCounter,
+      newCounter,
+    );
+    if (changed === 0) await noteCopy(passkey, newCounter);
+  }
+
+  /** The signature was right and the counter was not: there may be two of what should be one. */
+  async function noteCopy(passkey: PasskeyRow, counter: number): Promise<never> {
+    const accountId = passkey.account_id;
+    const name = (await accounts.find(accountId))?.name ?? '';
+    await host.find(Audit)?.note({
+      actor: { accountId, name, ip: '' },
+      action: 'passkey.counter',
+      object: `user ${accountId}`,
+      facts: { known: passkey.counter, told: counter },
+    });
+    return refused('its counter went back: it may have been copied');
+  }
+
+  /** For the log it is said why; for whoever tries it is not. */
+  function refused(reason: string): never {
+    host.log.info('a passkey was refused', { reason: reason.slice(0, LONGEST_REASON) });
+    refuse(403, 'passkey_refused', 'This passkey was not accepted. Begin anew.');
+  }
+
+  return {
+    async status(accountId) {
+      const passkey = await passkeyOf(accountId);
+      return passkey && { createdMs: passkey.created_ms, lastUsedMs: passkey.last_used_ms ?? undefined };
+    },
+
+    async beginPasskeyLogin() {
+      const { generateAuthenticationOptions } = await webAuthn();
+      return begun(
+        'passkey-login',
+        await generateAuthenticationOptions({
+          rpID: site().passkeys.rpId,
+          timeout: CEREMONY_MS,
+          userVerification: 'required',
+        }),
+      );
+    },
+
+    async finishPasskeyLogin(ticket, credential) {
+      const challenge = await challengeOf('passkey-login', ticket);
+      const answer = readAssertion(credential) ?? refused(NO_ANSWER);
+      const passkey = await store.one<PasskeyRow>(`${SELECT} WHERE credential_id = ?`, answer.id);
+      if (passkey === undefined || passkey.handle !== answer.response.userHandle) return refused('nobody has it');
+      await prove(passkey, challenge, answer);
+      const account = await accounts.find(passkey.account_id);
+      return account?.enabled === true ? account : refused('its account is disabled');
+    },
+
+    async beginPasskeyRegistration({ id, name }, session) {
+      if ((await passkeyOf(id)) !== undefined) existsAlready();
+      const { passkeys, name: siteName } = site();
+      const { generateRegistrationOptions } = await webAuthn();
+      const options = await generateRegistrationOptions({
+        rpName: siteName,
+        rpID: passkeys.rpId,
+        userName: name,
+        userDisplayName: name,
+        userID: new Uint8Array(Buffer.from(await handleOf(id), 'base64url')),
+        timeout: CEREMONY_MS,
+        attestationType: 'none',
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      return begun('passkey-register', options, { accountId: id, session });
+    },
+
+    async finishPasskeyRegistration({ id }, session, ticket, credential, along = []) {
+      const challenge = await challengeOf('passkey-register', ticket, { accountId: id, session });
+      const { passkeys } = site();
+      const { verifyRegistrationResponse } = await webAuthn();
+      const { registrationInfo } = await verifyRegistrationResponse({
+        response: readAttestation(credential) ?? refused(NO_ANSWER),
+        expectedChallenge: challenge,
+        expectedOrigin: [...passkeys.origins],
+        expectedRPID: passkeys.rpId,
+        requireUserVerification: true,
+      }).catch((error: unknown) => refused(error instanceof Error ? error.message : String(error)));
+      if (registrationInfo === undefined) return refused('its attestation is wrong');
+      const made = registrationInfo.credential;
+      const failed = await store.atomic([
+        {
+          sql: `INSERT INTO passkey (account_id, credential_id, public_key, counter, transports, backed_up, created_ms)
+            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          params: [
+            id,
+            made.id,
+            made.publicKey,
+            made.counter,
+            JSON.stringify(made.transports ?? []),
+            registrationInfo.credentialBackedUp ? 1 : 0,
+            clock.now(),
+          ],
+          must: 'new',
+        },
+        ...endings.steps(id, session),
+        ...along,
+      ]);
+      if (failed === undefined) return;
+      if (failed !== 'new') throw new Error(`a passkey could not be added: ${failed}`);
+      if ((await passkeyOf(id)) !== undefined) existsAlready();
+      refuse(409, 'passkey_taken', 'This passkey belongs to another account.');
+    },
+
+    async beginPasskeyCheck({ id }, session) {
+      const passkey = (await passkeyOf(id)) ?? noPasskey();
+      const transports = JSON.parse(passkey.transports) as AuthenticatorTransport[];
+      const { generateAuthenticationOptions } = await webAuthn();
+      const options = await generateAuthenticationOptions({
+        rpID: site().passkeys.rpId,
+        timeout: CEREMONY_MS,
+        userVerification: 'required',
+        allowCredentials: [{ id: passkey.credential_id, transports }],
+      });
+      return begun('passkey-verify', options, { accountId: id, session });
+    },
+
+    async finishPasskeyCheck({ id }, session, ticket, credential) {
+      const challenge = await challengeOf('passkey-verify', ticket, { accountId: id, session });
+      const answer = readAssertion(credential) ?? refused(NO_ANSWER);
+      const passkey = await passkeyOf(id);
+      if (passkey?.credential_id !== answer.id) return refused('it is not that of the account');
+      const { userHandle = passkey.handle } = answer.response;
+      if (userHandle !== passkey.handle) refused('it is of another account');
+      await prove(passkey, challenge, answer);
+    },
+
+    async removePasskey({ id }, session, along = []) {
+      const failed = await store.atomic([removeStep(id), ...endings.steps(id, session), ...along]);
+      if (failed !== undefined) noPasskey();
+    },
+
+    removeStep,
+  };
+}
+
+const removeStep = (accountId: number): Step => ({
+  sql: 'DELETE FROM passkey WHERE account_id = ?',
+  params: [accountId],
+  must: 'there is one',
+});
+
+function existsAlready(): never {
+  refuse(409, 'passkey_exists', 'This account has a passkey already: remove it first.');
+}
+
+/** Refuses: there is none. */
+export function noPasskey(): never {
+  refuse(409, 'no_passkey', 'This account has no passkey.');
+}

@@ -1,0 +1,124 @@
+/** MP4 (M4A among it): boxes that say how long each track is, or, where it was recorded in fragments, how long those are. */
+import type { Walk } from './walker.ts';
+
+/** They are entered: what they hold is looked at, too. */
+const OPENED = new Set(['moov', 'trak', 'mdia', 'mvex', 'moof', 'traf']);
+const BOX_HEAD = 8;
+const LARGE_BOX_HEAD = 16;
+/** How much is needed of the boxes that are read. */
+const READ: Readonly<Record<string, number>> = { tkhd: 36, mdhd: 44, trex: 24, tfhd: 32, trun: 16 };
+/** Fragments with a longer list of samples are not read: no recorder writes such. */
+const MAX_RUN = 256 * 1_024;
+const MAX_TRACKS = 64;
+
+/** Bits of what a fragment says about all its samples. */
+const HAS_OFFSET = 0x01;
+const HAS_DESCRIPTION = 0x02;
+const HAS_DURATION = 0x08;
+/** Bits of what a run says, and of what it says of each sample. */
+const HAS_DATA_OFFSET = 0x01;
+const HAS_FIRST_FLAGS = 0x04;
+const EACH_DURATION = 0x100;
+const EACH_OTHERS = [0x200, 0x400, 0x800];
+
+interface Track {
+  /** Of its time units. */
+  perSecond: number;
+  /** In seconds, as it says itself. */
+  told: number;
+  /** Of a sample where nothing else is said, in units. */
+  usual: number;
+  /** All fragments so far, in units. */
+  run: number;
+}
+
+/** Reads the heads of tracks and fragments; the longest track counts. */
+export function walkMp4(): Walk {
+  const tracks = new Map<number, Track>();
+  /** The track that is being described, and how long a sample of the fragment is. */
+  let current: Track | undefined;
+  let usual = 0;
+
+  function trackOf(id: number): Track {
+    const known = tracks.get(id);
+    const track = known ?? { perSecond: 0, told: 0, usual: 0, run: 0 };
+    if (known === undefined && tracks.size < MAX_TRACKS) tracks.set(id, track);
+    return track;
+  }
+
+  /** Reads a box whose content begins with its version and its flags. */
+  function read(name: string, box: Buffer): void {
+    const isLong = box[0] === 1;
+    const flags = box.readUIntBE(1, 3);
+    switch (name) {
+      case 'tkhd':
+        current = trackOf(box.readUInt32BE(isLong ? 20 : 12));
+        return;
+      case 'mdhd':
+        if (current === undefined) return;
+        current.perSecond = box.readUInt32BE(isLong ? 20 : 12);
+        current.told = secondsOf(toldIn(box, isLong), current);
+        return;
+      case 'trex':
+        trackOf(box.readUInt32BE(4)).usual = box.readUInt32BE(12);
+        return;
+      case 'tfhd': {
+        current = trackOf(box.readUInt32BE(4));
+        const at = 8 + (flags & HAS_OFFSET ? 8 : 0) + (flags & HAS_DESCRIPTION ? 4 : 0);
+        usual = flags & HAS_DURATION ? box.readUInt32BE(at) : current.usual;
+        return;
+      }
+      default:
+        if (current !== undefined) current.run += runOf(box, flags, usual);
+    }
+  }
+
+  return {
+    least: BOX_HEAD,
+    look(bytes, at) {
+      const name = bytes.toString('latin1', at + 4, at + 8);
+      let size = bytes.readUInt32BE(at);
+      let head = BOX_HEAD;
+      if (size === 1) {
+        if (bytes.length - at < LARGE_BOX_HEAD) return -LARGE_BOX_HEAD;
+        size = Number(bytes.readBigUInt64BE(at + 8));
+        head = LARGE_BOX_HEAD;
+      }
+      if (size === 0) return Number.POSITIVE_INFINITY;
+      if (size < head) return 0;
+      if (OPENED.has(name)) return head;
+      const least = READ[name];
+      if (least === undefined || (name === 'trun' && size > MAX_RUN)) return size;
+      const needed = head + Math.max(least, name === 'trun' ? size - head : 0);
+      if (bytes.length - at < needed) return -needed;
+      read(name, bytes.subarray(at + head, at + needed));
+      return size;
+    },
+    seconds() {
+      const lengths = [...tracks.values()].map((track) => Math.max(track.told, secondsOf(track.run, track)));
+      const longest = Math.max(0, ...lengths);
+      return longest > 0 ? longest : undefined;
+    },
+  };
+}
+
+function secondsOf(units: number, { perSecond }: Track): number {
+  return perSecond === 0 ? 0 : units / perSecond;
+}
+
+/** In units; all bits are set where it is not known. */
+function toldIn(box: Buffer, isLong: boolean): number {
+  const told = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16);
+  return told >= (isLong ? 2 ** 63 : 0xffff_ffff) ? 0 : told;
+}
+
+/** How long the samples of a run are, in units. */
+function runOf(box: Buffer, flags: number, usual: number): number {
+  const count = box.readUInt32BE(4);
+  if (!(flags & EACH_DURATION)) return count * usual;
+  const start = 8 + (flags & HAS_DATA_OFFSET ? 4 : 0) + (flags & HAS_FIRST_FLAGS ? 4 : 0);
+  const each = 4 + EACH_OTHERS.filter((bit) => flags & bit).length * 4;
+  let units = 0;
+  for (let i = 0, at = start; i < count && at + each <= box.length; i++, at += each) units += box.readUInt32BE(at);
+  return units;
+}

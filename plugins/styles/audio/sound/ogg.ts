@@ -1,0 +1,73 @@
+/** Ogg: pages that each say up to which sample the sound goes in them. */
+import type { Walk } from './walker.ts';
+
+const MARK = Buffer.from('OggS');
+const PAGE_HEAD = 27;
+/** Of the first packet of a stream; it names the codec and the sample rate. */
+const IDENTITY = 48;
+const IDENTITY_LEAST = 30;
+const FIRST_PAGE = 2;
+/** In the place of a sample: no packet ends in this page. */
+const NO_SAMPLE = 0xffff_ffff_ffff_ffffn;
+
+/** A stream of sound. Where several follow each other, each counts from its own beginning. */
+interface Stream {
+  readonly serial: number;
+  readonly hertz: number;
+  /** Samples before the first that is heard. */
+  readonly early: number;
+}
+
+/** Reads where pages end; streams that are no sound are not read. */
+export function walkOgg(): Walk {
+  let stream: Stream | undefined;
+  let before = 0;
+  let last = 0;
+  return {
+    least: PAGE_HEAD,
+    mark: MARK,
+    look(bytes, at) {
+      if (!bytes.subarray(at, at + MARK.length).equals(MARK)) return 0;
+      const segments = bytes[at + 26]!;
+      const isFirst = (bytes[at + 5]! & FIRST_PAGE) !== 0;
+      if (bytes.length - at < PAGE_HEAD + segments) return -(PAGE_HEAD + segments);
+      let length = 0;
+      for (let i = 0; i < segments; i++) length += bytes[at + PAGE_HEAD + i]!;
+      const serial = bytes.readUInt32LE(at + 14);
+      if (isFirst) {
+        const needed = PAGE_HEAD + segments + Math.min(length, IDENTITY);
+        if (bytes.length - at < needed) return -needed;
+        const identity = identityOf(bytes.subarray(at + PAGE_HEAD + segments, at + needed), serial);
+        if (identity !== undefined) {
+          before += last;
+          last = 0;
+          stream = identity;
+        }
+      }
+      const sample = bytes.readBigUInt64LE(at + 6);
+      if (stream?.serial === serial && sample !== NO_SAMPLE) {
+        last = Math.max(0, Number(sample) - stream.early) / stream.hertz;
+      }
+      return PAGE_HEAD + segments + length;
+    },
+    seconds: () => (stream === undefined ? undefined : before + last),
+  };
+}
+
+/** The sound that a stream begins with this packet; undefined where it is something else. */
+function identityOf(packet: Buffer, serial: number): Stream | undefined {
+  const name = packet.toString('latin1', 0, 8);
+  if (packet.length >= 12 && name === 'OpusHead') {
+    return { serial, hertz: 48_000, early: packet.readUInt16LE(10) };
+  }
+  if (packet.length < IDENTITY_LEAST) return undefined;
+  const hertz = hertzIn(packet, name);
+  return hertz > 0 ? { serial, hertz, early: 0 } : undefined;
+}
+
+/** Samples of a second; 0 where it is no sound. */
+function hertzIn(packet: Buffer, name: string): number {
+  if (name.startsWith('\x01vorbis')) return packet.readUInt32LE(12);
+  if (name.startsWith('\x7fFLAC')) return packet.readUIntBE(27, 3) >> 4;
+  return name === 'Speex   ' && packet.length >= 40 ? packet.readUInt32LE(36) : 0;
+}

@@ -1,0 +1,107 @@
+/** Passes speech on, as bytes or in events, and listens how long it gets. */
+import {
+  type EventKind,
+  eventData,
+  isObject,
+  parsed,
+  type RelayOptions,
+  type StreamRelay,
+  type Usage,
+} from '../../../core/plugin.ts';
+import { errorEvent } from '../chat/errors.ts';
+import { errorIn } from '../chat/usage.ts';
+import { FORMATS } from './formats.ts';
+import { createSoundMeter } from './sound/meter.ts';
+import { speechFacts } from './speech-request.ts';
+import { spokenUsage, toldUsage, unfinishedUsage } from './speech-usage.ts';
+
+/** A relay for one attempt. */
+export function createSpeechRelay(options: RelayOptions): StreamRelay {
+  return options.call.stream ? relayEvents(options) : relayBytes(options);
+}
+
+/** Every byte as it comes, but for the last one: it leaves when the call is in the books. */
+function relayBytes({ call }: RelayOptions): StreamRelay {
+  const meter = meterFor({ call });
+  let held: Buffer | undefined;
+  let bytes = 0;
+  return {
+    see(chunk, out) {
+      if (chunk.length === 0) return 'hold';
+      meter.see(chunk);
+      bytes += chunk.length;
+      if (held !== undefined) out.push(held);
+      if (chunk.length > 1) out.push(chunk.subarray(0, -1));
+      held = Buffer.from(chunk.subarray(-1));
+      return 'pass';
+    },
+    close(out) {
+      if (held === undefined) return 'broken';
+      out.push(held);
+      return 'whole';
+    },
+    // Among bytes nothing can be told; the client sees that they end too early.
+    fail: () => '',
+    get usage() {
+      return spokenUsage(call, { bytes, seconds: meter.seconds });
+    },
+    unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds }, how),
+    textLength: 0,
+    error: undefined,
+  };
+}
+
+const DELTA = 'speech.audio.delta';
+const DONE = 'speech.audio.done';
+
+function relayEvents({ call }: RelayOptions): StreamRelay {
+  const meter = meterFor({ call });
+  let bytes = 0;
+  let begun = false;
+  let error: StreamRelay['error'];
+  let usage: Usage | undefined;
+
+  function judge(data: string): EventKind {
+    if (data.trim() === '[DONE]') return begun ? 'last' : 'hold';
+    const event = parsed(data);
+    error = errorIn(event);
+    if (error !== undefined) return 'error';
+    if (!isObject(event)) return 'pass';
+    if (event.type === DONE) {
+      if (!begun) return 'hold';
+      usage = toldUsage(call, event, { bytes, seconds: meter.seconds });
+      return 'last';
+    }
+    if (event.type === DELTA && typeof event.audio === 'string' && event.audio !== '') {
+      begun = true;
+      const sound = Buffer.from(event.audio, 'base64');
+      meter.see(sound);
+      bytes += sound.length;
+    }
+    return 'pass';
+  }
+
+  return {
+    see(event, out) {
+      const data = eventData(event);
+      const kind = data === undefined ? 'hold' : judge(data);
+      // An end without a beginning is no answer, and nothing of it is passed on.
+      if (kind !== 'hold' || data === undefined) out.push(event);
+      return kind;
+    },
+    close: () => 'broken',
+    fail: errorEvent,
+    get usage() {
+      return usage ?? spokenUsage(call, { bytes, seconds: meter.seconds });
+    },
+    unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds }, how),
+    textLength: 0,
+    get error() {
+      return error;
+    },
+  };
+}
+
+function meterFor({ call }: Pick<RelayOptions, 'call'>) {
+  return createSoundMeter(FORMATS[speechFacts(call.body).format]?.bare);
+}

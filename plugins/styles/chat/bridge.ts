@@ -1,0 +1,26 @@
+/** The translation of the style `chat` to and from the common form. */
+import type { Asked, Spoken } from '../../../core/plugin.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { createDecoder } from './decoder.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { createEncoder } from './encoder.ts';
+import { chatQuirks } from './quirks.ts';
+
+/** Chat clients with vendors of another style. */
+export const asked: Asked = {
+  // The fields of `Losses` are called as chat calls them, but for the one tool that is no tool here.
+  names: { 'tools.web_search': 'web_search_options' },
+  decodeRequest,
+  encodeReply,
+  encoder: createEncoder,
+};
+
+/** Chat vendors with clients of another style. */
+export const spoken: Spoken = {
+  quirks: chatQuirks,
+  encodeRequest,
+  decodeReply,
+  decoder: createDecoder,
+};

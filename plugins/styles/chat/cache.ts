@@ -1,0 +1,36 @@
+/** Marks for the vendor's prompt cache, which chat servers spell in two ways. */
+import type { CacheHint, Fields, JsonObject, Losses, Quirks } from '../../../core/plugin.ts';
+
+/** The mark on a message, a part or a tool. */
+export function readCache(fields: Fields, losses: Losses): { readonly cache?: CacheHint } {
+  const mark = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint');
+  if (mark === undefined) return {};
+  // In each way of spelling it there is one kind of mark.
+  for (const name of ['type', 'mode']) mark.get(name);
+  const ttlSeconds = seconds(mark.text('ttl'));
+  for (const name of Object.keys(mark.rest())) losses.drop(`messages.cache_control.${name}`, 'hint');
+  return { cache: ttlSeconds === undefined ? {} : { ttlSeconds } };
+}
+
+/** The mark as this vendor takes it. */
+export function writeCache(cache: CacheHint | undefined, hint: Quirks['cache']['hint'], losses: Losses): JsonObject {
+  if (cache === undefined) return {};
+  const { ttlSeconds = 0 } = cache;
+  if (hint === 'cache_control') {
+    return { cache_control: { type: 'ephemeral', ...(ttlSeconds > FIVE_MINUTES && { ttl: '1h' }) } };
+  }
+  if (hint === 'breakpoint') {
+    return { prompt_cache_breakpoint: { mode: 'explicit', ...(ttlSeconds > HALF_AN_HOUR && { ttl: '12h' }) } };
+  }
+  losses.drop('messages.cache_control', 'hint');
+  return {};
+}
+
+const FIVE_MINUTES = 300;
+const HALF_AN_HOUR = 1_800;
+
+/** `5m`, `1h`. */
+function seconds(ttl: string | undefined): number | undefined {
+  const match = /^(\d+)([mh])$/.exec(ttl ?? '');
+  return match === null ? undefined : Number(match[1]) * (match[2] === 'h' ? 3_600 : 60);
+}

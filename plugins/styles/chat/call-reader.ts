@@ -1,0 +1,138 @@
+/** Puts the pieces of streamed tool calls together, whatever their vendor leaves out. */
+import type { Json, JsonObject, Losses, Opaque, Origin, Part, ToolCallBlock } from '../../../core/plugin.ts';
+import { isObject, parsed } from '../../../core/plugin.ts';
+import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
+import { type GrowingJson, growJson } from './growing-json.ts';
+import { omitFromCall } from './members.ts';
+
+/** Reads the calls of one stream. */
+export interface CallReader {
+  /** One entry of `tool_calls`. */
+  read(entry: Json): void;
+  /** A piece of a call of the older kind, of which an answer has one at most. */
+  readFunction(call: JsonObject): void;
+  /** Ends them all. */
+  close(): void;
+  /** A call has come. */
+  readonly any: boolean;
+  /** A call's arguments stop in the middle. */
+  readonly broken: boolean;
+}
+
+interface Growing {
+  id: string;
+  /** The id that the vendor gives it, where that cannot be its own. */
+  given: string;
+  name: string;
+  kind: ToolCallBlock['kind'];
+  /** Undefined until it has begun for others: that needs its name. */
+  key: number | undefined;
+  readonly input: GrowingJson;
+  /** What others have not got yet. */
+  untold: string;
+  opaque: Opaque | undefined;
+}
+
+/** `push` gets the parts; a call stays open until `close`, because its pieces may come between those of others. */
+export function createCallReader(
+  from: Origin,
+  losses: Losses,
+  { newKey, push }: { newKey(): number; push(part: Part): void },
+): CallReader {
+  const calls: Growing[] = [];
+  const byIndex = new Map<number, Growing>();
+  /** By the ids that the vendor gave them; of several with one id the first. */
+  const byGiven = new Map<string, Growing>();
+  const omitted = new Set<string>();
+
+  /**
+   * The call that a piece belongs to. The index says it, but there are servers that leave it out, and others that give the same
+   * to every call; there a new id, or a name behind whole arguments, is a new call.
+   */
+  function find(index: number | undefined, { id, name }: CallPiece): Growing | undefined {
+    const there = index === undefined ? undefined : byIndex.get(index);
+    if (there !== undefined && id !== '' && there.given === id) return there;
+    const same = byGiven.get(id);
+    if (there === undefined) {
+      if (same !== undefined && (index === undefined || name === '')) return same;
+      return index === undefined && id === '' && name === '' ? calls.at(-1) : undefined;
+    }
+    if (same !== undefined) return same;
+    if (name === '' || there.name === '') return there;
+    const isNew = (id !== '' && there.given !== '') || there.input.isWhole;
+    return isNew ? undefined : there;
+  }
+
+  function take(index: number | undefined, piece: CallPiece): void {
+    let call = find(index, piece);
+    if (call === undefined) {
+      // Two calls of one id could not be answered.
+      const id = byGiven.has(piece.id) ? newCallId() : piece.id;
+      call = {
+        id,
+        given: piece.id,
+        name: '',
+        kind: piece.kind,
+        key: undefined,
+        input: growJson(),
+        untold: '',
+        opaque: undefined,
+      };
+      calls.push(call);
+    }
+    if (index !== undefined) byIndex.set(index, call);
+    call.id ||= piece.id;
+    call.given ||= piece.id;
+    if (piece.id !== '' && call.given === piece.id && !byGiven.has(piece.id)) byGiven.set(piece.id, call);
+    call.name ||= piece.name;
+    if (piece.kind === 'custom') call.kind = 'custom';
+    call.input.add(piece.input);
+    call.untold += piece.input;
+    if (piece.opaque !== undefined) {
+      call.opaque = piece.opaque;
+      if (call.key !== undefined) push({ type: 'opaque', key: call.key, opaque: piece.opaque });
+    }
+    // An id may come after the name, but not after the arguments.
+    if (call.name !== '' && (call.id !== '' || call.input.text !== '')) tell(call);
+  }
+
+  function tell(call: Growing): void {
+    if (call.key === undefined) {
+      call.key = newKey();
+      call.id ||= newCallId();
+      const { id, name, kind, opaque } = call;
+      const block = { type: 'toolCall', id, name, kind, input: '', ...(opaque !== undefined && { opaque }) } as const;
+      push({ type: 'blockStart', key: call.key, block });
+    }
+    if (call.untold === '') return;
+    push({ type: 'delta', key: call.key, text: call.untold });
+    call.untold = '';
+  }
+
+  return {
+    read(entry) {
+      if (!isObject(entry)) return;
+      omitFromCall(entry, losses, omitted);
+      take(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
+    },
+    readFunction: (call) => {
+      const piece = readCallPiece({ function: call }, from);
+      if (piece.name !== '' || piece.input !== '') take(-1, piece);
+    },
+    close() {
+      for (const call of calls) {
+        if (call.name !== '') tell(call);
+        else if (call.input.text !== '') losses.omit('tool_calls');
+        if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
+      }
+    },
+    get any() {
+      return calls.some(({ name }) => name !== '');
+    },
+    get broken() {
+      return calls.some(
+        ({ kind, input: { text } }) => kind === 'function' && text !== '' && parsed(text) === undefined,
+      );
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** Tool calls in the answers of chat vendors, who spell them with more freedom than clients may. */
+import { randomUUID } from 'node:crypto';
+import type { Json, JsonObject, Origin, ToolCallBlock } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/plugin.ts';
+import { thoughtSignature } from './thinking.ts';
+
+/** A call, or a piece of one. What is missing is empty. */
+export interface CallPiece {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ToolCallBlock['kind'];
+  readonly input: string;
+  readonly opaque: ToolCallBlock['opaque'];
+}
+
+/** One entry of `tool_calls`. Some servers write `function` and `custom` both, and mean the one that has a name. */
+export function readCallPiece(entry: JsonObject, { channel }: Origin): CallPiece {
+  const isNamed = isObject(entry.custom) && stringIn(entry.custom.name) !== '';
+  const isCustom = entry.type === 'custom' || isNamed || (isObject(entry.custom) && !isObject(entry.function));
+  const inner = isCustom ? entry.custom : entry.function;
+  const { name, input, arguments: words } = isObject(inner) ? inner : {};
+  return {
+    id: stringIn(entry.id),
+    name: stringIn(name),
+    kind: isCustom ? 'custom' : 'function',
+    input: inputText(isCustom ? input : words),
+    opaque: thoughtSignature(entry.extra_content, channel),
+  };
+}
+
+/** An id for a call whose vendor gave it none. */
+export function newCallId(): string {
+  return `call_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** A string, or empty. */
+export function stringIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Arguments are a string; some servers send the object itself. */
+function inputText(input: Json | undefined): string {
+  if (typeof input === 'string') return input;
+  return input === undefined || input === null ? '' : JSON.stringify(input);
+}

@@ -1,0 +1,122 @@
+/** The messages of a chat request as turns, one for each. */
+import type { Block, Fields, Losses, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/plugin.ts';
+import { readCache } from './cache.ts';
+import { readContent } from './decode-content.ts';
+import { dropRest } from './leftovers.ts';
+import { readThinking, thoughtSignature } from './thinking.ts';
+
+/** Reads `messages`; refuses with the path of what nobody could understand. */
+export function readMessages(body: Fields, losses: Losses): readonly Turn[] {
+  const calls: Calls = { byId: new Map(), byName: new Map() };
+  return body.each('messages').map((message, i) => {
+    const turn = readMessage(message, i, calls, losses);
+    for (const block of turn.blocks) {
+      if (block.type !== 'toolCall') continue;
+      calls.byId.set(block.id, block);
+      calls.byName.set(block.name, block);
+    }
+    dropRest(message, 'messages', losses);
+    return turn;
+  });
+}
+
+/** The calls so far, so that a result knows which it answers, and what kind that is; of several with one name the last. */
+interface Calls {
+  readonly byId: Map<string, ToolCallBlock>;
+  readonly byName: Map<string, ToolCallBlock>;
+}
+
+function readMessage(message: Fields, i: number, calls: Calls, losses: Losses): Turn {
+  const role = message.text('role');
+  switch (role) {
+    case 'system':
+    case 'developer':
+    case 'user':
+      if (message.get('content') === undefined) message.wrong('content', 'must be a string or an array of parts');
+      return { role, blocks: readContent(message, losses), ...nameOf(message) };
+    case 'assistant':
+      return { role, blocks: readAssistant(message, i, losses), ...nameOf(message) };
+    case 'tool': {
+      const id = message.text('tool_call_id') ?? message.wrong('tool_call_id', 'must be a string');
+      return { role: 'user', blocks: [readResult(message, id, calls.byId.get(id)?.kind ?? 'function', losses)] };
+    }
+    case 'function': {
+      const call = calls.byName.get(message.text('name') ?? '');
+      if (call === undefined) return message.wrong('name', 'must be that of a function which was called before');
+      return { role: 'user', blocks: [readResult(message, call.id, 'function', losses)] };
+    }
+    default:
+      return message.wrong('role', 'must be system, developer, user, assistant or tool');
+  }
+}
+
+function nameOf(message: Fields): { readonly name?: string } {
+  const name = message.text('name');
+  return name === undefined || name === '' ? {} : { name };
+}
+
+function readResult(message: Fields, id: string, kind: ToolResultBlock['kind'], losses: Losses): ToolResultBlock {
+  const content = readContent(message, losses);
+  return { type: 'toolResult', id, kind, content, ...readCache(message, losses) };
+}
+
+function readAssistant(message: Fields, i: number, losses: Losses): readonly Block[] {
+  const text = message.text('reasoning_content') || message.text('reasoning') || '';
+  message.get('reasoning');
+  const thoughts = readThinking({ text, details: message.list('reasoning_details') ?? [] }, undefined);
+  const refusal = message.text('refusal') ?? '';
+  const audio = message.fields('audio');
+  const spoken = audio?.text('id') ?? '';
+  const transcript = audio?.text('transcript') ?? '';
+  // The vendor knows both by the id.
+  for (const name of ['data', 'expires_at']) audio?.get(name);
+  if (audio !== undefined) dropRest(audio, 'messages.audio', losses);
+  const older = message.fields('function_call');
+  return [
+    ...thoughts,
+    ...readContent(message, losses),
+    ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
+    ...(spoken === '' && transcript === ''
+      ? []
+      : [{ type: 'audio', data: '', format: '', id: spoken, ...(transcript !== '' && { transcript }) } as const]),
+    ...message.each('tool_calls').map((call) => readCall(call, losses)),
+    // Calls of the older kind have no id, and one message holds one at most: its place tells them apart.
+    ...(older === undefined || (older.text('name') ?? '') === ''
+      ? []
+      : [readFunctionCall(older, `call_message_${i}`, losses)]),
+  ];
+}
+
+function readCall(call: Fields, losses: Losses): ToolCallBlock {
+  const id = call.text('id') ?? call.wrong('id', 'must be a string');
+  // Some servers write both, the one that is not meant with empty members.
+  const custom = call.text('type') === 'function' ? undefined : call.fields('custom');
+  call.get('custom');
+  const opaque = thoughtSignature(call.get('extra_content'), undefined);
+  const block =
+    custom === undefined
+      ? readFunctionCall(call.fields('function') ?? call.wrong('function', 'must be an object'), id, losses)
+      : readCustomCall(custom, id, losses);
+  dropRest(call, 'messages.tool_calls', losses);
+  return opaque === undefined ? block : { ...block, opaque };
+}
+
+function readCustomCall(inner: Fields, id: string, losses: Losses): ToolCallBlock {
+  const name = inner.text('name') ?? inner.wrong('name', 'must be a string');
+  const input = inner.text('input') ?? '';
+  dropRest(inner, 'messages.tool_calls', losses);
+  return { type: 'toolCall', id, kind: 'custom', name, input };
+}
+
+function readFunctionCall(inner: Fields, id: string, losses: Losses): ToolCallBlock {
+  const name = inner.text('name') ?? inner.wrong('name', 'must be a string');
+  const input = inner.get('arguments') ?? '';
+  dropRest(inner, 'messages.tool_calls', losses);
+  return {
+    type: 'toolCall',
+    id,
+    kind: 'function',
+    name,
+    input: typeof input === 'string' ? input : JSON.stringify(input),
+  };
+}

@@ -1,0 +1,65 @@
+/** How much a chat client wants the model to think: one official field, and those that servers have added. */
+import type { Effort, Fields, Losses, Reasoning } from '../../../core/plugin.ts';
+import { dropRest } from './leftovers.ts';
+
+const EFFORTS: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies readonly Effort[];
+
+/** Undefined where nothing is said about it. */
+export function readReasoning(fields: Fields, losses: Losses): Reasoning | undefined {
+  const effort = fields.text('reasoning_effort');
+  const router = fields.fields('reasoning');
+  const thinking = fields.fields('thinking');
+  const enabled = fields.flag('enable_thinking');
+  const budget = fields.number('thinking_budget');
+  const said = [
+    effort === undefined ? undefined : ofEffort(effort, fields, 'reasoning_effort'),
+    router && ofRouter(router, losses),
+    thinking && ofThinking(thinking, losses),
+    enabled === undefined ? undefined : ({ mode: enabled ? 'on' : 'off' } as const),
+    budget === undefined ? undefined : ({ mode: 'on', budget } as const),
+  ].filter((each) => each !== undefined);
+  if (said.length === 0) return undefined;
+  const whole = Object.assign({}, ...said) as Reasoning;
+  // Chat clients show reasoning wherever it comes.
+  const summary = whole.summary ?? 'auto';
+  return said.some(({ mode }) => mode === 'off') ? { mode: 'off' } : { ...whole, summary };
+}
+
+function ofEffort(effort: string, fields: Fields, name: string): Reasoning {
+  if (effort === 'none') return { mode: 'off' };
+  if (effort === 'default' || effort === 'auto') return { mode: 'auto' };
+  if (EFFORTS.includes(effort)) return { mode: 'on', effort: effort as Effort };
+  return fields.wrong(name, `must be none, ${EFFORTS.slice(0, -1).join(', ')} or max`);
+}
+
+/** `reasoning: {effort, max_tokens, enabled, exclude}`, as routers of models have it. */
+function ofRouter(router: Fields, losses: Losses): Reasoning {
+  const effort = router.text('effort');
+  const budget = router.number('max_tokens');
+  const enabled = router.flag('enabled');
+  const exclude = router.flag('exclude');
+  const summary = router.text('summary');
+  dropRest(router, 'reasoning', losses);
+  const base: Reasoning = effort === undefined ? { mode: 'on' } : ofEffort(effort, router, 'effort');
+  return {
+    ...base,
+    ...(enabled === false && { mode: 'off' as const }),
+    ...(budget !== undefined && { budget }),
+    ...(isSummary(summary) && { summary }),
+    ...(exclude === true && { summary: 'none' as const }),
+  };
+}
+
+function isSummary(word: string | undefined): word is 'auto' | 'concise' | 'detailed' {
+  return word === 'auto' || word === 'concise' || word === 'detailed';
+}
+
+/** `thinking: {type}`. */
+function ofThinking(thinking: Fields, losses: Losses): Reasoning {
+  const type = thinking.text('type');
+  const budget = thinking.number('budget_tokens');
+  dropRest(thinking, 'thinking', losses);
+  if (type === 'disabled') return { mode: 'off' };
+  const mode = type === 'auto' || type === 'adaptive' ? 'auto' : 'on';
+  return { mode, ...(budget !== undefined && { budget }) };
+}

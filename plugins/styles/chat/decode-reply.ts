@@ -1,0 +1,122 @@
+/** A chat vendor's whole answer in the common form. */
+import type { Block, Json, JsonObject, Losses, Origin, Reply, TextBlock } from '../../../core/plugin.ts';
+import { isObject, omitRest } from '../../../core/plugin.ts';
+import { newCallId, readCallPiece, stringIn } from './calls.ts';
+import { failureIn, readFinish } from './finish.ts';
+import { readAnnotation, readImage } from './media.ts';
+import { BODY, CHOICE, MESSAGE, omitFromCall, omitFromImage, omitFromLogprobs, PART } from './members.ts';
+import { readThinking, thinkingText } from './thinking.ts';
+import { usageIn } from './usage.ts';
+
+/** Undefined where there is no message in it, or half of one. Malformed members are passed over: the answer is paid for. */
+export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+  const choices = listIn(body.choices).filter(isObject);
+  const [choice] = choices;
+  const message = choice?.message;
+  if (choice === undefined || !isObject(message) || failureIn(choice.finish_reason) !== undefined) return undefined;
+  if (choices.length > 1) losses.omit('choices');
+  omitRest(body, BODY, losses);
+  omitRest(choice, CHOICE, losses);
+  omitRest(message, MESSAGE, losses);
+  omitFromLogprobs(choice.logprobs, losses);
+  const blocks = readMessage(message, choice, from, losses);
+  const held = {
+    calls: blocks.some(({ type }) => type === 'toolCall'),
+    refusal: blocks.some(({ type }) => type === 'refusal'),
+  };
+  const tier = stringIn(body.service_tier);
+  return {
+    id: stringIn(body.id),
+    model: stringIn(body.model) || from.model,
+    blocks,
+    finish: readFinish(choice.finish_reason, choice.stop_reason, held),
+    usage: usageIn(body),
+    ...(tier !== '' && { serviceTier: tier }),
+  };
+}
+
+function readMessage(message: JsonObject, choice: JsonObject, from: Origin, losses: Losses): readonly Block[] {
+  const thoughts = readThinking(
+    {
+      text: stringIn(message.reasoning_content) || stringIn(message.reasoning),
+      details: listIn(message.reasoning_details),
+    },
+    from.channel,
+  );
+  const refusal = stringIn(message.refusal);
+  return [
+    ...thoughts,
+    ...readContent(message, choice, losses),
+    ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
+    ...listIn(message.images).flatMap((entry) => {
+      omitFromImage(entry, losses);
+      return readImage(entry) ?? [];
+    }),
+    ...readAudio(message.audio),
+    ...readCalls(message, from, losses),
+  ];
+}
+
+function readContent(message: JsonObject, choice: JsonObject, losses: Losses): readonly Block[] {
+  const { content } = message;
+  const logprobs = isObject(choice.logprobs) ? listIn(choice.logprobs.content) : [];
+  const citations = listIn(message.annotations).flatMap((entry) => readAnnotation(entry, 0) ?? []);
+  if (typeof content !== 'string') return listIn(content).flatMap((part) => readPart(part, losses));
+  if (content === '' && logprobs.length === 0) return [];
+  const block: TextBlock = {
+    type: 'text',
+    text: content,
+    ...(citations.length > 0 && { citations }),
+    ...(logprobs.length > 0 && { logprobs }),
+  };
+  return [block];
+}
+
+/** Servers that think in the content answer with a list of parts. */
+function readPart(part: Json, losses: Losses): readonly Block[] {
+  if (!isObject(part)) return [];
+  const text = stringIn(part.text);
+  if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses);
+  if (part.type === 'text') return text === '' ? [] : [{ type: 'text', text }];
+  if (part.type === 'thinking') return [{ type: 'thinking', text: thinkingText(part.thinking ?? null) }];
+  const image = readImage(part);
+  if (image !== undefined) return [image];
+  losses.omit(stringIn(part.type) || 'content');
+  return [];
+}
+
+function readAudio(audio: Json | undefined): readonly Block[] {
+  if (!isObject(audio)) return [];
+  const { id, data, transcript, expires_at: expiresAt } = audio;
+  if (typeof data !== 'string' || data === '') return [];
+  return [
+    {
+      type: 'audio',
+      data,
+      // It is the one that was asked for; the answer does not repeat it.
+      format: '',
+      ...(typeof id === 'string' && { id }),
+      ...(typeof transcript === 'string' && { transcript }),
+      ...(typeof expiresAt === 'number' && { expiresAt }),
+    },
+  ];
+}
+
+function readCalls(message: JsonObject, from: Origin, losses: Losses): readonly Block[] {
+  const entries = listIn(message.tool_calls);
+  // Calls of the older kind are a function and nothing around it.
+  const older = isObject(message.function_call) && entries.length === 0 ? [{ function: message.function_call }] : [];
+  return [...entries, ...older].filter(isObject).flatMap((entry): readonly Block[] => {
+    const { id, name, kind, input, opaque } = readCallPiece(entry, from);
+    omitFromCall(entry, losses);
+    if (name === '') {
+      if (input !== '') losses.omit('tool_calls');
+      return [];
+    }
+    return [{ type: 'toolCall', id: id || newCallId(), kind, name, input, ...(opaque !== undefined && { opaque }) }];
+  });
+}
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}

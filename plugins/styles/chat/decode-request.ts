@@ -1,0 +1,112 @@
+/** A chat request in the common form. */
+import type { Conversation, Fields, JsonObject, Labels, Losses, Output, Sampling } from '../../../core/plugin.ts';
+import { given, readFields } from '../../../core/plugin.ts';
+import { readMessages } from './decode-messages.ts';
+import { readReasoning } from './decode-reasoning.ts';
+import { readTools } from './decode-tools.ts';
+import { dropRest } from './leftovers.ts';
+
+/** Refuses with the field's name what nobody could understand, and what one answer of another style cannot be. */
+export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+  const fields = readFields(body, '');
+  // What becomes of these is settled before anything is translated.
+  for (const name of ['model', 'stream']) fields.get(name);
+  for (const name of Object.keys(fields.object('stream_options') ?? {})) {
+    if (name !== 'include_usage') losses.drop(`stream_options.${name}`, 'hint');
+  }
+  if ((fields.number('n') ?? 1) > 1) {
+    losses.refuse('n', 'must be 1 for this model: its vendor gives one answer to a request.');
+  }
+  const limits = [fields.number('max_completion_tokens'), fields.number('max_tokens')];
+  if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1]) losses.drop('max_tokens', 'hint');
+  // Some servers want a number there, which is that of the alternatives.
+  if (fields.get('logprobs') !== true) {
+    for (const name of ['logprobs', 'top_logprobs']) if (fields.get(name)) losses.drop(name);
+  }
+  const conversation = {
+    turns: readMessages(fields, losses),
+    ...readTools(fields, losses),
+    maxTokens: limits.find((limit) => limit !== undefined),
+    sampling: readSampling(fields),
+    stop: readStop(fields),
+    reasoning: readReasoning(fields, losses),
+    output: readOutput(fields, losses),
+    labels: readLabels(fields, losses),
+    truncation: undefined,
+  };
+  return { ...conversation, extras: fields.rest() };
+}
+
+/** How words are drawn; completions say it alike, but for the log probabilities. */
+export function readSampling(fields: Fields): Sampling {
+  const wants = fields.get('logprobs') === true;
+  const alternatives = fields.number('top_logprobs');
+  return given<Sampling>({
+    temperature: fields.number('temperature'),
+    topP: fields.number('top_p'),
+    topK: fields.number('top_k'),
+    seed: fields.number('seed'),
+    presencePenalty: fields.number('presence_penalty'),
+    frequencyPenalty: fields.number('frequency_penalty'),
+    logitBias: fields.object('logit_bias'),
+    logprobs: wants ? (alternatives ?? 0) : undefined,
+  });
+}
+
+/** One text, or a list of them. */
+export function readStop(fields: Fields): readonly string[] {
+  const stop = fields.get('stop');
+  if (stop === undefined) return [];
+  if (typeof stop === 'string') return [stop];
+  const list = fields.list('stop') ?? [];
+  return list.map((text) => (typeof text === 'string' ? text : fields.wrong('stop', 'must be a string or strings')));
+}
+
+/** What a request says about itself. */
+export function readLabels(fields: Fields, losses: Losses): Labels {
+  const [safety, user] = [fields.text('safety_identifier'), fields.text('user')];
+  if (safety !== undefined && user !== undefined && safety !== user) losses.drop('user', 'hint');
+  return given<Labels>({
+    user: safety ?? user,
+    metadata: fields.object('metadata'),
+    cacheKey: fields.text('prompt_cache_key'),
+    serviceTier: fields.text('service_tier'),
+    store: fields.flag('store'),
+  });
+}
+
+function readOutput(fields: Fields, losses: Losses): Output {
+  const shape = fields.fields('response_format');
+  const format = shape && readFormat(shape, losses);
+  if (shape !== undefined) dropRest(shape, 'response_format', losses);
+  const modalities = fields.list('modalities')?.map(String);
+  const audio = fields.fields('audio');
+  const kind = audio?.text('format');
+  const voice = audio?.get('voice');
+  if (audio !== undefined) dropRest(audio, 'audio', losses);
+  if (audio !== undefined) dropRest(audio, 'audio', losses);
+  return given<Output>({
+    format,
+    verbosity: fields.text('verbosity'),
+    modalities,
+    audio: audio && { ...(voice !== undefined && { voice }), ...(kind !== undefined && { format: kind }) },
+  });
+}
+
+function readFormat(format: Fields, losses: Losses): Output['format'] {
+  const type = format.text('type');
+  if (type === 'text') return { type };
+  if (type === 'json_object') return { type: 'json' };
+  if (type !== 'json_schema') return format.wrong('type', 'must be text, json_object or json_schema');
+  const schema = format.fields('json_schema') ?? format.wrong('json_schema', 'must be an object');
+  const [name, description, strict] = [schema.text('name'), schema.text('description'), schema.flag('strict')];
+  const shape = schema.object('schema') ?? {};
+  dropRest(schema, 'response_format', losses);
+  return {
+    type: 'schema',
+    schema: shape,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(strict !== undefined && { strict }),
+  };
+}

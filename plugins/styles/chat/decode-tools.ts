@@ -1,0 +1,151 @@
+/** The tools of a chat request, and how they may be called. */
+import type { Fields, Json, JsonObject, Losses, Tool, ToolChoice, WebSearch } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/plugin.ts';
+import { readCache } from './cache.ts';
+import { dropRest } from './leftovers.ts';
+
+/** What a request says about tools. */
+export interface ToolsAsked {
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice | undefined;
+  readonly parallelToolCalls: boolean | undefined;
+}
+
+/** Reads `tools`, `tool_choice` and what came before them, `functions` and `function_call`. */
+export function readTools(body: Fields, losses: Losses): ToolsAsked {
+  const functions = body.each('functions');
+  const options = body.object('web_search_options');
+  const parallel = body.flag('parallel_tool_calls');
+  return {
+    tools: [
+      ...body.each('tools').map((tool) => readTool(tool, losses)),
+      ...functions.map((tool) => readFunction(tool)),
+      ...(options === undefined
+        ? []
+        : [{ type: 'hosted', name: 'web_search', style: 'chat', raw: options, search: readSearch(options) } as const]),
+    ],
+    toolChoice: readChoice(body.get('tool_choice') ?? body.get('function_call'), body, losses),
+    // Clients of the older kind read one call and no more.
+    parallelToolCalls: functions.length > 0 ? false : parallel,
+  };
+}
+
+/** True for a client that knows functions only, and looks for its call where they had it. */
+export function knowsFunctionsOnly(request: JsonObject): boolean {
+  return Array.isArray(request.functions) && (request.tools ?? null) === null;
+}
+
+function readTool(tool: Fields, losses: Losses): Tool {
+  const type = tool.text('type') ?? 'function';
+  if (type === 'function') {
+    const inner = tool.fields('function') ?? tool.wrong('function', 'must be an object');
+    const mark = readCache(tool, losses);
+    return { ...readFunction(inner, tool.rest()), ...mark };
+  }
+  if (type === 'custom') {
+    const inner = tool.fields('custom') ?? tool.wrong('custom', 'must be an object');
+    const description = inner.text('description');
+    const format = readFormat(inner, losses);
+    const custom = {
+      type: 'custom',
+      name: inner.text('name') ?? inner.wrong('name', 'must be a string'),
+      ...(description !== undefined && { description }),
+      ...(format !== undefined && { format }),
+    } as const;
+    for (const fields of [inner, tool]) dropRest(fields, 'tools', losses);
+    return custom;
+  }
+  const raw: JsonObject = { type, ...tool.rest() };
+  // `web_search`, `web_search_preview`, and with a router's name before it.
+  const isSearch = /(^|:)web_search(_|$)/.test(type);
+  const { parameters, ...outer } = raw;
+  return isSearch
+    ? {
+        type: 'hosted',
+        name: 'web_search',
+        style: 'chat',
+        raw,
+        search: readSearch(isObject(parameters) ? { ...outer, ...parameters } : raw),
+      }
+    : { type: 'hosted', name: type, style: 'chat', raw };
+}
+
+/** Free text, or a grammar: its members beside its type, as the other style that has grammars writes them. */
+function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
+  const fields = tool.fields('format');
+  if (fields === undefined) return undefined;
+  if (fields.text('type') === 'text') {
+    dropRest(fields, 'tools.format', losses);
+    return { type: 'text' };
+  }
+  const { grammar, ...format } = tool.object('format')!;
+  return isObject(grammar) ? { ...format, ...grammar } : format;
+}
+
+function readFunction(fields: Fields, outer: JsonObject = {}): Tool {
+  const description = fields.text('description');
+  const schema = fields.object('parameters');
+  const strict = fields.flag('strict');
+  const tool = {
+    type: 'function',
+    name: fields.text('name') ?? fields.wrong('name', 'must be a string'),
+    ...(description !== undefined && { description }),
+    ...(schema !== undefined && { schema }),
+    ...(strict !== undefined && { strict }),
+  } as const;
+  const extras = { ...outer, ...fields.rest() };
+  return Object.keys(extras).length === 0 ? tool : { ...tool, extras };
+}
+
+function readSearch(options: JsonObject): WebSearch {
+  const { type: _, search_context_size: size, max_uses: uses, user_location: place, ...others } = options;
+  const { location, ...beside } = readPlace(place);
+  const extras = { ...others, ...beside };
+  return {
+    ...((size === 'low' || size === 'medium' || size === 'high') && { contextSize: size }),
+    ...(typeof uses === 'number' && { maxUses: uses }),
+    ...(location !== undefined && { location }),
+    ...(Object.keys(extras).length > 0 && { extras }),
+  };
+}
+
+/** Where the user is. One form has it in an object of its own, and what is said beside that is no place. */
+function readPlace(place: Json | undefined): { readonly location?: JsonObject; readonly user_location?: JsonObject } {
+  if (!isObject(place)) return {};
+  const { type: _, approximate, ...others } = place;
+  if (!isObject(approximate)) return { location: { type: 'approximate', ...place } };
+  const location = { type: 'approximate', ...approximate };
+  return Object.keys(others).length === 0 ? { location } : { location, user_location: others };
+}
+
+const MODES = { auto: 'auto', none: 'none', required: 'required', any: 'required' } as const;
+
+function readChoice(choice: Json | undefined, body: Fields, losses: Losses): ToolChoice | undefined {
+  if (choice === undefined) return undefined;
+  const name = body.get('tool_choice') === undefined ? 'function_call' : 'tool_choice';
+  if (typeof choice === 'string') {
+    return Object.hasOwn(MODES, choice)
+      ? { mode: MODES[choice as keyof typeof MODES] }
+      : body.wrong(name, 'must be auto, none or required, or name a tool');
+  }
+  const fields = body.fields(name) ?? body.wrong(name, 'must be a string or an object');
+  if (fields.text('type') === 'allowed_tools') {
+    const allowed = fields.fields('allowed_tools') ?? fields.wrong('allowed_tools', 'must be an object');
+    const only = allowed.each('tools').map((tool) => nameIn(tool, name, losses));
+    const mode = allowed.text('mode') === 'required' ? 'required' : 'auto';
+    for (const each of [allowed, fields]) dropRest(each, name, losses);
+    return { mode, only };
+  }
+  return { mode: 'required', only: [nameIn(fields, name, losses)] };
+}
+
+/** The tool that `{type, function: {name}}` means; `function_call` has the name alone, a tool of the vendor's its type. */
+function nameIn(fields: Fields, place: string, losses: Losses): string {
+  const [named, custom] = [fields.fields('function'), fields.fields('custom')];
+  const inner = named ?? custom ?? fields;
+  const type = fields.text('type');
+  const isHosted = type !== undefined && type !== 'function' && type !== 'custom';
+  const name = inner.text('name') ?? (isHosted ? type : inner.wrong('name', 'must be a string'));
+  for (const each of new Set([inner, fields])) dropRest(each, place, losses);
+  return name;
+}

@@ -1,0 +1,114 @@
+/** Blocks of a turn as the content of a chat message. */
+import type { AudioBlock, Block, FileBlock, JsonObject, Losses, Quirks, Source } from '../../../core/plugin.ts';
+import { dataUrl } from '../../../core/plugin.ts';
+import { writeCache } from './cache.ts';
+
+/** What everybody who writes messages must know. */
+export interface Writing {
+  readonly quirks: Quirks;
+  readonly losses: Losses;
+}
+
+/**
+ * A string where text says all, else a list of parts. `gap` stands between texts that become one: that they always do where
+ * `joined`, because not every server reads a list there, and everywhere with a model that takes strings only.
+ */
+export function writeContent(
+  blocks: readonly Block[],
+  { gap, joined }: { readonly gap: string; readonly joined: boolean },
+  writing: Writing,
+): string | readonly JsonObject[] {
+  const { quirks, losses } = writing;
+  const parts = blocks.flatMap((block) => partsOf(block, writing));
+  const texts = parts.filter(isBareText);
+  if (texts.length === parts.length && (parts.length < 2 || joined || !quirks.content.array)) {
+    return texts.map(({ text }) => text).join(gap);
+  }
+  if (quirks.content.array) return parts;
+  const strings = parts.map(({ text }) => text);
+  if (strings.every((text) => typeof text === 'string')) return strings.join(gap);
+  return losses.refuse('messages', 'must be text alone for this model: it takes neither images nor files.');
+}
+
+/** A text part with nothing to it but its text. */
+function isBareText(part: JsonObject): part is { readonly type: 'text'; readonly text: string } {
+  return part.type === 'text' && Object.keys(part).length === 2;
+}
+
+function partsOf(block: Block, writing: Writing): readonly JsonObject[] {
+  const { losses } = writing;
+  switch (block.type) {
+    case 'text':
+      // Nobody takes back where a statement came from.
+      if (block.citations !== undefined) losses.drop('messages.annotations', 'hint');
+      return block.text === '' ? [] : [{ type: 'text', text: block.text, ...mark(block, writing) }];
+    case 'refusal':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+    case 'image': {
+      const url = address(block.source, writing);
+      const detail = block.detail === undefined ? {} : { detail: block.detail };
+      return [{ type: 'image_url', image_url: { url, ...detail }, ...mark(block, writing) }];
+    }
+    case 'audio':
+      return writeAudio(block, writing);
+    case 'file':
+      return writeFile(block, writing);
+    case 'foreign':
+      losses.drop(`messages.${block.what}`);
+      return [];
+    // These are messages or members of their own.
+    default:
+      return [];
+  }
+}
+
+function mark(block: Extract<Block, { readonly cache?: unknown }>, { quirks, losses }: Writing): JsonObject {
+  return writeCache(block.cache, quirks.cache.hint, losses);
+}
+
+/** Where an image is; refuses what only another vendor knows. */
+function address(source: Source, { losses }: Writing): string {
+  if (source.kind === 'url') return source.url;
+  if (source.kind === 'base64') return dataUrl(source);
+  if (source.kind === 'id') return foreignFile(losses);
+  return dataUrl({ mediaType: 'text/plain', data: Buffer.from(source.text).toString('base64') });
+}
+
+function foreignFile(losses: Losses): never {
+  return losses.refuse('messages.file_id', 'names a file that was uploaded elsewhere: send the file itself.');
+}
+
+function writeAudio(block: AudioBlock, writing: Writing): readonly JsonObject[] {
+  if (block.data === '') return block.transcript === undefined ? [] : [{ type: 'text', text: block.transcript }];
+  const { data, format } = block;
+  return [{ type: 'input_audio', input_audio: { data, format }, ...mark(block, writing) }];
+}
+
+function writeFile(block: FileBlock, writing: Writing): readonly JsonObject[] {
+  const { quirks, losses } = writing;
+  const { source, name, title, context } = block;
+  const marks = mark(block, writing);
+  const text = textOf(source);
+  if (block.citable === true) losses.drop('messages.citations');
+  if (text !== undefined) {
+    // Chat knows documents of bytes alone; a text says what it is in its first lines.
+    const head = [title ?? name, context].filter((line) => line !== undefined).join('\n');
+    return [{ type: 'text', text: head === '' ? text : `${head}\n\n${text}`, ...marks }];
+  }
+  if (context !== undefined) losses.drop('messages.file.context');
+  if (source.kind === 'id') return foreignFile(losses);
+  if (source.kind === 'text') return [];
+  const isVideo = source.mediaType?.startsWith('video/') === true;
+  const url = source.kind === 'url' ? source.url : dataUrl(source);
+  if (isVideo) return [{ type: 'video_url', video_url: { url }, ...marks }];
+  if (quirks.file.pdf === 'image_url') return [{ type: 'image_url', image_url: { url }, ...marks }];
+  const filename = name ?? title ?? `document.${source.mediaType?.split(/[/+]/)[1] ?? 'pdf'}`;
+  return [{ type: 'file', file: { filename, file_data: url }, ...marks }];
+}
+
+/** The text of a file that is one. */
+export function textOf(source: Source): string | undefined {
+  if (source.kind === 'text') return source.text;
+  if (source.kind !== 'base64' || !source.mediaType.startsWith('text/')) return undefined;
+  return Buffer.from(source.data, 'base64').toString('utf8');
+}

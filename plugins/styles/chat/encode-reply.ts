@@ -1,0 +1,133 @@
+/** A whole answer as a chat client gets it. */
+import type { Answering, Json, JsonObject, Reply, ToolCallBlock } from '../../../core/plugin.ts';
+import { knowsFunctionsOnly } from './decode-tools.ts';
+import { omitEnd, writeFinish } from './finish.ts';
+import { audioId, writeAnnotation, writeImage } from './media.ts';
+import { carriedDetail, extraContent, GAP } from './thinking.ts';
+import { writeUsage } from './usage.ts';
+
+/** One choice; its blocks are put together by kind, because a chat message knows no order among them. */
+export function encodeReply(reply: Reply, as: Answering): JsonObject {
+  const { message, logprobs, calls } = writeMessage(reply, as);
+  const held = { calls, refusal: message.refusal !== null };
+  const word = writeFinish(reply.finish, held);
+  omitEnd(reply.finish, held, as.losses);
+  if (reply.finish.reason === 'refusal') message.refusal ??= reply.finish.explanation ?? null;
+  return {
+    id: `chatcmpl-${as.id}`,
+    object: 'chat.completion',
+    created: Math.floor(as.createdMs / 1_000),
+    model: as.model,
+    choices: [
+      {
+        index: 0,
+        message,
+        logprobs: logprobs.length === 0 ? null : { content: logprobs, refusal: null },
+        finish_reason: word === 'tool_calls' && knowsFunctionsOnly(as.request) ? 'function_call' : word,
+      },
+    ],
+    usage: writeUsage(reply.usage),
+    ...(reply.serviceTier !== undefined && { service_tier: reply.serviceTier }),
+  };
+}
+
+interface Written {
+  readonly message: Record<string, Json>;
+  readonly logprobs: readonly Json[];
+  readonly calls: boolean;
+}
+
+function writeMessage({ blocks }: Reply, as: Answering): Written {
+  let content = '';
+  let refusal = '';
+  let reasoning = '';
+  const details: JsonObject[] = [];
+  const annotations: JsonObject[] = [];
+  const images: JsonObject[] = [];
+  const calls: ToolCallBlock[] = [];
+  const logprobs: Json[] = [];
+  let audio: JsonObject | undefined;
+
+  for (const block of blocks) {
+    switch (block.type) {
+      case 'text':
+        for (const citation of block.citations ?? []) {
+          const annotation = writeAnnotation(citation, content.length, block.text.length, as.losses);
+          if (annotation !== undefined) annotations.push(annotation);
+        }
+        logprobs.push(...(block.logprobs ?? []));
+        content += block.text;
+        break;
+      case 'refusal':
+        refusal += block.text;
+        break;
+      case 'thinking': {
+        if (reasoning !== '' && block.text !== '') reasoning += GAP;
+        const start = reasoning.length;
+        reasoning += block.text;
+        if (block.opaque !== undefined) {
+          details.push(carriedDetail(block.opaque, details.length, start, reasoning.length));
+        }
+        break;
+      }
+      case 'toolCall':
+        calls.push(block);
+        break;
+      case 'audio':
+        audio = {
+          id: audioId(block.id, as),
+          data: block.data,
+          transcript: block.transcript ?? '',
+          expires_at: block.expiresAt ?? 0,
+        };
+        break;
+      case 'image': {
+        const image = writeImage(block, images.length);
+        if (image === undefined) as.losses.omit('image');
+        else images.push(image);
+        break;
+      }
+      default:
+        as.losses.omit(block.type === 'foreign' ? block.what : block.type);
+    }
+  }
+
+  const isSilent = content === '' && (calls.length > 0 || refusal !== '' || audio !== undefined);
+  const message: Record<string, Json> = {
+    role: 'assistant',
+    content: isSilent ? null : content,
+    refusal: refusal === '' ? null : refusal,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(annotations.length > 0 && { annotations }),
+    ...(images.length > 0 && { images }),
+    ...(audio !== undefined && { audio }),
+    ...writeCalls(calls, as),
+  };
+  return { message, logprobs, calls: calls.length > 0 };
+}
+
+function writeCalls(calls: readonly ToolCallBlock[], { request, losses }: Answering): JsonObject {
+  const [first] = calls;
+  if (first === undefined) return {};
+  if (calls.some(({ namespace }) => namespace !== undefined)) losses.omit('namespace');
+  if (knowsFunctionsOnly(request)) {
+    if (calls.length > 1) losses.omit('tool_calls');
+    return { function_call: { name: first.name, arguments: argumentsOf(first) } };
+  }
+  return {
+    tool_calls: calls.map((call) => ({
+      id: call.id,
+      type: call.kind,
+      ...(call.kind === 'custom'
+        ? { custom: { name: call.name, input: call.input } }
+        : { function: { name: call.name, arguments: argumentsOf(call) } }),
+      ...extraContent(call.opaque),
+    })),
+  };
+}
+
+/** Clients parse them, and an empty text is no JSON. */
+function argumentsOf({ input }: ToolCallBlock): string {
+  return input.trim() === '' ? '{}' : input;
+}

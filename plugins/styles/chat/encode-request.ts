@@ -1,0 +1,147 @@
+/** The common form as a chat vendor's request. */
+import { createHash } from 'node:crypto';
+import type {
+  Conversation,
+  Json,
+  JsonObject,
+  Labels,
+  Losses,
+  Quirks,
+  Sampling,
+  Target,
+  Turn,
+} from '../../../core/plugin.ts';
+import { describedSchema, given } from '../../../core/plugin.ts';
+import type { Writing } from './encode-content.ts';
+import { writeMessages } from './encode-messages.ts';
+import { writeReasoning } from './encode-reasoning.ts';
+import { writeTools } from './encode-tools.ts';
+
+/** Says what it can as this model takes it; what it cannot say is among the losses. */
+export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+  const { quirks } = to;
+  const writing: Writing = { quirks, losses };
+  const { format, told } = writeFormat(conversation, writing);
+  const turns = told === undefined ? conversation.turns : withInstruction(conversation.turns, told);
+  return given<JsonObject>({
+    model: to.model,
+    messages: writeMessages(turns, writing),
+    ...(to.stream && { stream: true, ...(to.askUsage && { stream_options: { include_usage: true } }) }),
+    ...(conversation.maxTokens !== undefined && { [quirks.limits.max_tokens_field]: conversation.maxTokens }),
+    ...writeSampling(conversation.sampling),
+    stop: writeStop(conversation.stop, quirks.stop),
+    ...writeTools(conversation, writing),
+    ...writeReasoning(conversation.reasoning, quirks.reasoning, losses),
+    response_format: format,
+    verbosity: conversation.output.verbosity,
+    ...writeModalities(conversation),
+    ...writeLabels(conversation.labels, writing),
+    ...writeExtras(conversation.extras, writing),
+  });
+}
+
+/** A list is understood by nearly everybody; where it is not, one text alone can be said all the same. */
+function writeStop(stop: readonly string[], { array_only: onlyLists }: Quirks['stop']): Json | undefined {
+  return stop.length === 1 && !onlyLists ? stop[0] : stop.length === 0 ? undefined : stop;
+}
+
+function writeSampling(sampling: Sampling): { readonly [name: string]: Json | undefined } {
+  const { logprobs } = sampling;
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_k: sampling.topK,
+    seed: sampling.seed,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    logit_bias: sampling.logitBias,
+    ...(logprobs !== undefined && { logprobs: true, ...(logprobs > 0 && { top_logprobs: logprobs }) }),
+  };
+}
+
+/** The shape of the answer: as a field, or told to the model where the vendor has none for it. */
+function writeFormat(
+  { output }: Conversation,
+  { quirks, losses }: Writing,
+): { readonly format?: Json; readonly told?: string } {
+  const { format } = output;
+  const { json_object: knowsJson, json_schema: knowsSchema } = quirks.output;
+  if (format === undefined || format.type === 'text') return {};
+  const plain = knowsJson ? { format: { type: 'json_object' } } : {};
+  if (format.type === 'json') {
+    if (knowsJson) return plain;
+    losses.change('response_format');
+    return { told: 'Answer with one JSON object and nothing else.' };
+  }
+  const { name = 'structured_output', description, schema, strict } = format;
+  if (knowsSchema) {
+    const described = {
+      name,
+      ...(description !== undefined && { description }),
+      schema,
+      ...(strict !== undefined && { strict }),
+    };
+    return { format: { type: 'json_schema', json_schema: described } };
+  }
+  losses.change('response_format');
+  const told = `Answer with JSON that is valid against this JSON Schema, and nothing else:\n${JSON.stringify(describedSchema(format))}`;
+  return { ...plain, told };
+}
+
+/** The instruction at the end of those at the front. */
+function withInstruction(turns: readonly Turn[], text: string): readonly Turn[] {
+  const [first, ...others] = turns;
+  const block = { type: 'text', text } as const;
+  if (first === undefined || first.role === 'user' || first.role === 'assistant') {
+    return [{ role: 'system', blocks: [block] }, ...turns];
+  }
+  return [{ ...first, blocks: [...first.blocks, block] }, ...others];
+}
+
+function writeModalities({ output }: Conversation): JsonObject {
+  const { modalities, audio } = output;
+  if (modalities === undefined || modalities.every((each) => each === 'text')) return {};
+  return { modalities, ...(audio !== undefined && { audio: audio as JsonObject }) };
+}
+
+function writeLabels(labels: Labels, writing: Writing): JsonObject {
+  const { user, metadata, cacheKey, serviceTier, store } = labels;
+  // Who wants an answer kept asked the gateway for it, not a vendor that it does not know of.
+  if (store !== undefined) writing.losses.drop('store', 'hint');
+  const isKeyed = cacheKey !== undefined && takesCacheKey(writing.quirks);
+  if (cacheKey !== undefined && !isKeyed) writing.losses.drop('prompt_cache_key', 'hint');
+  return {
+    ...(user !== undefined && { user: shortened(user, writing.losses) }),
+    ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
+    ...(isKeyed && { prompt_cache_key: cacheKey }),
+  };
+}
+
+/** Vendors take 64 characters; some clients put a whole object there. */
+function shortened(user: string, losses: Losses): string {
+  if (user.length <= 64) return user;
+  losses.change('user', 'hint');
+  return createHash('sha256').update(user).digest('hex');
+}
+
+function takesCacheKey({ cache: { hint } }: Quirks): boolean {
+  return hint === 'key' || hint === 'breakpoint';
+}
+
+/** What another style calls the same. The rest has no place in chat. */
+function writeExtras(extras: JsonObject, { quirks, losses }: Writing): JsonObject {
+  const isKeyed = takesCacheKey(quirks);
+  const taken: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(extras)) {
+    // A vendor that does not know what is to be moderated shall say so, not answer unmoderated.
+    if (name === 'moderation' || (isKeyed && SHARED_CACHE_FIELDS.has(name))) taken[name] = value;
+    else losses.leave(name, HINTS.has(name) || SHARED_CACHE_FIELDS.has(name) ? 'hint' : undefined);
+  }
+  return taken;
+}
+
+/** Of other styles: what they say does not change the answer. */
+const HINTS: ReadonlySet<string> = new Set(['client_metadata', 'context_management', 'include']);
+
+const SHARED_CACHE_FIELDS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'prompt_cache_options']);

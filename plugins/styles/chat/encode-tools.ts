@@ -1,0 +1,94 @@
+/** Tools, and how they may be called, as a chat request says it. */
+import type { Conversation, HostedTool, Json, JsonObject, Tool, ToolChoice } from '../../../core/plugin.ts';
+import { choosesHosted, dropSearchExtras } from '../../../core/plugin.ts';
+import { writeCache } from './cache.ts';
+import type { Writing } from './encode-content.ts';
+
+/** The members `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as there is something to say. */
+export function writeTools(conversation: Conversation, writing: Writing): JsonObject {
+  const { quirks, losses } = writing;
+  const { toolChoice, parallelToolCalls } = conversation;
+  const offered = allowed(conversation.tools, toolChoice);
+  if (toolChoice?.mode === 'required' && choosesHosted(conversation.tools, toolChoice)) losses.change('tool_choice');
+  else if (offered.length < conversation.tools.length) losses.change('tool_choice', 'hint');
+  const tools: JsonObject[] = [];
+  let search: JsonObject = {};
+  for (const tool of offered) {
+    if (tool.type !== 'hosted') tools.push(writeTool(tool, writing));
+    else if (tool.name === 'web_search') search = writeSearch(tool, writing);
+    else if (tool.style === 'chat') tools.push(tool.raw);
+    else losses.drop(`tools.${tool.name}`);
+  }
+  // An empty list is refused by some, and a choice without a list by others. Some want the list where there were calls before.
+  if (tools.length === 0) return { ...(quirks.tools.empty_array_ok && hasCalls(conversation) && { tools }), ...search };
+  return {
+    tools,
+    ...(toolChoice !== undefined && { tool_choice: writeChoice(toolChoice, tools) }),
+    // Several at a time is what everybody does unasked.
+    ...(parallelToolCalls === false && { parallel_tool_calls: false }),
+    ...search,
+  };
+}
+
+function hasCalls({ turns }: Conversation): boolean {
+  return turns.some(({ blocks }) => blocks.some(({ type }) => type === 'toolCall'));
+}
+
+/**
+ * Few servers know lists of allowed tools, and all know fewer tools. A list of names that are all unknown is no list. One tool can
+ * be named, unless it is a search, which is no tool here.
+ */
+function allowed(tools: readonly Tool[], choice: ToolChoice | undefined): readonly Tool[] {
+  if (choice?.only === undefined) return tools;
+  if (choice.mode === 'required' && choice.only.length === 1 && !choosesHosted(tools, choice)) return tools;
+  const only = new Set(choice.only);
+  const chosen = tools.filter(({ name }) => only.has(name));
+  return chosen.length === 0 ? tools : chosen;
+}
+
+function writeTool(tool: Exclude<Tool, HostedTool>, { quirks, losses }: Writing): JsonObject {
+  for (const name of Object.keys(tool.extras ?? {})) losses.drop(`tools.${name}`, 'hint');
+  const { name, description } = tool;
+  const described = { name, ...(description !== undefined && { description }) };
+  if (tool.type === 'custom') {
+    return { type: 'custom', custom: { ...described, ...(tool.format && { format: nestedGrammar(tool.format) }) } };
+  }
+  const hint = quirks.cache.hint === 'cache_control' ? 'cache_control' : 'none';
+  return {
+    type: 'function',
+    function: {
+      ...described,
+      parameters: tool.schema ?? { type: 'object', properties: {} },
+      ...(tool.strict !== undefined && { strict: tool.strict }),
+    },
+    ...writeCache(tool.cache, hint, losses),
+  };
+}
+
+/** Responses have the grammar's two members beside its type, chat has them in an object of their own. */
+function nestedGrammar({ type = 'grammar', syntax, definition, ...rest }: JsonObject): JsonObject {
+  if (syntax === undefined || definition === undefined) return { type, ...rest };
+  return { type, grammar: { syntax, definition }, ...rest };
+}
+
+function writeChoice({ mode, only }: ToolChoice, tools: readonly JsonObject[]): Json {
+  const name = only?.[0];
+  if (mode !== 'required' || name === undefined || only?.length !== 1) return mode;
+  const isCustom = tools.some(({ custom }) => (custom as JsonObject | undefined)?.name === name);
+  return isCustom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
+}
+
+function writeSearch({ search = {} }: HostedTool, { losses }: Writing): JsonObject {
+  dropSearchExtras(search, losses);
+  const { contextSize, location, maxUses, allowedDomains, blockedDomains } = search;
+  if (maxUses !== undefined) losses.drop('web_search_options.max_uses');
+  if (allowedDomains !== undefined) losses.drop('web_search_options.allowed_domains');
+  if (blockedDomains !== undefined) losses.drop('web_search_options.blocked_domains');
+  const { type: _, ...place } = location ?? {};
+  return {
+    web_search_options: {
+      ...(contextSize !== undefined && { search_context_size: contextSize }),
+      ...(location !== undefined && { user_location: { type: 'approximate', approximate: place } }),
+    },
+  };
+}

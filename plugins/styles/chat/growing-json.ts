@@ -1,0 +1,67 @@
+/** Tells of JSON that comes piece by piece whether it is whole, without reading it anew for every piece. */
+import { parsed } from '../../../core/plugin.ts';
+
+/** One value that grows. */
+export interface GrowingJson {
+  add(piece: string): void;
+  /** All of it so far. */
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
+/** Numbers and words have no end to be seen; longer ones than this are no arguments of a call. */
+const MAX_WORD = 64;
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Begins with nothing. */
+export function growJson(): GrowingJson {
+  let text = '';
+  let depth = 0;
+  let quoted = false;
+  let escaped = false;
+  let begun = false;
+  /** The outermost value has come to its end. */
+  let closed = false;
+  /** Something stands behind that end. */
+  let spoilt = false;
+  /** What the parser said, once the value had come to its end. */
+  let isValid: boolean | undefined;
+
+  function see(unit: number): void {
+    if (escaped) escaped = false;
+    else if (quoted) {
+      if (unit === BACKSLASH) escaped = true;
+      else if (unit === QUOTE) quoted = false;
+      closed = !quoted && depth === 0;
+    } else if (unit > SPACE) {
+      spoilt ||= closed;
+      begun = true;
+      if (unit === QUOTE) quoted = true;
+      else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) depth++;
+      else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) closed = --depth <= 0;
+    }
+  }
+
+  return {
+    add(piece) {
+      text += piece;
+      for (let i = 0; i < piece.length; i++) see(piece.charCodeAt(i));
+    },
+    get text() {
+      return text;
+    },
+    get isWhole() {
+      if (!closed) return begun && depth === 0 && !quoted && text.length <= MAX_WORD && parsed(text) !== undefined;
+      if (spoilt) return false;
+      isValid ??= parsed(text) !== undefined;
+      return isValid;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * What the model thought, as chat messages hold it: as a text (`reasoning_content`, `reasoning`), and with some servers as
+ * `reasoning_details`, a list of texts, signatures and sealed thoughts.
+ */
+import type { Json, JsonObject, Losses, Opaque, Quirks, ThinkingBlock } from '../../../core/plugin.ts';
+import { CARRIER, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/plugin.ts';
+
+/** The members of a message that hold thoughts. */
+export interface Thoughts {
+  readonly text: string;
+  readonly details: readonly Json[];
+}
+
+/** Between two thoughts where all of them are one text. */
+export const GAP = '\n\n';
+
+/**
+ * The thoughts of one message. `channel` is whose vendor said so; undefined where a client sends it back. What a gateway of this
+ * kind packed for us is for that gateway alone to open.
+ */
+export function readThinking({ text, details }: Thoughts, channel: string | undefined): readonly ThinkingBlock[] {
+  if (channel === undefined && details.some(isCarried)) return unpacked(text || textIn(details), details);
+  const blocks: ThinkingBlock[] = [];
+  for (const detail of details) {
+    if (!isObject(detail)) continue;
+    const said = detailText(detail);
+    const opaque = detailOpaque(detail, channel);
+    const last = blocks.at(-1);
+    // The sealed thought that belongs to a summary comes right behind it.
+    if (said === '' && opaque !== undefined && last !== undefined && last.opaque === undefined) {
+      blocks[blocks.length - 1] = { ...last, opaque };
+    } else if (said !== '' || opaque !== undefined) {
+      blocks.push({ type: 'thinking', text: said, ...(opaque !== undefined && { opaque }) });
+    }
+  }
+  if (text === '' || blocks.some((block) => block.text !== '')) return blocks;
+  const [first, ...others] = blocks;
+  return [{ type: 'thinking', text, ...(first?.opaque !== undefined && { opaque: first.opaque }) }, ...others];
+}
+
+/** The text of one detail. */
+export function detailText(detail: JsonObject): string {
+  const text = detail.text ?? detail.summary;
+  return typeof text === 'string' ? text : '';
+}
+
+/** What only the vendor can read in a detail: all of it but the text, so that it gets back what it gave. */
+export function detailOpaque(detail: JsonObject, channel: string | undefined): Opaque | undefined {
+  const sealed = detail.type === 'reasoning.encrypted' ? detail.data : detail.signature;
+  if (typeof sealed !== 'string' || sealed === '') return undefined;
+  const { text: _, summary: __, ...value } = detail;
+  return {
+    style: 'chat',
+    ...(channel !== undefined && { channel }),
+    kind: detail.type === 'reasoning.encrypted' ? 'encrypted' : 'signature',
+    value: JSON.stringify(value),
+  };
+}
+
+/**
+ * What Gemini models want back with a call, in the call's `extra_content`: from a vendor whose chat endpoint puts it there, or
+ * from a client, to whom it may have come from the vendor's own style.
+ */
+export function thoughtSignature(extra: Json | undefined, channel: string | undefined): Opaque | undefined {
+  const google = isObject(extra) ? extra.google : undefined;
+  const value = isObject(google) ? google.thought_signature : undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
+  return channel === undefined
+    ? { style: 'gemini', kind: 'thought', value }
+    : { style: 'chat', channel, kind: 'thought', value };
+}
+
+/** The same for a message; empty where the call has none. */
+export function extraContent(opaque: Opaque | undefined): JsonObject {
+  if (opaque?.style !== 'gemini' && opaque?.kind !== 'thought') return {};
+  return { extra_content: { google: { thought_signature: opaque.value } } };
+}
+
+/** Thoughts as a part of the content: a text, or text parts. */
+export function thinkingText(thinking: Json): string {
+  if (typeof thinking === 'string') return thinking;
+  if (!Array.isArray(thinking)) return '';
+  return thinking.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+// ---- for vendors
+
+/** The members for a message that is sent back to a vendor. */
+export function writeThinking(
+  blocks: readonly ThinkingBlock[],
+  { echo, echo_filler: filler, field }: Quirks['reasoning'],
+  hasCalls: boolean,
+  losses: Losses,
+): JsonObject {
+  if (echo === 'none' || (echo === 'tool_turns' && !hasCalls)) {
+    if (blocks.length > 0) losses.drop('messages.reasoning', 'hint');
+    return {};
+  }
+  if (field === 'reasoning_details') {
+    const details = blocks.flatMap(detailsOf);
+    return details.length === 0 ? {} : { reasoning_details: details };
+  }
+  const texts = blocks.map(({ text }) => text).filter((text) => text !== '');
+  return { [field]: texts.length === 0 ? filler : texts.join(GAP) };
+}
+
+function detailsOf({ text, opaque }: ThinkingBlock): readonly JsonObject[] {
+  const detail = opaque?.style === 'chat' ? parsed(opaque.value) : undefined;
+  if (!isObject(detail)) return text === '' ? [] : [{ type: 'reasoning.text', text }];
+  if (detail.type !== 'reasoning.encrypted') return [{ ...detail, text }];
+  return text === '' ? [detail] : [{ type: 'reasoning.summary', summary: text }, detail];
+}
+
+// ---- for clients
+
+/**
+ * A sealed thought for a client that may send it back. It says which stretch of the reasoning's text it belongs to, because a
+ * signature is worth nothing beside another text.
+ */
+export function carriedDetail(opaque: Opaque, index: number, start: number, end: number): JsonObject {
+  return { type: 'reasoning.encrypted', data: packOpaque(opaque), index, start_index: start, end_index: end };
+}
+
+/**
+ * A message on its way from a client to a vendor of this same style: what we packed for the vendor is its own again, and what
+ * only others can read is left out.
+ */
+export function unsealed(message: Json, channel: string): Json {
+  if (!isObject(message) || !Array.isArray(message.reasoning_details)) return message;
+  const { reasoning_details: details, ...rest } = message;
+  if (!details.some(isCarried)) return message;
+  const text = message.reasoning_content ?? message.reasoning;
+  const thoughts = readThinking({ text: typeof text === 'string' ? text : '', details }, undefined);
+  const own = [
+    ...details.filter((detail: Json) => !isCarried(detail)),
+    ...thoughts.filter(({ opaque }) => opaque?.style === 'chat' && opaque.channel === channel).flatMap(detailsOf),
+  ];
+  return own.length === 0 ? rest : { ...rest, reasoning_details: own };
+}
+
+function isCarried(detail: Json): boolean {
+  return isObject(detail) && typeof detail.data === 'string' && detail.data.startsWith(CARRIER);
+}
+
+/** Whoever asks vendors by details alone has the text in them, too. */
+function textIn(details: readonly Json[]): string {
+  return details.map((detail) => (isObject(detail) ? detailText(detail) : '')).join('');
+}
+
+/** Our own details and the text beside them, taken apart again. */
+function unpacked(text: string, details: readonly Json[]): readonly ThinkingBlock[] {
+  const blocks: ThinkingBlock[] = [];
+  let read = 0;
+  const plain = (end: number): void => {
+    const between = text.slice(read, end).replace(/^\n\n|\n\n$/g, '');
+    if (between !== '') blocks.push({ type: 'thinking', text: between });
+    read = end;
+  };
+  for (const detail of details) {
+    const opaque = isObject(detail) && typeof detail.data === 'string' ? unpackOpaque(detail.data) : undefined;
+    if (opaque === undefined || !isObject(detail)) continue;
+    const { start_index: start, end_index: end } = detail;
+    if (typeof start === 'number' && typeof end === 'number' && start >= read && end >= start && end <= text.length) {
+      plain(start);
+      blocks.push({ type: 'thinking', text: text.slice(start, end), opaque });
+      read = end;
+    } else if (opaque.kind !== 'signature') {
+      blocks.push({ type: 'thinking', text: '', opaque });
+    }
+  }
+  plain(text.length);
+  return blocks;
+}

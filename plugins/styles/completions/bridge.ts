@@ -1,0 +1,73 @@
+/** The translation of the style `completions`: the prompt is all that the user says, and the answer is its text. */
+import type { Answering, Asked, Conversation, Fields, JsonObject, Losses, Reply } from '../../../core/plugin.ts';
+import { readFields } from '../../../core/plugin.ts';
+import { readLabels, readSampling, readStop } from '../chat/decode-request.ts';
+import { omitEnd, writeFinish } from '../chat/finish.ts';
+import { writeUsage } from '../chat/usage.ts';
+import { createEncoder } from './encoder.ts';
+import { nameOf, saysText } from './omitted.ts';
+
+/** Completion clients with vendors of another style. */
+export const asked: Asked = {
+  names: { messages: 'prompt' },
+  decodeRequest,
+  encodeReply,
+  encoder: createEncoder,
+};
+
+function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+  const fields = readFields(body, '');
+  // What becomes of these is settled before anything is translated.
+  for (const name of ['model', 'stream', 'stream_options']) fields.get(name);
+  refuseNative(fields, losses);
+  const conversation = {
+    turns: [{ role: 'user', blocks: [{ type: 'text', text: readPrompt(fields, losses) }] }],
+    tools: [],
+    toolChoice: undefined,
+    parallelToolCalls: undefined,
+    maxTokens: fields.number('max_tokens'),
+    sampling: readSampling(fields),
+    stop: readStop(fields),
+    reasoning: undefined,
+    output: {},
+    labels: readLabels(fields, losses),
+    truncation: undefined,
+  } satisfies Omit<Conversation, 'extras'>;
+  // They are shown in a shape that nothing but completions has.
+  if (fields.get('logprobs') !== undefined) losses.drop('logprobs');
+  return { ...conversation, extras: fields.rest() };
+}
+
+/** What only a model that completes texts can do. */
+function refuseNative(fields: Fields, losses: Losses): void {
+  const why = 'is not possible with this model: it answers, and does not complete texts.';
+  if (fields.flag('echo') === true) losses.refuse('echo', why);
+  if ((fields.text('suffix') ?? '') !== '') losses.refuse('suffix', why);
+  for (const name of ['n', 'best_of']) {
+    if ((fields.number(name) ?? 1) > 1) {
+      losses.refuse(name, 'must be 1 for this model: its vendor gives one answer to a request.');
+    }
+  }
+}
+
+function readPrompt(fields: Fields, losses: Losses): string {
+  const prompt = fields.get('prompt');
+  const text = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
+  if (typeof text === 'string') return text;
+  return losses.refuse('prompt', 'must be one text for this model: it takes neither several nor tokens.');
+}
+
+function encodeReply({ blocks, finish, usage }: Reply, as: Answering): JsonObject {
+  for (const block of blocks) if (!saysText(block)) as.losses.omit(nameOf(block));
+  const text = blocks.map((block) => (saysText(block) ? block.text : '')).join('');
+  const held = { calls: false, refusal: blocks.some(({ type }) => type === 'refusal') };
+  omitEnd(finish, held, as.losses);
+  return {
+    id: `cmpl-${as.id}`,
+    object: 'text_completion',
+    created: Math.floor(as.createdMs / 1_000),
+    model: as.model,
+    choices: [{ text, index: 0, logprobs: null, finish_reason: writeFinish(finish, held) }],
+    usage: writeUsage(usage),
+  };
+}

@@ -1,0 +1,103 @@
+/** Embedding lists: what they tell, and what some vendors leave out of them. */
+import { setImmediate } from 'node:timers/promises';
+import {
+  type AnswerFacts,
+  type Call,
+  type Finishing,
+  isObject,
+  type Json,
+  type JsonBody,
+  member,
+  NO_TOKENS,
+  type Span,
+  tokensIn,
+  type Usage,
+} from '../../../core/plugin.ts';
+import { errorIn } from '../chat/usage.ts';
+import { readInputs } from './inputs.ts';
+import { askedDimensions, asksBase64, asksOtherNumbers } from './request.ts';
+import { type Entry, hasData, readEntries, vectorAs } from './vectors.ts';
+
+/** What an answer tells; undefined where it is neither an error nor a list with a vector for each input. */
+export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
+  const error = errorIn({ error: body.get('error') ?? null });
+  if (error === undefined && !isWhole(body, call)) return undefined;
+  return { usage: usageIn(body.get('usage')), textLength: 0, error };
+}
+
+function isWhole(body: JsonBody, call: Call): boolean {
+  if (asksOtherNumbers(call.body)) return hasData(body);
+  return readEntries(body)?.length === readInputs(call.body).count;
+}
+
+/** Undefined where nothing is counted: some send zeros in place of a count, some the total alone. */
+function usageIn(told: Json | undefined): Usage | undefined {
+  const input = tokensIn(member(told, 'prompt_tokens')) || tokensIn(member(told, 'total_tokens'));
+  return input === 0 ? undefined : { ...NO_TOKENS, input };
+}
+
+/** So many vectors are written in one go. */
+const AT_ONCE = 64;
+
+/** The answer as it was asked for; undefined where it is so already. */
+export async function finishAnswer(body: JsonBody, call: Call, to: Finishing): Promise<Buffer | undefined> {
+  const changes: Record<string, string> = {};
+  if (body.get('object') !== 'list') changes.object = '"list"';
+  if (typeof body.get('model') !== 'string') changes.model = JSON.stringify(to.model);
+  const usage = body.get('usage');
+  if (usageIn(usage) === undefined || !tellsBoth(usage)) {
+    changes.usage = JSON.stringify({
+      ...(isObject(usage) && usage),
+      prompt_tokens: to.usage.input,
+      total_tokens: to.usage.input,
+    });
+  }
+  const entries = asksOtherNumbers(call.body) ? undefined : readEntries(body);
+  const data = entries && (await finishEntries(body, entries, asksBase64(call.body) ? 'base64' : 'numbers'));
+  if (data !== undefined) changes.data = data;
+  const asked = askedDimensions(call.body);
+  if (asked !== undefined && entries?.some(({ dimensions }) => dimensions !== asked)) to.losses.change('dimensions');
+  return Object.keys(changes).length === 0 ? undefined : body.patched(changes);
+}
+
+function tellsBoth(usage: Json | undefined): boolean {
+  return ['prompt_tokens', 'total_tokens'].every((name) => typeof member(usage, name) === 'number');
+}
+
+/** `data` with every vector in the form that is wanted, and every entry with its index; undefined where that is so already. */
+async function finishEntries(
+  { bytes }: JsonBody,
+  entries: readonly Entry[],
+  form: Entry['form'],
+): Promise<string | undefined> {
+  const isFinished = (entry: Entry): boolean =>
+    entry.form === form && ['object', 'index'].every((name) => tells(bytes, entry.members.get(name)));
+  if (entries.every(isFinished)) return undefined;
+  const texts: string[] = [];
+  for (const [i, entry] of entries.entries()) {
+    // Thousands of vectors take a while, and others wait for their turn.
+    if (i % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    texts.push(finishEntry(bytes, entry, i, form));
+  }
+  return `[${texts.join(',')}]`;
+}
+
+function tells(bytes: Buffer, span: Span | undefined): boolean {
+  return span !== undefined && textAt(bytes, span) !== 'null';
+}
+
+function finishEntry(bytes: Buffer, entry: Entry, index: number, form: Entry['form']): string {
+  const texts = new Map([
+    ['object', '"embedding"'],
+    ['index', String(index)],
+  ]);
+  for (const [name, span] of entry.members) {
+    const text = name === 'embedding' && entry.form !== form ? vectorAs(form, bytes, entry) : textAt(bytes, span);
+    if (text !== 'null' || !texts.has(name)) texts.set(name, text);
+  }
+  return `{${[...texts].map(([name, text]) => `"${name}":${text}`).join(',')}}`;
+}
+
+function textAt(bytes: Buffer, { start, end }: Span): string {
+  return bytes.toString('utf8', start, end);
+}

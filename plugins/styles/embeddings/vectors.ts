@@ -1,0 +1,127 @@
+/** The vectors of an answer, where they stand: as numbers, or in base64 as 32-bit floats, the lowest byte first. */
+import { behindSpace, type JsonBody, type Span } from '../../../core/plugin.ts';
+import { itemsAt, kindAt, membersAt } from './places.ts';
+
+/** One entry of `data`. */
+export interface Entry extends Span {
+  readonly members: ReadonlyMap<string, Span>;
+  readonly vector: Span;
+  readonly form: 'numbers' | 'base64';
+  /** How many numbers it has. */
+  readonly dimensions: number;
+}
+
+/** Who reads an answer asks twice: whether it is one, and whether something is missing in it. */
+const known = new WeakMap<JsonBody, readonly Entry[] | undefined>();
+
+/** The entries of an answer; undefined where one has no vector, or one that is not made of finite numbers alone. */
+export function readEntries(body: JsonBody): readonly Entry[] | undefined {
+  if (!known.has(body)) known.set(body, entriesIn(body));
+  return known.get(body);
+}
+
+/** True where `data` is a list, whatever it holds. */
+export function hasData({ bytes, members }: JsonBody): boolean {
+  const data = members.get('data');
+  return data !== undefined && kindAt(bytes, data.start) === 'array';
+}
+
+function entriesIn(body: JsonBody): readonly Entry[] | undefined {
+  const { bytes, members } = body;
+  if (!hasData(body)) return undefined;
+  const entries: Entry[] = [];
+  for (const item of itemsAt(bytes, members.get('data')!.start)) {
+    const entry = kindAt(bytes, item.start) === 'object' ? readEntry(bytes, item) : undefined;
+    if (entry === undefined) return undefined;
+    entries.push(entry);
+  }
+  return entries;
+}
+
+function readEntry(bytes: Buffer, item: Span): Entry | undefined {
+  const members = membersAt(bytes, item.start);
+  const vector = members.get('embedding');
+  const kind = vector && kindAt(bytes, vector.start);
+  if (vector === undefined || (kind !== 'array' && kind !== 'text')) return undefined;
+  const dimensions = kind === 'array' ? countNumbers(bytes, vector) : countFloats(bytes, vector);
+  if (dimensions === undefined) return undefined;
+  return { ...item, members, vector, form: kind === 'array' ? 'numbers' : 'base64', dimensions };
+}
+
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** How many numbers a vector has; undefined where it holds anything else, none, or one that no 32-bit float can be. */
+function countNumbers(bytes: Buffer, vector: Span): number | undefined {
+  const last = vector.end - 1;
+  let count = 0;
+  for (let at = vector.start; at < last; at++) {
+    if (at !== vector.start && bytes[at] !== COMMA) continue;
+    // What begins as a number is one whole: more the scan has seen to.
+    const first = bytes[behindSpace(bytes, at + 1)]!;
+    if (first !== MINUS && (first < ZERO || first > NINE)) return undefined;
+    count++;
+  }
+  const isSmall = !hasLargeExponent(bytes.subarray(vector.start, last));
+  return isSmall || numbersIn(bytes, vector).every(isFloat) ? count : undefined;
+}
+
+/** Nearly all numbers in vectors are below 1: an exponent that is not negative is worth a look. */
+function hasLargeExponent(numbers: Buffer): boolean {
+  return ['e', 'E'].some((letter) => {
+    let at = numbers.indexOf(letter);
+    while (at !== -1 && numbers[at + 1] === MINUS) at = numbers.indexOf(letter, at + 1);
+    return at !== -1;
+  });
+}
+
+function isFloat(value: number): boolean {
+  return Number.isFinite(Math.fround(value));
+}
+
+const BYTES_PER_FLOAT = 4;
+
+/** The same of one in base64. */
+function countFloats(bytes: Buffer, vector: Span): number | undefined {
+  const floats = floatsIn(bytes, vector);
+  if (floats === undefined || floats.length === 0) return undefined;
+  // In what is not a number or has no end, all bits of the exponent are set.
+  for (let at = 0; at < floats.length; at += BYTES_PER_FLOAT) {
+    if ((floats[at + 3]! & 0x7f) === 0x7f && (floats[at + 2]! & 0x80) === 0x80) return undefined;
+  }
+  return floats.length / BYTES_PER_FLOAT;
+}
+
+/** The bytes of the floats; undefined where it is not base64, or of something else. */
+function floatsIn(bytes: Buffer, vector: Span): Buffer | undefined {
+  const text = bytes.toString('latin1', vector.start + 1, vector.end - 1).replaceAll('\\/', '/');
+  const floats = Buffer.from(text, 'base64');
+  // What is not of its alphabet is passed over by the decoder.
+  const digits = text.endsWith('=') ? text.replace(/=+$/, '') : text;
+  const isWhole = floats.length === Math.floor((digits.length * 3) / 4);
+  return isWhole && floats.length % BYTES_PER_FLOAT === 0 ? floats : undefined;
+}
+
+function numbersIn(bytes: Buffer, { start, end }: Span): readonly number[] {
+  return JSON.parse(bytes.toString('latin1', start, end)) as number[];
+}
+
+/** The vector of an entry as JSON, in the other form. */
+export function vectorAs(form: Entry['form'], bytes: Buffer, entry: Entry): string {
+  return form === 'base64' ? asBase64(bytes, entry) : asNumbers(bytes, entry);
+}
+
+function asBase64(bytes: Buffer, { vector, dimensions }: Entry): string {
+  const floats = Buffer.allocUnsafe(dimensions * BYTES_PER_FLOAT);
+  numbersIn(bytes, vector).forEach((value, i) => {
+    floats.writeFloatLE(value, i * BYTES_PER_FLOAT);
+  });
+  return `"${floats.toString('base64')}"`;
+}
+
+function asNumbers(bytes: Buffer, { vector, dimensions }: Entry): string {
+  const floats = floatsIn(bytes, vector) ?? Buffer.alloc(0);
+  return JSON.stringify(Array.from({ length: dimensions }, (_, i) => floats.readFloatLE(i * BYTES_PER_FLOAT)));
+}

@@ -1,0 +1,62 @@
+/** The vendor that issued a response: what it knows of it, beside the call that made it. */
+import { Catalog } from '../../../core/contracts/catalog.ts';
+import { type Host, isObject, type JsonObject, type Question } from '../../../core/plugin.ts';
+import type { Turn, Turns } from './turns.ts';
+
+/** Asks vendors about the responses they issued. None of it ever fails: a vendor that does not answer has nothing to say. */
+export interface Issuer {
+  /** The response as it stands now: one that had not ended is asked for, and kept once it has. JSON text. */
+  current(turn: Turn, response: string): Promise<string>;
+  /** Stops a response that is made in the background; undefined where the vendor does not say that it did. */
+  cancel(turn: Turn): Promise<string | undefined>;
+  /** Has the vendor forget it. */
+  forget(turn: Turn): Promise<void>;
+}
+
+/** Whether a response is still being made. */
+export function isPending(response: string): boolean {
+  const { status } = JSON.parse(response) as JsonObject;
+  return status === 'queued' || status === 'in_progress';
+}
+
+export function createIssuer(host: Host, turns: Turns): Issuer {
+  /** The vendor's answer where it is a success. */
+  async function ask(turn: Turn, method: Question['method'], below = ''): Promise<JsonObject | undefined> {
+    if (turn.channel === null) return undefined;
+    const channel = host.find(Catalog)?.channel(turn.channel);
+    if (channel === undefined) return undefined;
+    const path = host.vendors().get(channel.vendor)?.speaks.responses?.path;
+    const root = typeof path === 'string' ? path : '/responses';
+    const facts = { channel: channel.name, method, response: turn.id };
+    try {
+      const { status, body } = await host.ask(channel, {
+        method,
+        path: `${root}/${encodeURIComponent(turn.id)}${below}`,
+      });
+      if (status >= 200 && status < 300) return isObject(body) ? body : {};
+      host.log.warn('a vendor would not say what became of a response', { ...facts, status });
+    } catch (error) {
+      host.log.warn('a vendor could not be asked about a response', { ...facts, error });
+    }
+    return undefined;
+  }
+
+  /** What the vendor says about it, kept where that is its last word. */
+  async function told(turn: Turn, said: JsonObject | undefined): Promise<string | undefined> {
+    if (said?.id !== turn.id) return undefined;
+    const response = JSON.stringify(said);
+    if (!isPending(response)) await turns.replace(turn, response);
+    return response;
+  }
+
+  return {
+    async current(turn, response) {
+      if (turn.channel === null || !isPending(response)) return response;
+      return (await told(turn, await ask(turn, 'GET'))) ?? response;
+    },
+    cancel: async (turn) => told(turn, await ask(turn, 'POST', '/cancel')),
+    async forget(turn) {
+      await ask(turn, 'DELETE');
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** Requests to edit images, as a vendor's model wants them: with files in a form, or with addresses in JSON. */
+import type {
+  Bounds,
+  Call,
+  CallFacts,
+  Destination,
+  JsonBody,
+  JsonObject,
+  Outgoing,
+  Patch,
+  Upload,
+} from '../../../core/plugin.ts';
+import { dataUrl, readDataUrl } from '../../../core/plugin.ts';
+import { wrong } from '../request-fields.ts';
+import { heldFile } from './held-file.ts';
+import { imageTypeOf, TELLING_BYTES } from './media-type.ts';
+import { MOST_PICTURES, PICTURE_FIELDS, type Picture, picturesIn, refuseOther } from './pictures.ts';
+import { readRequest } from './request.ts';
+import { type Changes, changesFor } from './wording.ts';
+
+/** What the body asks for. Refuses with 400 and the field's name. */
+export function readEdit(body: JsonBody, files: readonly Upload[] = []): CallFacts {
+  const pictures = picturesIn(body, files);
+  const sources = body.has('input') ? 'input' : 'image';
+  const edited = pictures.filter(({ role }) => role === 'image');
+  if (edited.length === 0) wrong(sources, 'must hold the image to edit: a file, its address or a data: URL');
+  if (edited.length > MOST_PICTURES) wrong(sources, `may hold at most ${MOST_PICTURES} images`);
+  if (sources === 'input' && edited.some(({ param }) => !param.startsWith('input'))) {
+    wrong('input', 'may not stand beside other images: send all of them in one place');
+  }
+  for (const role of ['mask', 'markup']) {
+    if (pictures.filter((picture) => picture.role === role).length > 1) wrong(role, 'may be sent once');
+  }
+  return readRequest(body, { inputBytes: textBytes(body), media: pictures.length });
+}
+
+/** Members whose texts the scan of the body does not know for pictures; where it does not stand in them, it knows it. */
+const UNSCANNED = ['images', 'mask', 'markup'];
+
+/** Without the pictures' own bytes. */
+function textBytes(body: JsonBody): number {
+  const texts = UNSCANNED.flatMap((name) => body.get(name) ?? []).filter((value) => typeof value === 'string');
+  const inline = texts.filter((text) => /^data:/i.test(text));
+  return inline.reduce((bytes, { length }) => bytes - length, body.textBytes);
+}
+
+/** Looks into the files: what is no image is refused before anybody is asked. */
+export async function measureEdit({ files = [], bounds }: Call): Promise<Bounds> {
+  for (const file of files) await typeOfFile(file);
+  return bounds;
+}
+
+/** The request for a vendor. Refuses with 400 what cannot be fetched, or is no image. */
+export async function editFor(call: Call, to: Destination): Promise<Outgoing> {
+  const pictures = picturesIn(call.body, call.files ?? []);
+  const { form, edits } = to.quirks.images;
+  if (form === 'plain' && edits === 'form') {
+    const fields = without(PICTURE_FIELDS, fieldsOf(call.body, changesFor(call.body, to, NO_ADDRESSES)));
+    return { as: 'form', fields, files: await filesOf(pictures, to) };
+  }
+  const named = await Promise.all(
+    pictures.map(async ({ role, source }) => [role, await addressOf(source, to)] as const),
+  );
+  const changes = changesFor(call.body, to, {
+    ...Object.fromEntries(named.filter(([role]) => role !== 'image')),
+    images: named.filter(([role]) => role === 'image').map(([, address]) => address),
+  });
+  return { as: 'json', fields: fieldsOf(call.body, changes), files: [] };
+}
+
+const NO_ADDRESSES = { images: [] };
+
+/** Only what has to be said in JSON; whoever sends files asks `editFor`. */
+export function patchEdit(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
+  return asText(changesFor(body, to));
+}
+
+/** The new members as JSON text. */
+export function asText(changes: Changes): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => [name, value === undefined ? undefined : JSON.stringify(value)]),
+  );
+}
+
+/** The body's members with the changes, without those that say nothing. */
+function fieldsOf(body: JsonBody, changes: Changes): JsonObject {
+  const members = { ...(body.tree() as JsonObject), ...changes };
+  const said = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(said) as JsonObject;
+}
+
+function without(names: readonly string[], fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+}
+
+// ---- as files
+
+/** All pictures as the files of a form. */
+async function filesOf(pictures: readonly Picture[], to: Destination): Promise<readonly Upload[]> {
+  const several = pictures.filter(({ role }) => role === 'image').length > 1;
+  return Promise.all(
+    pictures.map(async ({ role, param, source }) => {
+      const field = role === 'image' && several ? 'image[]' : role;
+      if (typeof source !== 'string') {
+        // Many clients do not say what a file is, and vendors do not look.
+        const { fileName, size } = source;
+        return { field, fileName, mediaType: await typeOfFile(source), size, read: () => source.read() };
+      }
+      const bytes = await bytesAt(source, param, to);
+      const mediaType = imageTypeOf(bytes) ?? refuseOther(param);
+      return heldFile({ field, fileName: `${role}.${mediaType.slice('image/'.length)}`, mediaType }, bytes);
+    }),
+  );
+}
+
+async function bytesAt(address: string, param: string, to: Destination): Promise<Buffer> {
+  const media = /^data:/i.test(address) ? readDataUrl(address) : undefined;
+  return media === undefined ? (await to.fetch(address, param)).bytes : Buffer.from(media.data, 'base64');
+}
+
+// ---- as addresses
+
+async function addressOf(source: Picture['source'], to: Destination): Promise<string> {
+  if (typeof source === 'string') return source;
+  return dataUrl({ mediaType: await typeOfFile(source), data: to.base64(source) });
+}
+
+/** The media type by the first bytes; refuses what is no image. */
+async function typeOfFile(file: Upload): Promise<string> {
+  let start: Buffer = Buffer.alloc(0);
+  for await (const piece of file.read()) {
+    start = Buffer.concat([start, piece.subarray(0, TELLING_BYTES)]);
+    if (start.length >= TELLING_BYTES) break;
+  }
+  return imageTypeOf(start) ?? refuseOther(file.field);
+}

@@ -1,0 +1,46 @@
+/** Messages, described. */
+import type { StyleAbout } from '../../../core/plugin.ts';
+import { EVENTS, integer, model, objectOf, stream, text, upTo } from '../described.ts';
+
+const message = objectOf({ role: { enum: ['user', 'assistant', 'system'] }, content: { type: ['string', 'array'] } }, [
+  'role',
+  'content',
+]);
+
+export const about: StyleAbout = {
+  summary: 'Answers a conversation: messages. Wants the header of its version, a date.',
+  request: objectOf(
+    {
+      model,
+      messages: { type: 'array', minItems: 1, items: message },
+      max_tokens: { description: 'The most tokens that the answer may have.', type: 'integer', minimum: 0 },
+      system: { description: 'What the model is told before the conversation.' },
+      temperature: upTo(1),
+      top_p: upTo(1),
+      stream,
+      tools: { description: 'The tools that may be called.' },
+      tool_choice: { description: 'Which of them must be, or may.' },
+      thinking: { description: 'Whether and how much the model thinks.' },
+      stop_sequences: { description: 'Where the answer ends.' },
+    },
+    ['model', 'messages', 'max_tokens'],
+  ),
+  answer: objectOf(
+    {
+      id: text,
+      type: { const: 'message' },
+      role: { const: 'assistant' },
+      model: text,
+      content: { type: 'array' },
+      stop_reason: { type: ['string', 'null'] },
+      usage: objectOf({
+        input_tokens: integer,
+        output_tokens: integer,
+        cache_creation_input_tokens: integer,
+        cache_read_input_tokens: integer,
+      }),
+    },
+    ['content'],
+  ),
+  mediaTypes: [EVENTS],
+};

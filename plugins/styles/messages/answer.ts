@@ -1,0 +1,28 @@
+/** Whole messages, as a vendor sends them. */
+import { type AnswerFacts, isObject, type Json, type JsonBody } from '../../../core/plugin.ts';
+import { errorIn } from './errors.ts';
+import { toUsage } from './usage.ts';
+
+/** What an answer tells; undefined where it has neither content nor an error. */
+export function readAnswer(body: JsonBody): AnswerFacts | undefined {
+  const error = errorIn({ type: body.get('type') ?? null, error: body.get('error') ?? null });
+  const content = body.get('content');
+  if (error === undefined && !Array.isArray(content)) return undefined;
+  return {
+    usage: toUsage(body.get('usage')),
+    // Counted only where somebody asks: most vendors say what they used.
+    get textLength() {
+      return Array.isArray(content) ? content.reduce((sum, block) => sum + lengthOf(block), 0) : 0;
+    },
+    error,
+  };
+}
+
+function lengthOf(block: Json): number {
+  if (!isObject(block)) return 0;
+  const { text, thinking, input } = block;
+  const said = [text, thinking].map((words) => (typeof words === 'string' ? Array.from(words).length : 0));
+  // Arguments that are empty are not written in a stream.
+  const called = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input).length : 0;
+  return said.reduce((sum, length) => sum + length, called);
+}

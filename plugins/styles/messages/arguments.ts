@@ -1,0 +1,7 @@
+/** The arguments of a tool call: text in the common form, an object in this style. */
+import { argumentsOf, type JsonObject } from '../../../core/plugin.ts';
+
+/** The object for what a model wrote: arguments, or free text. */
+export function toInput(kind: 'function' | 'custom', text: string): JsonObject {
+  return kind === 'custom' ? { input: text } : argumentsOf(text);
+}

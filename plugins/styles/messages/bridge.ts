@@ -1,0 +1,29 @@
+/** Both halves of this style's bridge: its clients with vendors of another, and its vendors with clients of another. */
+import type { Asked, Spoken } from '../../../core/plugin.ts';
+import { decodeReply } from './decode-reply.ts';
+import { decodeRequest } from './decode-request.ts';
+import { createDecoder } from './decoder.ts';
+import { encodeReply } from './encode-reply.ts';
+import { encodeRequest } from './encode-request.ts';
+import { createEncoder } from './encoder.ts';
+import { messagesQuirks } from './quirks.ts';
+
+/** Clients of this style. */
+export const asked: Asked = {
+  names: {
+    stop: 'stop_sequences',
+    response_format: 'output_config.format',
+    reasoning_effort: 'thinking',
+    'messages.reasoning': 'messages.thinking',
+    'messages.file': 'messages.document',
+    parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
+    user: 'metadata.user_id',
+    prompt_cache_key: 'metadata.user_id',
+  },
+  decodeRequest,
+  encodeReply,
+  encoder: createEncoder,
+};
+
+/** Vendors of this style. */
+export const spoken: Spoken = { quirks: messagesQuirks, encodeRequest, decodeReply, decoder: createDecoder };

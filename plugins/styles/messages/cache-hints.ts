@@ -1,0 +1,14 @@
+/** `cache_control` as clients write it. */
+import type { CacheHint, Fields, Losses } from '../../../core/plugin.ts';
+
+/** The hint on a block or a tool, to be spread into it. */
+export function readCacheHint(fields: Fields, losses: Losses): { readonly cache?: CacheHint } {
+  const control = fields.fields('cache_control');
+  if (control === undefined) return {};
+  control.get('type');
+  const ttl = control.text('ttl');
+  for (const name of Object.keys(control.rest())) losses.drop(`cache_control.${name}`, 'hint');
+  if (ttl === undefined) return { cache: {} };
+  if (ttl !== '5m' && ttl !== '1h') return control.wrong('ttl', 'must be 5m or 1h');
+  return { cache: { ttlSeconds: ttl === '1h' ? 3_600 : 300 } };
+}

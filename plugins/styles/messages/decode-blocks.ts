@@ -1,0 +1,226 @@
+/** Content blocks as clients write them, in the common form. */
+import {
+  type Block,
+  type Fields,
+  type FileBlock,
+  isObject,
+  type Json,
+  type Losses,
+  type Opaque,
+  readDataUrl,
+  readFields,
+  type Source,
+  type TextBlock,
+  type ThinkingBlock,
+  UNSEALED,
+  unpackOpaque,
+} from '../../../core/plugin.ts';
+import { readCacheHint } from './cache-hints.ts';
+import { decodeCitation } from './citations.ts';
+import { dropRest } from './leftovers.ts';
+
+/** The content of a message or of a tool's result: a text, or blocks. */
+export function decodeContent(holder: Fields, losses: Losses): readonly Block[] {
+  const content = holder.get('content');
+  if (content === undefined) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) return holder.wrong('content', 'must be a string or an array of blocks');
+  const path = holder.at('content');
+  return withSeals(content.map((block: Json, i) => decodeBlock(block, `${path}[${i}]`, losses)));
+}
+
+/** The blocks of the `system` prompt, which are texts. */
+export function decodeTextBlock(block: Fields, losses: Losses): TextBlock {
+  const raw = block.list('citations') ?? [];
+  const text = block.text('text') ?? block.wrong('text', 'must be a string');
+  const citations = raw.map((citation) => decodeCitation(citation, text.length));
+  return { type: 'text', text, ...(citations.length > 0 && { citations }), ...readCacheHint(block, losses) };
+}
+
+function decodeBlock(value: Json, path: string, losses: Losses): Block {
+  const fields = readFields(value, path);
+  const type = fields.text('type') ?? fields.wrong('type', 'must be a string');
+  // Some client libraries keep the deltas of a stream beside their blocks, and send both back.
+  if (type.endsWith('_delta')) return fields.wrong('type', `is \`${type}\`, a piece of a stream, not a block`);
+  if (isVendors(type)) return { type: 'foreign', style: 'messages', what: type, raw: value };
+  const decode = DECODERS.get(type) ?? fields.wrong('type', `must be ${KINDS}, or a block of the vendor's own tools`);
+  const block = decode(fields, losses);
+  dropRest(fields, 'messages', losses);
+  return block;
+}
+
+const DECODERS: ReadonlyMap<string, (fields: Fields, losses: Losses) => Block> = new Map<
+  string,
+  (fields: Fields, losses: Losses) => Block
+>([
+  ['text', decodeTextBlock],
+  ['image', decodeImage],
+  ['document', decodeDocument],
+  ['search_result', decodeSearchResult],
+  ['thinking', decodeThinking],
+  ['redacted_thinking', decodeRedacted],
+  ['tool_use', decodeToolUse],
+  ['tool_result', decodeToolResult],
+  ['tool_reference', decodeToolReference],
+]);
+
+const KINDS = [...DECODERS.keys()].join(', ');
+
+/** Blocks that only a vendor of this style understands, and that tell nothing elsewhere. */
+const VENDORS: ReadonlySet<string> = new Set([
+  'compaction',
+  'container_upload',
+  'fallback',
+  'server_tool_use',
+  'tool_addition',
+  'tool_removal',
+]);
+
+/** What the vendor's own tools did is named alike, whatever tool is invented next. */
+function isVendors(type: string): boolean {
+  return VENDORS.has(type) || type.startsWith('mcp_') || type.endsWith('_tool_result');
+}
+
+function decodeImage(fields: Fields, losses: Losses): Block {
+  return { type: 'image', source: decodeSource(fields, losses, 'image/png'), ...readCacheHint(fields, losses) };
+}
+
+function decodeDocument(fields: Fields, losses: Losses): FileBlock {
+  const title = fields.text('title');
+  const context = fields.text('context');
+  const citable = isCitable(fields, losses);
+  return {
+    type: 'file',
+    source: decodeSource(fields, losses, 'application/pdf'),
+    ...(title !== undefined && { title }),
+    ...(context !== undefined && { context }),
+    ...(citable && { citable }),
+    ...readCacheHint(fields, losses),
+  };
+}
+
+/** The answer shall cite it. */
+function isCitable(block: Fields, losses: Losses): boolean {
+  const citations = block.fields('citations');
+  const enabled = citations?.flag('enabled') ?? false;
+  if (citations !== undefined) dropRest(citations, 'messages.citations', losses);
+  return enabled;
+}
+
+/** `usual`: what base64 is that does not say it. */
+function decodeSource(holder: Fields, losses: Losses, usual: string): Source {
+  const fields = holder.fields('source') ?? holder.wrong('source', 'must be an object');
+  const source = sourceOf(fields, losses, usual);
+  dropRest(fields, 'messages.source', losses);
+  return source;
+}
+
+function sourceOf(source: Fields, losses: Losses, usual: string): Source {
+  const text = (name: string): string => source.text(name) ?? source.wrong(name, 'must be a string');
+  const mediaType = source.text('media_type');
+  switch (text('type')) {
+    case 'base64': {
+      const media = readDataUrl(text('data'), mediaType ?? usual);
+      return media === undefined ? source.wrong('data', 'must be base64') : { kind: 'base64', ...media };
+    }
+    case 'url':
+      return { kind: 'url', url: text('url') };
+    case 'file':
+      return { kind: 'id', id: text('file_id') };
+    case 'text':
+      return { kind: 'text', text: text('data') };
+    case 'content':
+      losses.change('messages.document', 'hint');
+      return { kind: 'text', text: plainText(decodeContent(source, losses), losses) };
+    default:
+      return source.wrong('type', 'must be base64, url, file, text or content');
+  }
+}
+
+/** A document that is made of blocks; only its texts have a place elsewhere. */
+function plainText(blocks: readonly Block[], losses: Losses): string {
+  const texts: string[] = [];
+  for (const block of blocks) {
+    if (block.type === 'text') texts.push(block.text);
+    else losses.drop(`messages.document.${block.type}`);
+  }
+  return texts.join('\n\n');
+}
+
+/** What a client found, as a text that says where it is from. */
+function decodeSearchResult(fields: Fields, losses: Losses): TextBlock {
+  const head = [fields.text('title'), fields.text('source')].filter((line) => line !== undefined);
+  const text = plainText(decodeContent(fields, losses), losses);
+  // Citations that point at it are lost with its form; without them only the form is.
+  losses.change('messages.search_result', isCitable(fields, losses) ? undefined : 'hint');
+  return { type: 'text', text: [head.join('\n'), text].join('\n\n'), ...readCacheHint(fields, losses) };
+}
+
+/** A tool that a search of the client's own has found: other vendors know all tools from the start, and only need the name. */
+function decodeToolReference(fields: Fields, losses: Losses): TextBlock {
+  losses.change('messages.tool_reference', 'hint');
+  return { type: 'text', text: fields.text('tool_name') ?? fields.wrong('tool_name', 'must be a string') };
+}
+
+function decodeThinking(fields: Fields): ThinkingBlock {
+  const signature = fields.text('signature') ?? '';
+  const text = fields.text('thinking') ?? '';
+  const opaque = signature === '' ? UNSEALED : seal(signature, 'signature');
+  // We pack one of no style where a vendor seals nothing.
+  return opaque.style === '' ? { type: 'thinking', text } : { type: 'thinking', text, opaque };
+}
+
+function decodeRedacted(fields: Fields): ThinkingBlock {
+  const data = fields.text('data') ?? fields.wrong('data', 'must be a string');
+  return { type: 'thinking', text: '', opaque: seal(data, 'redacted') };
+}
+
+/** What was not packed by us comes from a vendor of this style. */
+function seal(value: string, kind: Opaque['kind']): Opaque {
+  return unpackOpaque(value) ?? { style: 'messages', kind, value };
+}
+
+function decodeToolUse(fields: Fields): Block {
+  const input = fields.get('input') ?? {};
+  if (!isObject(input)) return fields.wrong('input', 'must be an object');
+  return {
+    type: 'toolCall',
+    id: fields.text('id') ?? fields.wrong('id', 'must be a string'),
+    name: fields.text('name') ?? fields.wrong('name', 'must be a string'),
+    kind: 'function',
+    input: JSON.stringify(input),
+  };
+}
+
+function decodeToolResult(fields: Fields, losses: Losses): Block {
+  const isError = fields.flag('is_error');
+  return {
+    type: 'toolResult',
+    id: fields.text('tool_use_id') ?? fields.wrong('tool_use_id', 'must be a string'),
+    kind: 'function',
+    content: decodeContent(fields, losses),
+    ...(isError === true && { isError }),
+    ...readCacheHint(fields, losses),
+  };
+}
+
+/**
+ * Seals that belong to a tool call go back to it: this style has no place for them there, so they travel in a thinking block
+ * beside it.
+ */
+function withSeals(blocks: readonly Block[]): readonly Block[] {
+  const seals = new Map<string, Opaque>();
+  const calls = new Set(blocks.flatMap((block) => (block.type === 'toolCall' ? [block.id] : [])));
+  const others = blocks.filter((block) => {
+    if (block.type !== 'thinking' || block.text !== '') return true;
+    const id = block.opaque?.id;
+    if (id === undefined || !calls.has(id)) return true;
+    seals.set(id, block.opaque!);
+    return false;
+  });
+  if (seals.size === 0) return blocks;
+  return others.map((block) => {
+    const opaque = block.type === 'toolCall' ? seals.get(block.id) : undefined;
+    return opaque === undefined ? block : { ...block, opaque };
+  });
+}

@@ -1,0 +1,85 @@
+/** A vendor's whole answer in the common form. */
+import {
+  type Block,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Losses,
+  type Opaque,
+  type Origin,
+  type Reply,
+} from '../../../core/plugin.ts';
+import { decodeCitation } from './citations.ts';
+import { decodeFinish } from './finish.ts';
+import { omitFromBlock, omitFromMessage } from './members.ts';
+import { toUsage } from './usage.ts';
+
+/** Reads an answer; undefined where it has no content. Never minds what is malformed inside. */
+export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+  const { content, usage, id, model } = body;
+  if (!Array.isArray(content)) return undefined;
+  omitFromMessage(body, losses);
+  const said = (content as readonly Json[]).filter(isObject);
+  const blocks = said.flatMap((block) => decodeAnswerBlock(block, from.channel));
+  for (const block of said) omitFromBlock(block, losses);
+  const serviceTier = tierOf(usage);
+  return {
+    id: textOf(id),
+    model: textOf(model),
+    blocks,
+    finish: decodeFinish(
+      body,
+      blocks.some(({ type }) => type === 'toolCall'),
+    ),
+    usage: toUsage(usage),
+    ...(serviceTier !== undefined && { serviceTier }),
+  };
+}
+
+function decodeAnswerBlock(block: JsonObject, channel: string): readonly Block[] {
+  switch (block.type) {
+    case 'text': {
+      const text = textOf(block.text);
+      const raw: readonly Json[] = Array.isArray(block.citations) ? block.citations : [];
+      const citations = raw.map((citation) => decodeCitation(citation, text.length));
+      return text === '' ? [] : [{ type: 'text', text, ...(citations.length > 0 && { citations }) }];
+    }
+    case 'thinking': {
+      const opaque = sealOf(block.signature, 'signature', channel);
+      return [{ type: 'thinking', text: textOf(block.thinking), ...(opaque !== undefined && { opaque }) }];
+    }
+    case 'redacted_thinking': {
+      const opaque = sealOf(block.data, 'redacted', channel);
+      return opaque === undefined ? [] : [{ type: 'thinking', text: '', opaque }];
+    }
+    case 'tool_use':
+      return [
+        { type: 'toolCall', id: textOf(block.id), name: textOf(block.name), kind: 'function', input: inputOf(block) },
+      ];
+    default:
+      return [{ type: 'foreign', style: 'messages', what: textOf(block.type) || 'block', raw: block }];
+  }
+}
+
+/** The arguments of a call as text; empty where there are none. */
+export function inputOf({ input }: JsonObject): string {
+  if (typeof input === 'string') return input;
+  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+}
+
+/** What the vendor wants back, bound to whoever asked. */
+export function sealOf(value: Json | undefined, kind: Opaque['kind'], channel: string): Opaque | undefined {
+  return typeof value === 'string' && value !== '' ? { style: 'messages', channel, kind, value } : undefined;
+}
+
+/** The tier that served, in the word that other styles have for it. */
+export function tierOf(usage: Json | undefined): string | undefined {
+  const tier = isObject(usage) ? usage.service_tier : undefined;
+  if (typeof tier !== 'string') return undefined;
+  return tier === 'standard' ? 'default' : tier;
+}
+
+/** A member that ought to be a text. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,182 @@
+/** A client's request in the common form. */
+import {
+  type Block,
+  type Conversation,
+  type Effort,
+  type Fields,
+  type JsonObject,
+  type Labels,
+  type Losses,
+  member,
+  type Output,
+  parsed,
+  type Reasoning,
+  readFields,
+  type Turn,
+} from '../../../core/plugin.ts';
+import { readCacheHint } from './cache-hints.ts';
+import { decodeContent, decodeTextBlock } from './decode-blocks.ts';
+import { decodeToolChoice, decodeTools } from './decode-tools.ts';
+import { dropRest } from './leftovers.ts';
+import { withResultIds } from './result-ids.ts';
+
+/** Reads a request; refuses with 400 and the field's name what nobody could understand. */
+export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
+  const fields = readFields(withResultIds(body, losses), '');
+  fields.get('model');
+  fields.get('stream');
+  const messages = fields.each('messages').map((message) => decodeTurn(message, losses));
+  const turns = [...decodeSystem(fields, losses), ...messages].filter(({ blocks }) => blocks.length > 0);
+  const config = fields.fields('output_config');
+  const temperature = fields.number('temperature');
+  const topP = fields.number('top_p');
+  const topK = fields.number('top_k');
+  const conversation = {
+    turns: cachedToTheEnd(turns, fields, losses),
+    tools: decodeTools(fields, losses),
+    ...decodeToolChoice(fields, losses),
+    maxTokens: fields.number('max_tokens'),
+    sampling: {
+      ...(temperature !== undefined && { temperature }),
+      ...(topP !== undefined && { topP }),
+      ...(topK !== undefined && { topK }),
+    },
+    stop: decodeStop(fields),
+    reasoning: decodeReasoning(fields.fields('thinking'), config, losses),
+    output: decodeOutput(config?.fields('format') ?? fields.fields('output_format'), losses),
+    labels: decodeLabels(fields, losses),
+    truncation: undefined,
+  };
+  if (config !== undefined) dropRest(config, 'output_config', losses);
+  // What the vendor may cut out of a long conversation; another one simply hears all of it.
+  for (const name of ['context_management', 'diagnostics']) {
+    if (fields.get(name) !== undefined) losses.drop(name, 'hint');
+  }
+  return { ...conversation, extras: fields.rest() };
+}
+
+/** A block that is new in every request, meant for the vendor's books; in front of other vendors' caches it would spoil them. */
+const BILLING = 'x-anthropic-billing-header:';
+
+function decodeSystem(fields: Fields, losses: Losses): readonly Turn[] {
+  const system = fields.get('system');
+  if (system === undefined) return [];
+  if (typeof system === 'string') return [{ role: 'system', blocks: [{ type: 'text', text: system }] }];
+  const blocks = fields.each('system').map((block) => {
+    if (block.text('type') !== 'text') return block.wrong('type', 'must be text');
+    const text = decodeTextBlock(block, losses);
+    dropRest(block, 'system', losses);
+    return text;
+  });
+  if (blocks[0]?.text.startsWith(BILLING) !== true) return [{ role: 'system', blocks }];
+  losses.drop('system.billing_header', 'hint');
+  return [{ role: 'system', blocks: blocks.slice(1) }];
+}
+
+function decodeTurn(message: Fields, losses: Losses): Turn {
+  const role = message.text('role');
+  if (role !== 'user' && role !== 'assistant' && role !== 'system') {
+    return message.wrong('role', 'must be user, assistant or system');
+  }
+  const blocks = decodeContent(message, losses);
+  dropRest(message, 'messages', losses);
+  return { role, blocks };
+}
+
+/** `cache_control` beside the messages means all of them: the same as a hint on their last block. */
+function cachedToTheEnd(turns: readonly Turn[], fields: Fields, losses: Losses): readonly Turn[] {
+  const hint = readCacheHint(fields, losses);
+  if (hint.cache === undefined) return turns;
+  const last = turns.at(-1);
+  const block = last?.blocks.at(-1);
+  if (last === undefined || block === undefined || !canBeCached(block)) {
+    losses.drop('cache_control', 'hint');
+    return turns;
+  }
+  return [...turns.slice(0, -1), { ...last, blocks: [...last.blocks.slice(0, -1), { ...block, ...hint }] }];
+}
+
+function canBeCached({ type }: Block): boolean {
+  return type === 'text' || type === 'image' || type === 'file' || type === 'toolResult';
+}
+
+function decodeStop(fields: Fields): readonly string[] {
+  return (fields.list('stop_sequences') ?? []).map((text, i) =>
+    typeof text === 'string' ? text : fields.wrong(`stop_sequences[${i}]`, 'must be a string'),
+  );
+}
+
+const EFFORTS: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies readonly Effort[];
+
+function decodeReasoning(
+  thinking: Fields | undefined,
+  config: Fields | undefined,
+  losses: Losses,
+): Reasoning | undefined {
+  const effort = config?.text('effort') as Effort | undefined;
+  if (effort !== undefined && !EFFORTS.includes(effort)) {
+    return config!.wrong('effort', `must be one of ${EFFORTS.join(', ')}`);
+  }
+  const worth = effort === undefined ? {} : { effort };
+  if (thinking === undefined) return effort === undefined ? undefined : { mode: 'auto', ...worth };
+  const display = thinking.text('display');
+  const budget = thinking.number('budget_tokens');
+  const type = thinking.text('type');
+  dropRest(thinking, 'thinking', losses);
+  switch (type) {
+    case 'enabled':
+      // Those that name a budget expect to read what it buys.
+      return { mode: 'on', ...worth, ...(budget !== undefined && { budget }), summary: summaryOf(display) ?? 'auto' };
+    case 'adaptive':
+    case 'between_tools': {
+      const summary = summaryOf(display);
+      return { mode: 'auto', ...worth, ...(summary !== undefined && { summary }) };
+    }
+    case 'disabled':
+      if (effort !== undefined) losses.drop('output_config.effort', 'hint');
+      return { mode: 'off' };
+    default:
+      return thinking.wrong('type', 'must be enabled, adaptive or disabled');
+  }
+}
+
+function summaryOf(display: string | undefined): 'none' | 'auto' | undefined {
+  if (display === undefined) return undefined;
+  return display === 'omitted' ? 'none' : 'auto';
+}
+
+function decodeOutput(format: Fields | undefined, losses: Losses): Output {
+  if (format === undefined) return {};
+  if (format.text('type') !== 'json_schema') return format.wrong('type', 'must be json_schema');
+  const schema = format.object('schema') ?? format.wrong('schema', 'must be an object');
+  dropRest(format, format.path, losses);
+  // This style has no name for it; others demand one.
+  return { format: { type: 'schema', name: 'structured_output', schema, strict: true } };
+}
+
+/** `auto` means the same elsewhere; the other word is `default` there. */
+const TIERS: ReadonlyMap<string, string> = new Map([['standard_only', 'default']]);
+
+function decodeLabels(fields: Fields, losses: Losses): Labels {
+  const metadata = fields.fields('metadata');
+  const user = metadata?.text('user_id');
+  if (metadata !== undefined) dropRest(metadata, 'metadata', losses);
+  const session = user === undefined ? undefined : sessionIn(user);
+  const tier = fields.text('service_tier');
+  return {
+    ...(user !== undefined && { user }),
+    ...(session !== undefined && { cacheKey: session }),
+    ...(tier !== undefined && { serviceTier: TIERS.get(tier) ?? tier }),
+  };
+}
+
+const SESSION = '_session_';
+
+/** Coding clients put their session into the user's id: as a member of JSON text, or behind `_session_`. */
+function sessionIn(user: string): string | undefined {
+  const mark = user.lastIndexOf(SESSION);
+  const named = mark === -1 ? '' : user.slice(mark + SESSION.length);
+  if (/^[\w-]+$/.test(named)) return named;
+  const session = user.startsWith('{') ? member(parsed(user), 'session_id') : undefined;
+  return typeof session === 'string' && session !== '' ? session : undefined;
+}

@@ -1,0 +1,99 @@
+/** The tools of a request, and which of them may be called, in the common form. */
+import {
+  type Fields,
+  type FunctionTool,
+  type HostedTool,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Losses,
+  readFields,
+  type Tool,
+  type ToolChoice,
+  type WebSearch,
+} from '../../../core/plugin.ts';
+import { readCacheHint } from './cache-hints.ts';
+import { dropRest } from './leftovers.ts';
+
+/** The tools. What the vendor defines, and perhaps runs, has a type with a date: `web_search_20250305`, `bash_20250124`. */
+export function decodeTools(fields: Fields, losses: Losses): readonly Tool[] {
+  return (fields.list('tools') ?? []).map((value, i) => {
+    const tool = readFields(value, `${fields.at('tools')}[${i}]`);
+    const type = tool.text('type') ?? 'custom';
+    return type === 'custom' ? decodeFunction(tool, losses) : decodeHosted(type, value as JsonObject);
+  });
+}
+
+function decodeFunction(tool: Fields, losses: Losses): FunctionTool {
+  const name = tool.text('name') ?? tool.wrong('name', 'must be a string');
+  const description = tool.text('description');
+  const schema = tool.object('input_schema');
+  const strict = tool.flag('strict');
+  const cache = readCacheHint(tool, losses);
+  const extras = tool.rest();
+  return {
+    type: 'function',
+    name,
+    ...(description !== undefined && { description }),
+    ...(schema !== undefined && { schema }),
+    ...(strict !== undefined && { strict }),
+    ...cache,
+    ...(Object.keys(extras).length > 0 && { extras }),
+  };
+}
+
+function decodeHosted(type: string, raw: JsonObject): HostedTool {
+  if (!type.startsWith('web_search_')) return { type: 'hosted', name: type, style: 'messages', raw };
+  return { type: 'hosted', name: 'web_search', style: 'messages', raw, search: decodeSearch(raw) };
+}
+
+function decodeSearch(raw: JsonObject): WebSearch {
+  const {
+    type: _,
+    name: __,
+    max_uses: maxUses,
+    allowed_domains: allowed,
+    blocked_domains: blocked,
+    user_location: location,
+    ...extras
+  } = raw;
+  return {
+    ...(typeof maxUses === 'number' && { maxUses }),
+    ...(Array.isArray(allowed) && { allowedDomains: texts(allowed) }),
+    ...(Array.isArray(blocked) && { blockedDomains: texts(blocked) }),
+    ...(isObject(location) && { location }),
+    ...(Object.keys(extras).length > 0 && { extras }),
+  };
+}
+
+function texts(list: readonly Json[]): readonly string[] {
+  return list.filter((item) => typeof item === 'string');
+}
+
+const MODES: ReadonlyMap<string, ToolChoice['mode']> = new Map([
+  ['auto', 'auto'],
+  ['any', 'required'],
+  ['none', 'none'],
+]);
+
+/** Which tools may be called, and whether several at a time. */
+export function decodeToolChoice(
+  fields: Fields,
+  losses: Losses,
+): { readonly toolChoice: ToolChoice | undefined; readonly parallelToolCalls: boolean | undefined } {
+  const choice = fields.fields('tool_choice');
+  if (choice === undefined) return { toolChoice: undefined, parallelToolCalls: undefined };
+  const type = choice.text('type') ?? choice.wrong('type', 'must be a string');
+  const disabled = choice.flag('disable_parallel_tool_use');
+  const toolChoice = decodeMode(choice, type);
+  dropRest(choice, 'tool_choice', losses);
+  return { toolChoice, parallelToolCalls: disabled === undefined ? undefined : !disabled };
+}
+
+function decodeMode(choice: Fields, type: string): ToolChoice {
+  if (type === 'tool') {
+    return { mode: 'required', only: [choice.text('name') ?? choice.wrong('name', 'must be a string')] };
+  }
+  const mode = MODES.get(type);
+  return mode === undefined ? choice.wrong('type', 'must be auto, any, tool or none') : { mode };
+}

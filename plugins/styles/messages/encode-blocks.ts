@@ -1,0 +1,177 @@
+/** Blocks as a vendor of this style takes them. */
+import type {
+  AudioBlock,
+  Block,
+  FileBlock,
+  ImageBlock,
+  Json,
+  JsonObject,
+  Losses,
+  Quirks,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  Turn,
+} from '../../../core/plugin.ts';
+import { toInput } from './arguments.ts';
+import type { CacheMarks } from './cache-marks.ts';
+
+/** What blocks are written for. */
+export interface BlockContext {
+  readonly role: Turn['role'];
+  readonly quirks: Quirks;
+  readonly marks: CacheMarks;
+  readonly losses: Losses;
+}
+
+/** The blocks; empty where one has nothing to say, or nothing that can be said here. */
+export function encodeBlock(block: Block, context: BlockContext): readonly JsonObject[] {
+  const { marks, losses } = context;
+  switch (block.type) {
+    case 'text':
+      return encodeText(block, context);
+    case 'refusal':
+      return encodeText({ type: 'text', text: block.text }, context);
+    case 'thinking':
+      return encodeThought(block, losses);
+    case 'image':
+      return fromUser(block, context, encodeImage);
+    case 'file':
+      return fromUser(block, context, encodeFile);
+    case 'audio':
+      return encodeAudio(block, context);
+    case 'toolCall': {
+      const { id, name, kind, input } = block;
+      return [{ type: 'tool_use', id, name, input: toInput(kind, input) }];
+    }
+    case 'toolResult':
+      return [{ ...encodeResult(block, context), ...marks.on(block) }];
+    case 'foreign':
+      if (block.style === 'messages') return [block.raw as JsonObject];
+      losses.drop(`messages.${block.what}`);
+      return [];
+  }
+}
+
+/** Empty texts are refused by all vendors. */
+function encodeText(block: TextBlock, { marks, losses }: BlockContext): readonly JsonObject[] {
+  const { text, citations = [] } = block;
+  if (text.trim() === '') return [];
+  const own = citations.filter(({ style }) => style === 'messages').map(({ raw }): Json => raw);
+  if (own.length < citations.length) losses.drop('messages.citations', 'hint');
+  return [{ type: 'text', text, ...(own.length > 0 && { citations: own }), ...marks.on(block) }];
+}
+
+/** A thought without the seal of its maker is no thought to anybody: it would be refused. */
+function encodeThought({ text, opaque }: ThinkingBlock, losses: Losses): readonly JsonObject[] {
+  if (opaque?.style === 'messages') {
+    return opaque.kind === 'redacted'
+      ? [{ type: 'redacted_thinking', data: opaque.value }]
+      : [{ type: 'thinking', thinking: text, signature: opaque.value }];
+  }
+  losses.drop('messages.reasoning', 'hint');
+  return [];
+}
+
+/** Only the user shows things. */
+function fromUser<B extends ImageBlock | FileBlock>(
+  block: B,
+  context: BlockContext,
+  encode: (block: B, context: BlockContext) => JsonObject,
+): readonly JsonObject[] {
+  if (context.role === 'user') return [{ ...encode(block, context), ...context.marks.on(block) }];
+  context.losses.drop(`messages.${block.type}`);
+  return [];
+}
+
+function encodeImage({ source, detail }: ImageBlock, { quirks, losses }: BlockContext): JsonObject {
+  if (detail !== undefined) losses.drop('image.detail', 'hint');
+  switch (source.kind) {
+    case 'base64': {
+      const { mediaType, data } = source;
+      const { types } = quirks.image;
+      if (types !== undefined && !types.includes(mediaType)) {
+        return losses.refuse('messages.image', `is of the type ${mediaType}; this model takes ${types.join(', ')}.`);
+      }
+      return { type: 'image', source: { type: 'base64', media_type: mediaType, data } };
+    }
+    case 'url':
+      if (quirks.image.url === 'refuse') return losses.refuse('messages.image', 'must be sent as data to this model.');
+      return { type: 'image', source: { type: 'url', url: source.url } };
+    case 'id':
+      return losses.refuse('messages.image', 'names an uploaded file, which is not known to this model.');
+    case 'text':
+      return losses.refuse('messages.image', 'is a text.');
+  }
+}
+
+function encodeFile(block: FileBlock, context: BlockContext): JsonObject {
+  const { source, title = block.name, context: about, citable } = block;
+  const { quirks, losses } = context;
+  if (source.kind === 'base64' && source.mediaType.startsWith('image/')) {
+    return encodeImage({ type: 'image', source }, context);
+  }
+  return {
+    type: 'document',
+    source: documentSource(block, quirks, losses),
+    ...(title !== undefined && { title }),
+    ...(about !== undefined && { context: about }),
+    ...(citable === true && { citations: { enabled: true } }),
+  };
+}
+
+function documentSource({ source }: FileBlock, quirks: Quirks, losses: Losses): JsonObject {
+  switch (source.kind) {
+    case 'base64': {
+      const { mediaType, data } = source;
+      if (isText(mediaType)) return textSource(Buffer.from(data, 'base64').toString('utf8'));
+      if (mediaType === 'application/pdf' && quirks.file.pdf === 'native') {
+        return { type: 'base64', media_type: mediaType, data };
+      }
+      return losses.refuse('messages.file', `is of the type ${mediaType}, which this model does not take.`);
+    }
+    case 'url':
+      if (quirks.file.url === 'refuse') return losses.refuse('messages.file', 'must be sent as data to this model.');
+      return { type: 'url', url: source.url };
+    case 'id':
+      return losses.refuse('messages.file', 'names an uploaded file, which is not known to this model.');
+    case 'text':
+      return textSource(source.text);
+  }
+}
+
+function textSource(data: string): JsonObject {
+  return { type: 'text', media_type: 'text/plain', data };
+}
+
+function isText(mediaType: string): boolean {
+  return /^(text\/.*|application\/(.*\+)?(json|xml|yaml|x-yaml|javascript|x-ndjson))$/.test(mediaType);
+}
+
+/** What the model once said aloud is kept as its words; what the user says aloud is lost on a model that cannot hear. */
+function encodeAudio({ transcript }: AudioBlock, { role, losses }: BlockContext): readonly JsonObject[] {
+  if (role !== 'assistant') return losses.refuse('messages.audio', 'cannot be heard by this model.');
+  if (transcript === undefined || transcript.trim() === '') {
+    losses.drop('messages.audio');
+    return [];
+  }
+  losses.change('messages.audio');
+  return [{ type: 'text', text: transcript }];
+}
+
+function encodeResult({ id, content, isError }: ToolResultBlock, context: BlockContext): JsonObject {
+  const blocks = content.flatMap((block) => encodeBlock(block, context));
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    ...(blocks.length > 0 && { content: asText(blocks) ?? blocks }),
+    ...(isError === true && { is_error: true }),
+  };
+}
+
+/** One plain text needs no blocks. */
+function asText(blocks: readonly JsonObject[]): string | undefined {
+  const [block, ...others] = blocks;
+  if (others.length > 0 || block === undefined || Object.keys(block).length !== 2) return undefined;
+  return typeof block.text === 'string' ? block.text : undefined;
+}

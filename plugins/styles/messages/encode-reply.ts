@@ -1,0 +1,83 @@
+/** A whole answer as a client gets it. */
+import {
+  type Answering,
+  type Block,
+  isObject,
+  type JsonObject,
+  packOpaque,
+  type Reply,
+  UNSEALED,
+} from '../../../core/plugin.ts';
+import { toInput } from './arguments.ts';
+import { encodeCitation } from './citations.ts';
+import { encodeFinish, omitEnd } from './finish.ts';
+import { usageBody } from './usage.ts';
+
+/** Writes an answer. */
+export function encodeReply({ blocks, finish, usage, serviceTier }: Reply, as: Answering): JsonObject {
+  const content = blocks.flatMap((block, i) => encodeAnswerBlock(block, i, as));
+  const refused = blocks.flatMap((block) => (block.type === 'refusal' ? [block.text] : []));
+  omitEnd(finish, as.losses);
+  return {
+    ...messageHead(as),
+    // Clients look for something that is said, and thoughts alone say nothing.
+    content: content.some(({ type }) => type !== 'thinking') ? content : [...content, { type: 'text', text: '' }],
+    ...encodeFinish(finish, {
+      calls: content.some(({ type }) => type === 'tool_use'),
+      refusal: refused.length > 0 ? refused.join('') : undefined,
+    }),
+    usage: usageBody(usage, tierFor(serviceTier)),
+  };
+}
+
+/** What all answers begin with. */
+export function messageHead({ id, model }: Answering): JsonObject {
+  return { id: `msg_${id}`, type: 'message', role: 'assistant', model };
+}
+
+/** The tier that served, in this style's words; undefined where it has none. */
+export function tierFor(serviceTier: string | undefined): string | undefined {
+  if (serviceTier === 'default') return 'standard';
+  return serviceTier === 'priority' || serviceTier === 'batch' ? serviceTier : undefined;
+}
+
+/** The id of a call; clients and vendors alike need one, and one vendor gives none. */
+export function callId(id: string, place: number, as: Answering): string {
+  return id === '' ? `toolu_${as.id}_${place}` : id;
+}
+
+function encodeAnswerBlock(block: Block, place: number, as: Answering): readonly JsonObject[] {
+  const { losses } = as;
+  switch (block.type) {
+    case 'text': {
+      const citations = (block.citations ?? []).flatMap((citation) => encodeCitation(citation, losses) ?? []);
+      if (block.logprobs !== undefined) losses.omit('logprobs');
+      if (block.text === '') return [];
+      return [{ type: 'text', text: block.text, ...(citations.length > 0 && { citations }) }];
+    }
+    case 'refusal':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+    case 'thinking':
+      if (block.text === '' && block.opaque === undefined) return [];
+      return [thought(block.text, packOpaque(block.opaque ?? UNSEALED))];
+    case 'toolCall': {
+      const { name, namespace, kind, input, opaque } = block;
+      if (namespace !== undefined) losses.omit('namespace');
+      const id = callId(block.id, place, as);
+      const call = { type: 'tool_use', id, name, input: toInput(kind, input) };
+      return opaque === undefined ? [call] : [thought('', packOpaque({ ...opaque, id })), call];
+    }
+    case 'foreign':
+      if (block.style === 'messages' && isObject(block.raw)) return [block.raw];
+      losses.omit(block.what);
+      return [];
+    default:
+      losses.omit(block.type);
+      return [];
+  }
+}
+
+/** A thinking block; the signature is what clients send back unchanged. */
+export function thought(thinking: string, signature: string): JsonObject {
+  return { type: 'thinking', thinking, signature };
+}

@@ -1,0 +1,129 @@
+/** A request as a vendor of this style gets it. */
+import { createHash } from 'node:crypto';
+import type { Conversation, Json, JsonObject, Losses, Output, Quirks, Sampling, Target } from '../../../core/plugin.ts';
+import { describedSchema } from '../../../core/plugin.ts';
+import { chooseMarks } from './cache-marks.ts';
+import { type EncodedThinking, encodeThinking } from './encode-thinking.ts';
+import { encodeTools } from './encode-tools.ts';
+import { encodeTurns } from './encode-turns.ts';
+import { plainSchema } from './plain-schema.ts';
+
+/** Writes a request. What this style cannot say is dropped or refused by name. */
+export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+  const { quirks } = to;
+  const { stop } = conversation;
+  const marks = chooseMarks(conversation, quirks, losses);
+  const { format, note } = encodeFormat(conversation.output, quirks, losses);
+  const { system, messages } = encodeTurns(conversation.turns, note, { quirks, marks, losses });
+  const thought = encodeThinking(conversation, quirks, losses);
+  const { thinking, effort, maxTokens } = thought;
+  const config = { ...(effort !== undefined && { effort }), ...(format !== undefined && { format }) };
+  nameTheRest(conversation, losses);
+  return {
+    model: to.model,
+    max_tokens: maxTokens,
+    ...(system.length > 0 && { system }),
+    messages,
+    ...encodeTools(conversation, quirks, marks, losses),
+    ...(thinking !== undefined && { thinking }),
+    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...encodeSampling(conversation.sampling, thought, losses),
+    ...(stop.length > 0 && { stop_sequences: stop }),
+    ...encodeLabels(conversation, losses),
+    ...marks.whole,
+    ...(to.stream && { stream: true }),
+  };
+}
+
+/** The shape of the answer: enforced where the vendor can, else asked for in a line of the prompt. */
+function encodeFormat(
+  { format, verbosity, modalities, audio }: Output,
+  quirks: Quirks,
+  losses: Losses,
+): { readonly format?: JsonObject; readonly note?: string } {
+  for (const modality of modalities ?? []) {
+    if (modality !== 'text') losses.refuse('modalities', `has ${modality}, which this model cannot answer with.`);
+  }
+  if (audio !== undefined) losses.drop('audio');
+  if (verbosity !== undefined) losses.drop('verbosity');
+  if (format === undefined || format.type === 'text') return {};
+  if (format.type === 'schema' && quirks.output.json_schema) {
+    const { schema, weaker } = plainSchema(describedSchema(format));
+    if (weaker) losses.change('response_format');
+    return { format: { type: 'json_schema', schema } };
+  }
+  losses.change('response_format');
+  const only = 'Answer with a single JSON object and nothing else: no prose around it, no code fence.';
+  return {
+    note:
+      format.type === 'json'
+        ? only
+        : `${only} It must match this JSON Schema:\n${JSON.stringify(describedSchema(format))}`,
+  };
+}
+
+/** A model that thinks takes only the usual draw of words. */
+function encodeSampling(sampling: Sampling, { thinking }: EncodedThinking, losses: Losses): JsonObject {
+  const { temperature, topP, topK, ...others } = sampling;
+  for (const name of Object.keys(others)) losses.drop(NAMES[name] ?? name);
+  const isBound = thinking !== undefined && thinking.type !== 'disabled';
+  const fields = [
+    { name: 'temperature', value: temperature, fits: temperature === 1 },
+    { name: 'top_p', value: topP, fits: topP !== undefined && topP >= 0.95 },
+    { name: 'top_k', value: topK, fits: false },
+  ];
+  const body: Record<string, Json> = {};
+  for (const { name, value, fits } of fields) {
+    if (value === undefined) continue;
+    if (isBound && !fits) losses.drop(name);
+    else body[name] = value;
+  }
+  return body;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  logitBias: 'logit_bias',
+};
+
+const MAX_USER = 256;
+
+/** Elsewhere there are more tiers; all that are not the plain one mean "as quick as I may". */
+const TIERS: ReadonlyMap<string, string> = new Map([
+  ['auto', 'auto'],
+  ['default', 'standard_only'],
+  ['standard_only', 'standard_only'],
+]);
+
+function encodeLabels({ labels: { user, serviceTier } }: Conversation, losses: Losses): JsonObject {
+  const tier = serviceTier === undefined ? undefined : (TIERS.get(serviceTier) ?? 'auto');
+  if (serviceTier !== undefined && !TIERS.has(serviceTier)) losses.change('service_tier', 'hint');
+  return {
+    ...(user !== undefined && { metadata: { user_id: user.length > MAX_USER ? hashed(user) : user } }),
+    ...(tier !== undefined && { service_tier: tier }),
+  };
+}
+
+function hashed(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Fields of other styles that change nothing in the answer. */
+const HINTS: ReadonlySet<string> = new Set([
+  'client_metadata',
+  'include',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'stream_options',
+]);
+
+/** What has no place in this style. */
+function nameTheRest({ labels, extras }: Conversation, losses: Losses): void {
+  const { metadata, cacheKey, store } = labels;
+  if (metadata !== undefined) losses.drop('metadata', 'hint');
+  if (cacheKey !== undefined) losses.drop('prompt_cache_key', 'hint');
+  if (store === true) losses.drop('store', 'hint');
+  for (const name of Object.keys(extras)) losses.leave(name, HINTS.has(name) ? 'hint' : undefined);
+}

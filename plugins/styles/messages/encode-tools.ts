@@ -1,0 +1,110 @@
+/** The tools as a vendor of this style takes them, and which of them may be called. */
+import type {
+  Conversation,
+  CustomTool,
+  FunctionTool,
+  HostedTool,
+  JsonObject,
+  Losses,
+  Quirks,
+  Tool,
+} from '../../../core/plugin.ts';
+import { dropSearchExtras } from '../../../core/plugin.ts';
+import type { CacheMarks } from './cache-marks.ts';
+import { plainSchema } from './plain-schema.ts';
+
+/** The members `tools` and `tool_choice`, as far as there are any. */
+export function encodeTools(
+  { tools, toolChoice, parallelToolCalls }: Conversation,
+  quirks: Quirks,
+  marks: CacheMarks,
+  losses: Losses,
+): JsonObject {
+  const only = toolChoice?.only;
+  // One can be named; several are a choice among fewer tools.
+  const named = toolChoice?.mode === 'required' && only?.length === 1 ? only[0] : undefined;
+  const names = new Set(only);
+  const chosen = only === undefined || named !== undefined ? tools : tools.filter(({ name }) => names.has(name));
+  const left = chosen.length > 0 ? chosen : tools;
+  if (left.length < tools.length) losses.change('tool_choice', 'hint');
+  const written = left.flatMap((tool) =>
+    encodeTool(tool, quirks, losses).map((body) => ({ ...body, ...marks.on(tool) })),
+  );
+  if (written.length === 0) return {};
+  const mode = toolChoice?.mode;
+  const type = named !== undefined ? 'tool' : mode === 'required' ? 'any' : mode;
+  const single = parallelToolCalls === false && type !== 'none';
+  if (type === undefined && !single) return { tools: written };
+  return {
+    tools: written,
+    tool_choice: {
+      type: type ?? 'auto',
+      ...(named !== undefined && { name: named }),
+      ...(single && { disable_parallel_tool_use: true }),
+    },
+  };
+}
+
+function encodeTool(tool: Tool, quirks: Quirks, losses: Losses): readonly JsonObject[] {
+  switch (tool.type) {
+    case 'function':
+      return [encodeFunction(tool, quirks, losses)];
+    case 'custom':
+      return [encodeCustom(tool, losses)];
+    case 'hosted':
+      return encodeHosted(tool, quirks, losses);
+  }
+}
+
+function encodeFunction(tool: FunctionTool, quirks: Quirks, losses: Losses): JsonObject {
+  const { name, description, schema, extras = {} } = tool;
+  for (const field of Object.keys(extras)) losses.drop(`tools.${field}`, HARMLESS.has(field) ? 'hint' : undefined);
+  const input: JsonObject = { type: 'object', properties: {}, ...schema };
+  const strict = tool.strict === true && quirks.tools.strict;
+  if (tool.strict === true && !strict) losses.drop('tools.strict');
+  const { schema: enforced, weaker } = strict ? plainSchema(input) : { schema: input, weaker: false };
+  if (weaker) losses.change('tools.strict');
+  return {
+    name,
+    ...(description !== undefined && description !== '' && { description }),
+    input_schema: { ...enforced, type: 'object' },
+    ...(strict && { strict }),
+  };
+}
+
+/** Told about a tool for others than the model. */
+const HARMLESS: ReadonlySet<string> = new Set(['defer_loading', 'output_schema', 'eager_input_streaming']);
+
+/** A tool that is called with free text is a function with one text. */
+function encodeCustom({ name, description }: CustomTool, losses: Losses): JsonObject {
+  losses.change('tools.custom');
+  const schema = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
+  return { name, ...(description !== undefined && { description }), input_schema: schema };
+}
+
+/** Searches that are worth to a client what it says about how much it wants to read. */
+const USES = { low: 1, medium: 5, high: 10 } as const;
+
+function encodeHosted(tool: HostedTool, quirks: Quirks, losses: Losses): readonly JsonObject[] {
+  if (tool.style === 'messages') return [tool.raw];
+  if (tool.name !== 'web_search' || !quirks.tools.web_search) {
+    losses.drop(`tools.${tool.name}`);
+    return [];
+  }
+  const { contextSize, allowedDomains, blockedDomains, location } = tool.search ?? {};
+  dropSearchExtras(tool.search ?? {}, losses);
+  const maxUses = tool.search?.maxUses ?? (contextSize && USES[contextSize]);
+  // The vendor takes one list or the other.
+  const domains =
+    allowedDomains === undefined ? { blocked_domains: blockedDomains } : { allowed_domains: allowedDomains };
+  if (allowedDomains !== undefined && blockedDomains !== undefined) losses.drop('tools.blocked_domains');
+  return [
+    {
+      type: 'web_search_20250305',
+      name: 'web_search',
+      ...(maxUses !== undefined && { max_uses: maxUses }),
+      ...(JSON.parse(JSON.stringify(domains)) as JsonObject),
+      ...(location !== undefined && { user_location: location }),
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+/** Turns as messages: who may speak when, and in which order the blocks of one message stand. */
+import type { JsonObject, Turn } from '../../../core/plugin.ts';
+import { type BlockContext, encodeBlock } from './encode-blocks.ts';
+
+/** The prompt and the messages of a body. */
+export interface EncodedTurns {
+  readonly system: readonly JsonObject[];
+  readonly messages: readonly Message[];
+}
+
+/** One message. */
+export type Message = {
+  readonly role: 'user' | 'assistant' | 'system';
+  readonly content: readonly JsonObject[];
+};
+
+type TurnsContext = Omit<BlockContext, 'role'>;
+
+/** Writes the turns; `note` is one more line of the prompt. */
+export function encodeTurns(turns: readonly Turn[], note: string | undefined, context: TurnsContext): EncodedTurns {
+  const spoken = turns.map((turn): Message => {
+    const role = turn.role === 'developer' ? 'system' : turn.role;
+    if (turn.name !== undefined) context.losses.drop('messages.name', 'hint');
+    return { role, content: turn.blocks.flatMap((block) => encodeBlock(block, { ...context, role })) };
+  });
+  const first = spoken.findIndex(({ role }) => role !== 'system');
+  const start = first === -1 ? spoken.length : first;
+  const system = spoken.slice(0, start).flatMap(({ content }) => content);
+  return {
+    system: note === undefined ? system : [...system, { type: 'text', text: note }],
+    messages: withoutBlankEnd(joined(settled(spoken.slice(start).filter(hasContent), context)).map(ordered)),
+  };
+}
+
+/**
+ * Instructions in the middle may stand behind what the user says, and before an answer or the end. Where they may not, or the
+ * model does not know them, the user tells them.
+ */
+function settled(messages: readonly Message[], { quirks, losses }: TurnsContext): readonly Message[] {
+  /** Who speaks next behind each place. */
+  const nexts: (Message['role'] | undefined)[] = [];
+  let next: Message['role'] | undefined;
+  for (const [i, { role }] of [...messages.entries()].reverse()) {
+    nexts[i] = next;
+    if (role !== 'system') next = role;
+  }
+  let before: Message['role'] | undefined;
+  return messages.map((message, i) => {
+    if (message.role !== 'system') {
+      before = message.role;
+      return message;
+    }
+    if (quirks.roles.mid_system === 'native' && before === 'user' && nexts[i] !== 'user') return message;
+    losses.change('messages.system');
+    const content = message.content.map((block) =>
+      typeof block.text === 'string'
+        ? { ...block, text: `<system-reminder>\n${block.text}\n</system-reminder>` }
+        : block,
+    );
+    return { role: 'user', content };
+  });
+}
+
+/** Messages of one side that follow each other become one. */
+function joined(messages: readonly Message[]): readonly Message[] {
+  const result: { readonly role: Message['role']; readonly content: JsonObject[] }[] = [];
+  for (const { role, content } of messages) {
+    const last = result.at(-1);
+    if (last?.role !== role) result.push({ role, content: [...content] });
+    else for (const block of content) last.content.push(block);
+  }
+  return result;
+}
+
+/** Results come before everything else that the user says, thoughts before everything else of the model's. */
+function ordered({ role, content }: Message): Message {
+  if (role === 'assistant') return { role, content: isThought(content[0]) ? content : sorted(content, isThought) };
+  const blocks = sorted(content, ({ type }) => type === 'tool_result');
+  const isSilent = blocks.some(({ type }) => type === 'document') && !blocks.some(({ type }) => type === 'text');
+  // Documents are only taken with a word about them.
+  return { role, content: isSilent ? [...blocks, { type: 'text', text: '.' }] : blocks };
+}
+
+function sorted(content: readonly JsonObject[], isFirst: (block: JsonObject) => boolean): readonly JsonObject[] {
+  return [...content.filter(isFirst), ...content.filter((block) => !isFirst(block))];
+}
+
+function isThought(block: JsonObject | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking';
+}
+
+/** What the model is to go on with may not end in a blank. */
+function withoutBlankEnd(messages: readonly Message[]): readonly Message[] {
+  const last = messages.at(-1);
+  const end = last?.content.at(-1);
+  if (last?.role !== 'assistant' || typeof end?.text !== 'string') return messages;
+  const content = [...last.content.slice(0, -1), { ...end, text: end.text.trimEnd() }];
+  return [...messages.slice(0, -1), { ...last, content }];
+}
+
+function hasContent({ content }: Message): boolean {
+  return content.length > 0;
+}

@@ -1,0 +1,245 @@
+/** A stream as a client gets it: one block after the other, whatever order its pieces come in. */
+import {
+  type Answering,
+  type BlockStart,
+  type Finish,
+  isObject,
+  type JsonObject,
+  NO_TOKENS,
+  type Opaque,
+  type Part,
+  type PartWriter,
+  packOpaque,
+  UNSEALED,
+  type Usage,
+} from '../../../core/plugin.ts';
+import { encodeCitation } from './citations.ts';
+import { callId, messageHead, thought, tierFor } from './encode-reply.ts';
+import { errorEvent } from './errors.ts';
+import { event } from './event.ts';
+import { encodeFinish, omitEnd } from './finish.ts';
+import { usageBody } from './usage.ts';
+
+/** A block on its way to the client. */
+interface Writing {
+  readonly kind: BlockStart['type'];
+  /** A call with free text, which is the one text of an object here. */
+  readonly custom: boolean;
+  readonly start: JsonObject;
+  /** The id of the call. */
+  readonly id: string;
+  /** Deltas that are not written yet, as JSON. */
+  held: string[];
+  /** It stands in the line; a block does not before it has something to say. */
+  queued: boolean;
+  begun: boolean;
+  ended: boolean;
+  signature: string | undefined;
+}
+
+/** Writes one stream. */
+export function createEncoder(as: Answering): PartWriter {
+  const { losses } = as;
+  const blocks = new Map<number, Writing>();
+  /** The blocks in the order they are written in; only the first of them is open for the client. */
+  const line: Writing[] = [];
+  let index = 0;
+  let usage: Usage | undefined;
+  let serviceTier: string | undefined;
+  let begun = false;
+  /** Something other than thoughts stands in the line, or stood there. */
+  let shown = false;
+  let calls = false;
+  let refusal: string | undefined;
+
+  /** The message begins with its first block, so that what it used is known by then where the vendor tells it early. */
+  function begin(): string {
+    if (begun) return '';
+    begun = true;
+    const message = {
+      ...messageHead(as),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      usage: {
+        ...usageBody(usage ?? { ...NO_USAGE, input: as.estimatedInput }, tierFor(serviceTier)),
+        // How long it becomes is told in the end; some clients would add the two.
+        output_tokens: 0,
+      },
+    };
+    return event('message_start', { message }) + event('ping');
+  }
+
+  /** Everything that may be written now. */
+  function advance(): string {
+    let text = line.length > 0 ? begin() : '';
+    for (let block = line[0]; block !== undefined; block = line[0]) {
+      if (!block.begun) text += event('content_block_start', { index, content_block: block.start });
+      block.begun = true;
+      // Nearly all events of a stream are deltas, so they are put together of texts.
+      for (const delta of block.held) {
+        text += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
+      }
+      block.held.length = 0;
+      if (!block.ended) break;
+      text += event('content_block_stop', { index });
+      index++;
+      line.shift();
+    }
+    return text;
+  }
+
+  function queue(block: Writing): void {
+    if (!block.queued) line.push(block);
+    block.queued = true;
+    shown ||= block.start.type !== 'thinking';
+  }
+
+  function open(key: number, block: BlockStart): void {
+    switch (block.type) {
+      case 'text':
+      case 'refusal':
+        if (block.type === 'refusal') refusal ??= '';
+        blocks.set(key, writing(block.type, { type: 'text', text: '' }));
+        grow(key, block.text);
+        break;
+      case 'thinking':
+        blocks.set(key, writing('thinking', thought('', '')));
+        grow(key, block.text);
+        if (block.opaque !== undefined) seal(key, block.opaque);
+        break;
+      case 'toolCall':
+        openCall(key, block);
+        break;
+      case 'foreign':
+        if (block.style === 'messages' && isObject(block.raw)) whole(block.raw);
+        else losses.omit(block.what);
+        break;
+      default:
+        losses.omit(block.type);
+    }
+  }
+
+  function openCall(key: number, block: Extract<BlockStart, { readonly type: 'toolCall' }>): void {
+    calls = true;
+    if (block.namespace !== undefined) losses.omit('namespace');
+    const id = callId(block.id, key, as);
+    if (block.opaque !== undefined) sealed({ ...block.opaque, id });
+    const call = writing(
+      'toolCall',
+      { type: 'tool_use', id, name: block.name, input: {} },
+      id,
+      block.kind === 'custom',
+    );
+    blocks.set(key, call);
+    queue(call);
+    if (call.custom) call.held.push(inputDelta('{"input":"'));
+    grow(key, block.input);
+  }
+
+  /** A block that needs no deltas. */
+  function whole(start: JsonObject): void {
+    queue({ ...writing('foreign', start), ended: true });
+  }
+
+  /** A thought that is nothing but its seal. Some clients read signatures of deltas alone. */
+  function sealed(opaque: Opaque): void {
+    const block = writing('thinking', thought('', ''));
+    block.held.push(deltaOf('signature_delta', 'signature', packOpaque(opaque)));
+    block.ended = true;
+    queue(block);
+  }
+
+  function grow(key: number, text: string): void {
+    const block = blocks.get(key);
+    if (block === undefined || text === '') return;
+    if (block.kind === 'refusal') refusal = (refusal ?? '') + text;
+    if (block.kind === 'thinking') block.held.push(deltaOf('thinking_delta', 'thinking', text));
+    else if (block.kind !== 'toolCall') block.held.push(deltaOf('text_delta', 'text', text));
+    else block.held.push(inputDelta(block.custom ? JSON.stringify(text).slice(1, -1) : text));
+    queue(block);
+  }
+
+  function seal(key: number, opaque: Opaque): void {
+    const block = blocks.get(key);
+    // The seal of a call comes too late to stand before it; behind it, it is found as well.
+    if (block?.kind === 'toolCall') sealed({ ...opaque, id: block.id });
+    else if (block?.kind === 'thinking') block.signature = packOpaque(opaque);
+  }
+
+  function end(key: number): void {
+    const block = blocks.get(key);
+    if (block === undefined) return;
+    blocks.delete(key);
+    if (block.custom) block.held.push(inputDelta('"}'));
+    if (block.kind === 'thinking' && block.queued) block.signature ??= packOpaque(UNSEALED);
+    if (block.signature !== undefined) {
+      block.held.push(deltaOf('signature_delta', 'signature', block.signature));
+      queue(block);
+    }
+    block.ended = true;
+  }
+
+  function finish(reason: Finish): string {
+    for (const key of [...blocks.keys()]) end(key);
+    // Some clients look for the block they were promised; thoughts alone are none.
+    if (!shown) whole({ type: 'text', text: '' });
+    const delta = encodeFinish(reason, { calls, refusal });
+    omitEnd(reason, losses);
+    return advance() + event('message_delta', { delta, usage: usageBody(usage) }) + event('message_stop');
+  }
+
+  return {
+    write(part: Part) {
+      switch (part.type) {
+        case 'start':
+          serviceTier = part.serviceTier;
+          return '';
+        case 'usage':
+          usage = part.usage;
+          return '';
+        case 'blockStart':
+          open(part.key, part.block);
+          break;
+        case 'delta':
+          if (part.logprobs !== undefined) losses.omit('logprobs');
+          grow(part.key, part.text);
+          break;
+        case 'citation': {
+          const citation = encodeCitation(part.citation, losses);
+          const block = blocks.get(part.key);
+          if (citation !== undefined && block?.kind === 'text')
+            block.held.push(JSON.stringify({ type: 'citations_delta', citation }));
+          break;
+        }
+        case 'opaque':
+          seal(part.key, part.opaque);
+          break;
+        case 'blockEnd':
+          end(part.key);
+          break;
+        case 'finish':
+          return finish(part.finish);
+        default:
+          return '';
+      }
+      return advance();
+    },
+    fail: errorEvent,
+  };
+}
+
+const NO_USAGE: Usage = { ...NO_TOKENS, estimated: true };
+
+function writing(kind: BlockStart['type'], start: JsonObject, id = '', custom = false): Writing {
+  return { kind, custom, start, id, held: [], queued: false, begun: false, ended: false, signature: undefined };
+}
+
+function inputDelta(text: string): string {
+  return deltaOf('input_json_delta', 'partial_json', text);
+}
+
+function deltaOf(type: string, member: string, text: string): string {
+  return `{"type":"${type}","${member}":${JSON.stringify(text)}}`;
+}

@@ -1,0 +1,51 @@
+/** Errors as this style spells them, and as its vendors do. */
+import {
+  errorObject,
+  type GatewayError,
+  isObject,
+  type Json,
+  type JsonObject,
+  member,
+  readVendorError,
+  type VendorError,
+  vendorError,
+} from '../../../core/plugin.ts';
+import { event } from './event.ts';
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+/** The error object of all styles, with what clients of this one look for beside and inside it. */
+export function errorBody(error: GatewayError, requestId: string): JsonObject {
+  const type = TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error');
+  const details = error.code.startsWith('QUOTA_') ? { details: { error_code: error.code } } : {};
+  return { type: 'error', error: { ...errorObject(error).error, type, ...details }, request_id: requestId };
+}
+
+/** The same as an event; no `message_stop` follows, so that nobody takes a part for the whole. */
+export function errorEvent(error: GatewayError, requestId: string): string {
+  return event('error', errorBody(error, requestId));
+}
+
+/** A vendor's error in an answer or in an event; undefined where there is none. */
+export function errorIn(value: Json | undefined): VendorError | undefined {
+  if (!isObject(value)) return undefined;
+  const { error } = value;
+  if (!isObject(error)) return value.type === 'error' ? readVendorError(error) : undefined;
+  const { message, code, type, details } = error;
+  return vendorError(
+    message,
+    [member(details, 'error_code'), code, type].find((word) => typeof word === 'string' && word !== ''),
+  );
+}

@@ -1,0 +1,25 @@
+/** What vendors of this style usually take. */
+import type { SomeQuirks } from '../../../core/plugin.ts';
+
+/** Laid over what all models take; cautious, for others than the style's inventor speak it, too. */
+export const messagesQuirks: SomeQuirks = {
+  roles: { developer: 'system', mid_system: 'user_wrap', merge_same: true, merge_system: false, first_user: true },
+  content: { array: true, tool_result_images: 'native' },
+  image: { url: 'native', types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] },
+  file: { pdf: 'native', url: 'native' },
+  tools: { strict: false, custom: false, empty_array_ok: true, force_with_thinking: false, web_search: false },
+  reasoning: {
+    input: 'budget',
+    levels: ['none', 'low', 'medium', 'high'],
+    budget_min: 1_024,
+    echo: 'tool_turns',
+    // Thoughts are sealed.
+    echo_filler: '',
+  },
+  // Any JSON cannot be asked for, only JSON of a schema.
+  output: { json_object: false, json_schema: false },
+  sampling: { allowed: ['temperature', 'top_p', 'top_k'], temp_max: 1 },
+  stop: { max: 64, array_only: true },
+  cache: { hint: 'none' },
+  stream: { usage: 'always' },
+};

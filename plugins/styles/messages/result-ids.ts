@@ -1,0 +1,34 @@
+/** Results of tools that do not say whose call they are for: some clients of this style lose the id on the way. */
+import { isObject, type Json, type JsonObject, type Losses } from '../../../core/plugin.ts';
+
+/**
+ * The body with the ids of the calls right before filled in, in their order, where as many results have none as calls have no
+ * result. Where that is not so, nobody can tell which is meant, and the field is refused as missing when it is read.
+ */
+export function withResultIds(body: JsonObject, losses: Losses): JsonObject {
+  const { messages } = body;
+  if (!Array.isArray(messages) || !messages.some((message) => blocksOf(message).some(isNameless))) return body;
+  const named = messages.map((message: Json, i) => {
+    const blocks = blocksOf(message);
+    const nameless = blocks.filter(isNameless);
+    const answered = new Set(blocks.map((block) => isObject(block) && block.tool_use_id));
+    const waiting = blocksOf(messages[i - 1])
+      .filter((block) => isObject(block) && block.type === 'tool_use' && !answered.has(block.id ?? null))
+      .map((block) => (block as JsonObject).id ?? null);
+    if (nameless.length === 0 || nameless.length !== waiting.length) return message;
+    losses.change('messages.tool_results', 'hint');
+    const content = blocks.map((block) =>
+      isNameless(block) ? { ...(block as JsonObject), tool_use_id: waiting.shift() ?? null } : block,
+    );
+    return { ...(message as JsonObject), content };
+  });
+  return { ...body, messages: named };
+}
+
+function blocksOf(message: Json | undefined): readonly Json[] {
+  return isObject(message) && Array.isArray(message.content) ? message.content : [];
+}
+
+function isNameless(block: Json): boolean {
+  return isObject(block) && block.type === 'tool_result' && (block.tool_use_id ?? '') === '';
+}

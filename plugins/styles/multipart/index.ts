@@ -1,0 +1,108 @@
+/** Reads forms with files: which fields an endpoint takes as files, and what a form becomes. */
+import type { FormReader, Json } from '../../../core/plugin.ts';
+import { boundaryOf } from './boundary.ts';
+import { LONGEST_TEXT, takeParts, wrong } from './parts.ts';
+
+/** What an endpoint takes. */
+export interface FormOptions {
+  /** True where JSON is not taken. */
+  readonly only: boolean;
+  /** The fields that hold files, by name; `image[]` counts as `image`. */
+  readonly files: Readonly<Record<string, FileField>>;
+  /** Texts that may come more than once, and are a list then; those of names that end in `[]` always are one. */
+  readonly repeats?: readonly string[];
+}
+
+/** A field that holds files. */
+export interface FileField {
+  /** How many. */
+  readonly max: number;
+  /** At least one must come. */
+  readonly required?: boolean;
+  /** A text may come in its place (an address); whoever asks for it looks at both. */
+  readonly orText?: boolean;
+}
+
+/** The texts that people write at length; all others are settings. */
+const LONG = ['prompt', 'input', 'instructions'];
+const LONGEST_SETTING = 65_536;
+const LONGEST_FILE_NAME = 255;
+const LONGEST_MEDIA_TYPE = 127;
+
+/** A reader of the forms that an endpoint takes. */
+export function createFormReader({ only, files: fields, repeats = [] }: FormOptions): FormReader {
+  const fieldOf = (name: string): FileField | undefined =>
+    Object.hasOwn(fields, bare(name)) ? fields[bare(name)] : undefined;
+  const takesFiles = describeFields(Object.keys(fields));
+
+  return {
+    only,
+    async read({ body, contentType, spool }) {
+      const texts = new Map<string, Json>();
+      const came = new Map<string, number>();
+      const files = await takeParts(body, boundaryOf(contentType), {
+        longest: (name) => (LONG.includes(bare(name)) ? LONGEST_TEXT : LONGEST_SETTING),
+        text(name, text) {
+          const field = fieldOf(name);
+          if (field !== undefined && field.orText !== true) wrong(name, 'must be a file, sent with a file name');
+          texts.set(name, withText(name, texts.get(name), text, repeats));
+        },
+        file(name, fileName, mediaType) {
+          const field = fieldOf(name) ?? wrong(name, `must not be a file: ${takesFiles}`);
+          const count = (came.get(bare(name)) ?? 0) + 1;
+          came.set(bare(name), count);
+          if (count > field.max) wrong(name, `must be ${field.max === 1 ? 'one file' : `${field.max} files at most`}`);
+          return spool.file({
+            field: name,
+            fileName: plainFileName(fileName) || bare(name),
+            mediaType: plainMediaType(mediaType),
+          });
+        },
+      });
+      requireFiles(fields, came, texts);
+      return { fields: Object.fromEntries(texts), files };
+    },
+  };
+}
+
+/** Clients that send a list end its name in brackets. */
+function bare(name: string): string {
+  return name.endsWith('[]') ? name.slice(0, -2) : name;
+}
+
+function describeFields(names: readonly string[]): string {
+  if (names.length === 0) return 'this endpoint takes none';
+  return `files are taken in ${names.map((name) => `\`${name}\``).join(' and ')} only`;
+}
+
+/** What a name holds with one more text. */
+function withText(name: string, earlier: Json | undefined, text: string, repeats: readonly string[]): Json {
+  if (earlier === undefined) return name.endsWith('[]') ? [text] : text;
+  if (Array.isArray(earlier)) return [...earlier, text];
+  return repeats.includes(name) ? [earlier, text] : wrong(name, 'was sent more than once; it is one text');
+}
+
+function requireFiles(
+  fields: FormOptions['files'],
+  came: ReadonlyMap<string, number>,
+  texts: ReadonlyMap<string, Json>,
+): void {
+  for (const [name, { required, orText }] of Object.entries(fields)) {
+    const isThere = came.has(name) || (orText === true && (texts.has(name) || texts.has(`${name}[]`)));
+    if (required === true && !isThere) wrong(name, 'is missing; it must be a file');
+  }
+}
+
+/** Without folders, and with nothing that is not seen. The end is kept of a long one: vendors go by the letters after the dot. */
+function plainFileName(name: string): string {
+  const last = name
+    .replace(/\p{Cc}/gu, '')
+    .split(/[/\\]/)
+    .at(-1)!;
+  return /^\.{0,2}$/.test(last) ? '' : [...last].slice(-LONGEST_FILE_NAME).join('');
+}
+
+/** The parser calls a file of no type a plain text; no file that is taken anywhere is one. */
+function plainMediaType(type: string): string {
+  return type === 'text/plain' || type.length > LONGEST_MEDIA_TYPE ? 'application/octet-stream' : type;
+}

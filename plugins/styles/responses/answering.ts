@@ -1,0 +1,159 @@
+/** Answers for clients of this style, whole and streamed; both are made in the same way, so that they cannot differ. */
+import type { Answering, Block, Finish, JsonObject, Part, PartWriter, Reply, Usage } from '../../../core/plugin.ts';
+import { partsOf } from '../../../core/plugin.ts';
+import { deltaText, errorEvent, eventText, failedEvent } from './failures.ts';
+import { createOutput, type EventSink, type Writing } from './output-items.ts';
+import { type Progress, responseObject } from './response-object.ts';
+import { usageObject } from './usage.ts';
+
+/** A response that is being made. */
+interface Response {
+  write(part: Part): void;
+  /** As it is by now; undefined before it has begun. */
+  readonly object: JsonObject | undefined;
+  /** The same for an answer that breaks off here. */
+  readonly broken: JsonObject | undefined;
+  readonly ended: boolean;
+}
+
+const REFUSAL = 'The model declined to answer.';
+
+function createResponse(as: Answering, events: EventSink): Response {
+  const output = createOutput(as, events);
+  const blocks = new Map<number, Writing>();
+  let progress: Progress | undefined;
+  let usage: Usage | undefined;
+  let refused = false;
+
+  function show(type: string): void {
+    if (progress !== undefined) events.emit(type, { response: responseObject(as, progress) });
+  }
+
+  function begin(block: Block): Writing | undefined {
+    refused ||= block.type === 'refusal';
+    return output.begin(block);
+  }
+
+  function finish({ reason, explanation, stopSequence }: Finish): void {
+    const hasWords = reason === 'error' || (reason === 'refusal' && !refused);
+    if (explanation !== undefined && !hasWords) as.losses.omit('explanation');
+    if (stopSequence !== undefined) as.losses.omit('stop_sequence');
+    for (const writing of blocks.values()) writing.end();
+    blocks.clear();
+    if (reason === 'refusal' && !refused) {
+      const refusal = begin({ type: 'refusal', text: '' });
+      refusal?.say(explanation ?? REFUSAL, []);
+      refusal?.end();
+    }
+    const end = endOf(reason, explanation);
+    output.close(end.status === 'incomplete' ? 'incomplete' : 'completed');
+    progress = {
+      output: output.items,
+      serviceTier: progress?.serviceTier,
+      usage: usageObject(usage),
+      ...(end.status === 'completed' && { completedMs: as.now() }),
+      ...end,
+    };
+    show(`response.${end.status}`);
+  }
+
+  return {
+    write(part) {
+      switch (part.type) {
+        case 'start':
+          progress = { status: 'in_progress', output: output.items, usage: null, serviceTier: part.serviceTier };
+          show('response.created');
+          show('response.in_progress');
+          break;
+        case 'blockStart': {
+          const writing = begin(part.block);
+          if (writing !== undefined) blocks.set(part.key, writing);
+          break;
+        }
+        case 'delta':
+          if (part.text !== '' || part.logprobs !== undefined) {
+            blocks.get(part.key)?.say(part.text, part.logprobs ?? []);
+          }
+          break;
+        case 'citation':
+          blocks.get(part.key)?.cite(part.citation);
+          break;
+        case 'opaque':
+          blocks.get(part.key)?.seal(part.opaque);
+          break;
+        case 'blockEnd':
+          blocks.get(part.key)?.end();
+          blocks.delete(part.key);
+          break;
+        case 'usage':
+          usage = part.usage;
+          break;
+        case 'finish':
+          finish(part.finish);
+          break;
+        default:
+      }
+    },
+    get object() {
+      return progress && responseObject(as, progress);
+    },
+    get broken() {
+      return progress && responseObject(as, { ...progress, output: output.broken() });
+    },
+    get ended() {
+      return progress !== undefined && progress.status !== 'in_progress';
+    },
+  };
+}
+
+function endOf(
+  reason: Finish['reason'],
+  explanation: string | undefined,
+): Pick<Progress, 'status' | 'incompleteReason' | 'error'> {
+  switch (reason) {
+    case 'length':
+    case 'context_full':
+      return { status: 'incomplete', incompleteReason: 'max_output_tokens' };
+    case 'content_filter':
+      return { status: 'incomplete', incompleteReason: 'content_filter' };
+    case 'error':
+      return { status: 'failed', error: { code: 'server_error', message: explanation ?? 'The model failed.' } };
+    default:
+      return { status: 'completed' };
+  }
+}
+
+/** A whole answer. */
+export function writeReply(reply: Reply, as: Answering): JsonObject {
+  const response = createResponse(as, { emit() {}, emitDelta() {} });
+  for (const part of partsOf(reply)) response.write(part);
+  return response.object ?? {};
+}
+
+/** A writer for one stream. */
+export function createWriter(as: Answering): PartWriter {
+  let sequence = 0;
+  let text = '';
+  const response = createResponse(as, {
+    emit(type, fields) {
+      text += eventText(type, sequence++, fields);
+    },
+    emitDelta(type, ...about) {
+      text += deltaText(type, sequence++, ...about);
+    },
+  });
+  return {
+    write(part) {
+      text = '';
+      response.write(part);
+      return text;
+    },
+    fail(error) {
+      const { broken } = response;
+      return broken === undefined ? errorEvent(error, sequence++) : failedEvent(broken, error, sequence++);
+    },
+    get answer() {
+      return response.ended ? response.object : undefined;
+    },
+  };
+}

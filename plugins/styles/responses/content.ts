@@ -1,0 +1,228 @@
+/** Content of messages and of tool results: its parts as blocks, and blocks as parts. */
+import type {
+  Block,
+  CacheHint,
+  Fields,
+  FileBlock,
+  ImageBlock,
+  Json,
+  JsonObject,
+  Losses,
+  Quirks,
+  Source,
+} from '../../../core/plugin.ts';
+import { dataUrl, given, readDataUrl } from '../../../core/plugin.ts';
+
+/** What vendors never look at: losing it changes no answer. */
+const HINTS = new Set(['id', 'status', 'phase', 'annotations', 'logprobs', 'caller', 'async', 'created_by', 'agent']);
+
+/** Names what nobody has read of an item or a part, or of what stands in another `place`. */
+export function dropRest(fields: Fields, losses: Losses, place = 'messages'): void {
+  for (const [name, value] of Object.entries(fields.rest())) {
+    const isEmpty = Array.isArray(value) && value.length === 0;
+    if (!isEmpty) losses.drop(`${place}.${name}`, HINTS.has(name) ? 'hint' : undefined);
+  }
+}
+
+/** A text that must be there. */
+export function required(fields: Fields, name: string): string {
+  return fields.text(name) ?? fields.wrong(name, 'must be a string');
+}
+
+/** The blocks of a member that is a string or an array of parts. */
+export function readContent(fields: Fields, name: string, losses: Losses): readonly Block[] {
+  const content = fields.get(name);
+  if (content === undefined) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) return fields.wrong(name, 'must be a string or an array of content parts');
+  return fields.each(name).map((part) => {
+    const block = readPart(part, losses);
+    dropRest(part, losses);
+    return block;
+  });
+}
+
+function readPart(part: Fields, losses: Losses): Block {
+  const type = required(part, 'type');
+  const breakpoint = readBreakpoint(part, losses);
+  const cache = breakpoint && { cache: breakpoint };
+  switch (type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { type: 'text', text: required(part, 'text'), ...cache };
+    case 'refusal':
+      return { type: 'refusal', text: required(part, 'refusal') };
+    case 'input_image':
+      return given<ImageBlock>({
+        type: 'image',
+        source: imageSource(part),
+        detail: part.text('detail'),
+        cache: breakpoint,
+      });
+    case 'input_file':
+      if (part.get('detail') !== undefined) losses.drop('file.detail', 'hint');
+      return given<FileBlock>({
+        type: 'file',
+        source: fileSource(part),
+        name: part.text('filename'),
+        cache: breakpoint,
+      });
+    case 'input_audio': {
+      const audio = part.fields('input_audio') ?? part.wrong('input_audio', 'must be an object');
+      const [data, format] = [required(audio, 'data'), required(audio, 'format')];
+      dropRest(audio, losses, 'messages.input_audio');
+      return { type: 'audio', data, format, ...cache };
+    }
+    default:
+      return part.wrong(
+        'type',
+        'must be input_text, output_text, text, refusal, input_image, input_file or input_audio',
+      );
+  }
+}
+
+function imageSource(part: Fields): Source {
+  const id = part.text('file_id');
+  if (id !== undefined) return { kind: 'id', id };
+  const url = required(part, 'image_url');
+  if (!/^data:/i.test(url)) return { kind: 'url', url };
+  const media = readDataUrl(url) ?? part.wrong('image_url', 'must be an address, or a data URL with base64');
+  return { kind: 'base64', ...media };
+}
+
+function fileSource(part: Fields): Source {
+  const id = part.text('file_id');
+  if (id !== undefined) return { kind: 'id', id };
+  const url = part.text('file_url');
+  if (url !== undefined) return { kind: 'url', url };
+  const data = part.text('file_data') ?? part.wrong('file_data', 'must be given, or `file_url`, or `file_id`');
+  const media =
+    readDataUrl(data, 'application/octet-stream') ?? part.wrong('file_data', 'must be base64, or a data URL with it');
+  return { kind: 'base64', ...media };
+}
+
+const TTL_SECONDS: Readonly<Record<string, number>> = { '30m': 1_800, '12h': 43_200 };
+
+function readBreakpoint(part: Fields, losses: Losses): CacheHint | undefined {
+  const breakpoint = part.fields('prompt_cache_breakpoint');
+  if (breakpoint === undefined) return undefined;
+  breakpoint.get('mode');
+  const ttlSeconds = TTL_SECONDS[String(breakpoint.get('ttl'))];
+  for (const name of Object.keys(breakpoint.rest())) losses.drop(`cache_control.${name}`, 'hint');
+  return ttlSeconds === undefined ? {} : { ttlSeconds };
+}
+
+/** Writes parts for one vendor. */
+export interface PartsWriter {
+  /** What the user, the system or a tool says. Undefined where it cannot be said. */
+  input(block: Block): JsonObject | undefined;
+  /** What the assistant has said. */
+  output(block: Block): JsonObject | undefined;
+}
+
+/** How blocks are written where these quirks hold. */
+export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
+  function breakpoint(hint: CacheHint | undefined): JsonObject {
+    if (hint === undefined) return {};
+    if (quirks.cache.hint !== 'breakpoint') {
+      losses.drop('cache_control', 'hint');
+      return {};
+    }
+    const ttl = hint.ttlSeconds !== undefined && hint.ttlSeconds > 1_800 ? { ttl: '12h' } : {};
+    return { prompt_cache_breakpoint: { mode: 'explicit', ...ttl } };
+  }
+
+  /** What no style's request means to say in such a place. */
+  function drop(block: Block): undefined {
+    losses.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
+    return undefined;
+  }
+
+  return {
+    input(block) {
+      switch (block.type) {
+        case 'text':
+          return { type: 'input_text', text: block.text, ...breakpoint(block.cache) };
+        case 'refusal':
+          return { type: 'input_text', text: block.text };
+        case 'image':
+          return { ...imagePart(block, losses), ...breakpoint(block.cache) };
+        case 'file':
+          return { ...filePart(block, losses), ...breakpoint(block.cache) };
+        case 'audio':
+          if (block.data === '') return drop(block);
+          return {
+            type: 'input_audio',
+            input_audio: { data: block.data, format: block.format },
+            ...breakpoint(block.cache),
+          };
+        default:
+          return drop(block);
+      }
+    },
+    output(block) {
+      switch (block.type) {
+        case 'text':
+          breakpoint(block.cache);
+          if (block.citations !== undefined && block.citations.length > 0) losses.drop('messages.annotations', 'hint');
+          return { type: 'output_text', text: block.text };
+        case 'refusal':
+          return { type: 'refusal', refusal: block.text };
+        case 'audio':
+          losses.drop('messages.audio');
+          return block.transcript === undefined ? undefined : { type: 'output_text', text: block.transcript };
+        default:
+          return drop(block);
+      }
+    },
+  };
+}
+
+const DETAILS = ['auto', 'low', 'high', 'original'];
+
+function imagePart({ source, detail }: ImageBlock, losses: Losses): JsonObject {
+  const isKnown = detail === undefined || DETAILS.includes(detail);
+  if (!isKnown) losses.drop('image.detail');
+  // The format's own types demand the member; it is what stands where nothing is said.
+  const said = { detail: isKnown ? (detail ?? 'auto') : 'auto' };
+  switch (source.kind) {
+    case 'base64':
+      return { type: 'input_image', image_url: dataUrl(source), ...said };
+    case 'url':
+      return { type: 'input_image', image_url: source.url, ...said };
+    case 'id':
+      return { type: 'input_image', file_id: source.id, ...said };
+    default:
+      return { type: 'input_text', text: source.text };
+  }
+}
+
+function filePart({ source, name, title, context, citable }: FileBlock, losses: Losses): JsonObject {
+  if (citable === true) losses.drop('file.citations');
+  if (source.kind === 'text') {
+    return {
+      type: 'input_text',
+      text: [title, context, source.text].filter((text) => text !== undefined).join('\n\n'),
+    };
+  }
+  if (context !== undefined) losses.drop('file.context');
+  switch (source.kind) {
+    case 'base64': {
+      if (/^(video|audio)\//.test(source.mediaType)) {
+        losses.refuse('messages', `hold a file of type ${source.mediaType}, which this model cannot take.`);
+      }
+      const filename = name ?? title ?? `file.${source.mediaType.split('/')[1]?.replace(/[^a-z0-9]/g, '') ?? 'bin'}`;
+      return { type: 'input_file', filename, file_data: dataUrl(source) };
+    }
+    case 'url':
+      return { type: 'input_file', file_url: source.url };
+    case 'id':
+      return { type: 'input_file', file_id: source.id };
+  }
+}
+
+/** Raw JSON of an item that only this style knows. */
+export function foreignItem(block: Block): Json | undefined {
+  return block.type === 'foreign' && block.style === 'responses' ? block.raw : undefined;
+}

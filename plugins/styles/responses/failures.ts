@@ -1,0 +1,43 @@
+/** Errors of this style: as vendors put them into answers and streams, and as events of our own. */
+import type { GatewayError, Json, JsonObject, VendorError } from '../../../core/plugin.ts';
+import { member, readVendorError } from '../../../core/plugin.ts';
+
+/** The error of a whole answer, or of the response that an event carries; undefined where it did not fail. */
+export function failureOf(response: Json | undefined): VendorError | undefined {
+  const error = member(response, 'error');
+  if (error) return readVendorError(error);
+  return member(response, 'status') === 'failed' ? readVendorError(response) : undefined;
+}
+
+/** One whole event. The name stands in a line of its own, and once more in the data: clients differ in which they read. */
+export function eventText(type: string, sequence: number, fields: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`;
+}
+
+/**
+ * One more piece of a text; nearly all events are such. `place`: the members that tell which text grows, as JSON without the
+ * braces around it.
+ */
+export function deltaText(
+  type: string,
+  sequence: number,
+  place: string,
+  delta: string,
+  logprobs?: readonly Json[],
+): string {
+  const more = logprobs === undefined ? '' : `,"logprobs":${JSON.stringify(logprobs)}`;
+  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${place},"delta":${JSON.stringify(delta)}${more}}\n\n`;
+}
+
+/** An error where no response has begun. */
+export function errorEvent(error: GatewayError, sequence = 0): string {
+  return eventText('error', sequence, { code: error.code, message: error.message, param: error.param || null });
+}
+
+/** The end of a response that had begun. The codes are the only general ones that the format knows. */
+export function failedEvent(response: JsonObject, error: GatewayError, sequence: number): string {
+  const code = error.status === 429 ? 'rate_limit_exceeded' : 'server_error';
+  return eventText('response.failed', sequence, {
+    response: { ...response, status: 'failed', error: { code, message: error.message } },
+  });
+}

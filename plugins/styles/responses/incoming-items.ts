@@ -1,0 +1,293 @@
+/** The items of a vendor's stream as they grow, told as parts of the common form. */
+import type { Block, Json, JsonObject, Losses, Origin, Part } from '../../../core/plugin.ts';
+import { isObject, member, objectsIn } from '../../../core/plugin.ts';
+import { createItemFinder } from './item-finder.ts';
+import { omitFromItem } from './members.ts';
+import {
+  blocksOf,
+  callOf,
+  citationOf,
+  citationsOf,
+  contentBlock,
+  inputOf,
+  logprobsIn,
+  opaqueOf,
+  thoughtText,
+} from './output-blocks.ts';
+import { textIn } from './values.ts';
+
+/** A block that has begun. */
+interface Open {
+  readonly key: number;
+  readonly type: Block['type'];
+  /** What was said of it so far. */
+  text: string;
+  citations: number;
+  ended: boolean;
+}
+
+/** One item of the output. */
+interface Item {
+  /** Empty until it is known. */
+  type: string;
+  readonly id: string;
+  readonly index: number | undefined;
+  /** As it was added: what is known of it before it is whole. */
+  raw: JsonObject;
+  /** By the place in the content; a thought and a call have only one. */
+  readonly blocks: Map<number, Open>;
+  /** The part of a thought that is being told. */
+  place: string;
+  /** The input of a call whose name is not known yet. */
+  early: string;
+  done: boolean;
+}
+
+/** What the events of a stream do to its items. Whatever does not fit is passed over. */
+export interface IncomingItems {
+  added(event: JsonObject): void;
+  partAdded(event: JsonObject): void;
+  said(event: JsonObject, type: 'text' | 'refusal'): void;
+  annotated(event: JsonObject): void;
+  partDone(event: JsonObject): void;
+  /** `place` tells the parts of a thought apart. */
+  thought(event: JsonObject, place: string): void;
+  /** The input of a call: a piece of it, or the whole. */
+  input(event: JsonObject, type: 'function_call' | 'custom_tool_call', text: string, isWhole: boolean): void;
+  done(event: JsonObject): void;
+  /** The whole output, at the end of the stream: what was not told by then is. */
+  finish(response: Json | undefined): void;
+  /** Of all blocks so far. */
+  readonly types: readonly Block['type'][];
+}
+
+/** Follows the items of one stream; `push` gets what they say. */
+export function followItems(from: Origin, losses: Losses, push: (part: Part) => void): IncomingItems {
+  const items: Item[] = [];
+  const finder = createItemFinder<Item>();
+  const types: Block['type'][] = [];
+
+  // ---- blocks
+
+  function begin(item: Item, place: number, block: Block): Open {
+    const open: Open = { key: types.length, type: block.type, text: '', citations: 0, ended: false };
+    types.push(block.type);
+    item.blocks.set(place, open);
+    push({ type: 'blockStart', key: open.key, block });
+    return open;
+  }
+
+  function say(open: Open, text: string, logprobs?: readonly Json[]): void {
+    if (open.ended || (text === '' && logprobs === undefined)) return;
+    open.text += text;
+    push({ type: 'delta', key: open.key, text, ...(logprobs && { logprobs }) });
+  }
+
+  /** What was skipped on the way to the whole text. */
+  function complete(open: Open, whole: string): void {
+    if (whole.startsWith(open.text)) say(open, whole.slice(open.text.length));
+  }
+
+  function end(open: Open): void {
+    if (!open.ended) push({ type: 'blockEnd', key: open.key });
+    open.ended = true;
+  }
+
+  /** A whole block that nothing can be added to. */
+  function tell(item: Item, place: number, block: Block): void {
+    end(begin(item, place, block));
+  }
+
+  // ---- items
+
+  function add(raw: JsonObject, index: number | undefined): Item {
+    const item: Item = {
+      type: textIn(raw, 'type'),
+      id: textIn(raw, 'id'),
+      index,
+      raw,
+      blocks: new Map(),
+      place: '',
+      early: '',
+      done: false,
+    };
+    items.push(item);
+    finder.add(item);
+    return item;
+  }
+
+  /** Some servers tell what an item is later than that it is there. */
+  function isOf(item: Item, type: string): void {
+    if (item.type !== '' || type === '') return;
+    item.type = type;
+    finder.typed(item);
+  }
+
+  /** The item an event is about: by its id, by its place, or the one that is under way; made where it was never added. */
+  function itemFor(event: JsonObject, type: string): Item {
+    const id = textIn(event, 'item_id') || textIn(member(event, 'item'), 'id');
+    const index = indexIn(event, 'output_index');
+    const found =
+      finder.byId(id, type) ??
+      finder.byIndex(index, type) ??
+      finder.underWay(type, index === undefined ? undefined : 'placeless') ??
+      add({ type, id }, index);
+    isOf(found, type);
+    return found;
+  }
+
+  /** A new item, unless it was added before, or deltas came ahead of it. */
+  function addedItem(raw: JsonObject, index: number | undefined): Item {
+    const id = textIn(raw, 'id');
+    const type = textIn(raw, 'type');
+    const known = finder.byId(id, type) ?? ahead(index, type);
+    if (known === undefined) return add(raw, index);
+    known.raw = raw;
+    isOf(known, type);
+    return known;
+  }
+
+  /** The item of deltas that told neither its id nor that it is there. */
+  function ahead(index: number | undefined, type: string): Item | undefined {
+    const item = index === undefined ? finder.underWay(type, 'nameless') : finder.byIndex(index, type);
+    return item?.id === '' && item.index === index && !item.done ? item : undefined;
+  }
+
+  function textBlock(event: JsonObject, type: 'text' | 'refusal'): Open | undefined {
+    const item = itemFor(event, 'message');
+    const place = indexIn(event, 'content_index') ?? 0;
+    const open = item.blocks.get(place) ?? (item.done ? undefined : begin(item, place, { type, text: '' }));
+    return open?.type === type ? open : undefined;
+  }
+
+  /** The block of a call, as soon as its tool is known. */
+  function callBlock(item: Item, raw: JsonObject): Open | undefined {
+    const open = item.blocks.get(0);
+    const call = open === undefined ? callOf({ ...raw, type: item.type }) : undefined;
+    if (call === undefined) return open;
+    const begun = begin(item, 0, call);
+    say(begun, item.early);
+    return begun;
+  }
+
+  /** Whatever of a whole item has not been told yet. */
+  function finishItem(item: Item, said: JsonObject): void {
+    if (item.done) return;
+    item.done = true;
+    isOf(item, textIn(said, 'type'));
+    const raw = said.type === item.type ? said : { ...said, type: item.type };
+    omitFromItem(raw, losses);
+    if (item.type === 'message') {
+      for (const [place, part] of objectsIn(raw, 'content').entries()) finishPart(item, place, part);
+    } else if (item.type === 'reasoning') {
+      finishThought(item, raw);
+    } else if (isCall(item)) {
+      const open = callBlock(item, { ...item.raw, ...raw });
+      if (open !== undefined) complete(open, inputOf(raw));
+    } else {
+      for (const [place, block] of blocksOf(raw, from).entries()) tell(item, place, block);
+    }
+    for (const open of item.blocks.values()) end(open);
+  }
+
+  function finishPart(item: Item, place: number, part: JsonObject): void {
+    const whole = contentBlock(part);
+    if (whole.type !== 'text' && whole.type !== 'refusal') {
+      if (!item.blocks.has(place)) tell(item, place, whole);
+      return;
+    }
+    const open = item.blocks.get(place) ?? begin(item, place, { type: whole.type, text: '' });
+    if (open.ended || open.type !== whole.type) return;
+    // Their log probabilities come with the deltas; where there was none, they come now.
+    if (open.text === '' && whole.text !== '')
+      say(open, whole.text, whole.type === 'text' ? whole.logprobs : undefined);
+    else complete(open, whole.text);
+    for (const citation of citationsOf(part).slice(open.citations)) {
+      push({ type: 'citation', key: open.key, citation });
+    }
+    end(open);
+  }
+
+  function finishThought(item: Item, raw: JsonObject): void {
+    const text = thoughtText(raw);
+    const opaque = opaqueOf(raw, from);
+    if (text === '' && opaque === undefined && item.blocks.size === 0) return;
+    const open = item.blocks.get(0) ?? begin(item, 0, { type: 'thinking', text: '' });
+    complete(open, text);
+    if (opaque !== undefined) push({ type: 'opaque', key: open.key, opaque });
+  }
+
+  return {
+    added(event) {
+      const raw = objectIn(event, 'item');
+      const item = addedItem(raw, indexIn(event, 'output_index'));
+      if (isCall(item)) callBlock(item, raw);
+    },
+    partAdded(event) {
+      const type = textIn(member(event, 'part'), 'type');
+      if (type === 'output_text') textBlock(event, 'text');
+      else if (type === 'refusal') textBlock(event, 'refusal');
+    },
+    said(event, type) {
+      const open = textBlock(event, type);
+      if (open !== undefined) say(open, textIn(event, 'delta'), logprobsIn(event));
+    },
+    annotated(event) {
+      const open = textBlock(event, 'text');
+      if (open === undefined || open.ended) return;
+      open.citations++;
+      push({ type: 'citation', key: open.key, citation: citationOf(objectIn(event, 'annotation')) });
+    },
+    partDone(event) {
+      const part = objectIn(event, 'part');
+      if (part.type === 'reasoning_text') return;
+      const item = itemFor(event, 'message');
+      if (!item.done) finishPart(item, indexIn(event, 'content_index') ?? 0, part);
+    },
+    thought(event, place) {
+      const item = itemFor(event, 'reasoning');
+      const text = textIn(event, 'delta');
+      if (text === '' || item.done) return;
+      const open = item.blocks.get(0) ?? begin(item, 0, { type: 'thinking', text: '' });
+      if (open.text !== '' && item.place !== place) say(open, '\n\n');
+      item.place = place;
+      say(open, text);
+    },
+    input(event, type, text, isWhole) {
+      const item = itemFor(event, type);
+      if (item.done) return;
+      const open = callBlock(item, item.raw);
+      if (open === undefined) item.early = isWhole ? text : item.early + text;
+      else if (isWhole) complete(open, text);
+      else say(open, text);
+    },
+    done(event) {
+      const raw = member(event, 'item');
+      if (isObject(raw)) finishItem(itemFor(event, textIn(raw, 'type')), raw);
+    },
+    finish(response) {
+      for (const [index, raw] of objectsIn(response, 'output').entries()) {
+        const type = textIn(raw, 'type');
+        const known =
+          finder.byId(textIn(raw, 'id'), type) ?? finder.byIndex(index, type) ?? finder.underWay(type, 'nameless');
+        finishItem(known ?? add(raw, index), raw);
+      }
+      for (const item of items) for (const open of item.blocks.values()) end(open);
+    },
+    types,
+  };
+}
+
+function isCall({ type }: Item): boolean {
+  return type === 'function_call' || type === 'custom_tool_call';
+}
+
+function indexIn(event: JsonObject, name: string): number | undefined {
+  const found = event[name];
+  return typeof found === 'number' ? found : undefined;
+}
+
+function objectIn(event: JsonObject, name: string): JsonObject {
+  const found = member(event, name);
+  return isObject(found) ? found : {};
+}

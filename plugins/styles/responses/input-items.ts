@@ -1,0 +1,206 @@
+/** The items of a request's input as turns: what one speaker says in several items becomes one turn. */
+import type { Block, Fields, Losses, Opaque, ThinkingBlock, Tool, ToolCallBlock, Turn } from '../../../core/plugin.ts';
+import { unpackOpaque } from '../../../core/plugin.ts';
+import { dropRest, readContent, required } from './content.ts';
+import { textIn } from './values.ts';
+
+/** Items that declare tools: some clients do so in the middle of the conversation, or after a search for tools. */
+const DECLARATIONS = new Set(['additional_tools', 'tool_search_output']);
+
+/** The items that are understood, for who sends another. */
+const KINDS = [
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+].join(', ');
+
+/** Items that only a vendor of this style understands: what its own tools did, and what it is told about them. */
+const VENDORS: ReadonlySet<string> = new Set([
+  'agent_message',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'code_interpreter_call',
+  'compaction_trigger',
+  'computer_call',
+  'computer_call_output',
+  'configuration_update',
+  'file_search_call',
+  'image_generation_call',
+  'local_shell_call',
+  'local_shell_call_output',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'mcp_call',
+  'mcp_list_tools',
+  'multi_agent_call',
+  'multi_agent_call_output',
+  'program',
+  'program_output',
+  'shell_call',
+  'shell_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+]);
+
+/** The tools that are declared among the items. */
+export function declaredTools(items: readonly Fields[]): readonly Fields[] {
+  return items.flatMap((item) => (DECLARATIONS.has(item.text('type') ?? '') ? item.each('tools') : []));
+}
+
+/** What is said in the input. `tools`: what was declared, wherever it stood. */
+export function readInput(items: readonly Fields[], tools: readonly Tool[], losses: Losses): readonly Turn[] {
+  const turns: { readonly role: Turn['role']; readonly blocks: Block[]; readonly joins: boolean }[] = [];
+  /** Calls by the ids of their items, by which some clients name them. */
+  const callIds = new Map<string, string>();
+  const inGroups = new Set(tools.map((tool) => (tool.type === 'hosted' ? '' : groupKey(tool.namespace, tool.name))));
+
+  /** `joins`: it belongs to what the same speaker has just said. */
+  function say(role: Turn['role'], blocks: readonly Block[], joins: boolean): void {
+    const last = turns.at(-1);
+    if (joins && last?.joins === true && last.role === role) for (const block of blocks) last.blocks.push(block);
+    else turns.push({ role, blocks: [...blocks], joins });
+  }
+
+  function readMessage(item: Fields): void {
+    const role = required(item, 'role');
+    if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer') {
+      item.wrong('role', 'must be "user", "assistant", "system" or "developer"');
+    }
+    say(role, readContent(item, 'content', losses), role === 'assistant');
+  }
+
+  function readCall(item: Fields, kind: ToolCallBlock['kind'], input: string): void {
+    const itemId = item.text('id');
+    const callId = item.text('call_id');
+    const id = callId ?? required(item, 'id');
+    if (itemId !== undefined) callIds.set(itemId, id);
+    // The place of the item in a store that only its own vendor has.
+    if (itemId !== undefined && callId !== undefined) losses.drop('messages.id', 'hint');
+    const name = required(item, 'name');
+    const namespace = item.text('namespace');
+    // A search for tools names its groups in calls as well, but declares the tools without them.
+    const isGroup = inGroups.has(groupKey(namespace, name));
+    const call = { type: 'toolCall', id, name, kind, input, ...(isGroup && namespace && { namespace }) } as const;
+    say('assistant', [call], true);
+  }
+
+  function readResult(item: Fields, kind: ToolCallBlock['kind']): void {
+    const id = required(item, 'call_id');
+    const content = readContent(item, 'output', losses).filter((block) => block.type !== 'text' || block.text !== '');
+    say('user', [{ type: 'toolResult', id: callIds.get(id) ?? id, kind, content }], true);
+  }
+
+  for (const item of items) {
+    const type = item.text('type') ?? (item.get('role') === undefined ? required(item, 'type') : 'message');
+    switch (type) {
+      case 'message':
+        readMessage(item);
+        break;
+      case 'function_call':
+        readCall(item, 'function', argumentsOf(item));
+        break;
+      case 'custom_tool_call':
+        readCall(item, 'custom', item.text('input') ?? '');
+        break;
+      case 'function_call_output':
+        readResult(item, 'function');
+        break;
+      case 'custom_tool_call_output':
+        readResult(item, 'custom');
+        break;
+      case 'reasoning': {
+        const thought = readThought(item);
+        if (thought === undefined) losses.drop('messages.reasoning', 'hint');
+        else say('assistant', [thought], true);
+        break;
+      }
+      case 'item_reference':
+        losses.refuse('messages.item_reference', 'names an item that only its vendor keeps. Send the item itself.');
+        break;
+      case 'compaction':
+      case 'compaction_summary':
+      case 'context_compaction':
+        losses.refuse(
+          'messages.compaction',
+          'is a summary that only its vendor can read. Send the items it stands for.',
+        );
+        break;
+      case 'additional_tools':
+        item.get('tools');
+        item.get('role');
+        break;
+      default: {
+        if (!VENDORS.has(type)) item.wrong('type', `must be ${KINDS}, or an item of the vendor's own tools`);
+        const raw = { type, ...item.rest() };
+        say(/_(output|response)$/.test(type) ? 'user' : 'assistant', [foreign(type, raw)], true);
+        continue;
+      }
+    }
+    dropRest(item, losses);
+  }
+  return withOpaques(turns.map(({ role, blocks }) => ({ role, blocks })));
+}
+
+function groupKey(namespace: string | undefined, name: string): string {
+  return JSON.stringify([namespace ?? null, name]);
+}
+
+function foreign(what: string, raw: Extract<Block, { readonly type: 'foreign' }>['raw']): Block {
+  return { type: 'foreign', style: 'responses', what, raw };
+}
+
+/** Text that is JSON; an object is taken as well. */
+function argumentsOf(item: Fields): string {
+  const found = item.get('arguments');
+  return found === undefined ? '' : typeof found === 'string' ? found : JSON.stringify(found);
+}
+
+/** Undefined where the item holds neither text nor anything sealed: it was only a name for what a vendor keeps. */
+function readThought(item: Fields): ThinkingBlock | undefined {
+  const texts = [...(item.list('summary') ?? []), ...(item.list('content') ?? [])].map((part) => textIn(part, 'text'));
+  const text = texts.filter((each) => each !== '').join('\n\n');
+  const opaque = sealedIn(item.text('encrypted_content'), item.text('id'));
+  if (text === '' && opaque === undefined) return undefined;
+  return { type: 'thinking', text, ...(opaque && { opaque }) };
+}
+
+/** What was not packed by us was sealed by a vendor of this style. */
+function sealedIn(text: string | undefined, id: string | undefined): Opaque | undefined {
+  if (text === undefined || text === '') return undefined;
+  const opaque = unpackOpaque(text) ?? {
+    style: 'responses',
+    kind: 'encrypted',
+    value: text,
+    ...(id !== undefined && { id }),
+  };
+  // We pack one of no style where a vendor seals nothing.
+  return opaque.style === '' ? undefined : opaque;
+}
+
+/** What was sealed for a tool call travels in an item of its own, under the call's id, and not always beside the call. */
+function withOpaques(turns: readonly Turn[]): readonly Turn[] {
+  const blocks = turns.flatMap((turn) => turn.blocks);
+  const calls = new Set(blocks.map((block) => (block.type === 'toolCall' ? block.id : undefined)));
+  const carried = new Map<string, Opaque>();
+  for (const block of blocks) {
+    if (block.type !== 'thinking' || block.opaque?.id === undefined) continue;
+    if (calls.has(block.opaque.id)) carried.set(block.opaque.id, block.opaque);
+  }
+  if (carried.size === 0) return turns;
+
+  const attach = (block: Block): readonly Block[] => {
+    if (block.type === 'toolCall') {
+      const opaque = carried.get(block.id);
+      return [opaque === undefined ? block : { ...block, opaque }];
+    }
+    if (block.type !== 'thinking' || !carried.has(block.opaque?.id ?? '')) return [block];
+    return block.text === '' ? [] : [{ type: 'thinking', text: block.text }];
+  };
+  return turns
+    .map((turn) => ({ ...turn, blocks: turn.blocks.flatMap(attach) }))
+    .filter((turn) => turn.blocks.length > 0);
+}

@@ -1,0 +1,62 @@
+/** The members of a vendor's response that are read, and those that mean nothing to a client; any other is named as lost. */
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import { member, objectsIn, omitRest } from '../../../core/plugin.ts';
+import { textIn } from './values.ts';
+
+/** Of the response. Most of it repeats the request. */
+const RESPONSE: ReadonlySet<string> = new Set([
+  ...[
+    'id',
+    'object',
+    'created_at',
+    'completed_at',
+    'model',
+    'status',
+    'output',
+    'usage',
+    'error',
+    'incomplete_details',
+  ],
+  ...['background', 'billing', 'context_management', 'conversation', 'frequency_penalty', 'include', 'instructions'],
+  ...['max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'presence_penalty', 'prompt'],
+  ...['previous_response_id', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'reasoning'],
+  ...['safety_identifier', 'service_tier', 'store', 'stream', 'temperature', 'text', 'tool_choice', 'tools'],
+  ...['top_logprobs', 'top_p', 'truncation', 'user'],
+  // The same texts once more, as some libraries add them.
+  'output_text',
+]);
+
+/** Of items, by their type; an item of any other type is lost or kept as a whole. */
+const ITEMS: Readonly<Record<string, ReadonlySet<string>>> = {
+  message: new Set(['id', 'type', 'status', 'role', 'content']),
+  reasoning: new Set(['id', 'type', 'status', 'summary', 'content', 'encrypted_content']),
+  function_call: new Set(['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'caller']),
+  custom_tool_call: new Set(['id', 'type', 'status', 'call_id', 'name', 'namespace', 'input', 'caller']),
+};
+const PARTS: ReadonlySet<string> = new Set(['type', 'text', 'refusal', 'annotations', 'logprobs']);
+const READ_PARTS: ReadonlySet<string> = new Set([
+  ...['output_text', 'text', 'refusal', 'summary_text', 'reasoning_text'],
+]);
+const PICTURE: ReadonlySet<string> = new Set(['id', 'type', 'status', 'result', 'output_format']);
+
+/** Names what a response holds beside its output. */
+export function omitFromResponse(response: JsonObject, losses: Losses): void {
+  omitRest(response, RESPONSE, losses);
+}
+
+/** Names what a whole item holds beside what its blocks say. */
+export function omitFromItem(item: JsonObject, losses: Losses): void {
+  const type = textIn(item, 'type');
+  if (type === 'image_generation_call' && textIn(item, 'result') !== '') {
+    omitRest(item, PICTURE, { omit: (name) => losses.omit(`${type}.${name}`) });
+    return;
+  }
+  if (!Object.hasOwn(ITEMS, type)) return;
+  omitRest(item, ITEMS[type]!, losses);
+  // That the model itself calls a tool is what every other style takes for granted.
+  const caller = member(item, 'caller');
+  if (caller !== undefined && textIn(caller, 'type') !== 'direct') losses.omit('caller');
+  for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
+    if (READ_PARTS.has(textIn(part, 'type'))) omitRest(part, PARTS, losses);
+  }
+}

@@ -1,0 +1,167 @@
+/** The output of a whole response as blocks. */
+import type {
+  Block,
+  Citation,
+  Finish,
+  Json,
+  JsonObject,
+  Losses,
+  Opaque,
+  Origin,
+  Reply,
+  TextBlock,
+  ToolCallBlock,
+} from '../../../core/plugin.ts';
+import { given, isObject, member, objectsIn, readDataUrl } from '../../../core/plugin.ts';
+import { failureOf } from './failures.ts';
+import { omitFromItem, omitFromResponse } from './members.ts';
+import { toUsage } from './usage.ts';
+import { textIn } from './values.ts';
+
+/** A whole answer; undefined where it is none. */
+export function readReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+  if (!Array.isArray(body.output) || isUnfinished(body)) return undefined;
+  const items = objectsIn(body, 'output');
+  const blocks = items.flatMap((item) => blocksOf(item, from));
+  omitFromResponse(body, losses);
+  for (const item of items) omitFromItem(item, losses);
+  const serviceTier = textIn(body, 'service_tier');
+  return {
+    id: textIn(body, 'id'),
+    model: textIn(body, 'model') || from.model,
+    blocks,
+    finish: finishOf(
+      body,
+      blocks.map(({ type }) => type),
+    ),
+    usage: toUsage(body.usage),
+    ...(serviceTier !== '' && { serviceTier }),
+  };
+}
+
+/** The vendor goes on with it in the background, where clients of other styles cannot ask for it. */
+function isUnfinished(response: Json | undefined): boolean {
+  const status = member(response, 'status');
+  return status === 'queued' || status === 'in_progress';
+}
+
+/** What one item says. */
+export function blocksOf(item: JsonObject, from: Origin): readonly Block[] {
+  switch (item.type) {
+    case 'message':
+      return objectsIn(item, 'content').map(contentBlock);
+    case 'reasoning': {
+      const text = thoughtText(item);
+      const opaque = opaqueOf(item, from);
+      return text === '' && opaque === undefined ? [] : [{ type: 'thinking', text, ...(opaque && { opaque }) }];
+    }
+    case 'function_call':
+    case 'custom_tool_call': {
+      const call = callOf(item);
+      return call === undefined ? [] : [{ ...call, input: inputOf(item) }];
+    }
+    case 'image_generation_call': {
+      const format = textIn(item, 'output_format') || 'png';
+      const media = readDataUrl(textIn(item, 'result'), `image/${format}`);
+      return [media === undefined ? foreign(item) : { type: 'image', source: { kind: 'base64', ...media } }];
+    }
+    default:
+      return [foreign(item)];
+  }
+}
+
+function foreign(item: JsonObject): Block {
+  return { type: 'foreign', style: 'responses', what: textIn(item, 'type') || 'item', raw: item };
+}
+
+/** One part of a message. */
+export function contentBlock(part: JsonObject): Block {
+  if (part.type === 'refusal') return { type: 'refusal', text: textIn(part, 'refusal') };
+  if (part.type !== 'output_text' && part.type !== 'text') return foreign(part);
+  const citations = citationsOf(part);
+  const logprobs = logprobsIn(part);
+  return given<TextBlock>({
+    type: 'text',
+    text: textIn(part, 'text'),
+    citations: citations.length === 0 ? undefined : citations,
+    logprobs,
+  });
+}
+
+/** The citations of a text. */
+export function citationsOf(part: Json | undefined): readonly Citation[] {
+  return objectsIn(part, 'annotations').map(citationOf);
+}
+
+/** One annotation. Those of files have no address; their file's name is their title. */
+export function citationOf(annotation: JsonObject): Citation {
+  const { url, start_index: start, end_index: end } = annotation;
+  return given<Citation>({
+    url: typeof url === 'string' ? url : undefined,
+    title: textIn(annotation, 'title') || textIn(annotation, 'filename') || undefined,
+    start: typeof start === 'number' ? start : undefined,
+    end: typeof end === 'number' ? end : undefined,
+    style: 'responses',
+    raw: annotation,
+  });
+}
+
+/** Log probabilities of a part or of a delta; undefined where it has none. */
+export function logprobsIn(value: JsonObject): readonly Json[] | undefined {
+  const found = objectsIn(value, 'logprobs');
+  return found.length === 0 ? undefined : found;
+}
+
+/** Summaries and, where a vendor shows them, the thoughts themselves. */
+export function thoughtText(item: JsonObject): string {
+  const texts = [...objectsIn(item, 'summary'), ...objectsIn(item, 'content')].map((part) => textIn(part, 'text'));
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** The sealed thought of a reasoning item. */
+export function opaqueOf(item: JsonObject, { channel }: Origin): Opaque | undefined {
+  const value = textIn(item, 'encrypted_content');
+  if (value === '') return undefined;
+  return given<Opaque>({
+    style: 'responses',
+    channel,
+    kind: 'encrypted',
+    value,
+    id: textIn(item, 'id') || undefined,
+  });
+}
+
+/** A call without its input; undefined where it names no tool. Some servers have no id for it but the item's. */
+export function callOf(item: JsonObject): ToolCallBlock | undefined {
+  const name = textIn(item, 'name');
+  const id = textIn(item, 'call_id') || textIn(item, 'id');
+  if (name === '' || id === '') return undefined;
+  return given<ToolCallBlock>({
+    type: 'toolCall',
+    id,
+    name,
+    namespace: textIn(item, 'namespace') || undefined,
+    kind: item.type === 'custom_tool_call' ? 'custom' : 'function',
+    input: '',
+  });
+}
+
+/** The arguments of a call, or its free text. */
+export function inputOf(item: JsonObject): string {
+  const input = item.type === 'custom_tool_call' ? item.input : item.arguments;
+  return typeof input === 'string' ? input : isObject(input) ? JSON.stringify(input) : '';
+}
+
+/** Why a response ended. `types`: those of its blocks. */
+export function finishOf(response: Json | undefined, types: readonly Block['type'][]): Finish {
+  const failure = failureOf(response);
+  if (failure !== undefined) return { reason: 'error', explanation: failure.message };
+  if (member(response, 'status') === 'cancelled') return { reason: 'error', explanation: 'The answer was cancelled.' };
+  if (member(response, 'status') === 'incomplete') {
+    const reason = textIn(member(response, 'incomplete_details'), 'reason');
+    if (reason === 'content_filter') return { reason };
+    if (reason === 'max_output_tokens' || reason === '') return { reason: 'length' };
+  }
+  if (types.includes('toolCall')) return { reason: 'tool_calls' };
+  return { reason: types.includes('refusal') ? 'refusal' : 'stop' };
+}

@@ -1,0 +1,122 @@
+/** Passes one stream of this style on, byte for byte, and reads the few events that matter to the gateway. */
+import type { EventKind, GatewayError, Json, JsonObject, StreamRelay, Usage } from '../../../core/plugin.ts';
+import { eventData, isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
+import { errorEvent, failedEvent, failureOf } from './failures.ts';
+import { deltaLength, outputLength } from './text-length.ts';
+import { toUsage } from './usage.ts';
+
+/** A relay for one attempt. Only the events that begin and end a response are parsed. */
+export function createRelay(): StreamRelay {
+  let usage: Usage | undefined;
+  let textLength = 0;
+  let error: StreamRelay['error'];
+  let answer: JsonObject | undefined;
+  /** The event with which the response began. */
+  let created: Buffer | undefined;
+  let latest: Buffer | undefined;
+  let events = 0;
+
+  function end(response: Json | undefined): EventKind {
+    usage = toUsage(member(response, 'usage'));
+    // Some servers skip the deltas.
+    textLength = Math.max(textLength, outputLength(response));
+    error = failureOf(response);
+    if (error !== undefined) return 'error';
+    // Without a response nobody can say that this was the whole answer.
+    if (!isObject(response)) return 'pass';
+    answer = response;
+    return 'last';
+  }
+
+  function judge(event: Buffer, type: string | undefined): EventKind {
+    if (type?.endsWith('.delta')) {
+      textLength += deltaLength(event);
+      return 'pass';
+    }
+    switch (type) {
+      case undefined:
+      case 'keepalive':
+        return 'hold';
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        created ??= event;
+        return 'hold';
+      case 'response.completed':
+      case 'response.incomplete':
+        return end(member(dataOf(event), 'response'));
+      case 'response.failed': {
+        const response = member(dataOf(event), 'response');
+        end(response);
+        error ??= readVendorError(response);
+        return 'error';
+      }
+      case 'error': {
+        // Some nest it as answers do, some spread it over the event.
+        const value = dataOf(event);
+        error = readVendorError(member(value, 'error') ?? value);
+        return 'error';
+      }
+      default:
+        return 'pass';
+    }
+  }
+
+  /** Clients refuse a number that they have seen. */
+  function nextSequence(): number {
+    const last = member(latest && dataOf(latest), 'sequence_number');
+    return typeof last === 'number' ? last + 1 : events;
+  }
+
+  return {
+    see(event, out) {
+      out.push(event);
+      const type = typeOf(event);
+      if (type !== undefined) {
+        latest = event;
+        events++;
+      }
+      return judge(event, type);
+    },
+    close: () => (answer === undefined ? 'broken' : 'whole'),
+    fail(failure: GatewayError) {
+      const response = member(created && dataOf(created), 'response');
+      return isObject(response)
+        ? failedEvent(response, failure, nextSequence())
+        : errorEvent(failure, created === undefined ? 0 : nextSequence());
+    },
+    get usage() {
+      return usage;
+    },
+    get textLength() {
+      return textLength;
+    },
+    get error() {
+      return error;
+    },
+    get answer() {
+      return answer;
+    },
+  };
+}
+
+const EVENT_LINE = /^event: ?([^\r\n]*)/;
+/** No member of an item, and no text, can look like this: types inside do not begin so, and quotes of a text are escaped. */
+const TYPE = /"type"\s*:\s*"(response\.[a-z_.]+)"/;
+/** Where the type stands unless the members are sorted by name. */
+const HEAD = 512;
+
+/** The type of an event; undefined for comments and `[DONE]`. What has data that nobody understands is of the type ''. */
+function typeOf(event: Buffer): string | undefined {
+  const head = event.toString('latin1', 0, HEAD);
+  const named = EVENT_LINE.exec(head)?.[1]?.trim() ?? TYPE.exec(head)?.[1];
+  if (named !== undefined && named !== '' && named !== 'message') return named;
+  const data = eventData(event)?.trim();
+  if (data === undefined || data === '' || data === '[DONE]') return undefined;
+  const type = member(parsed(data), 'type');
+  return typeof type === 'string' ? type : '';
+}
+
+function dataOf(event: Buffer): Json | undefined {
+  return parsed(eventData(event) ?? '');
+}

@@ -1,0 +1,232 @@
+/** A conversation as a vendor of this style gets it. */
+import { createHash } from 'node:crypto';
+import type {
+  Block,
+  Conversation,
+  Json,
+  JsonObject,
+  Labels,
+  Losses,
+  Output,
+  Quirks,
+  Reasoning,
+  Sampling,
+  Target,
+  Turn,
+} from '../../../core/plugin.ts';
+import { given } from '../../../core/plugin.ts';
+import { createPartsWriter, foreignItem, type PartsWriter } from './content.ts';
+import { writeToolChoice, writeTools } from './tools.ts';
+
+/** The body; what it cannot say goes to `losses`. */
+export function writeBody(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+  const { tools, toolChoice, sampling, reasoning, labels } = conversation;
+  const { quirks } = to;
+  const [instructions, turns] = splitInstructions(conversation.turns, quirks, losses);
+  const declared = writeTools(tools, toolChoice, quirks.tools.strict, losses);
+  if (toolChoice !== undefined && declared.length === 0) losses.drop('tool_choice', 'hint');
+  if (conversation.stop.length > 0) losses.drop('stop');
+  const thinks = quirks.reasoning.input !== 'none' && reasoning?.mode !== 'off';
+  const include = [
+    // What is kept nowhere must come back, or the next turn has lost it.
+    ...(thinks ? ['reasoning.encrypted_content'] : []),
+    ...(sampling.logprobs === undefined ? [] : ['message.output_text.logprobs']),
+  ];
+  return given<JsonObject>({
+    model: to.model,
+    instructions,
+    input: writeItems(turns, quirks, losses),
+    tools: declared.length === 0 ? undefined : declared,
+    tool_choice: toolChoice && declared.length > 0 ? writeToolChoice(toolChoice, tools) : undefined,
+    parallel_tool_calls: declared.length > 0 ? conversation.parallelToolCalls : undefined,
+    max_output_tokens: limit(conversation.maxTokens, quirks, losses),
+    ...samplingFields(sampling, losses),
+    reasoning: reasoning && writeReasoning(reasoning, quirks, losses),
+    text: writeText(conversation.output, losses),
+    truncation: conversation.truncation,
+    include: include.length === 0 ? undefined : include,
+    ...labelFields(labels, losses),
+    ...extraFields(conversation.extras, losses),
+    stream: to.stream ? true : undefined,
+  });
+}
+
+/** A system prompt of nothing but text is `instructions`; anything else keeps its place and its role. */
+function splitInstructions(
+  turns: readonly Turn[],
+  quirks: Quirks,
+  losses: Losses,
+): readonly [string | undefined, readonly Turn[]] {
+  const [first, ...rest] = turns;
+  if (first?.role !== 'system') return [undefined, turns];
+  const isMarked = first.blocks.some((block) => block.type === 'text' && block.cache !== undefined);
+  const texts = first.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  if (texts.length < first.blocks.length || (isMarked && quirks.cache.hint === 'breakpoint')) return [undefined, turns];
+  if (isMarked) losses.drop('cache_control', 'hint');
+  return [texts.join('\n\n'), rest];
+}
+
+function writeItems(turns: readonly Turn[], quirks: Quirks, losses: Losses): readonly Json[] {
+  const parts = createPartsWriter(quirks, losses);
+  return turns.flatMap((turn) => {
+    if (turn.name !== undefined) losses.drop('messages.name', 'hint');
+    return turnItems(turn, parts, losses);
+  });
+}
+
+/** Whatever is no text, image or file of a message is an item of its own, and messages end before it. */
+function turnItems({ role, blocks }: Turn, parts: PartsWriter, losses: Losses): readonly Json[] {
+  const items: Json[] = [];
+  let content: JsonObject[] = [];
+  const endMessage = (): void => {
+    if (content.length > 0) items.push({ type: 'message', role, content });
+    content = [];
+  };
+  for (const block of blocks) {
+    if (isContent(block)) {
+      const part = role === 'assistant' ? parts.output(block) : parts.input(block);
+      if (part !== undefined) content.push(part);
+      continue;
+    }
+    endMessage();
+    const item = itemOf(block, parts, losses);
+    if (item !== undefined) items.push(item);
+  }
+  endMessage();
+  return items;
+}
+
+function isContent({ type }: Block): boolean {
+  return type === 'text' || type === 'refusal' || type === 'image' || type === 'file' || type === 'audio';
+}
+
+function itemOf(block: Block, parts: PartsWriter, losses: Losses): Json | undefined {
+  switch (block.type) {
+    case 'toolCall':
+      return block.kind === 'custom'
+        ? { type: 'custom_tool_call', call_id: block.id, name: block.name, input: block.input }
+        : { type: 'function_call', call_id: block.id, name: block.name, arguments: block.input || '{}' };
+    case 'toolResult': {
+      if (block.isError === true) losses.drop('messages.is_error', 'hint');
+      if (block.cache !== undefined) losses.drop('cache_control', 'hint');
+      const type = block.kind === 'custom' ? 'custom_tool_call_output' : 'function_call_output';
+      return { type, call_id: block.id, output: resultOutput(block.content, parts) };
+    }
+    case 'thinking': {
+      const { text, opaque } = block;
+      if (opaque?.style !== 'responses') break;
+      return given<JsonObject>({
+        type: 'reasoning',
+        // It belongs to what is sealed: with another id the vendor refuses both.
+        id: opaque.id,
+        summary: text === '' ? [] : [{ type: 'summary_text', text }],
+        encrypted_content: opaque.value,
+      });
+    }
+    case 'foreign': {
+      const raw = foreignItem(block);
+      if (raw === undefined) losses.drop(`messages.${block.what}`);
+      return raw;
+    }
+    default:
+  }
+  losses.drop('messages.reasoning', 'hint');
+  return undefined;
+}
+
+/** One text alone stays a text, as every server understands it, unless there is a mark on it. */
+function resultOutput(content: readonly Block[], parts: PartsWriter): Json {
+  if (content.length === 0) return '';
+  const written = content.map((block) => parts.input(block)).filter((part) => part !== undefined);
+  const [first] = written;
+  const isBare = written.length === 1 && first?.type === 'input_text' && Object.keys(first).length === 2;
+  return isBare ? first.text! : written;
+}
+
+function limit(maxTokens: number | undefined, { limits }: Quirks, losses: Losses): number | undefined {
+  if (maxTokens === undefined || maxTokens >= limits.min_output) return maxTokens;
+  losses.change('max_tokens');
+  return limits.min_output;
+}
+
+function samplingFields(sampling: Sampling, losses: Losses): JsonObject {
+  const unknown = {
+    top_k: sampling.topK,
+    seed: sampling.seed,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    logit_bias: sampling.logitBias,
+  };
+  for (const [name, value] of Object.entries(unknown)) if (value !== undefined) losses.drop(name);
+  return given<JsonObject>({
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_logprobs: sampling.logprobs,
+  });
+}
+
+/** Undefined where the model does not think, or nothing is left to be said. */
+function writeReasoning(reasoning: Reasoning, { reasoning: quirks }: Quirks, losses: Losses): JsonObject | undefined {
+  const { mode, budget, summary } = reasoning;
+  if (quirks.input === 'none') {
+    if (mode !== 'off') losses.drop('reasoning_effort');
+    return undefined;
+  }
+  if (budget !== undefined && reasoning.effort === undefined) losses.drop('reasoning_effort.budget');
+  const isOff = mode === 'off';
+  if (isOff && !quirks.levels.includes('none')) {
+    losses.drop('reasoning_effort');
+    return undefined;
+  }
+  const said = given<JsonObject>({
+    effort: isOff ? 'none' : reasoning.effort,
+    // Without a summary the vendor shows nothing of its thoughts.
+    summary: isOff || summary === 'none' ? undefined : (summary ?? 'auto'),
+  });
+  return Object.keys(said).length === 0 ? undefined : said;
+}
+
+function writeText({ format, verbosity, modalities, audio }: Output, losses: Losses): JsonObject | undefined {
+  if (modalities?.includes('audio') || audio !== undefined) {
+    losses.refuse('modalities', 'ask for sound, which this model does not answer with.');
+  }
+  if (modalities?.some((each) => each !== 'text')) losses.drop('modalities');
+  const text = given<JsonObject>({ format: format && writeFormat(format), verbosity });
+  return Object.keys(text).length === 0 ? undefined : text;
+}
+
+function writeFormat(format: NonNullable<Output['format']>): JsonObject {
+  if (format.type === 'text') return { type: 'text' };
+  if (format.type === 'json') return { type: 'json_object' };
+  const { name = 'structured_output', description, schema, strict } = format;
+  return given<JsonObject>({ type: 'json_schema', name, description, schema, strict });
+}
+
+/** Longer ones are refused. */
+const MAX_USER = 64;
+
+function labelFields({ user, metadata, cacheKey, serviceTier, store }: Labels, losses: Losses): JsonObject {
+  const isLong = user !== undefined && user.length > MAX_USER;
+  if (isLong) losses.change('user', 'hint');
+  return given<JsonObject>({
+    safety_identifier: isLong ? createHash('sha256').update(user).digest('hex') : user,
+    metadata,
+    prompt_cache_key: cacheKey,
+    service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
+    // What a vendor keeps, it keeps of people who have never heard of it.
+    store: store === true,
+  });
+}
+
+/** Fields that other styles spell like this one. */
+const SHARED = ['prompt_cache_retention', 'prompt_cache_options', 'moderation', 'access_programs', 'max_tool_calls'];
+/** Fields that change no answer. */
+const HINTS = ['client_metadata', 'context_management', 'inference_geo'];
+
+function extraFields(extras: JsonObject, losses: Losses): JsonObject {
+  const shared = Object.entries(extras).filter(([name]) => SHARED.includes(name));
+  for (const name of Object.keys(extras)) {
+    if (!SHARED.includes(name)) losses.leave(name, HINTS.includes(name) ? 'hint' : undefined);
+  }
+  return Object.fromEntries(shared);
+}

@@ -1,0 +1,117 @@
+/** Reads a vendor's stream of this style. Servers skip events, repeat them and mix up ids; what is whole in the end counts. */
+import type { Json, JsonObject, Losses, Origin, Part, PartReader, VendorError } from '../../../core/plugin.ts';
+import { isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
+import { failureOf } from './failures.ts';
+import { followItems, type IncomingItems } from './incoming-items.ts';
+import { omitFromResponse } from './members.ts';
+import { finishOf } from './output-blocks.ts';
+import { toUsage } from './usage.ts';
+import { textIn } from './values.ts';
+
+/** What each event does to the items. */
+const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObject) => void>> = {
+  'response.output_item.added': (items, event) => items.added(event),
+  'response.output_item.done': (items, event) => items.done(event),
+  'response.content_part.added': (items, event) => items.partAdded(event),
+  'response.content_part.done': (items, event) => items.partDone(event),
+  'response.output_text.delta': (items, event) => items.said(event, 'text'),
+  'response.refusal.delta': (items, event) => items.said(event, 'refusal'),
+  'response.output_text.annotation.added': (items, event) => items.annotated(event),
+  'response.reasoning_summary_text.delta': (items, event) => items.thought(event, `summary ${event.summary_index}`),
+  'response.reasoning_text.delta': (items, event) => items.thought(event, `content ${event.content_index}`),
+  'response.function_call_arguments.delta': (items, event) =>
+    items.input(event, 'function_call', textIn(event, 'delta'), false),
+  'response.function_call_arguments.done': (items, event) =>
+    items.input(event, 'function_call', textIn(event, 'arguments'), true),
+  'response.custom_tool_call_input.delta': (items, event) =>
+    items.input(event, 'custom_tool_call', textIn(event, 'delta'), false),
+  'response.custom_tool_call_input.done': (items, event) =>
+    items.input(event, 'custom_tool_call', textIn(event, 'input'), true),
+};
+
+/** A reader for one stream. */
+export function createReader(from: Origin, losses: Losses): PartReader {
+  let parts: Part[] = [];
+  const items = followItems(from, losses, (part) => void parts.push(part));
+  let started = false;
+  let ended = false;
+
+  function start(response: Json | undefined): void {
+    if (started) return;
+    started = true;
+    const serviceTier = textIn(response, 'service_tier');
+    parts.push({
+      type: 'start',
+      id: textIn(response, 'id'),
+      model: textIn(response, 'model') || from.model,
+      ...(serviceTier !== '' && { serviceTier }),
+    });
+  }
+
+  function tellUsage(response: Json | undefined): void {
+    const usage = toUsage(member(response, 'usage'));
+    if (usage !== undefined) parts.push({ type: 'usage', usage });
+  }
+
+  function finish(response: Json | undefined): void {
+    start(response);
+    items.finish(response);
+    if (isObject(response)) omitFromResponse(response, losses);
+    tellUsage(response);
+    ended = true;
+    parts.push({ type: 'finish', finish: finishOf(response, items.types) });
+  }
+
+  function fail(error: VendorError): void {
+    ended = true;
+    parts.push({ type: 'error', ...error });
+  }
+
+  function read(type: string, event: JsonObject): void {
+    const response = member(event, 'response');
+    switch (type) {
+      case 'response.created':
+      case 'response.queued':
+      case 'response.in_progress':
+        start(response);
+        break;
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed': {
+        const failure = failureOf(response);
+        if (failure === undefined && type !== 'response.failed') {
+          finish(response);
+        } else {
+          start(response);
+          tellUsage(response);
+          fail(failure ?? readVendorError(response));
+        }
+        break;
+      }
+      case 'error':
+        // Some nest it as answers do, some spread it over the event.
+        fail(readVendorError(member(event, 'error') ?? event));
+        break;
+      case 'keepalive':
+      case 'ping':
+        if (started) parts.push({ type: 'ping' });
+        break;
+      default: {
+        if (!Object.hasOwn(ITEM_EVENTS, type)) break;
+        start(undefined);
+        ITEM_EVENTS[type]?.(items, event);
+      }
+    }
+  }
+
+  return {
+    read({ name, data }) {
+      parts = [];
+      const event = ended ? undefined : parsed(data);
+      if (isObject(event)) read(textIn(event, 'type') || (name ?? ''), event);
+      return parts;
+    },
+    // A stream of this style says when it ends; one that did not is cut, and half a call must not be made.
+    close: () => [],
+  };
+}

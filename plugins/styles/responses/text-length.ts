@@ -1,0 +1,45 @@
+/** How much a vendor has said, in characters: for answers whose vendor does not count. */
+import type { Json } from '../../../core/plugin.ts';
+import { behindSpace, jsonTextLength, member, objectsIn } from '../../../core/plugin.ts';
+import { textIn } from './values.ts';
+
+/** The texts of an item that a stream would bring by deltas. */
+const TEXTS = ['arguments', 'input', 'code', 'diff'];
+
+/** Text, reasoning and arguments in the output of a whole answer. */
+export function outputLength(response: Json | undefined): number {
+  let length = 0;
+  for (const item of objectsIn(response, 'output')) {
+    for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
+      length += characters(textIn(part, 'text')) + characters(textIn(part, 'refusal'));
+    }
+    for (const name of TEXTS) length += characters(textIn(item, name));
+    length += characters(textIn(member(item, 'operation'), 'diff'));
+  }
+  return length;
+}
+
+/** Like the length of an event's bytes: a character beyond the first 65,536 is one, not two. */
+function characters(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
+  return count;
+}
+
+const DELTA = Buffer.from('"delta"');
+const QUOTE = 0x22;
+const COLON = 0x3a;
+
+/**
+ * Characters of the `delta` in an event, without parsing it. The name cannot be mistaken for a word of the text: there its quotes
+ * would be escaped.
+ */
+export function deltaLength(event: Buffer): number {
+  for (let at = event.indexOf(DELTA); at !== -1; at = event.indexOf(DELTA, at)) {
+    at = behindSpace(event, at + DELTA.length);
+    if (event[at] !== COLON) continue;
+    at = behindSpace(event, at + 1);
+    return event[at] === QUOTE ? jsonTextLength(event, at + 1) : 0;
+  }
+  return 0;
+}

@@ -1,0 +1,220 @@
+/** Tools and the choice among them: as clients of this style declare them, and as its vendors get them. */
+import type {
+  CustomTool,
+  Fields,
+  FunctionTool,
+  HostedTool,
+  Json,
+  JsonObject,
+  Losses,
+  Tool,
+  ToolChoice,
+  WebSearch,
+} from '../../../core/plugin.ts';
+import { dropSearchExtras, given, isObject, readFields } from '../../../core/plugin.ts';
+import { dropRest, required } from './content.ts';
+
+const SEARCH = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
+
+/** A search that must not reach into the web as it is now: no other style has one, so it is not the one that all share. */
+export const CACHED_SEARCH = 'cached_web_search';
+
+/** What is declared, flat and each once; tools of a group know its name. */
+export function readTools(declared: readonly Fields[], losses: Losses): readonly Tool[] {
+  const tools = new Map<string, Tool>();
+  for (const tool of declared.flatMap((each) => readTool(each, losses))) {
+    const name = tool.type === 'hosted' ? `${tool.name} ${JSON.stringify(tool.raw)}` : tool.name;
+    const key = JSON.stringify([tool.type, tool.type === 'hosted' ? '' : (tool.namespace ?? ''), name]);
+    if (!tools.has(key)) tools.set(key, tool);
+  }
+  return [...tools.values()];
+}
+
+function readTool(tool: Fields, losses: Losses, namespace?: string): readonly Tool[] {
+  const type = required(tool, 'type');
+  switch (type) {
+    case 'function':
+      return [
+        given<FunctionTool>({
+          type,
+          name: required(tool, 'name'),
+          namespace,
+          description: tool.text('description'),
+          schema: tool.object('parameters'),
+          strict: tool.flag('strict'),
+          extras: extrasOf(tool),
+        }),
+      ];
+    case 'custom':
+      return [
+        given<CustomTool>({
+          type,
+          name: required(tool, 'name'),
+          namespace,
+          description: tool.text('description'),
+          format: readFormat(tool, losses),
+          extras: extrasOf(tool),
+        }),
+      ];
+    case 'namespace': {
+      const group = required(tool, 'name');
+      const tools = tool.each('tools').flatMap((each) => readTool(each, losses, group));
+      if (tool.get('description') !== undefined) losses.drop('tools.description', 'hint');
+      for (const name of Object.keys(tool.rest())) losses.drop(`tools.${name}`);
+      return tools;
+    }
+    default:
+      return [hostedTool(tool, type)];
+  }
+}
+
+/** A grammar passes as it is; free text is what such a tool is called with everywhere. */
+function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
+  const format = tool.fields('format');
+  if (format?.text('type') !== 'text') return tool.object('format');
+  dropRest(format, losses, 'tools.format');
+  return { type: 'text' };
+}
+
+/** What `web_search` means is understood; any other passes only where this style is spoken. */
+function hostedTool(tool: Fields, type: string): HostedTool {
+  const raw = { type, ...tool.rest() };
+  if (!SEARCH.test(type)) return { type: 'hosted', name: type, style: 'responses', raw };
+  if (tool.flag('external_web_access') === false)
+    return { type: 'hosted', name: CACHED_SEARCH, style: 'responses', raw };
+  const filters = tool.fields('filters');
+  const domains = (name: string): readonly string[] | undefined =>
+    filters?.list(name)?.filter((domain) => typeof domain === 'string');
+  const search = given<WebSearch>({
+    contextSize: tool.text('search_context_size') as WebSearch['contextSize'],
+    allowedDomains: domains('allowed_domains'),
+    blockedDomains: domains('blocked_domains'),
+    location: tool.object('user_location'),
+    extras: searchExtras({ ...tool.rest(), ...filters?.rest() }),
+  });
+  return { type: 'hosted', name: 'web_search', style: 'responses', raw, search };
+}
+
+function searchExtras(extras: JsonObject): JsonObject | undefined {
+  return Object.keys(extras).length === 0 ? undefined : extras;
+}
+
+function extrasOf(tool: Fields): JsonObject | undefined {
+  const extras = tool.rest();
+  return Object.keys(extras).length === 0 ? undefined : extras;
+}
+
+/** `auto`, `none`, `required`, one tool, or some of them. */
+export function readToolChoice(request: Fields, tools: readonly Tool[], losses: Losses): ToolChoice | undefined {
+  const choice = request.get('tool_choice');
+  if (choice === undefined) return undefined;
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice };
+  if (!isObject(choice)) return request.wrong('tool_choice', 'must be "auto", "none", "required" or an object');
+  const fields = readFields(choice, 'tool_choice');
+  if (choice.type !== 'allowed_tools') return { mode: 'required', only: [chosenName(fields, tools, losses)] };
+  fields.get('type');
+  const only = fields.each('tools').map((tool) => chosenName(tool, tools, losses));
+  const mode = fields.text('mode') === 'required' ? 'required' : 'auto';
+  dropRest(fields, losses, 'tool_choice');
+  return { mode, only };
+}
+
+/** A tool of the vendor's own is named by its type. */
+function chosenName(tool: Fields, tools: readonly Tool[], losses: Losses): string {
+  const type = tool.text('type');
+  const name = tool.text('name');
+  dropRest(tool, losses, 'tool_choice');
+  if (name !== undefined) return name;
+  const word = type ?? required(tool, 'type');
+  if (!SEARCH.test(word)) return word;
+  const isCached = tools.some((each) => each.type === 'hosted' && each.name === CACHED_SEARCH);
+  const isLive = tools.some((each) => each.type === 'hosted' && each.name === 'web_search');
+  return isCached && !isLive ? CACHED_SEARCH : 'web_search';
+}
+
+/** Tools as a vendor of this style gets them. */
+export function writeTools(
+  tools: readonly Tool[],
+  choice: ToolChoice | undefined,
+  knowsStrict: boolean,
+  losses: Losses,
+): readonly JsonObject[] {
+  const knowsSearch = tools.some(
+    (tool) => tool.type === 'hosted' && tool.style === 'responses' && tool.name === 'tool_search',
+  );
+  return tools.flatMap((tool) => {
+    if (tool.type === 'function') return [functionTool(tool, { knowsStrict, knowsSearch }, losses)];
+    if (tool.type === 'custom') {
+      const { type, name, description, format } = tool;
+      return [given<JsonObject>({ type, name, description, format, ...knownExtras(tool, knowsSearch, losses) })];
+    }
+    const raw = vendorTool(tool, losses);
+    if (raw !== undefined) return [raw];
+    const isForced = choice?.mode === 'required' && choice.only?.includes(tool.name) === true;
+    if (isForced || tools.length === 1) {
+      losses.refuse('tools', `hold \`${tool.name}\`, which this model's vendor does not have.`);
+    }
+    losses.drop(`tools.${tool.name}`);
+    return [];
+  });
+}
+
+/** Fields of a function that this style spells, whoever's client sent them. */
+const KNOWN = ['defer_loading', 'allowed_callers', 'output_schema', 'async'];
+
+/** A tool that waits to be found is told from the start where nothing looks for it. */
+function knownExtras({ extras = {} }: FunctionTool | CustomTool, knowsSearch: boolean, losses: Losses): JsonObject {
+  const known: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(extras)) {
+    if (name === 'defer_loading' && !knowsSearch) losses.drop('tools.defer_loading', 'hint');
+    else if (KNOWN.includes(name)) known[name] = value;
+    else losses.drop(`tools.${name}`);
+  }
+  return known;
+}
+
+function functionTool(
+  tool: FunctionTool,
+  { knowsStrict, knowsSearch }: { readonly knowsStrict: boolean; readonly knowsSearch: boolean },
+  losses: Losses,
+): JsonObject {
+  if (tool.cache !== undefined) losses.drop('cache_control', 'hint');
+  return given<JsonObject>({
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.schema ?? { type: 'object', properties: {} },
+    // Left out it would mean true, and refuse schemas that are not written for it.
+    strict: knowsStrict ? (tool.strict ?? false) : undefined,
+    ...knownExtras(tool, knowsSearch, losses),
+  });
+}
+
+function vendorTool({ style, raw, search }: HostedTool, losses: Losses): JsonObject | undefined {
+  if (style === 'responses') return raw;
+  if (search === undefined) return undefined;
+  dropSearchExtras(search, losses);
+  if (search.maxUses !== undefined) losses.drop('tools.max_uses');
+  if (search.blockedDomains !== undefined) losses.drop('tools.blocked_domains');
+  return given<JsonObject>({
+    type: 'web_search',
+    search_context_size: search.contextSize,
+    filters: search.allowedDomains && { allowed_domains: search.allowedDomains },
+    user_location: search.location && { type: 'approximate', ...search.location },
+  });
+}
+
+/** The choice among these tools. */
+export function writeToolChoice({ mode, only }: ToolChoice, tools: readonly Tool[]): Json {
+  if (only === undefined || mode === 'none') return mode;
+  const byName = new Map(tools.toReversed().map((tool) => [tool.name, tool]));
+  const chosen = only.map((name) => {
+    const tool = byName.get(name);
+    return tool?.type === 'hosted'
+      ? { type: tool.style === 'responses' ? (tool.raw.type ?? name) : name }
+      : { type: tool?.type ?? 'function', name };
+  });
+  const [first] = chosen;
+  if (first !== undefined && chosen.length === 1 && mode === 'required') return first;
+  return { type: 'allowed_tools', mode, tools: chosen };
+}

@@ -1,0 +1,92 @@
+/** What Anthropic's models take: facts about families, from the oldest to the newest. */
+import type { ModelQuirks } from '../../../core/plugin.ts';
+
+/** Later ones win. A model that nobody here knows is taken for one of the newest, which take the least. */
+export const anthropicQuirks: readonly ModelQuirks[] = [
+  {
+    models: ['*'],
+    quirks: {
+      roles: { mid_system: 'native' },
+      tools: {
+        name_max: 128,
+        id_max: 128,
+        strict: true,
+        force_with_thinking: true,
+        web_search: true,
+      },
+      // Thoughts are sealed for the organization that paid for them.
+      reasoning: {
+        input: 'adaptive',
+        levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+        signature_scope: 'credential_group',
+      },
+      output: { json_schema: true },
+      limits: { max_output: 64_000, context: 200_000 },
+      // The temperature is fixed.
+      sampling: { allowed: [] },
+      prefill: false,
+      cache: { hint: 'cache_control' },
+    },
+  },
+  // These always think.
+  {
+    models: ['claude-fable-*', 'claude-mythos-*'],
+    quirks: { reasoning: { levels: ['low', 'medium', 'high', 'xhigh', 'max'] } },
+  },
+  // The last ones that can be sampled from.
+  {
+    models: ['claude-opus-4-6*', 'claude-sonnet-4-6*'],
+    quirks: {
+      roles: { mid_system: 'user_wrap' },
+      reasoning: { levels: ['none', 'low', 'medium', 'high'] },
+      sampling: { allowed: ['temperature', 'top_p', 'top_k'], temp_xor_top_p: true },
+    },
+  },
+  { models: ['claude-opus-4-6*'], quirks: { reasoning: { levels: ['none', 'low', 'medium', 'high', 'max'] } } },
+  { models: ['claude-opus-4-7*'], quirks: { roles: { mid_system: 'user_wrap' } } },
+  // Those that think by a budget, and not while a call is forced.
+  {
+    models: [
+      'claude-3*',
+      'claude-opus-4-0*',
+      'claude-opus-4-1*',
+      'claude-opus-4-2*',
+      'claude-opus-4-5*',
+      'claude-sonnet-4-0*',
+      'claude-sonnet-4-2*',
+      'claude-sonnet-4-5*',
+      'claude-haiku-4-5*',
+    ],
+    quirks: {
+      roles: { mid_system: 'user_wrap' },
+      tools: { force_with_thinking: false },
+      reasoning: {
+        input: 'budget',
+        levels: ['none', 'low', 'medium', 'high'],
+        budget_min: 1_024,
+        budget_max: 32_000,
+        echo: 'tool_turns',
+      },
+      sampling: { allowed: ['temperature', 'top_p', 'top_k'], temp_xor_top_p: true },
+      prefill: true,
+    },
+  },
+  // Before JSON of a schema could be enforced. `-4-2*` is how the names with a date begin: claude-sonnet-4-20250514.
+  {
+    models: ['claude-3*', 'claude-opus-4-0*', 'claude-opus-4-2*', 'claude-sonnet-4-0*', 'claude-sonnet-4-2*'],
+    quirks: {
+      tools: { name_max: 64, strict: false },
+      output: { json_schema: false },
+      sampling: { temp_xor_top_p: false },
+    },
+  },
+  {
+    models: ['claude-opus-4-0*', 'claude-opus-4-1*', 'claude-opus-4-2*'],
+    quirks: { limits: { max_output: 32_000 }, reasoning: { budget_max: 24_000 } },
+  },
+  // Before thinking; the one that could comes behind it.
+  { models: ['claude-3*'], quirks: { reasoning: { input: 'none' }, limits: { max_output: 4_096 } } },
+  { models: ['claude-3-5-*'], quirks: { limits: { max_output: 8_192 } } },
+  { models: ['claude-3-7-*'], quirks: { reasoning: { input: 'budget' }, limits: { max_output: 64_000 } } },
+  { models: ['claude-3-opus*', 'claude-3-haiku*', 'claude-3-sonnet*'], quirks: { tools: { web_search: false } } },
+];

@@ -1,0 +1,50 @@
+/** What formats are written with: single bits, and sums that prove that nothing was damaged. */
+
+/** Writes bits, the highest first. */
+export interface BitWriter {
+  put(value: number, bits: number): void;
+  readonly length: number;
+  /** Filled up with zeros to so many bytes, or to the next whole one. */
+  bytes(atLeast?: number): Buffer;
+}
+
+/** Begins with no bits. */
+export function createBitWriter(): BitWriter {
+  const bits: number[] = [];
+  return {
+    put(value, count) {
+      for (let bit = count - 1; bit >= 0; bit--) bits.push((value >> bit) & 1);
+    },
+    get length() {
+      return bits.length;
+    },
+    bytes(atLeast = 0) {
+      const bytes = Buffer.alloc(Math.max(atLeast, Math.ceil(bits.length / 8)));
+      for (const [i, bit] of bits.entries()) if (bit === 1) bytes[i >> 3]! |= 0x80 >> (i & 7);
+      return bytes;
+    },
+  };
+}
+
+/** A cyclic sum of so many bits, highest bit first, by its polynomial. */
+export function cyclicSum(bits: 8 | 16 | 32, polynomial: number): (bytes: Buffer) => number {
+  const top = 2 ** (bits - 1);
+  const mask = 2 ** bits - 1;
+  const table = Array.from({ length: 256 }, (_, byte) => {
+    let sum = byte * 2 ** (bits - 8);
+    for (let i = 0; i < 8; i++) {
+      const carry = sum >= top;
+      sum = (sum * 2) % (mask + 1);
+      if (carry) sum = (sum ^ polynomial) >>> 0;
+    }
+    return sum;
+  });
+  return (bytes) => {
+    let sum = 0;
+    for (const byte of bytes) {
+      const index = Math.floor(sum / 2 ** (bits - 8)) ^ byte;
+      sum = (((sum * 256) % (mask + 1)) ^ table[index]!) >>> 0;
+    }
+    return sum;
+  };
+}

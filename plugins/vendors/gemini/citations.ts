@@ -1,0 +1,114 @@
+/** Where the statements of an answer come from: the vendor lists sources beside the text and says which bytes of it they support. */
+import type { Citation, Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import { isObject, member, objectsIn, omitRest } from '../../../core/plugin.ts';
+import { isEmpty, numberIn, textIn } from './looking.ts';
+
+/** Each is looked for in the text, so there may not be any number of them. */
+const MAX_SUPPORTS = 1_000;
+
+/** A source, and what it supports; without `segment` the answer as a whole. */
+export interface Source {
+  readonly url: string | undefined;
+  readonly title: string | undefined;
+  readonly segment: JsonObject | undefined;
+  readonly raw: Json;
+}
+
+const SUPPORT: ReadonlySet<string> = new Set(['segment', 'groundingChunkIndices']);
+
+/** The members of a grounding chunk that hold a source. */
+const KINDS = ['web', 'retrievedContext', 'maps', 'image'];
+
+/** The sources of a candidate. What else the vendor tells about its search is named as lost. */
+export function sourcesIn(candidate: JsonObject, losses: Losses): readonly Source[] {
+  // Every event of a stream is looked through, and hardly any has one.
+  if (!candidate.groundingMetadata && !candidate.citationMetadata) return [];
+  const grounding = member(candidate, 'groundingMetadata');
+  const chunks = objectsIn(grounding, 'groundingChunks');
+  const supports = objectsIn(grounding, 'groundingSupports');
+  if (supports.length > MAX_SUPPORTS) losses.omit('citations');
+  for (const [name, value] of Object.entries((grounding ?? {}) as JsonObject)) {
+    if (!name.startsWith('grounding') && !isEmpty(value)) losses.omit(name);
+  }
+  const supported = supports.slice(0, MAX_SUPPORTS).flatMap((support) => {
+    omitRest(support, SUPPORT, { omit: (name) => losses.omit(`citations.${name}`) });
+    const indices = member(support, 'groundingChunkIndices');
+    return (Array.isArray(indices) ? indices : []).flatMap((index) => {
+      const chunk = typeof index === 'number' ? chunks[index] : undefined;
+      return chunk === undefined ? [] : [sourceOf(chunk, member(support, 'segment') as JsonObject | undefined)];
+    });
+  });
+  const grounded = supports.length > 0 ? supported : chunks.map((chunk) => sourceOf(chunk, undefined));
+  // Sentences that the model knows by heart; two names for one list, by the version of the address.
+  const recited = [...recitedIn(candidate, 'citationSources'), ...recitedIn(candidate, 'citations')];
+  return [...grounded, ...recited];
+}
+
+function sourceOf(chunk: JsonObject, segment: JsonObject | undefined): Source {
+  const kind = KINDS.map((name) => member(chunk, name)).find((found) => found !== undefined);
+  return {
+    url: textIn(kind, 'uri') ?? textIn(kind, 'sourceUri'),
+    title: textIn(kind, 'title'),
+    segment,
+    raw: segment === undefined ? chunk : { ...chunk, segment },
+  };
+}
+
+function recitedIn(candidate: JsonObject, list: string): readonly Source[] {
+  return objectsIn(member(candidate, 'citationMetadata'), list).map((source) => ({
+    url: textIn(source, 'uri'),
+    title: textIn(source, 'title'),
+    segment: source,
+    raw: source,
+  }));
+}
+
+/** A source as a citation of a text; undefined where this text does not hold what it supports. */
+export function citationAt(source: Source, text: string): Citation | undefined {
+  const place = source.segment && placeOf(source.segment, text);
+  return place && { ...citationOf({ ...source, raw: withoutWords(source.raw) }), ...place };
+}
+
+/** The words of the answer need not be told to whoever knows their place. */
+function withoutWords(raw: Json): Json {
+  if (!isObject(raw) || !isObject(raw.segment)) return raw;
+  const { text: _, ...segment } = raw.segment;
+  return { ...raw, segment };
+}
+
+/** A source as a citation of no certain words. */
+export function citationOf({ url, title, segment, raw }: Source): Citation {
+  const quote = textIn(segment, 'text');
+  return {
+    ...(url !== undefined && { url }),
+    ...(title !== undefined && { title }),
+    ...(quote !== undefined && { quote }),
+    style: 'gemini',
+    raw,
+  };
+}
+
+/** The text that was looked at last, and its bytes: many sources support one text. */
+let looked = { text: '', bytes: Buffer.alloc(0) };
+
+function bytesOf(text: string): Buffer {
+  if (looked.text !== text) looked = { text, bytes: Buffer.from(text) };
+  return looked.bytes;
+}
+
+/** Offsets come in bytes of UTF-8. Where they do not lead to the words they name, the words are looked for. */
+function placeOf(segment: JsonObject, text: string): { readonly start: number; readonly end: number } | undefined {
+  const quote = textIn(segment, 'text');
+  const bytes = bytesOf(text);
+  const first = numberIn(segment, 'startIndex');
+  const last = numberIn(segment, 'endIndex');
+  if (first < last && last <= bytes.length) {
+    const words = bytes.toString('utf8', first, last);
+    if (quote === undefined || words === quote) {
+      const start = bytes.toString('utf8', 0, first).length;
+      return { start, end: start + words.length };
+    }
+  }
+  const start = quote === undefined || quote === '' ? -1 : text.indexOf(quote);
+  return start < 0 ? undefined : { start, end: start + quote!.length };
+}

@@ -1,0 +1,188 @@
+/** Turns as the vendor has them: instructions apart, then `user` and `model`, each a list of parts. */
+import type {
+  Block,
+  Conversation,
+  FileBlock,
+  Json,
+  JsonObject,
+  Losses,
+  Opaque,
+  Target,
+  ToolCallBlock,
+  ToolResultBlock,
+  Turn,
+} from '../../../core/plugin.ts';
+import { argumentsOf, isObject } from '../../../core/plugin.ts';
+import { mediaPart } from './media.ts';
+
+/** What a request says in its turns. */
+export interface ContentFields {
+  readonly systemInstruction?: JsonObject;
+  readonly contents: readonly JsonObject[];
+}
+
+interface Content {
+  readonly role: 'user' | 'model';
+  readonly parts: JsonObject[];
+}
+
+/** The turns of a conversation in the vendor's words. */
+export function encodeContents({ turns }: Conversation, to: Target, losses: Losses): ContentFields {
+  const names = callNames(turns);
+  const spoken = turns.findIndex(({ role }) => role === 'user' || role === 'assistant');
+  const leading = spoken === -1 ? turns : turns.slice(0, spoken);
+  const instructions = leading.flatMap((turn) => encodeTurn(turn, names, to, losses));
+  const contents: Content[] = [];
+  for (const turn of turns.slice(leading.length)) {
+    const role = turn.role === 'assistant' ? 'model' : 'user';
+    const parts = [...encodeTurn(turn, names, to, losses)];
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else if (parts.length > 0) contents.push({ role, parts });
+  }
+  return {
+    ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
+    // Whatever else the user says stands behind the results of the calls before.
+    contents: contents.map(({ role, parts }) => ({
+      role,
+      parts: [...parts.filter(isResult), ...parts.filter(isOther)],
+    })),
+  };
+}
+
+function isResult(part: JsonObject): boolean {
+  return part.functionResponse !== undefined;
+}
+
+function isOther(part: JsonObject): boolean {
+  return part.functionResponse === undefined;
+}
+
+/** A result names the function that was called. */
+function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
+  const calls = turns.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'toolCall'));
+  return new Map(calls.map(({ id, name }) => [id, name]));
+}
+
+function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, losses: Losses): readonly JsonObject[] {
+  if (turn.name !== undefined) losses.drop('messages.name', 'hint');
+  const parts: JsonObject[] = [];
+  for (const block of turn.blocks) encodeBlock(block, names, parts, to, losses);
+  const { echo, echo_filler: filler } = to.quirks.reasoning;
+  const call = parts.findIndex((part) => part.functionCall !== undefined);
+  // A call that somebody else's model made has no signature; such models refuse it without.
+  if (echo !== 'none' && call !== -1 && parts[call]!.thoughtSignature === undefined) {
+    parts[call] = { ...parts[call], thoughtSignature: filler };
+  }
+  return parts;
+}
+
+function encodeBlock(
+  block: Block,
+  names: ReadonlyMap<string, string>,
+  parts: JsonObject[],
+  to: Target,
+  losses: Losses,
+): void {
+  if ('cache' in block && block.cache !== undefined) losses.drop('messages.cache_control', 'hint');
+  switch (block.type) {
+    case 'text':
+      if (block.citations !== undefined && block.citations.length > 0) losses.drop('messages.annotations', 'hint');
+      addText(block.text, parts);
+      break;
+    case 'refusal':
+      addText(block.text, parts);
+      break;
+    case 'thinking':
+      addThought(block.text, block.opaque, parts, losses);
+      break;
+    case 'toolCall':
+      parts.push(callPart(block));
+      break;
+    case 'toolResult':
+      parts.push(...resultParts(block, names, to, losses));
+      break;
+    case 'foreign':
+      if (block.style === 'gemini' && isObject(block.raw)) parts.push(block.raw);
+      else losses.drop(`messages.${block.what}`);
+      break;
+    default: {
+      if (block.type === 'file') addText(headOf(block, losses).join('\n'), parts);
+      const part = mediaPart(block, losses);
+      if (part !== undefined) parts.push(part);
+    }
+  }
+}
+
+/** A signature that came first waits in an empty text. */
+function addText(text: string, parts: JsonObject[]): void {
+  if (text === '') return;
+  const last = parts.at(-1);
+  if (last?.text === '' && last.thoughtSignature !== undefined) parts[parts.length - 1] = { ...last, text };
+  else parts.push({ text });
+}
+
+/**
+ * Thoughts go back only with their signature. The signature of a text stands behind it in a block of its own, or before it
+ * where the client's style has one place for all thoughts.
+ */
+function addThought(text: string, opaque: Opaque | undefined, parts: JsonObject[], losses: Losses): void {
+  const last = parts.at(-1);
+  if (opaque?.style !== 'gemini') losses.drop('messages.reasoning', 'hint');
+  else if (text !== '') parts.push({ text, thought: true, thoughtSignature: opaque.value });
+  else if (last !== undefined && last.thoughtSignature === undefined && last.functionCall === undefined) {
+    parts[parts.length - 1] = { ...last, thoughtSignature: opaque.value };
+  } else parts.push({ text: '', thoughtSignature: opaque.value });
+}
+
+function callPart({ id, name, kind, input, opaque }: ToolCallBlock): JsonObject {
+  const args = kind === 'custom' ? { input } : argumentsOf(input);
+  return {
+    functionCall: { id, name, args },
+    ...(opaque?.style === 'gemini' && { thoughtSignature: opaque.value }),
+  };
+}
+
+function resultParts(
+  { id, content, isError }: ToolResultBlock,
+  names: ReadonlyMap<string, string>,
+  to: Target,
+  losses: Losses,
+): readonly JsonObject[] {
+  const texts: string[] = [];
+  const media: JsonObject[] = [];
+  for (const block of content) {
+    if ('cache' in block && block.cache !== undefined) losses.drop('messages.cache_control', 'hint');
+    if (block.type === 'text' || block.type === 'refusal') texts.push(block.text);
+    else if (block.type === 'image' || block.type === 'audio' || block.type === 'file') {
+      if (block.type === 'file') texts.push(...headOf(block, losses));
+      const part = mediaPart(block, losses);
+      if (typeof part?.text === 'string') texts.push(part.text);
+      else if (part !== undefined) media.push(part);
+    } else {
+      losses.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
+    }
+  }
+  const text = texts.join('\n');
+  const name = names.get(id) ?? id;
+  const inside = media.length > 0 && to.quirks.content.tool_result_images === 'native';
+  const response = isError === true ? { error: text } : responseOf(text);
+  return [{ functionResponse: { id, name, response, ...(inside && { parts: media }) } }, ...(inside ? [] : media)];
+}
+
+/** A result is an object here, too. One with numbers that would not survive being read stays a text. */
+function responseOf(text: string): JsonObject {
+  if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return { result: text };
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : { result: value };
+  } catch {
+    return { result: text };
+  }
+}
+
+/** What a client says about a document, in words before it. */
+function headOf({ title, context, citable }: FileBlock, losses: Losses): readonly string[] {
+  if (citable === true) losses.drop('messages.citations');
+  return [title, context].flatMap((line) => line || []);
+}

@@ -1,0 +1,180 @@
+/**
+ * How the vendor is asked for images. Those of the Gemini family draw as they talk: the images to be edited are part of what they
+ * are told, and the prompt is the rest of it. Imagen draws from a prompt alone, several at once.
+ */
+import {
+  type Attachments,
+  type Dialect,
+  type Json,
+  type JsonObject,
+  type Losses,
+  member,
+  type Offer,
+  objectsIn,
+} from '../../../core/plugin.ts';
+import { aspectOf, GEMINI_RATIOS, IMAGEN_RATIOS, nearestRatio, stepOf } from './image-size.ts';
+import { countIn, textIn } from './looking.ts';
+import { errorIn, usageIn } from './usage.ts';
+
+/** The dialects of both styles, but for their headers. */
+export const images: Omit<Dialect, 'headers'> & Required<Pick<Dialect, 'request'>> = {
+  path: (_call, { model }) => `/models/${encodeURIComponent(model)}:${isImagen(model) ? 'predict' : 'generateContent'}`,
+  request: (body, offer, files, losses) =>
+    isImagen(offer.model) ? askImagen(body, offer, losses) : askGemini(body, offer, files, losses),
+  answer: readAnswer,
+  models: ['gemini-*image*', 'imagen-*'],
+};
+
+/** Imagen changes nothing. */
+export const edits: typeof images = { ...images, models: ['gemini-*image*'] };
+
+function isImagen(model: string): boolean {
+  return model.startsWith('imagen-');
+}
+
+/** What the styles have read and said in another way, or what changes nothing about the image. */
+const READ = ['model', 'prompt', 'size', 'n', 'stream', 'response_format'];
+const HINTS = ['user', 'safety_identifier', 'partial_images'];
+
+function dropRest(body: JsonObject, losses: Losses): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (READ.includes(name) || value === null) continue;
+    losses.leave(name, HINTS.includes(name) ? 'hint' : undefined);
+  }
+}
+
+function askGemini(body: JsonObject, { model }: Offer, { list, base64 }: Attachments, losses: Losses): JsonObject {
+  dropRest(body, losses);
+  const parts: JsonObject[] = [];
+  for (const file of list) {
+    // A mask shows where; these models want to be told.
+    if (file.field.startsWith('image')) parts.push({ inlineData: { mimeType: file.mediaType, data: base64(file) } });
+    else losses.drop(file.field);
+  }
+  const prompt = textIn(body, 'prompt');
+  if (prompt !== undefined) parts.push({ text: prompt });
+  const imageConfig = configOf(body, model, losses);
+  // The first ones did not draw without a word.
+  const responseModalities = /image-generation/.test(model) ? ['TEXT', 'IMAGE'] : ['IMAGE'];
+  return {
+    contents: [{ role: 'user', parts }],
+    generationConfig: { responseModalities, ...(imageConfig && { imageConfig }) },
+  };
+}
+
+function askImagen(body: JsonObject, { model }: Offer, losses: Losses): JsonObject {
+  dropRest(body, losses);
+  const { aspectRatio, imageSize } = configOf(body, model, losses) ?? {};
+  return {
+    instances: [{ prompt: textIn(body, 'prompt') ?? '' }],
+    parameters: {
+      sampleCount: countIn(body, 'n') || 1,
+      ...(aspectRatio !== undefined && { aspectRatio }),
+      ...(imageSize !== undefined && { sampleImageSize: imageSize }),
+    },
+  };
+}
+
+/** What comes nearest to a size; undefined where none was asked for. Pixels are the vendor's business, but for those of squares. */
+function configOf(
+  body: JsonObject,
+  model: string,
+  losses: Losses,
+): { readonly aspectRatio: string; readonly imageSize?: string } | undefined {
+  const asked = aspectOf(textIn(body, 'size'));
+  if (asked === undefined) return undefined;
+  if (/image-generation/.test(model)) {
+    losses.drop('size');
+    return undefined;
+  }
+  const aspectRatio = nearestRatio(asked, isImagen(model) ? IMAGEN_RATIOS : GEMINI_RATIOS);
+  const step = stepOf(asked, stepsOf(model));
+  if (asked.width !== asked.height || asked.width !== step.pixels) losses.change('size');
+  return { aspectRatio, ...(step.pixels !== 1_024 && { imageSize: step.name }) };
+}
+
+/** How large a model can draw, in thousands of pixels of a square. */
+function stepsOf(model: string): readonly number[] {
+  if (isImagen(model)) return /^imagen-4/.test(model) && !/fast/.test(model) ? [1, 2] : [1];
+  return /^gemini-[12]\./.test(model) ? [1] : [1, 2, 4];
+}
+
+/** The vendor's answer as one of the style, or the error in it. */
+function readAnswer(body: JsonObject): JsonObject | undefined {
+  const error = errorIn(body);
+  if (error !== undefined) return { error: { ...error } };
+  const isKnown = ['candidates', 'promptFeedback', 'predictions'].some((name) => member(body, name) !== undefined);
+  // Whoever blocks everything may answer nothing at all.
+  if (!isKnown && Object.keys(body).length > 0) return undefined;
+  const data = [...drawn(body), ...predicted(body)].map((b64_json) => ({ b64_json }));
+  if (data.length === 0) return { error: refusalIn(body) };
+  const usage = usageOf(body);
+  return { data, ...(usage && { usage }) };
+}
+
+/** What a model drew while it was still thinking is a draft. */
+function drawn(body: JsonObject): readonly string[] {
+  return objectsIn(body, 'candidates').flatMap(({ content }) =>
+    objectsIn(content, 'parts').flatMap((part) => {
+      const data = part.thought === true ? undefined : member(part.inlineData, 'data');
+      return typeof data === 'string' && data !== '' ? [data] : [];
+    }),
+  );
+}
+
+function predicted(body: JsonObject): readonly string[] {
+  return objectsIn(body, 'predictions').flatMap(({ bytesBase64Encoded: data }) =>
+    typeof data === 'string' && data !== '' ? [data] : [],
+  );
+}
+
+/** Ends that are about what was asked for, and not about what was drawn. */
+const NOT_DRAWN = ['NO_IMAGE', 'STOP', 'MAX_TOKENS', 'IMAGE_OTHER', 'OTHER'];
+
+/** Why there is no image. */
+function refusalIn(body: JsonObject): JsonObject {
+  const feedback = member(body, 'promptFeedback');
+  const [candidate] = objectsIn(body, 'candidates');
+  const reason = textIn(feedback, 'blockReason') ?? textIn(candidate, 'finishReason') ?? 'SAFETY';
+  const explained =
+    textIn(feedback, 'blockReasonMessage') ??
+    textIn(candidate, 'finishMessage') ??
+    textIn(objectsIn(body, 'predictions')[0], 'raiFilteredReason');
+  const isBlocked = !NOT_DRAWN.includes(reason);
+  const what = isBlocked ? 'The vendor does not draw what was asked for' : 'The model drew no image';
+  return {
+    message: `${what} (${reason})${explained === undefined ? '.' : `: ${explained}`}`,
+    type: 'invalid_request_error',
+    param: 'prompt',
+    code: isBlocked ? 'content_policy_violation' : 'no_image',
+  };
+}
+
+/** Tokens as image clients know them. */
+function usageOf(body: JsonObject): JsonObject | undefined {
+  const usage = usageIn(body);
+  if (usage === undefined) return undefined;
+  const told = member(body, 'usageMetadata');
+  const [seen, made] = [imageTokens(told, 'promptTokensDetails'), imageTokens(told, 'candidatesTokensDetails')];
+  return {
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+    input_tokens_details: {
+      text_tokens: Math.max(0, usage.input - seen),
+      image_tokens: seen,
+      cached_tokens: usage.cacheRead,
+    },
+    output_tokens_details: {
+      text_tokens: Math.max(0, usage.output - usage.reasoning - made),
+      image_tokens: made,
+      reasoning_tokens: usage.reasoning,
+    },
+  };
+}
+
+function imageTokens(told: Json | undefined, details: string): number {
+  return objectsIn(told, details)
+    .filter((detail) => textIn(detail, 'modality') === 'IMAGE')
+    .reduce((sum, detail) => sum + countIn(detail, 'tokenCount'), 0);
+}

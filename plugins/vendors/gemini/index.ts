@@ -1,0 +1,88 @@
+/** The plugin `vendors/gemini`: the vendor `gemini`, and the style that only it speaks. */
+import {
+  type Call,
+  type Channel,
+  type Dialect,
+  definePlugin,
+  isObject,
+  type Offer,
+  schema,
+  type TokenCount,
+  type Vendor,
+} from '../../../core/plugin.ts';
+import { embeddings } from './embeddings.ts';
+import { edits, images } from './images.ts';
+import { MODEL_QUIRKS } from './quirks.ts';
+import { gemini } from './style.ts';
+
+interface Options {
+  /** From which probability of harm on the vendor blocks; without it as it does by itself. */
+  readonly safety?: string;
+}
+
+const THRESHOLDS = ['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE', 'BLOCK_ONLY_HIGH', 'BLOCK_NONE', 'OFF'];
+
+const CATEGORIES = [
+  'HARM_CATEGORY_HARASSMENT',
+  'HARM_CATEGORY_HATE_SPEECH',
+  'HARM_CATEGORY_SEXUALLY_EXPLICIT',
+  'HARM_CATEGORY_DANGEROUS_CONTENT',
+  'HARM_CATEGORY_CIVIC_INTEGRITY',
+];
+
+function credentials(channel: Channel): Record<string, string> {
+  return { 'x-goog-api-key': channel.key };
+}
+
+/** Without `alt=sse` a stream would be one long JSON array. */
+function path({ stream }: Call, { model }: Offer): string {
+  return `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
+}
+
+function withSafety(body: Record<string, unknown>, { channel }: Offer): Record<string, unknown> {
+  const { safety: threshold } = channel.options as Options;
+  if (threshold === undefined) return body;
+  return { ...body, safetySettings: CATEGORIES.map((category) => ({ category, threshold })) };
+}
+
+/** Only what is told as in a conversation can be judged like one. */
+const drawSafely: NonNullable<Dialect['request']> = (body, offer, files, losses) => {
+  const asked = images.request(body, offer, files, losses);
+  return 'contents' in asked ? withSafety(asked, offer) : asked;
+};
+
+/** What is counted of a request. */
+const COUNTED = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig']);
+
+const count: TokenCount = {
+  path: (model) => `/models/${encodeURIComponent(model)}:countTokens`,
+  body: (body, model) => ({
+    generateContentRequest: {
+      model: `models/${model}`,
+      ...Object.fromEntries(Object.entries(body).filter(([name]) => COUNTED.has(name))),
+    },
+  }),
+  read: (answer) => (isObject(answer) && typeof answer.totalTokens === 'number' ? answer.totalTokens : undefined),
+};
+
+const vendor: Vendor = {
+  name: 'gemini',
+  options: schema<Options>({ type: 'object', properties: { safety: { enum: THRESHOLDS } } }),
+  url: () => 'https://generativelanguage.googleapis.com/v1beta',
+  speaks: {
+    gemini: { path, headers: credentials, request: withSafety, count },
+    embeddings: { ...embeddings, headers: credentials },
+    images: { ...images, headers: credentials, request: drawSafely },
+    edits: { ...edits, headers: credentials, request: drawSafely },
+  },
+  quirks: MODEL_QUIRKS,
+  // A key that is not good is a bad request here; it is ours, not the client's.
+  judge: (status, _headers, body) => (status === 400 && body.includes('API_KEY_INVALID') ? 'next' : undefined),
+  credentials,
+};
+
+export default definePlugin({
+  name: 'vendors/gemini',
+  api: 1,
+  create: () => ({ styles: [gemini], vendors: [vendor] }),
+});

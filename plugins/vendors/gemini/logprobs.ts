@@ -1,0 +1,22 @@
+/** Log probabilities as clients know them. */
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { member, objectsIn } from '../../../core/plugin.ts';
+import { textIn } from './looking.ts';
+
+/** `[{token, logprob, bytes, top_logprobs}]`; undefined where there are none. */
+export function logprobsIn(candidate: Json | undefined): readonly Json[] | undefined {
+  const result = member(candidate, 'logprobsResult');
+  const chosen = objectsIn(result, 'chosenCandidates');
+  if (chosen.length === 0) return undefined;
+  const top = objectsIn(result, 'topCandidates');
+  return chosen.map((token, i) => ({
+    ...entry(token),
+    top_logprobs: objectsIn(top[i], 'candidates').map(entry),
+  }));
+}
+
+function entry(candidate: JsonObject): JsonObject {
+  const token = textIn(candidate, 'token') ?? '';
+  const logprob = member(candidate, 'logProbability');
+  return { token, logprob: typeof logprob === 'number' ? logprob : 0, bytes: [...Buffer.from(token)] };
+}

@@ -1,0 +1,135 @@
+/** What the vendor's models take: what all of them do, and what is special about each family. */
+import type { ModelQuirks, SomeQuirks } from '../../../core/plugin.ts';
+
+/** Models of this style, unless something else is known about one. */
+export const STYLE_QUIRKS: SomeQuirks = {
+  roles: { developer: 'system', mid_system: 'user_wrap', merge_same: true, first_user: true },
+  content: { array: true, tool_result_images: 'user_message' },
+  image: { url: 'fetch', types: ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'] },
+  // It reads from its own stores, and videos from where they are too large for us; most other addresses it does not fetch.
+  file: {
+    pdf: 'native',
+    url: 'fetch',
+    native_urls: [
+      'gs://',
+      'https://generativelanguage.googleapis.com/',
+      'https://www.youtube.com/',
+      'https://youtube.com/',
+      'https://youtu.be/',
+    ],
+  },
+  audio: { input: true, output: false },
+  tools: {
+    name_max: 64,
+    name_pattern: '^[a-zA-Z_][a-zA-Z0-9_.:-]*$',
+    // Any id will do: it only leads from a result back to its call.
+    id_max: 512,
+    id_pattern: '^.+$',
+    strict: false,
+    custom: false,
+    parallel_flag: false,
+    empty_array_ok: false,
+    schema_dialect: 'json_schema',
+    force_with_thinking: true,
+    web_search: true,
+  },
+  reasoning: { input: 'none', echo: 'none', signature_scope: 'provider' },
+  output: { json_object: true, json_schema: true, schema_with_tools: true },
+  sampling: { allowed: ['temperature', 'top_p', 'top_k', 'seed'], temp_max: 2, temp_xor_top_p: false },
+  prefill: true,
+  stop: { max: 5, array_only: true },
+  cache: { hint: 'none' },
+  stream: { usage: 'always' },
+};
+
+/** Its models by family; later entries are laid over earlier ones. */
+export const MODEL_QUIRKS: readonly ModelQuirks[] = [
+  {
+    // The third generation, and what may come after it. A call of theirs comes back with its signature, or with words that ask
+    // not to look for one.
+    models: ['gemini-*'],
+    quirks: {
+      content: { tool_result_images: 'native' },
+      reasoning: {
+        input: 'level',
+        levels: ['low', 'medium', 'high'],
+        echo: 'tool_turns',
+        echo_filler: 'skip_thought_signature_validator',
+      },
+      limits: { max_output: 65_536, context: 1_048_576 },
+    },
+  },
+  { models: ['gemini-*flash*'], quirks: { reasoning: { levels: ['minimal', 'low', 'medium', 'high'] } } },
+  { models: ['gemini-3-pro*'], quirks: { reasoning: { levels: ['low', 'high'] } } },
+  {
+    models: ['gemini-2.5-*'],
+    quirks: {
+      content: { tool_result_images: 'user_message' },
+      reasoning: {
+        input: 'budget',
+        levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+        budget_min: 0,
+        budget_max: 24_576,
+        echo: 'none',
+      },
+      output: { schema_with_tools: false },
+    },
+  },
+  {
+    models: ['gemini-2.5-pro*'],
+    quirks: {
+      reasoning: {
+        levels: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
+        budget_min: 128,
+        budget_max: 32_768,
+      },
+    },
+  },
+  { models: ['gemini-2.5-flash-lite*'], quirks: { reasoning: { budget_min: 512 } } },
+  {
+    models: ['gemini-2.0-*', 'gemini-1.5-*'],
+    quirks: {
+      content: { tool_result_images: 'user_message' },
+      reasoning: { input: 'none', echo: 'none' },
+      output: { schema_with_tools: false },
+      limits: { max_output: 8_192 },
+      sampling: {
+        allowed: ['temperature', 'top_p', 'top_k', 'seed', 'presence_penalty', 'frequency_penalty', 'logprobs'],
+      },
+    },
+  },
+  {
+    // Models that draw call no tools and write no JSON.
+    models: ['gemini-*-image*'],
+    quirks: {
+      reasoning: { input: 'none', echo: 'none' },
+      output: { json_object: false, json_schema: false },
+      limits: { max_output: 32_768 },
+    },
+  },
+  {
+    models: ['gemini-*-tts*'],
+    quirks: {
+      audio: { input: false, output: true },
+      image: { types: [] },
+      reasoning: { input: 'none', echo: 'none' },
+      output: { json_object: false, json_schema: false },
+    },
+  },
+  { models: ['gemini-*image*'], quirks: { images: { answers: 'b64_json', max: 1 } } },
+  { models: ['imagen-*'], quirks: { images: { answers: 'b64_json', max: 4 } } },
+  // Larger batches are refused by the vendor.
+  { models: ['*embedding*'], quirks: { embeddings: { dimensions: 3_072, base64: false, max_inputs: 100 } } },
+  { models: ['text-embedding-*'], quirks: { embeddings: { dimensions: 768 } } },
+];
+
+/** What models answer that do not only write; they want to be asked for it. */
+export function usualModalities(model: string): readonly string[] | undefined {
+  if (/-image(?:-|$)|image-generation/.test(model)) return ['TEXT', 'IMAGE'];
+  return /-tts(?:-|$)/.test(model) ? ['AUDIO'] : undefined;
+}
+
+/** Whether a model searches the web in a request that also brings tools of the client's. */
+export function searchesBesideTools(model: string): boolean {
+  return !/^gemini-[12]\./.test(model);
+}

@@ -1,0 +1,345 @@
+/** Reads the vendor's answer, event by event, into parts of the common form. A whole answer is a stream of one event. */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Block, Finish, Json, JsonObject, Losses, Opaque, Origin, Part, Usage } from '../../../core/plugin.ts';
+import { isObject, member, objectsIn } from '../../../core/plugin.ts';
+import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
+import { blockedIn, finishIn, withCalls } from './finish.ts';
+import { logprobsIn } from './logprobs.ts';
+import { isEmpty, textIn } from './looking.ts';
+import { linkedBlock, mediaBlock } from './media.ts';
+import { createSamples, type Samples } from './samples.ts';
+import { type GrowingArguments, growArguments } from './streamed-arguments.ts';
+import { errorIn, laterUsage, tierIn, usageIn } from './usage.ts';
+
+/** Reads one answer. */
+export interface Reader {
+  /** What one event says. */
+  take(value: Json): readonly Part[];
+  /**
+   * Nothing more comes. The end is told where the vendor has said one, or where the answer came `whole`: a stream that stops
+   * before is broken.
+   */
+  end(whole: boolean): readonly Part[];
+}
+
+/** The block that grows at the moment. */
+interface Open {
+  readonly key: number;
+  readonly type: 'text' | 'thinking' | 'audio';
+  text: string;
+  /** A thinking block has its signature: more thoughts belong to another. */
+  sealed: boolean;
+  /** The signature of a text; its block follows when the text is complete. */
+  seal: string | undefined;
+  readonly samples: Samples | undefined;
+  readonly format: string | undefined;
+}
+
+/** A call that is being told; its arguments may come piece by piece. */
+interface OpenCall {
+  readonly name: string;
+  readonly id: string;
+  readonly growing: GrowingArguments;
+  /** The vendor has said that there is more to come. */
+  goesOn: boolean;
+  signature: string | undefined;
+}
+
+/** Members of an answer and of a candidate that are read, or say nothing that a client could miss. */
+const KNOWN = ['candidates', 'promptFeedback', 'usageMetadata', 'modelVersion', 'responseId', 'createTime'];
+const KNOWN_IN_FEEDBACK = ['blockReason', 'blockReasonMessage'];
+const KNOWN_IN_CONTENT = ['role', 'parts'];
+/** Of a part that is text, a call, or a file; any other is lost or kept as a whole. */
+const KNOWN_IN_PART = ['text', 'thought', 'thoughtSignature', 'functionCall', 'inlineData', 'fileData'];
+const KNOWN_IN_CALL = ['id', 'name', 'args', 'partialArgs', 'willContinue'];
+const KNOWN_IN_LOGPROBS = ['chosenCandidates', 'topCandidates'];
+const KNOWN_IN_FILE = ['mimeType', 'data', 'fileUri'];
+const KNOWN_IN_CANDIDATE = [
+  'content',
+  'finishReason',
+  'finishMessage',
+  'index',
+  'tokenCount',
+  'groundingMetadata',
+  'citationMetadata',
+  'logprobsResult',
+];
+
+/** A reader for one answer. */
+export function createReader({ channel, model }: Origin, losses: Losses): Reader {
+  let parts: Part[] = [];
+  let keys = 0;
+  let open: Open | undefined;
+  let call: OpenCall | undefined;
+  let calls = 0;
+  /** A call has come whole. */
+  let called = false;
+  let started = false;
+  let failed = false;
+  let responseId: string | undefined;
+  let finish: Finish | undefined;
+  let usage: Usage | undefined;
+  let sources: readonly Source[] = [];
+  let logprobs: readonly Json[] | undefined;
+
+  function take(value: Json): readonly Part[] {
+    parts = [];
+    const error = errorIn(value);
+    if (failed) return parts;
+    if (error !== undefined) {
+      failed = true;
+      return [{ type: 'error', ...error }];
+    }
+    for (const answer of Array.isArray(value) ? (value as Json[]) : [value]) if (isObject(answer)) read(answer);
+    return parts;
+  }
+
+  function read(answer: JsonObject): void {
+    responseId ??= textIn(answer, 'responseId');
+    if (!started) {
+      started = true;
+      const serviceTier = tierIn(answer);
+      parts.push({
+        type: 'start',
+        id: responseId ?? '',
+        model: textIn(answer, 'modelVersion') ?? model,
+        ...(serviceTier !== undefined && { serviceTier }),
+      });
+    }
+    const counted = usageIn(answer);
+    if (counted !== undefined) {
+      usage = laterUsage(usage, counted);
+      parts.push({ type: 'usage', usage });
+    }
+    omitRest(answer, KNOWN);
+    const feedback = member(answer, 'promptFeedback');
+    if (isObject(feedback)) omitRest(feedback, KNOWN_IN_FEEDBACK);
+    const candidates = objectsIn(answer, 'candidates');
+    // Only one was asked for.
+    if (candidates.length > 1) losses.omit('candidates');
+    if (candidates[0] !== undefined) readCandidate(candidates[0]);
+    finish ??= blockedIn(answer);
+  }
+
+  function readCandidate(candidate: JsonObject): void {
+    omitRest(candidate, KNOWN_IN_CANDIDATE);
+    const found = sourcesIn(candidate, losses);
+    if (found.length > 0) sources = found;
+    logprobs = logprobsIn(candidate);
+    const likelihoods = member(candidate, 'logprobsResult');
+    if (isObject(likelihoods)) omitRest(likelihoods, KNOWN_IN_LOGPROBS);
+    const content = member(candidate, 'content');
+    if (isObject(content)) omitRest(content, KNOWN_IN_CONTENT);
+    for (const part of objectsIn(content, 'parts')) readPart(part);
+    if (logprobs !== undefined) losses.omit('logprobs');
+    logprobs = undefined;
+    finish = finishIn(candidate) ?? finish;
+  }
+
+  function readPart(part: JsonObject): void {
+    const signature = textIn(part, 'thoughtSignature') || undefined;
+    const said = member(part, 'functionCall');
+    const text = textIn(part, 'text');
+    const media = member(part, 'inlineData') ?? member(part, 'fileData');
+    if (text !== undefined || isObject(said) || isObject(media)) omitRest(part, KNOWN_IN_PART);
+    if (isObject(media)) omitRest(media, KNOWN_IN_FILE);
+    if (isObject(said)) {
+      omitRest(said, KNOWN_IN_CALL);
+      readCall(said, signature);
+      return;
+    }
+    // Nothing is said by it, such as where an answer is cut.
+    if (text === '' && signature === undefined) return;
+    endCall();
+    if (text === undefined) readOther(part, signature);
+    else if (part.thought === true) readThought(text, signature);
+    else readText(text, signature);
+  }
+
+  function readOther(part: JsonObject, signature: string | undefined): void {
+    const block = blockOf(part);
+    if (block === undefined) {
+      if (signature !== undefined) seal(signature);
+    } else if (part.thought === true) {
+      // Pictures that it draws for itself on the way.
+      losses.omit('thoughts');
+    } else if (block.type === 'audio') {
+      readSound(block.format, block.data);
+      if (signature !== undefined) seal(signature);
+    } else {
+      close();
+      whole(block);
+      // The raw part of a foreign block holds its signature.
+      if (signature !== undefined && block.type !== 'foreign') seal(signature);
+    }
+  }
+
+  function blockOf(part: JsonObject): Block | undefined {
+    const inline = member(part, 'inlineData');
+    const data = textIn(inline, 'data');
+    if (data !== undefined) return mediaBlock(textIn(inline, 'mimeType') ?? 'application/octet-stream', data);
+    const file = member(part, 'fileData');
+    const url = textIn(file, 'fileUri');
+    if (url !== undefined) return linkedBlock(textIn(file, 'mimeType'), url);
+    const what = Object.keys(part).find((name) => !name.startsWith('thought') && !isEmpty(part[name]));
+    return what === undefined ? undefined : { type: 'foreign', style: 'gemini', what, raw: part };
+  }
+
+  // ---- text, thoughts, sound: blocks that grow
+
+  function readText(text: string, signature: string | undefined): void {
+    if (text !== '') {
+      if (open?.type !== 'text' || open.seal !== undefined) begin('text');
+      grow(text);
+    }
+    if (signature !== undefined) seal(signature);
+  }
+
+  function readThought(text: string, signature: string | undefined): void {
+    if (text === '' && signature === undefined) return;
+    if (open?.type !== 'thinking' || open.sealed) begin('thinking');
+    if (text !== '') grow(text);
+    if (signature === undefined) return;
+    open!.sealed = true;
+    parts.push({ type: 'opaque', key: open!.key, opaque: opaqueOf('signature', signature) });
+  }
+
+  function readSound(format: string, data: string): void {
+    if (open?.type !== 'audio' || open.format !== format) begin('audio', format);
+    const text = open!.samples!.add(data);
+    if (text !== '') grow(text);
+  }
+
+  /** The signature of a text follows it in a block of its own; so does that of anything else. */
+  function seal(signature: string): void {
+    if (open?.type === 'text') {
+      open.seal = signature;
+      return;
+    }
+    close();
+    whole({ type: 'thinking', text: '', opaque: opaqueOf('thought', signature) });
+  }
+
+  function begin(type: Open['type'], format = ''): void {
+    close();
+    const key = keys++;
+    const samples = type === 'audio' ? createSamples() : undefined;
+    open = { key, type, text: '', sealed: false, seal: undefined, samples, format };
+    parts.push({ type: 'blockStart', key, block: type === 'audio' ? { type, data: '', format } : { type, text: '' } });
+  }
+
+  function grow(text: string): void {
+    const { key, type } = open!;
+    if (type === 'text') {
+      open!.text += text;
+      parts.push({ type: 'delta', key, text, ...(logprobs !== undefined && { logprobs }) });
+      logprobs = undefined;
+    } else {
+      parts.push({ type: 'delta', key, text });
+    }
+  }
+
+  /** `last`: what supports no certain words belongs to this text. */
+  function close(last = false): void {
+    if (open === undefined) return;
+    const { key, type, samples, seal: signature } = open;
+    if (type === 'text') cite(last);
+    const rest = samples?.rest() ?? '';
+    if (rest !== '') grow(rest);
+    parts.push({ type: 'blockEnd', key });
+    open = undefined;
+    if (signature !== undefined) whole({ type: 'thinking', text: '', opaque: opaqueOf('thought', signature) });
+  }
+
+  function cite(last: boolean): void {
+    const { key, text } = open!;
+    sources = sources.filter((source) => {
+      const citation = citationAt(source, text) ?? (last ? citationOf(source) : undefined);
+      if (citation !== undefined) parts.push({ type: 'citation', key, citation });
+      return citation === undefined;
+    });
+  }
+
+  /** A block that is there at once. */
+  function whole(block: Block): void {
+    const key = keys++;
+    parts.push({ type: 'blockStart', key, block }, { type: 'blockEnd', key });
+  }
+
+  // ---- tool calls
+
+  function readCall(said: JsonObject, signature: string | undefined): void {
+    const name = textIn(said, 'name') || undefined;
+    if (name !== undefined) {
+      endCall();
+      call = {
+        name,
+        id: textIn(said, 'id') || nextId(),
+        growing: growArguments(member(said, 'args')),
+        signature,
+        goesOn: true,
+      };
+      calls++;
+    }
+    if (call === undefined) {
+      losses.omit('functionCall');
+      return;
+    }
+    call.growing.add(said);
+    call.signature ??= signature;
+    call.goesOn = said.willContinue === true;
+    if (!call.goesOn) endCall();
+  }
+
+  /** `isCut`: the answer ends here before its time, and half of the arguments would look like all of them. */
+  function endCall(isCut = false): void {
+    if (call === undefined) return;
+    const { name, id, growing, signature, goesOn } = call;
+    call = undefined;
+    close();
+    if (isCut && goesOn) {
+      losses.omit('function_call');
+      return;
+    }
+    called = true;
+    const key = keys++;
+    const opaque = signature && { ...opaqueOf('signature', signature), id };
+    parts.push(
+      {
+        type: 'blockStart',
+        key,
+        block: { type: 'toolCall', id, name, kind: 'function', input: '', ...(opaque && { opaque }) },
+      },
+      { type: 'delta', key, text: JSON.stringify(growing.value) },
+      { type: 'blockEnd', key },
+    );
+  }
+
+  /** Many models give their calls no ids. The same answer gives the same ones, however often it is read. */
+  function nextId(): string {
+    responseId ??= randomUUID();
+    return `call_${createHash('sha256').update(`${responseId}:${calls}`).digest('hex').slice(0, 24)}`;
+  }
+
+  function opaqueOf(kind: 'signature' | 'thought', value: string): Opaque {
+    return { style: 'gemini', channel, kind, value };
+  }
+
+  function omitRest(value: JsonObject, known: readonly string[]): void {
+    for (const name in value) if (!known.includes(name) && !isEmpty(value[name])) losses.omit(name);
+  }
+
+  return {
+    take,
+    end(isWhole) {
+      parts = [];
+      const ending = finish ?? (isWhole ? ({ reason: 'stop' } as const) : undefined);
+      if (failed || !started || ending === undefined) return parts;
+      endCall(ending.reason !== 'stop');
+      close(true);
+      if (sources.length > 0) losses.omit('citations');
+      parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
+      return parts;
+    },
+  };
+}

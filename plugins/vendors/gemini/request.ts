@@ -1,0 +1,124 @@
+/** A whole request in the vendor's words. */
+import type { Conversation, Json, JsonObject, Labels, Losses, Output, Target } from '../../../core/plugin.ts';
+import { describedSchema, dropSummaryLength, given, isObject } from '../../../core/plugin.ts';
+import { encodeContents } from './contents.ts';
+import { usualModalities } from './quirks.ts';
+import { cleanSchema } from './schema.ts';
+import { thinkingConfig } from './thinking.ts';
+import { encodeTools } from './tools.ts';
+
+/** Fields of clients that say nothing about the answer. */
+const HINTS = [
+  'client_metadata',
+  'include',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'stream_options',
+];
+
+/**
+ * The vendor refuses names it does not know, so nothing is sent that is not made here. What the model does not take (by its
+ * quirks) core has left out.
+ */
+export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+  const generationConfig = encodeConfig(conversation, to, losses);
+  const serviceTier = encodeLabels(conversation.labels, losses);
+  for (const name of Object.keys(conversation.extras)) {
+    losses.leave(name, HINTS.includes(name) ? 'hint' : undefined);
+  }
+  return {
+    ...encodeContents(conversation, to, losses),
+    ...encodeTools(conversation, to, losses),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...(serviceTier !== undefined && { serviceTier }),
+  } as JsonObject;
+}
+
+function encodeConfig(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+  const { maxTokens, sampling, stop, reasoning, output } = conversation;
+  if (reasoning !== undefined) dropSummaryLength(reasoning, losses);
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty, logprobs } = sampling;
+  return given<JsonObject>({
+    maxOutputTokens: maxTokens,
+    temperature,
+    topP,
+    topK,
+    seed,
+    presencePenalty,
+    frequencyPenalty,
+    responseLogprobs: logprobs === undefined ? undefined : true,
+    logprobs: logprobs === 0 ? undefined : logprobs,
+    stopSequences: stop.length === 0 ? undefined : stop,
+    ...encodeFormat(output, to, losses),
+    ...encodeVoice(output, to, losses),
+    thinkingConfig: thinkingConfig(reasoning, to.quirks.reasoning.input),
+  });
+}
+
+function encodeFormat({ format, verbosity }: Output, { quirks }: Target, losses: Losses): JsonObject {
+  if (verbosity !== undefined) losses.drop('verbosity');
+  if (format === undefined || format.type === 'text') return {};
+  const { json_object: writesJson, json_schema: keepsSchemas } = quirks.output;
+  const isSchema = format.type === 'schema' && keepsSchemas;
+  if (!isSchema && !writesJson) {
+    losses.drop('response_format');
+    return {};
+  }
+  const responseMimeType = 'application/json';
+  if (format.type === 'json') return { responseMimeType };
+  if (!isSchema) {
+    losses.change('response_format');
+    return { responseMimeType };
+  }
+  const schema = describedSchema(format);
+  if (quirks.tools.schema_dialect === 'json_schema') return { responseMimeType, responseJsonSchema: schema };
+  const cleaned = cleanSchema(schema);
+  if (cleaned.lost) losses.change('response_format');
+  return { responseMimeType, responseSchema: cleaned.schema };
+}
+
+/** What the answer is made of, and how it sounds. The vendor speaks in raw samples only. */
+function encodeVoice({ modalities, audio }: Output, { model }: Target, losses: Losses): JsonObject {
+  const asked = modalities?.map((modality) => modality.toUpperCase());
+  const isPlain = asked === undefined || (asked.length === 1 && asked[0] === 'TEXT');
+  const usual = usualModalities(model);
+  // What does nothing but speak cannot be asked for its words as well, as clients of chat models that speak do.
+  const onlySpeaks = usual?.length === 1;
+  if (onlySpeaks && !isPlain && asked.length > 1) losses.change('modalities', 'hint');
+  const responseModalities = isPlain || onlySpeaks ? usual : asked;
+  if (responseModalities === undefined) return {};
+  if (!responseModalities.includes('AUDIO')) return { responseModalities };
+  if (audio?.format !== undefined && audio.format !== 'pcm16') losses.change('audio.format');
+  const voiceName = voiceOf(audio?.voice);
+  return {
+    responseModalities,
+    ...(voiceName !== undefined && { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
+  };
+}
+
+function voiceOf(voice: Json | undefined): Json | undefined {
+  return isObject(voice) ? (voice.id ?? voice.name) : voice;
+}
+
+/** The tier; everything else that a request says about itself has no place here. */
+function encodeLabels(labels: Labels, losses: Losses): string | undefined {
+  const { user, metadata, cacheKey, store, serviceTier } = labels;
+  if (user !== undefined) losses.drop('user', 'hint');
+  if (metadata !== undefined) losses.drop('metadata', 'hint');
+  if (cacheKey !== undefined) losses.drop('prompt_cache_key', 'hint');
+  if (store === true) losses.drop('store', 'hint');
+  switch (serviceTier) {
+    case 'flex':
+    case 'priority':
+      return serviceTier;
+    case undefined:
+    case 'auto':
+    case 'default':
+    case 'standard_only':
+      return undefined;
+    default:
+      losses.drop('service_tier');
+      return undefined;
+  }
+}

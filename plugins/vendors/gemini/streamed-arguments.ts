@@ -1,0 +1,89 @@
+/** Arguments of a call that come piece by piece: values, each with the path at which it belongs. */
+import { isObject, type Json, type JsonObject, member, objectsIn } from '../../../core/plugin.ts';
+import { textIn } from './looking.ts';
+
+/** An object that grows. */
+export interface GrowingArguments {
+  /** Puts the `partialArgs` of one part in their places. */
+  add(call: JsonObject): void;
+  /** What has come together so far. */
+  readonly value: Json;
+}
+
+type Node = Map<string, Node | Json> | (Node | Json)[];
+
+/** Begins with the arguments that came whole; most calls have no others. */
+export function growArguments(args: Json | undefined): GrowingArguments {
+  const root: Node = new Map(isObject(args) ? Object.entries(args) : []);
+  return {
+    add(call) {
+      for (const piece of objectsIn(call, 'partialArgs')) {
+        const steps = stepsOf(textIn(piece, 'jsonPath') ?? '');
+        const value = pieceValue(piece);
+        if (steps.length > 0 && value !== undefined) put(root, steps, value);
+      }
+    },
+    get value() {
+      return plain(root);
+    },
+  };
+}
+
+/** Longer than any path into arguments that somebody has declared. */
+const MAX_PATH = 1_024;
+
+/** `$.items[0]['a name']` as `['items', 0, 'a name']`; empty where it is no such path. */
+function stepsOf(path: string): readonly (string | number)[] {
+  if (path.length > MAX_PATH) return [];
+  const steps: (string | number)[] = [];
+  const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/gy;
+  step.lastIndex = 1;
+  while (path.startsWith('$') && step.lastIndex < path.length) {
+    const match = step.exec(path);
+    if (match === null) return [];
+    const [, name, index, single, double] = match;
+    steps.push(index === undefined ? (name ?? (single ?? double ?? '').replaceAll(/\\(.)/g, '$1')) : Number(index));
+  }
+  return steps;
+}
+
+function pieceValue(piece: JsonObject): Json | undefined {
+  if (Object.hasOwn(piece, 'nullValue')) return null;
+  return member(piece, 'stringValue') ?? member(piece, 'numberValue') ?? member(piece, 'boolValue');
+}
+
+/** A string that is already there goes on; anything else is replaced. */
+function put(root: Node, steps: readonly (string | number)[], value: Json): void {
+  let node = root;
+  for (const [i, step] of steps.entries()) {
+    const found = read(node, step);
+    if (i === steps.length - 1) {
+      write(node, step, typeof found === 'string' && typeof value === 'string' ? found + value : value);
+      return;
+    }
+    const next: Node = isNode(found) ? found : typeof steps[i + 1] === 'number' ? [] : new Map();
+    if (!write(node, step, next)) return;
+    node = next;
+  }
+}
+
+function isNode(value: Node | Json | undefined): value is Node {
+  return value instanceof Map || Array.isArray(value);
+}
+
+function read(node: Node, step: string | number): Node | Json | undefined {
+  return node instanceof Map ? node.get(String(step)) : node[Number(step)];
+}
+
+/** An index far behind the end of a list would make it as long as the vendor likes; such a piece is ignored. */
+function write(node: Node, step: string | number, value: Node | Json): boolean {
+  if (node instanceof Map) node.set(String(step), value);
+  else if (Number(step) <= node.length) node[Number(step)] = value;
+  else return false;
+  return true;
+}
+
+function plain(value: Node | Json): Json {
+  if (value instanceof Map) return Object.fromEntries([...value].map(([name, inner]) => [name, plain(inner)]));
+  return Array.isArray(value) ? (value as (Node | Json)[]).map(plain) : value;
+}

@@ -1,0 +1,56 @@
+/** The style `gemini`: what the vendor is asked and answers. No client asks in it; requests of other styles are translated. */
+import type { AnswerFacts, Json, JsonBody, JsonObject, PartReader, Style } from '../../../core/plugin.ts';
+import { objectsIn, parsed } from '../../../core/plugin.ts';
+import { STYLE_QUIRKS } from './quirks.ts';
+import { createReader } from './reader.ts';
+import { isAnswer, readReply } from './reply.ts';
+import { encodeRequest } from './request.ts';
+import { errorIn, usageIn } from './usage.ts';
+
+/** What a whole answer tells; undefined where it is none. */
+function readAnswer(body: JsonBody): AnswerFacts | undefined {
+  const answer = body.tree();
+  const error = errorIn(answer);
+  if (error === undefined && !isAnswer(answer as JsonObject)) return undefined;
+  return { usage: usageIn(answer), textLength: textLength(answer), error };
+}
+
+function textLength(answer: Json): number {
+  let length = 0;
+  for (const candidate of objectsIn(answer, 'candidates')) {
+    for (const { text, functionCall } of objectsIn(candidate.content, 'parts')) {
+      if (typeof text === 'string') length += text.length;
+      if (functionCall !== undefined) length += JSON.stringify(functionCall).length;
+    }
+  }
+  return length;
+}
+
+/** Each event holds an answer of its own; nothing marks the last one. */
+function createDecoder(...[from, losses]: Parameters<typeof createReader>): PartReader {
+  const reader = createReader(from, losses);
+  return {
+    read({ data }) {
+      const value = parsed(data);
+      return value === undefined ? [] : reader.take(value);
+    },
+    close: () => reader.end(false),
+  };
+}
+
+function nobodyAsks(): never {
+  throw new Error('the style gemini has no clients');
+}
+
+/** `generateContent` and `streamGenerateContent`. */
+export const gemini: Style = {
+  name: 'gemini',
+  read: nobodyAsks,
+  patch: nobodyAsks,
+  relay: nobodyAsks,
+  answer: readAnswer,
+  error: ({ status, message }) => ({ error: { code: status, message } }),
+  errorEvent: ({ status, message }) => `data: ${JSON.stringify({ error: { code: status, message } })}\n\n`,
+  keepAlive: '',
+  spoken: { quirks: STYLE_QUIRKS, encodeRequest, decodeReply: readReply, decoder: createDecoder },
+};

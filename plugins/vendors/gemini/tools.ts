@@ -1,0 +1,124 @@
+/** Tools, and which of them may be called. */
+import type {
+  Conversation,
+  CustomTool,
+  FunctionTool,
+  HostedTool,
+  JsonObject,
+  Losses,
+  Target,
+  ToolChoice,
+} from '../../../core/plugin.ts';
+import { choosesHosted, dropSearchExtras } from '../../../core/plugin.ts';
+import { searchesBesideTools } from './quirks.ts';
+import { cleanSchema } from './schema.ts';
+
+/** What a request says about tools. */
+export interface ToolFields {
+  readonly tools?: readonly JsonObject[];
+  readonly toolConfig?: JsonObject;
+}
+
+/** Fields of a tool that only change how and when its definition is told. */
+const HINTS = ['defer_loading', 'eager_input_streaming'];
+
+/** The tools of a conversation in the vendor's words. */
+export function encodeTools(conversation: Conversation, to: Target, losses: Losses): ToolFields {
+  const { toolChoice } = conversation;
+  if (conversation.tools.length === 0) return {};
+  const own = conversation.tools.filter((tool) => tool.type !== 'hosted');
+  const hosted = conversation.tools.filter((tool) => tool.type === 'hosted');
+  const isSearch = choosesHosted(conversation.tools, toolChoice);
+  const offered = isSearch ? [] : offeredTools(own, toolChoice);
+  const functions = offered.map((tool) => declaration(tool, to, losses));
+  const search = encodeSearch(hosted, functions.length > 0, to, losses);
+  const others = hosted.filter((tool) => tool.style === 'gemini' && tool.search === undefined).map(({ raw }) => raw);
+  const beside = [...(search === undefined ? [] : [search]), ...others];
+  const tools = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...beside];
+  if (tools.length === 0) return {};
+  const calling = functions.length === 0 ? undefined : callingOf(toolChoice, functions);
+  // Only functions can be forced.
+  if (isSearch) losses.change('tool_choice', toolChoice?.mode === 'auto' ? 'hint' : undefined);
+  else if (functions.length === 0 && toolChoice !== undefined && toolChoice.mode !== 'auto') losses.drop('tool_choice');
+  const toolConfig: JsonObject = {
+    ...(calling !== undefined && { functionCallingConfig: calling }),
+    ...(functions.length > 0 && beside.length > 0 && { includeServerSideToolInvocations: true }),
+  };
+  return { tools, ...(Object.keys(toolConfig).length > 0 && { toolConfig }) };
+}
+
+/** A model that may also answer in words does not look at the list of names: it gets only those tools. */
+function offeredTools(
+  tools: readonly (FunctionTool | CustomTool)[],
+  choice: ToolChoice | undefined,
+): readonly (FunctionTool | CustomTool)[] {
+  if (choice?.mode !== 'auto' || choice.only === undefined) return tools;
+  const only = new Set(choice.only);
+  const left = tools.filter(({ name }) => only.has(name));
+  return left.length > 0 ? left : tools;
+}
+
+function declaration(tool: FunctionTool | CustomTool, to: Target, losses: Losses): JsonObject {
+  for (const name of Object.keys(tool.extras ?? {})) {
+    losses.drop(`tools.${name}`, HINTS.includes(name) ? 'hint' : undefined);
+  }
+  if (tool.type === 'function' && tool.cache !== undefined) losses.drop('tools.cache_control', 'hint');
+  const { name, description } = tool;
+  return {
+    name,
+    ...(description !== undefined && description !== '' && { description }),
+    ...parametersOf(tool, to, losses),
+  };
+}
+
+function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, losses: Losses): JsonObject {
+  if (tool.type === 'custom') {
+    return {
+      parametersJsonSchema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+    };
+  }
+  const { schema } = tool;
+  if (schema === undefined || Object.keys(schema).length === 0) return {};
+  if (quirks.tools.schema_dialect === 'json_schema') return { parametersJsonSchema: schema };
+  const cleaned = cleanSchema(schema);
+  if (cleaned.lost) losses.change('tools.schema');
+  // An object without members is refused; a function without arguments says nothing about them.
+  return cleaned.schema.properties === undefined ? {} : { parameters: cleaned.schema };
+}
+
+/** What a search is told beside its being wanted has no words here. */
+function encodeSearch(
+  hosted: readonly HostedTool[],
+  besideFunctions: boolean,
+  to: Target,
+  losses: Losses,
+): JsonObject | undefined {
+  const search = hosted.find((tool) => tool.search !== undefined)?.search;
+  if (search === undefined) return undefined;
+  if (besideFunctions && !searchesBesideTools(to.model)) {
+    losses.drop('tools.web_search');
+    return undefined;
+  }
+  dropSearchExtras(search, losses);
+  if (search.contextSize !== undefined) losses.drop('tools.search_context_size', 'hint');
+  if (search.location !== undefined) losses.drop('tools.user_location');
+  if (search.maxUses !== undefined) losses.drop('tools.max_uses');
+  if (search.allowedDomains !== undefined) losses.drop('tools.allowed_domains');
+  if (search.blockedDomains !== undefined) losses.drop('tools.blocked_domains');
+  return { googleSearch: {} };
+}
+
+function callingOf(choice: ToolChoice | undefined, functions: readonly JsonObject[]): JsonObject | undefined {
+  switch (choice?.mode) {
+    case 'none':
+      return { mode: 'NONE' };
+    case 'required': {
+      const names = functions.map(({ name }) => name!);
+      const chosen = new Set(choice.only);
+      const only = names.filter((name) => chosen.has(String(name)));
+      return { mode: 'ANY', ...(only.length > 0 && { allowedFunctionNames: only }) };
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+/** What OpenAI's models take: facts about families. */
+import type { ModelQuirks } from '../../../core/plugin.ts';
+
+/** Models that think before they answer: they take no say in how words are drawn, and no texts that end an answer. */
+const THINKING = ['o1*', 'o3*', 'o4*', 'gpt-5*', 'gpt-6*', 'codex-*'];
+
+const EFFORTS = ['none', 'low', 'medium', 'high', 'xhigh'];
+
+/** Of the models that only read aloud; those that are told how, have more. */
+const VOICES = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'];
+
+/** Later ones win. */
+export const openaiQuirks: readonly ModelQuirks[] = [
+  {
+    models: ['*'],
+    quirks: {
+      roles: { developer: 'keep', mid_system: 'native' },
+      image: { types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+      tools: { strict: true, custom: true, parallel_flag: true, web_search: true },
+      reasoning: { input: 'none', echo: 'none' },
+      output: { json_object: true, json_schema: true, schema_with_tools: true },
+      limits: { max_tokens_field: 'max_completion_tokens' },
+      cache: { hint: 'key' },
+      stream: { usage: 'include_usage' },
+    },
+  },
+  { models: ['gpt-3.5*'], quirks: { limits: { max_output: 4_096, context: 16_385 } } },
+  { models: ['gpt-4*'], quirks: { limits: { max_output: 4_096, context: 128_000 } } },
+  { models: ['gpt-4', 'gpt-4-0*'], quirks: { limits: { max_output: 8_192, context: 8_192 } } },
+  { models: ['gpt-4-0125*', 'gpt-4-1106*'], quirks: { limits: { max_output: 4_096, context: 128_000 } } },
+  { models: ['gpt-4o*'], quirks: { limits: { max_output: 16_384 } } },
+  { models: ['gpt-4.1*'], quirks: { limits: { max_output: 32_768, context: 1_047_576 } } },
+  // Before the models that know schemas, and tools called with free text.
+  {
+    models: ['gpt-3.5*', 'gpt-4', 'gpt-4-*'],
+    quirks: { tools: { strict: false, custom: false, web_search: false }, output: { json_schema: false } },
+  },
+  { models: ['gpt-4o*', 'gpt-4.1*', 'o1*', 'o3*', 'o4*'], quirks: { tools: { custom: false } } },
+  { models: ['gpt-4o*audio*', 'gpt-audio*'], quirks: { style: 'chat', audio: { input: true, output: true } } },
+  {
+    models: THINKING,
+    quirks: {
+      reasoning: { input: 'effort', levels: ['low', 'medium', 'high'] },
+      sampling: { allowed: [] },
+      stop: { max: 0 },
+      limits: { max_output: 100_000, context: 200_000 },
+    },
+  },
+  { models: ['o1-preview*', 'o1-mini*'], quirks: { roles: { developer: 'system' }, reasoning: { input: 'none' } } },
+  {
+    models: ['gpt-5*', 'gpt-6*'],
+    quirks: { reasoning: { levels: EFFORTS }, limits: { max_output: 128_000, context: 400_000 } },
+  },
+  // The first of them could be kept from thinking only nearly.
+  {
+    models: ['gpt-5', 'gpt-5-*'],
+    quirks: { reasoning: { levels: ['minimal', 'low', 'medium', 'high'] } },
+  },
+  { models: ['gpt-5.1*'], quirks: { reasoning: { levels: ['none', 'low', 'medium', 'high'] } } },
+  { models: ['gpt-5-pro*'], quirks: { reasoning: { levels: ['high'] } } },
+  { models: ['gpt-5*-codex*'], quirks: { reasoning: { levels: ['low', 'medium', 'high'] } } },
+  // The places worth keeping in the cache can be marked.
+  { models: ['gpt-5.6*', 'gpt-5.7*', 'gpt-5.8*', 'gpt-5.9*', 'gpt-6*'], quirks: { cache: { hint: 'breakpoint' } } },
+  // Those of the chat application do not think.
+  {
+    models: ['gpt-5-chat*', 'gpt-5*-chat-*'],
+    quirks: {
+      reasoning: { input: 'none' },
+      sampling: {
+        allowed: ['temperature', 'top_p', 'seed', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs'],
+      },
+      stop: { max: 4 },
+      limits: { max_output: 16_384, context: 128_000 },
+    },
+  },
+  { models: ['gpt-image-*', 'chatgpt-image-*'], quirks: { images: { answers: 'b64_json' } } },
+  { models: ['dall-e-3'], quirks: { images: { max: 1 } } },
+  { models: ['text-embedding-ada-002*'], quirks: { embeddings: { dimensions: false } } },
+  { models: ['text-embedding-3-small*'], quirks: { embeddings: { dimensions: 1_536 } } },
+  { models: ['text-embedding-3-large*'], quirks: { embeddings: { dimensions: 3_072 } } },
+  { models: ['tts-1*'], quirks: { speech: { voices: VOICES } } },
+  { models: ['gpt-4o*-tts*'], quirks: { speech: { voices: [...VOICES, 'ballad', 'cedar', 'marin', 'verse'] } } },
+];

@@ -1,0 +1,115 @@
+/**
+ * Writes console/src/api/operations.ts: what `/api` takes and answers, as types, from the schemas that its routes are checked with.
+ * `npm run api-types`; a test sees that it has been run.
+ */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { compile } from 'json-schema-to-typescript';
+import { CONSOLE_PIPELINE } from '../test/kit/console.ts';
+import { startGateway } from '../test/kit/gateway.ts';
+
+/** The file. */
+export const FILE = 'console/src/api/operations.ts';
+const HEAD = `/** What \`/api\` takes and answers, by method and path. Made by \`npm run api-types\`: change the schemas of the routes. */
+// biome-ignore-all lint: made by a script
+`;
+const METHODS = ['get', 'post', 'put', 'delete'] as const;
+
+type Schema = Readonly<Record<string, unknown>>;
+interface Operation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema: Schema;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >;
+}
+/** What `GET /api/openapi.json` answers, as far as this goes. */
+export interface Described {
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<(typeof METHODS)[number], Operation>>>>>;
+}
+
+/** The text of that file. */
+export async function apiTypes(described: Described): Promise<string> {
+  const operations: Record<string, Schema> = {};
+  for (const [path, methods] of Object.entries(described.paths)) {
+    if (!path.startsWith('/api/')) continue;
+    for (const method of METHODS) {
+      const operation = methods[method];
+      if (operation !== undefined) operations[`${method.toUpperCase()} ${path}`] = shapeOf(operation);
+    }
+  }
+  const text = await compile(closed(object(operations)), 'Operations', {
+    additionalProperties: false,
+    bannerComment: '',
+    enableConstEnums: false,
+    format: false,
+    unreachableDefinitions: false,
+  });
+  return formatted(`${HEAD}${text}`);
+}
+
+function formatted(text: string): string {
+  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
+  const args = [biome, 'format', `--stdin-file-path=${FILE}`];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { input: text, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function shapeOf({ parameters = [], requestBody, responses }: Operation): Schema {
+  const named = (where: string): Schema | undefined => {
+    const found = parameters.filter((parameter) => parameter.in === where);
+    if (found.length === 0) return undefined;
+    const properties = Object.fromEntries(found.map(({ name, schema }) => [name, schema]));
+    return { type: 'object', properties, required: found.filter(({ required }) => required).map(({ name }) => name) };
+  };
+  const shape = {
+    params: named('path'),
+    search: named('query'),
+    body: requestBody?.content['application/json']?.schema,
+    data: dataOf(responses['200']?.content),
+  };
+  return object(Object.fromEntries(Object.entries(shape).filter(([, schema]) => schema !== undefined)));
+}
+
+/** What is in the envelope, or the whole where it is no envelope; a file is text. */
+function dataOf(content: Readonly<Record<string, { readonly schema: Schema }>> | undefined): unknown {
+  const schema = content?.['application/json']?.schema;
+  if (schema === undefined) return { type: 'string' };
+  const { success, data } = (schema.properties ?? {}) as Record<string, Schema>;
+  return success?.const === true && data !== undefined ? data : schema;
+}
+
+function object(properties: Readonly<Record<string, unknown>>): Schema {
+  return { type: 'object', additionalProperties: false, properties, required: Object.keys(properties) };
+}
+
+/** Without titles and references, which would become names of their own; and with what is not said to be open, closed. */
+function closed<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((each) => closed(each)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) => {
+      if (name === '$ref') return [['type', 'object']];
+      // How long and how large is for those who check; as a type it would be a tuple of every length.
+      if (['minItems', 'maxItems', 'default', 'title', '$id'].includes(name) && typeof each !== 'object') return [];
+      return [[name, closed(each)]];
+    }),
+  ) as T;
+}
+
+if (process.argv[1]?.endsWith('api-types.ts')) {
+  const gateway = await startGateway({ config: { pipeline: [...CONSOLE_PIPELINE] } });
+  try {
+    const described = (await (await fetch(`${gateway.url}/api/openapi.json`)).json()) as Described;
+    writeFileSync(FILE, await apiTypes(described));
+  } finally {
+    await gateway.stop();
+  }
+}

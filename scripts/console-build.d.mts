@@ -1,0 +1,5 @@
+/** Types of console-build.mjs, which runs before anything reads TypeScript. */
+export const DIST: string;
+export function stampOfSources(): string;
+export function stampOf(dir: string): string | undefined;
+export function buildConsole(dir: string): Promise<void>;

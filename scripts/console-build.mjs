@@ -1,0 +1,56 @@
+// Builds the console: into any folder, each file beside its compressed selves, with a stamp of what it was built from.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const room = resolve(import.meta.dirname, '../console');
+/** Where `npm start` has it. */
+export const DIST = join(room, 'dist');
+
+/** What it is made from, as one word: its sources and the packages. */
+export function stampOfSources() {
+  const hash = createHash('sha256');
+  const sources = readdirSync(room, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.startsWith(`${DIST}`))
+    .sort();
+  for (const file of [...sources, resolve(room, '../package-lock.json')]) {
+    hash
+      .update(`${file.slice(room.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+/** The stamp of what lies in a folder; undefined where nothing was built there, or not to its end. */
+export function stampOf(dir) {
+  const file = join(dir, '.stamp');
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+/** Builds it into a folder, of which nothing else is left. Rejects with `ERR_MODULE_NOT_FOUND` where what building needs is not installed. */
+export async function buildConsole(dir) {
+  const stamp = stampOfSources();
+  const { build } = await import('vite');
+  await build({
+    configFile: join(room, 'vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: dir, emptyOutDir: true },
+  });
+  compress(dir);
+  writeFileSync(join(dir, '.stamp'), stamp);
+}
+
+/** Text shrinks; a picture has already. */
+function compress(dir) {
+  for (const name of readdirSync(dir, { recursive: true })) {
+    if (!/\.(js|css|svg)$/.test(name)) continue;
+    const bytes = readFileSync(join(dir, name));
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+    writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes, { params }));
+  }
+}

@@ -1,0 +1,311 @@
+/** What is spelled differently in another style, and so is neither found there nor lost. Each rule says why. */
+import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { ClientStyle } from './client.ts';
+import type { VendorStyle } from './folder.ts';
+import { isObject, listOf, objectOf, objectsOf, textOf } from './json.ts';
+import { type Leaf, memberOf } from './leaves.ts';
+
+/** A translated request: from whom, to whom, and what the vendor got. */
+export interface Crossing {
+  readonly client: ClientStyle;
+  readonly vendor: VendorStyle;
+  readonly asked: JsonObject;
+  readonly sent: JsonObject;
+  readonly losses: readonly string[];
+}
+
+interface Rule {
+  readonly why: string;
+  holds(leaf: Leaf, crossing: Crossing): boolean;
+}
+
+/** Types that have a counterpart in every style; any other is a word that has to arrive or to be named. */
+const TYPE_WORDS: ReadonlySet<string> = new Set([
+  ...['text', 'input_text', 'output_text', 'refusal', 'message'],
+  ...['image', 'image_url', 'input_image', 'input_audio', 'file', 'input_file', 'document', 'base64', 'url'],
+  ...['function', 'custom', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
+  ...['tool_use', 'tool_result', 'tool', 'allowed_tools'],
+  ...['thinking', 'redacted_thinking', 'reasoning', 'summary_text', 'reasoning_text', 'document_url', 'video_url'],
+  ...['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'additional_tools', 'namespace'],
+  ...['image_generation_call'],
+  ...['url_citation', 'web_search_result_location', 'search_result_location', 'char_location', 'page_location'],
+]);
+
+/** What a field says when it says nothing new. */
+const DEFAULTS: Readonly<Record<string, readonly Json[]>> = {
+  n: [1],
+  parallel_tool_calls: [true],
+  disable_parallel_tool_use: [false],
+  is_error: [false],
+  background: [false],
+  truncation: ['disabled'],
+  detail: ['auto'],
+  service_tier: ['auto', 'default', 'standard_only'],
+  prefix: [false],
+  store: [false],
+  external_web_access: [true],
+  exclude: [false],
+  // The vendor whose default is the other way round gets it said (below).
+  strict: [false],
+  ttl: ['5m'],
+};
+
+/** Members that say how much to think. */
+const AMOUNTS: ReadonlySet<string> = new Set([
+  ...[
+    'effort',
+    'reasoning_effort',
+    'budget_tokens',
+    'max_tokens',
+    'thinking_budget',
+    'enabled',
+    'enable_thinking',
+    'type',
+  ],
+]);
+/** Members by which a body asks for thoughts. */
+const THINKING: readonly string[] = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'output_config'];
+
+const RULES: readonly Rule[] = [
+  {
+    why: 'the model is called by its name there, and whether it streams is in the path of one vendor',
+    holds: ({ members: [top] }) => top === 'model' || top === 'stream' || top === 'stream_options',
+  },
+  {
+    why: 'every style has its own words for who speaks',
+    holds: (leaf) => memberOf(leaf) === 'role',
+  },
+  {
+    why: 'every style has its own words for the kinds of parts and tools',
+    holds: (leaf) => memberOf(leaf) === 'type' && !isInSchema(leaf) && TYPE_WORDS.has(String(leaf.value)),
+  },
+  {
+    why: 'searching the web is the one tool that several vendors run themselves, each under a name of its own',
+    holds: (leaf, { sent }) =>
+      leaf.members[0] === 'tools' &&
+      ['type', 'name'].includes(memberOf(leaf)) &&
+      String(leaf.value).includes('web_search') &&
+      (sent.web_search_options !== undefined || /web_search|googleSearch/.test(JSON.stringify(sent.tools ?? []))),
+  },
+  {
+    why: 'a default need not be said',
+    holds: (leaf, { vendor }) =>
+      !isInSchema(leaf) &&
+      !(vendor === 'responses' && memberOf(leaf) === 'strict') &&
+      (DEFAULTS[memberOf(leaf)]?.includes(leaf.value) ?? false),
+  },
+  {
+    why: 'one call at a time is part of the tool choice of messages, and nothing to say where there are no tools',
+    holds: ({ path, value }, { sent }) =>
+      path === 'parallel_tool_calls' &&
+      value === false &&
+      (objectOf(sent.tool_choice).disable_parallel_tool_use === true || sent.tools === undefined),
+  },
+  {
+    why: 'tools that the choice does not allow are left out where there is no such choice',
+    holds: (leaf, { asked }) => {
+      const allowed = objectOf(asked.tool_choice);
+      const names = objectsOf(allowed.tools ?? objectOf(allowed.allowed_tools).tools).map(nameOf);
+      const [, index] = /^tools\[(\d+)\]/.exec(leaf.path) ?? [];
+      return names.length > 0 && index !== undefined && !names.includes(nameOf(objectsOf(asked.tools)[Number(index)]));
+    },
+  },
+  {
+    why: 'how much to search is a number of searches there',
+    holds: (leaf, { sent }) =>
+      memberOf(leaf) === 'search_context_size' && objectsOf(sent.tools).some((tool) => tool.max_uses !== undefined),
+  },
+  {
+    why: 'a schema is always kept to there',
+    holds: ({ path, value }, { vendor }) =>
+      ['response_format.json_schema.strict', 'text.format.strict'].includes(path) &&
+      value === true &&
+      (vendor === 'messages' || vendor === 'gemini'),
+  },
+  {
+    why: 'what was said before is told in full to whoever did not hear it; what nobody remembers is refused',
+    holds: ({ path }) => path === 'previous_response_id',
+  },
+  {
+    why: 'log probabilities are asked for with a field of their own',
+    holds: ({ members: [top], value }, { sent, losses }) =>
+      top === 'include' &&
+      value === 'message.output_text.logprobs' &&
+      (sent.logprobs === true ||
+        objectOf(sent.generationConfig).responseLogprobs === true ||
+        losses.some((loss) => /logprobs/.test(loss))),
+  },
+  {
+    why: 'that they are wanted is said by what is to be included, or by another field',
+    holds: ({ path, value }, { sent }) =>
+      path === 'logprobs' &&
+      value === true &&
+      (listOf(sent.include).includes('message.output_text.logprobs') ||
+        objectOf(sent.generationConfig).responseLogprobs === true),
+  },
+  {
+    why: 'a result that is an error has another member there, or says so in words',
+    holds: (leaf, { sent, vendor }) =>
+      memberOf(leaf) === 'is_error' &&
+      vendor === 'gemini' &&
+      JSON.stringify(sent.contents).includes('"response":{"error":'),
+  },
+  {
+    why: 'a document of blocks is a text there; its blocks are looked for',
+    holds: (leaf) => memberOf(leaf) === 'type' && leaf.value === 'content' && leaf.types.includes('document'),
+  },
+  {
+    why: 'text is text; its kind is said where bytes are sent',
+    holds: (leaf) => memberOf(leaf) === 'media_type' && leaf.value === 'text/plain',
+  },
+  {
+    why: 'that the model decides how much it thinks is what happens where nothing is said',
+    holds: ({ path, value }) => path === 'thinking.type' && value === 'adaptive',
+  },
+  {
+    why: 'the words of the tool choice are compared by their meaning (shapes.ts); names of tools stand among the tools',
+    holds: ({ members: [top] }) => top === 'tool_choice',
+  },
+  {
+    why: 'how much to think is said in words, in tokens or in levels',
+    holds: (leaf, { sent }) =>
+      THINKING.includes(leaf.members[0] ?? '') &&
+      leaf.members[1] !== 'format' &&
+      AMOUNTS.has(memberOf(leaf)) &&
+      thinksIn(sent),
+  },
+  {
+    why: 'that thoughts are to be seen is what is done wherever there are any, or asked for with a flag',
+    holds: ({ path, value }) =>
+      ['reasoning.summary', 'reasoning.generate_summary'].includes(path)
+        ? value === 'auto'
+        : path === 'thinking.display' && value === 'summarized',
+  },
+  {
+    why: 'a conversation is cut by us where its vendor cannot; whether it arrives is seen by its turns',
+    holds: ({ path, value }, { vendor }) => path === 'truncation' && value === 'auto' && vendor !== 'chat',
+  },
+  {
+    why: 'the shape of the answer has another type in every style; its schema is looked for',
+    holds: (leaf, { sent }) =>
+      ['response_format', 'text', 'output_config'].includes(leaf.members[0] ?? '') &&
+      memberOf(leaf) === 'type' &&
+      !isInSchema(leaf) &&
+      (leaf.value === 'text' || formatsIn(sent)),
+  },
+  {
+    why: 'answers are kept by the gateway itself, or not, as its client says',
+    holds: ({ path }, { client }) => path === 'store' && client === 'responses',
+  },
+  {
+    why: 'calls and results are paired by name and order at a vendor without ids',
+    holds: (leaf, { vendor }) =>
+      vendor === 'gemini' && ['id', 'call_id', 'tool_call_id', 'tool_use_id'].includes(memberOf(leaf)),
+  },
+  {
+    why: 'an id with letters that are not legal there is replaced on both sides',
+    holds: (leaf) =>
+      ['id', 'call_id', 'tool_call_id', 'tool_use_id'].includes(memberOf(leaf)) &&
+      !/^[a-zA-Z0-9_-]{1,64}$/.test(String(leaf.value)),
+  },
+  {
+    why: 'sealed thoughts come back to whoever speaks another style without being asked for',
+    holds: ({ members: [top], value }) => top === 'include' && value === 'reasoning.encrypted_content',
+  },
+  {
+    why: 'who is behind the client is told as a digest where the name is too long',
+    holds: ({ path, value }, { sent }) =>
+      ['user', 'safety_identifier', 'metadata.user_id'].includes(path) &&
+      String(value).length > 64 &&
+      (sent.user !== undefined || sent.safety_identifier !== undefined || isObject(sent.metadata)),
+  },
+  {
+    why: 'a name of the format is needed in one style and unknown in others',
+    holds: ({ path }, { vendor }) =>
+      ['response_format.json_schema.name', 'text.format.name'].includes(path) &&
+      (vendor === 'messages' || vendor === 'gemini'),
+  },
+];
+
+/** What a tool is called, however deep the style has that. */
+function nameOf(tool: JsonObject | undefined): string {
+  return textOf(tool?.name ?? objectOf(tool?.function ?? tool?.custom).name);
+}
+
+/** True inside the schema of a tool or of the answer, where every word counts. */
+function isInSchema({ members }: Leaf): boolean {
+  return members.slice(0, -1).some((name) => ['parameters', 'input_schema', 'schema'].includes(name));
+}
+
+function thinksIn(sent: JsonObject): boolean {
+  const { thinkingConfig } = objectOf(sent.generationConfig);
+  return THINKING.some((name) => sent[name] !== undefined) || thinkingConfig !== undefined;
+}
+
+function formatsIn(sent: JsonObject): boolean {
+  return (
+    sent.response_format !== undefined ||
+    objectOf(sent.text).format !== undefined ||
+    objectOf(sent.output_config).format !== undefined ||
+    objectOf(sent.generationConfig).responseMimeType !== undefined
+  );
+}
+
+/** Whether a leaf of a request may be missing from what the vendor got. */
+export function excusedInRequest(crossing: Crossing): (leaf: Leaf) => boolean {
+  return (leaf) => RULES.some((rule) => rule.holds(leaf, crossing));
+}
+
+/** Members of a whole answer that are its envelope: whose it is, when, on which machine, what was asked. */
+const ENVELOPE: Readonly<Record<VendorStyle, ReadonlySet<string>>> = {
+  chat: new Set([
+    ...['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier', 'usage', 'request_id', 'obfuscation'],
+    ...['x_groq', 'finish_reason', 'native_finish_reason'],
+  ]),
+  // Most of it repeats the request.
+  responses: new Set([
+    ...['id', 'object', 'created_at', 'completed_at', 'model', 'status', 'usage', 'billing', 'background'],
+    ...['conversation', 'error', 'incomplete_details', 'instructions', 'max_output_tokens', 'max_tool_calls'],
+    ...['metadata', 'parallel_tool_calls', 'previous_response_id', 'prompt_cache_key', 'prompt_cache_retention'],
+    ...['prompt', 'reasoning', 'safety_identifier', 'service_tier', 'store', 'temperature', 'text', 'tool_choice'],
+    ...['tools', 'top_logprobs', 'top_p', 'truncation', 'user', 'frequency_penalty', 'presence_penalty'],
+    ...['prompt_cache_options', 'context_management'],
+  ]),
+  messages: new Set(['id', 'type', 'role', 'model', 'stop_reason', 'usage']),
+  // Its words about an end that is a plain one say no more than the end itself.
+  gemini: new Set(['modelVersion', 'responseId', 'createTime', 'usageMetadata', 'finishReason', 'finishMessage']),
+};
+
+/** Members of the blocks of an answer that are told in other words, or made anew. */
+const MADE_ANEW: ReadonlySet<string> = new Set(['id', 'call_id', 'status', 'role', 'object', 'index', 'format']);
+
+/** Places, which every style counts from somewhere else, and likelihoods, which lose digits on the way. */
+const COUNTED_ELSEWHERE: ReadonlySet<string> = new Set([
+  ...['index', 'start_index', 'end_index', 'startIndex', 'endIndex', 'groundingChunkIndices'],
+  ...['logprob', 'logProbability', 'bytes', 'tokenId'],
+]);
+
+/** Whether a leaf of an answer may be missing from what the client got. */
+export function excusedInAnswer(vendor: VendorStyle): (leaf: Leaf) => boolean {
+  return (leaf) => {
+    const { members, value } = leaf;
+    const [top = '', next = ''] = members;
+    if (ENVELOPE[vendor].has(top)) return true;
+    if ((top === 'choices' || top === 'candidates') && ENVELOPE[vendor].has(next)) return true;
+    const member = memberOf(leaf);
+    // What is not so, and nothing of something, is what nobody says.
+    if (value === false || value === 0 || COUNTED_ELSEWHERE.has(member)) return true;
+    // That a tool is called by the model itself is what every other style takes for granted.
+    if (member === 'type' && value === 'direct' && members.at(-2) === 'caller') return true;
+    if (member === 'type') return TYPE_WORDS.has(String(value));
+    // Why nothing was said is told by the word for it; which token ended it is a number that means nothing elsewhere.
+    if (member === 'blockReason' || (member === 'stop_reason' && typeof value === 'number')) return true;
+    // Sound has the format that was asked for.
+    if (member === 'mimeType' && String(value).startsWith('audio/')) return true;
+    // A thought is one by the block it stands in, and its end is where the next block begins.
+    if (vendor === 'chat' && member === 'closed') return true;
+    if (vendor === 'gemini' && member === 'thought') return true;
+    // What a tool of the vendor's did is looked for with all it says; only its ids are nobody's business.
+    return MADE_ANEW.has(member);
+  };
+}

@@ -1,0 +1,59 @@
+/** What the gateway wrote down for the answers it served: the recorded tokens, and the price of these tokens, whoever asked. */
+import type { Served } from './answer-checks.ts';
+import { numberOf } from './json.ts';
+import type { Verdict } from './verdicts.ts';
+import { PRICE, type UsageRecord, type World } from './world.ts';
+
+/** Checks the record of every answer that was served, and the ledger with the gateway's own command. */
+export async function checkBooks(world: World, served: readonly Served[]): Promise<readonly Verdict[]> {
+  const records = world.records();
+  const verdicts = served.flatMap((one): Verdict[] => {
+    const { recorded, client, id } = one;
+    const record = records.get(id);
+    const faults = record === undefined ? ['no usage record'] : recordFaults(one, record);
+    const common = { what: `${recorded.file}:${recorded.id}`, client, vendor: recorded.style, check: 'books' } as const;
+    if (faults.length === 0) return [{ ...common, result: 'ok', detail: '' }];
+    return faults.map((detail) => ({ ...common, result: 'failed', detail }));
+  });
+  const broken = await world.reconcile();
+  const [any] = served;
+  if (broken === undefined || any === undefined) return verdicts;
+  const { client, recorded } = any;
+  return [
+    ...verdicts,
+    { what: 'reconcile', client, vendor: recorded.style, check: 'books', result: 'failed', detail: broken },
+  ];
+}
+
+function recordFaults(served: Served, record: UsageRecord): string[] {
+  const { usage } = served;
+  if (usage === undefined) return record.estimated ? [] : ['nobody told the usage, and it is not called an estimate'];
+  if (record.estimated) return ['the usage is an estimate although the vendor told it'];
+  const faults = (['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const).flatMap((name) => {
+    const told = usage[name] ?? 0;
+    return told === record[name] ? [] : [`${name} tokens ${told} were written down as ${record[name]}`];
+  });
+  const price = priceOf(record);
+  const isCapped = record.charged < price && exceeds(served, record);
+  if (record.charged !== price && !isCapped) faults.push(`charged ${record.charged} for a price of ${price}`);
+  return faults;
+}
+
+/** Micro-quota per token at a price of one currency unit per million tokens. */
+const UNIT = 500_000;
+
+function priceOf({ input, cacheRead, cacheWrite, output, reasoning }: UsageRecord): number {
+  const units =
+    (input - cacheRead - cacheWrite) * PRICE.input +
+    cacheRead * PRICE.cacheRead +
+    cacheWrite * PRICE.cacheWrite +
+    (output - reasoning) * PRICE.output +
+    reasoning * PRICE.reasoning;
+  return Math.ceil(units * UNIT);
+}
+
+/** More than the request itself allowed: nobody pays for more than could be set aside for it. */
+function exceeds({ asked }: Served, { input, output }: UsageRecord): boolean {
+  const most = numberOf(asked.max_tokens ?? asked.max_completion_tokens ?? asked.max_output_tokens);
+  return input > JSON.stringify(asked).length || (most > 0 && output > most);
+}

@@ -1,0 +1,31 @@
+/** Reads an event stream that has come to its end. Written without a look at the gateway's own reader. */
+import type { Json } from '../../core/contracts/call.ts';
+import { parsed } from './json.ts';
+
+/** One event. */
+export interface StreamEvent {
+  /** Its `event` line. */
+  readonly name: string | undefined;
+  /** Its `data` lines, as they stand. */
+  readonly text: string;
+  /** What they say as JSON; undefined for `[DONE]`. */
+  readonly data: Json | undefined;
+}
+
+/** The events, in order; comments are left out. The last one counts even where its blank line is missing. */
+export function eventsIn(stream: string): readonly StreamEvent[] {
+  const events: StreamEvent[] = [];
+  for (const block of stream.replaceAll(/\r\n?/g, '\n').split('\n\n')) {
+    const data: string[] = [];
+    let name: string | undefined;
+    for (const line of block.split('\n')) {
+      const [, field, value = ''] = /^([a-z]+)(?:: ?(.*))?$/s.exec(line) ?? [];
+      if (field === 'data') data.push(value);
+      if (field === 'event') name = value;
+    }
+    if (data.length === 0) continue;
+    const text = data.join('\n');
+    events.push({ name, text, data: parsed(text) });
+  }
+  return events;
+}

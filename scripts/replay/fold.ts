@@ -1,0 +1,273 @@
+/**
+ * Folds a stream to the whole answer that the vendor would have given in its place. Works on the streams of vendors and on those
+ * that our clients get; shares nothing with the gateway's own readers, so that the two can be held against each other.
+ */
+import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { StreamEvent } from './event-stream.ts';
+import { foldGemini } from './fold-gemini.ts';
+import type { VendorStyle } from './folder.ts';
+import { isObject, listOf, numberOf, objectOf, objectsOf, parsed, textOf } from './json.ts';
+
+/** What a stream comes to. */
+export interface Folded {
+  /** The whole answer, as far as it came. */
+  readonly body: JsonObject;
+  /** What the stream says went wrong. */
+  readonly error: string | undefined;
+  /** True where the stream came to its proper end. */
+  readonly ended: boolean;
+  /** True where it contradicts itself: another answer begins before the first is over, or its pieces are not what it says in the end. */
+  readonly torn: boolean;
+}
+
+type Open = { [member: string]: Json };
+
+/** The whole answer. */
+export function fold(style: VendorStyle, events: readonly StreamEvent[]): Folded {
+  switch (style) {
+    case 'chat':
+      return foldChat(events);
+    case 'responses':
+      return foldResponses(events);
+    case 'messages':
+      return foldMessages(events);
+    case 'gemini':
+      return foldGemini(events);
+  }
+}
+
+/** What an error object, or an event around one, says. */
+export function errorIn(value: Json | undefined): string | undefined {
+  const error = objectOf(value).error;
+  if (typeof error === 'string') return error;
+  if (!isObject(error)) return undefined;
+  return textOf(error.message) || JSON.stringify(error);
+}
+
+function foldChat(events: readonly StreamEvent[]): Folded {
+  const body: Open = { object: 'chat.completion' };
+  const message: Open = { role: 'assistant', content: null };
+  const choice: Open = { index: 0, message, finish_reason: null };
+  const calls: Open[] = [];
+  const byIndex = new Map<number, Open>();
+  let error: string | undefined;
+  let done = false;
+  for (const { data, text } of events) {
+    if (text.trim() === '[DONE]') done = true;
+    if (!isObject(data)) continue;
+    error ??= errorIn(data);
+    const { choices, object: _, error: __, obfuscation: _____, usage, x_groq: extra, ...rest } = data;
+    keep(body, rest);
+    const told = [objectOf(extra).usage, usage].find((one) => isObject(one));
+    if (told !== undefined) body.usage = told;
+    const [first] = objectsOf(choices);
+    if (first === undefined || numberOf(first.index) !== 0) continue;
+    const { delta, finish_reason: reason, index: ___, logprobs, ...others } = first;
+    keep(choice, others);
+    if (typeof reason === 'string') choice.finish_reason = reason;
+    if (isObject(logprobs)) choice.logprobs = mergeLogprobs(choice.logprobs, logprobs);
+    const { role: ____, tool_calls: toolCalls, content, ...members } = objectOf(delta);
+    message.content = joined(message.content ?? null, content ?? null);
+    for (const [name, value] of Object.entries(members)) {
+      if (name === 'reasoning_details') message[name] = mergeDetails(message[name], value);
+      else if (name === 'audio') message[name] = mergeText(objectOf(message[name]), objectOf(value), AUDIO);
+      else if (name === 'function_call') message[name] = mergeText(objectOf(message[name]), objectOf(value), ARGUMENTS);
+      else message[name] = joined(message[name] ?? null, value);
+    }
+    for (const call of objectsOf(toolCalls)) {
+      const index = numberOf(call.index);
+      let open = byIndex.get(index);
+      // Some servers call every parallel call the first.
+      if (open === undefined || (typeof call.id === 'string' && call.id !== '' && textOf(open.id) !== call.id)) {
+        open = {};
+        byIndex.set(index, open);
+        calls.push(open);
+      }
+      mergeCall(open, call);
+    }
+  }
+  if (calls.length > 0) message.tool_calls = calls;
+  body.choices = [choice];
+  return { body, error, ended: done || choice.finish_reason !== null, torn: false };
+}
+
+const AUDIO: readonly string[] = ['data', 'transcript'];
+const ARGUMENTS: readonly string[] = ['arguments'];
+
+/** Takes over what is said, and leaves what is null. */
+function keep(into: Open, from: JsonObject): void {
+  for (const [name, value] of Object.entries(from)) {
+    const isEmpty = value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
+    if (!isEmpty || into[name] === undefined) into[name] = value;
+  }
+}
+
+/** Text after text, list after list; text and a list become a list. */
+function joined(before: Json, piece: Json): Json {
+  if (piece === null) return before;
+  if (typeof piece === 'string' && (before === null || typeof before === 'string')) return (before ?? '') + piece;
+  if (!Array.isArray(piece) && typeof piece !== 'string') return piece;
+  const asList = (value: Json): readonly Json[] =>
+    typeof value === 'string' ? (value === '' ? [] : [{ type: 'text', text: value }]) : listOf(value);
+  return mergedParts([...asList(before), ...asList(piece)]);
+}
+
+/** Parts of one type that follow each other, with nothing but text in them, are pieces of one part. */
+function mergedParts(parts: readonly Json[]): readonly Json[] {
+  const merged: Json[] = [];
+  for (const part of parts) {
+    const last = merged.at(-1);
+    const goesOn = isObject(last) && isObject(part) && typeof part.type === 'string' && last.type === part.type;
+    if (goesOn && typeof part.text === 'string')
+      merged[merged.length - 1] = { ...last, text: textOf(last.text) + part.text };
+    else if (goesOn && part.type === 'thinking') {
+      merged[merged.length - 1] = {
+        ...last,
+        thinking: mergedParts([...listOf(last.thinking), ...listOf(part.thinking)]),
+      };
+    } else merged.push(part);
+  }
+  return merged;
+}
+
+function mergeText(before: JsonObject, piece: JsonObject, appended: readonly string[]): JsonObject {
+  const all: Open = { ...before };
+  for (const [name, value] of Object.entries(piece)) {
+    if (value === null) continue;
+    all[name] = appended.includes(name) ? textOf(all[name]) + textOf(value) : value;
+  }
+  return all;
+}
+
+function mergeCall(open: Open, { index: _, function: called, custom, ...rest }: JsonObject): void {
+  for (const [name, value] of Object.entries(rest)) if (value !== null && value !== '') open[name] = value;
+  const merge = (kind: 'function' | 'custom', piece: Json | undefined, text: string): void => {
+    if (!isObject(piece)) return;
+    const { name, [text]: more, ...others } = piece;
+    const before = objectOf(open[kind]);
+    open[kind] = {
+      ...before,
+      ...others,
+      name: textOf(before.name) || textOf(name),
+      [text]: textOf(before[text]) + textOf(more),
+    };
+  };
+  merge('function', called, 'arguments');
+  merge('custom', custom, 'input');
+}
+
+/** Pieces of one thought share its index and its type. */
+function mergeDetails(before: Json | undefined, piece: Json): Json {
+  const all: Open[] = objectsOf(before).map((detail) => ({ ...detail }));
+  for (const detail of objectsOf(piece)) {
+    const open = all.find(({ type, index }) => type === detail.type && index === detail.index);
+    if (open === undefined) all.push({ ...detail });
+    else Object.assign(open, mergeText(open, detail, ['text', 'summary', 'data']));
+  }
+  return all;
+}
+
+function mergeLogprobs(before: Json | undefined, piece: JsonObject): Json {
+  const all: Open = { ...objectOf(before) };
+  for (const [name, value] of Object.entries(piece)) {
+    if (Array.isArray(value)) all[name] = [...listOf(all[name]), ...(value as readonly Json[])];
+  }
+  return all;
+}
+
+const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+function foldResponses(events: readonly StreamEvent[]): Folded {
+  const items = new Map<number, Json>();
+  const pieces = new Map<string, string>();
+  let last: JsonObject | undefined;
+  let body: JsonObject = {};
+  let error: string | undefined;
+  let begun = 0;
+  let torn = false;
+  for (const { data } of events) {
+    if (!isObject(data)) continue;
+    const type = textOf(data.type);
+    const place = `${numberOf(data.output_index)}/${numberOf(data.content_index)}`;
+    if (type === 'response.created') begun++;
+    if (isObject(data.response)) body = data.response;
+    if (type === 'response.output_text.delta') pieces.set(place, (pieces.get(place) ?? '') + textOf(data.delta));
+    if (type === 'response.output_text.done') torn ||= pieces.has(place) && pieces.get(place) !== data.text;
+    if (type === 'response.output_item.done') items.set(numberOf(data.output_index), data.item ?? null);
+    if (type === 'error') error ??= errorIn(data) ?? textOf(data.message);
+    if (TERMINAL.has(type)) last = objectOf(data.response);
+  }
+  if (last?.status === 'failed') error ??= textOf(objectOf(last.error).message) || 'failed';
+  const whole: Open = { ...(last ?? body) };
+  // Some servers leave the output out of their last event, and others seal their thoughts anew for it.
+  if (items.size >= listOf(whole.output).length) {
+    whole.output = [...items].sort(([one], [other]) => one - other).map(([, item]) => item);
+  }
+  return { body: whole, error, ended: last !== undefined, torn: torn || begun > 1 };
+}
+
+function foldMessages(events: readonly StreamEvent[]): Folded {
+  let body: Open = {};
+  const blocks: Open[] = [];
+  const pieces = new Map<Open, string>();
+  let error: string | undefined;
+  let ended = false;
+  let torn = false;
+  for (const { data } of events) {
+    if (!isObject(data)) continue;
+    const block = blocks[numberOf(data.index)];
+    switch (data.type) {
+      case 'message_start':
+        torn ||= blocks.length > 0;
+        body = { ...objectOf(data.message) };
+        break;
+      case 'content_block_start':
+        blocks[numberOf(data.index)] = { ...objectOf(data.content_block) };
+        break;
+      case 'content_block_delta':
+        if (block !== undefined) applyDelta(block, objectOf(data.delta), pieces);
+        break;
+      case 'message_delta': {
+        const { type: _, delta, usage, ...rest } = data;
+        Object.assign(body, objectOf(delta), rest);
+        const told = Object.entries(objectOf(usage)).filter(([, value]) => value !== null);
+        body.usage = { ...objectOf(body.usage), ...Object.fromEntries(told) };
+        break;
+      }
+      case 'message_stop':
+        ended = true;
+        break;
+      case 'error':
+        error ??= errorIn(data) ?? 'error';
+        break;
+    }
+  }
+  for (const [block, text] of pieces) if (text.trim() !== '') block.input = parsed(text) ?? text;
+  body.content = blocks.filter((block) => block !== undefined);
+  return { body, error, ended, torn };
+}
+
+function applyDelta(block: Open, delta: JsonObject, pieces: Map<Open, string>): void {
+  switch (delta.type) {
+    case 'text_delta':
+      block.text = textOf(block.text) + textOf(delta.text);
+      break;
+    case 'thinking_delta':
+      block.thinking = textOf(block.thinking) + textOf(delta.thinking);
+      break;
+    case 'signature_delta':
+      block.signature = textOf(block.signature) + textOf(delta.signature);
+      break;
+    case 'input_json_delta':
+      pieces.set(block, (pieces.get(block) ?? '') + textOf(delta.partial_json));
+      break;
+    case 'citations_delta':
+      block.citations = [...listOf(block.citations), delta.citation ?? null];
+      break;
+    default:
+      // What a later kind of block says is text that follows text.
+      for (const [name, value] of Object.entries(delta)) {
+        if (name !== 'type') block[name] = joined(block[name] ?? null, value);
+      }
+  }
+}

@@ -1,0 +1,132 @@
+/** The world of a replay: one real gateway, one vendor that says what it is told to, and a channel for every answer. */
+
+import { type Clock, systemClock } from '../../core/clock.ts';
+import type { JsonObject } from '../../core/contracts/call.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
+import { type FakeVendor, fakeVendor } from '../../test/kit/fake-vendor.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../../test/kit/gateway.ts';
+import { errorAnswer, type Script } from '../../test/kit/script.ts';
+import { type Client, createClient } from './client.ts';
+import type { VendorStyle } from './folder.ts';
+
+/** One upstream: a channel with a model of the same name. */
+export interface Upstream {
+  readonly name: string;
+  readonly style: VendorStyle;
+  /** The vendor's name for the model. */
+  readonly model: string;
+}
+
+export interface World {
+  readonly client: Client;
+  /** What the vendor behind this channel says from now on. */
+  answers(upstream: string, script: Script): void;
+  /** What was last asked of it. */
+  asked(upstream: string): { readonly path: string; readonly body: JsonObject } | undefined;
+  /** The tokens and the price of every exchange, by id. */
+  records(): ReadonlyMap<string, UsageRecord>;
+  /** What the gateway's own invariants say is wrong. */
+  reconcile(): Promise<string | undefined>;
+  /** Stops it all; fails where the books do not balance. */
+  stop(): Promise<void>;
+}
+
+/** What was written down for one exchange. */
+export interface UsageRecord {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly estimated: boolean;
+  /** Micro-quota. */
+  readonly charged: number;
+}
+
+/** Who speaks each style. */
+const VENDORS: Readonly<Record<VendorStyle, JsonObject>> = {
+  chat: { vendor: 'compatible', speaks: ['chat'] },
+  responses: { vendor: 'compatible', speaks: ['responses'] },
+  messages: { vendor: 'anthropic' },
+  gemini: { vendor: 'gemini' },
+};
+/** Of every model, in currency units per million tokens. */
+export const PRICE = { input: 1, output: 2, cacheRead: 0.25, cacheWrite: 1.5, reasoning: 3 };
+
+/**
+ * What is looked after now and then waits long: no recorded answer is cut off on a slow machine because it used more than the made-up
+ * request allowed, and kept on a fast one.
+ */
+const patientClock: Clock = { ...systemClock, every: (ms, run) => systemClock.every(60 * ms, run) };
+
+/** Opens it. */
+export async function openWorld(upstreams: readonly Upstream[]): Promise<World> {
+  const scripts = new Map<string, Script>();
+  const requests = new Map<string, { readonly path: string; readonly body: JsonObject }>();
+  const vendor: FakeVendor = await fakeVendor((request) => {
+    const [, name = '', ...path] = request.path.split('/');
+    requests.set(name, { path: `/${path.join('/')}`, body: request.json });
+    return scripts.get(name) ?? errorAnswer(404, `Nobody told ${name} what to say.`);
+  });
+  const gateway: TestGateway = await startGateway({
+    config: configFor(upstreams, `http://127.0.0.1:${vendor.port}`),
+    clock: patientClock,
+  });
+  const client = createClient(gateway.port, gateway.key);
+
+  return {
+    client,
+    answers: (upstream, script) => void scripts.set(upstream, script),
+    asked: (upstream) => requests.get(upstream),
+    records: () => readRecords(gateway.storeFile),
+    async reconcile() {
+      const { code, stdout, stderr } = await gateway.tryCommand('reconcile');
+      return code === 0 ? undefined : `${stdout}${stderr}`.trim();
+    },
+    async stop() {
+      client.close();
+      try {
+        await gateway.stop();
+      } finally {
+        await vendor.close();
+      }
+    },
+  };
+}
+
+function configFor(upstreams: readonly Upstream[], url: string): Readonly<Record<string, unknown>> {
+  const { pipeline } = defaultConfig([]) as { readonly pipeline: readonly string[] };
+  const plugins = upstreams.map(({ style }) => `vendors/${String(VENDORS[style].vendor)}`);
+  const config = {
+    pipeline: [...new Set([...pipeline, ...plugins])],
+    channels: upstreams.map(({ name, style }) => ({ name, key: VENDOR_KEY, url: `${url}/${name}`, ...VENDORS[style] })),
+    models: Object.fromEntries(upstreams.map(({ name, model }) => [name, { from: [{ [name]: model }], price: PRICE }])),
+  };
+  // YAML would write a value that is met twice as an alias, and a file of nothing but aliases is refused.
+  return JSON.parse(JSON.stringify(config)) as typeof config;
+}
+
+function readRecords(file: string): ReadonlyMap<string, UsageRecord> {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const rows = db
+      .prepare<[], { readonly [column: string]: string | number | null }>('SELECT * FROM usage_record')
+      .all();
+    return new Map(
+      rows.map((row) => [
+        String(row.id),
+        {
+          input: Number(row.input),
+          cacheRead: Number(row.cache_read),
+          cacheWrite: Number(row.cache_write) + Number(row.cache_write_long),
+          output: Number(row.output),
+          reasoning: Number(row.reasoning),
+          estimated: row.estimated === 1,
+          charged: Number(row.charged),
+        },
+      ]),
+    );
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,256 @@
+/** The pages about the machine, in a browser: vendors, prices, the configuration, and how the process does. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: gateway.yaml has them
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { parse, stringify } from 'yaml';
+import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor, verify } from '../kit/console.ts';
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { errorAnswer, hold, wholeAnswer } from '../kit/script.ts';
+
+let vendor: FakeVendor;
+let sick: FakeVendor;
+let gateway: TestGateway;
+let browser: Browser;
+let boss: Visitor;
+before(async () => {
+  const [port, env] = [await freePort(), await builtConsole()];
+  [vendor, sick] = await Promise.all([fakeVendor(), fakeVendor()]);
+  sick.always(errorAnswer(401));
+  const upstream = { vendor: 'compatible', key: VENDOR_KEY };
+  gateway = await startGateway({
+    config: {
+      listen: { host: '127.0.0.1', port },
+      pipeline: [...CONSOLE_PIPELINE],
+      console: { ...PATIENT, url: `http://localhost:${port}` },
+      channels: [
+        { ...upstream, name: 'well', url: vendor.url },
+        { ...upstream, name: 'ill', url: sick.url },
+        { ...upstream, name: 'silent', url: vendor.url, key: '${SILENT_KEY:-}' },
+      ],
+      models: {
+        talker: { from: ['well'], price: { input: 1, cacheRead: 0.125, output: 2.5 } },
+        patient: { from: ['ill'], fallback: ['talker'], price: [{ input: 1 }, { input: 2, from: '2099-01-01' }] },
+        unnamed: { from: ['well'] },
+        quick: { alias: 'talker' },
+      },
+    },
+    env: { ...ROOT_ENV, ...env },
+  });
+  boss = await verify(await signedIn(gateway, 'root'));
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await Promise.all([vendor?.close(), sick?.close()]);
+});
+
+let at: Onlooker;
+let page: Page;
+beforeEach(async () => {
+  at = await onlooker(browser, gateway, boss);
+  page = at.page;
+});
+afterEach(async () => {
+  assertClean('in the browser', at.problems);
+  await at.close();
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const row = (name: string): Locator =>
+  page.getByRole('row').filter({ has: page.getByRole('button', { name: new RegExp(`^${name}`) }) });
+const tab = (name: string) => page.getByRole('tab', { name, exact: true }).click();
+const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
+
+describe('vendors', () => {
+  it('are tested with a word, and say what is wrong and how to mend it', async () => {
+    await at.open('/vendors');
+    await button('Test well').click();
+    await row('well').getByText('Answers').waitFor();
+    await button('Test ill').click();
+    await row('ill').getByText('The vendor does not accept the key.').waitFor();
+    await row('silent').getByText('Off', { exact: true }).waitFor();
+
+    await button('silent compatible').click();
+    const drawer = page.getByRole('dialog', { name: 'silent' });
+    await drawer.getByText('SILENT_KEY').waitFor();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'hidden' });
+    assert.doesNotMatch(page.url(), /channel/);
+  });
+
+  it('that rest are seen in the routes, with what answers in their place', async () => {
+    assert.equal((await gateway.chat({ model: 'patient' })).status, 200);
+    await at.open('/vendors');
+    await row('ill').getByText('Resting').waitFor();
+    await tab('Routes');
+    const patient = page.getByRole('row', { name: /^patient/ });
+    await patient.getByText('On its fallback').waitFor();
+    assert.match(await patient.innerText(), /ill\s+Resting\s+then\s+fallback\s+talker/);
+    await page.getByRole('row', { name: /^quick another name of talker/ }).waitFor();
+    await page.getByText('Needs attention (2)').click();
+    await page.getByRole('row', { name: /^quick/ }).waitFor({ state: 'detached' });
+    await page.getByRole('searchbox').fill('unnamed');
+    await patient.waitFor({ state: 'detached' });
+    await page.waitForURL(/show=attention/);
+    await page.getByRole('link', { name: 'Price unnamed' }).click();
+    await page.getByRole('dialog', { name: 'unnamed' }).getByText('No price: unnamed.').waitFor();
+  });
+
+  it('are added with lines that the gateway takes', async () => {
+    await at.open('/vendors?add=1');
+    const drawer = page.getByRole('dialog', { name: 'Add a vendor' });
+    await drawer.getByText('Compatible', { exact: true }).click();
+    await drawer.getByLabel('Base URL').fill('example.com');
+    await see('An address such as');
+    await drawer.getByLabel('Base URL').fill('https://llm.example.com/v1');
+    await drawer.getByLabel('Name of the channel').fill('well');
+    await see('There is a channel of this name');
+    await drawer.getByLabel('Name of the channel').fill('far');
+    await drawer.getByLabel('Models').fill('deep-1, vendor/deep:2');
+    const lines = parse(await drawer.getByRole('region', { name: 'Lines for gateway.yaml' }).innerText());
+    assert.equal(lines.channels[0].key, '${FAR_API_KEY:-}');
+    await drawer.getByRole('region', { name: 'Command for the shell' }).getByText("export FAR_API_KEY='…'").waitFor();
+
+    const before = readFileSync(gateway.configFile, 'utf8');
+    const whole = parse(before);
+    writeFileSync(
+      gateway.configFile,
+      stringify({
+        ...whole,
+        channels: [...whole.channels, ...lines.channels],
+        models: { ...whole.models, ...lines.models },
+      }),
+    );
+    const { problems } = await boss.data('GET', '/api/config');
+    writeFileSync(gateway.configFile, before);
+    assert.deepEqual(problems, []);
+  });
+});
+
+describe('prices', () => {
+  it('say what is lost without one, and how to set it', async () => {
+    await at.open('/prices');
+    await see('Calls for one model are refused');
+    const names = await page.getByRole('row').allInnerTexts();
+    assert.match(names[1] ?? '', /^unnamed/);
+    assert.match(names.join('\n'), /talker\s+also quick\s+stands in for patient\s+\$1\.00\s+\$2\.50\s+\$0\.125/);
+    await page.getByText('Changes soon (1)').click();
+    await page.waitForURL(/show=upcoming/);
+    await button('patient').click();
+    const drawer = page.getByRole('dialog', { name: 'patient' });
+    await drawer.getByRole('region', { name: 'from Jan 1, 2099' }).getByText('$2.00').waitFor();
+    await drawer.getByText('Images', { exact: true }).click();
+    const lines = parse(await drawer.getByRole('region', { name: 'Lines for gateway.yaml' }).innerText());
+    assert.deepEqual(lines, { prices: { patient: { perImage: 0.04 } } });
+  });
+});
+
+describe('the configuration', () => {
+  const written = (): string => readFileSync(gateway.configFile, 'utf8');
+  const selected = () =>
+    page.evaluate<string>(
+      '(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)',
+    );
+
+  it('explains the key that one points at, with the keyboard and the pointer', async () => {
+    await at.open('/config');
+    const field = page.getByLabel('gateway.yaml as it lies on the disk, read only');
+    assert.doesNotMatch(await field.inputValue(), new RegExp(VENDOR_KEY));
+    await see(/secrets are masked/);
+    await field.focus();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('ArrowDown');
+    const panel = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What is this?' }) });
+    await panel.getByText('host', { exact: true }).waitFor();
+    await panel.getByText('127.0.0.1').waitFor();
+    const text = await field.inputValue();
+    for (const key of ['x', 'Enter', 'Backspace', 'Delete']) await page.keyboard.press(key);
+    assert.equal(await field.inputValue(), text, 'it can only be read');
+    const fallback = page.locator('.code-key', { hasText: 'fallback' }).first();
+    await fallback.scrollIntoViewIfNeeded();
+    const box = await fallback.boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 10, (box?.y ?? 0) + 8);
+    await panel.getByText('Models tried in turn when every channel has failed.').waitFor();
+  });
+
+  it('is taken over with a word, and mistakes are found in their lines', async () => {
+    await at.open('/config');
+    const reload = page.getByRole('button', { name: /^Reload/ });
+    assert.equal(await reload.getAttribute('aria-disabled'), 'true');
+    const before = written();
+    writeFileSync(gateway.configFile, before.replace('models:', 'modells:'));
+    await button('Read again').click();
+    await see('Has mistakes');
+    await button('Reload').click();
+    await see('It was not taken over');
+    const line = before.split('\n').indexOf('models:') + 1;
+    await button(`Line ${line}`).click();
+    assert.equal(await selected(), 'modells:');
+    await page.locator('.code-problem', { hasText: 'modells' }).waitFor();
+
+    writeFileSync(gateway.configFile, before.replace('quick:', 'swift:'));
+    await button('Read again').click();
+    await see('The file says something else than what runs');
+    await tab('Difference');
+    await page.getByRole('row', { name: /− quick:$/ }).waitFor();
+    await page.getByRole('row', { name: /\+ swift:$/ }).waitFor();
+    await button('Reload').click();
+    await see('Taken over: this configuration runs now.');
+    await see('No difference');
+    assert.equal((await gateway.chat({ model: 'swift' })).status, 200);
+    await tab('What it means');
+    await see(/3 models, 1 alias/);
+  });
+
+  it('is tried out in a draft that is written nowhere', async () => {
+    await at.open('/config?tab=draft');
+    const before = written();
+    const field = page.getByLabel('Draft of gateway.yaml');
+    const text = await field.inputValue();
+    await field.fill(text.replace('listen:', 'listen:\n  prot: 1'));
+    await button('Check').click();
+    await see('It would be refused.');
+    await page.getByRole('list', { name: 'Mistakes and warnings' }).getByText('listen.prot').waitFor();
+    await page.locator('.code-problem', { hasText: 'prot' }).waitFor();
+    await tab('Running');
+    await tab('Draft');
+    await page.getByText('Difference', { exact: true }).last().click();
+    await page.getByRole('row', { name: /\+ prot: 1$/ }).waitFor();
+    await page.getByText('Edit', { exact: true }).click();
+    await field.fill(text.replace('listen:', '# a comment\nlisten:'));
+    await button('Check').click();
+    await see('It would be taken over.');
+    await see('What the draft would mean');
+    await button('Start over').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    assert.equal(await field.inputValue(), text);
+    assert.equal(written(), before);
+  });
+});
+
+describe('the system', () => {
+  it('tells of calls that run, of backups, and of what is normal', async () => {
+    vendor.next([hold(), ...wholeAnswer()]);
+    const asked = gateway.chat({ model: 'talker' });
+    await vendor.waitFor(() => vendor.inFlight === 1);
+    await at.open('/system');
+    await page.getByRole('row', { name: /^talker.*waiting for the vendor/ }).waitFor();
+    await see('There was none yet');
+    await page.getByRole('switch', { name: 'Refresh by itself' }).uncheck();
+    vendor.release();
+    await asked;
+    await gateway.command(`backup ${join(gateway.dir, 'copy.db')}`);
+    await page.reload();
+    await at.settled();
+    await see('No call is running.');
+    await see(/copy\.db, .* made in/);
+    await page.getByRole('heading', { name: 'Disk', level: 3 }).waitFor();
+  });
+});

@@ -1,0 +1,185 @@
+/** Administration of people as an administrator does it: quota, freezing, sign-in, invitations, the end; and what the audit log tells of it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import {
+  CONSOLE_PIPELINE,
+  member,
+  PASSWORD,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  said,
+  type Visitor,
+  verify,
+  visitor,
+} from '../kit/console.ts';
+import { startGateway, type TestGateway } from '../kit/gateway.ts';
+
+describe('people in a browser', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let boss: Visitor;
+  let mia: Visitor;
+  let at: Onlooker;
+  let page: Page;
+  before(async () => {
+    const port = await freePort();
+    gateway = await startGateway({
+      config: {
+        listen: { host: '127.0.0.1', port },
+        pipeline: [...CONSOLE_PIPELINE],
+        console: { ...PATIENT, url: `http://localhost:${port}`, registration: 'invite' },
+      },
+      env: { ...ROOT_ENV, ...(await builtConsole()) },
+    });
+    boss = await root(gateway);
+    mia = await member(gateway, 'mia');
+    await member(gateway, 'eve', { role: 'admin' });
+    // Five minutes of verified operations: that the check is asked for is told in the test of departments.
+    const adam = await verify(await member(gateway, 'adam', { role: 'admin' }));
+    browser = await startBrowser();
+    at = await onlooker(browser, gateway, adam);
+    page = at.page;
+  });
+  after(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  const drawerOf = (name: string) => page.getByRole('dialog', { name, exact: true });
+  const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}\\b`) });
+
+  it('are found by filters that stand in the address, and given quota that is told before', async () => {
+    await at.open('/users');
+    await page.getByRole('combobox', { name: 'Role' }).click();
+    await page.getByRole('option', { name: 'administrator' }).click();
+    await row('mia').waitFor({ state: 'detached' });
+    assert.match(page.url(), /role=10/);
+    await at.open('/users?q=mi');
+    await row('mia').getByRole('button', { name: 'mia' }).click();
+    const drawer = drawerOf('mia');
+    await drawer.getByRole('button', { name: 'Change quota' }).click();
+    const form = page.getByRole('dialog', { name: 'Quota of mia' });
+    await form.getByRole('textbox', { name: 'Amount' }).fill('5');
+    await form.getByText('Now $0.00, then $5.00.').waitFor();
+    await form.getByText('Take', { exact: true }).click();
+    await form.getByText('Now $0.00, then $0.00.').waitFor();
+    await form.getByText('Give', { exact: true }).click();
+    await form.getByRole('textbox', { name: 'Reason' }).fill('a prize');
+    assertClean('the dialog', await at.violations());
+    await form.getByRole('button', { name: 'Give' }).click();
+    await page.getByText('$5.00 is left now.').waitFor();
+    await drawer.locator('.figure').filter({ hasText: 'Balance' }).getByText('$5.00').waitFor();
+    const { items } = await boss.data('GET', '/api/audit?action=user.quota&page_size=1');
+    assert.deepEqual(items[0].facts, { mode: 'add', value: 2_500_000, reason: 'a prize' });
+    await page.reload();
+    await drawer.getByText('mia', { exact: true }).first().waitFor();
+  });
+
+  it('are frozen and unfrozen, with a reason for the audit log', async () => {
+    await at.open('/users?q=mia');
+    await row('mia').getByRole('button', { name: 'mia' }).click();
+    const drawer = drawerOf('mia');
+    await drawer.getByRole('button', { name: 'Freeze', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Freeze mia' });
+    await form.getByRole('textbox', { name: 'Reason' }).fill('on leave');
+    await form.getByRole('button', { name: 'Freeze' }).click();
+    await drawer.getByText('frozen').waitFor();
+    assert.equal(said(await mia.get('/api/user/self')), '401 not_signed_in');
+    await drawer.getByRole('button', { name: 'Unfreeze' }).click();
+    await page.getByRole('dialog', { name: 'Unfreeze mia' }).getByRole('button', { name: 'Unfreeze' }).click();
+    await drawer.getByText('active').waitFor();
+    await at.open('/audit?action=user.disable');
+    await page.getByRole('button', { name: 'adam froze mia: on leave' }).click();
+    const entry = page.getByRole('dialog', { name: /^Entry/ });
+    await entry.getByRole('row', { name: 'reason on leave' }).waitFor();
+    assertClean('the entry', [...(await at.violations()), ...(await at.overflow())]);
+    await entry.getByRole('button', { name: 'Only what they did' }).click();
+    await page.getByRole('button', { name: 'adam gave mia $5.00: a prize' }).waitFor({ state: 'detached' });
+    assert.match(page.url(), /action=user\.disable.*actor=adam/);
+  });
+
+  it('who are administrators are changed by root alone: others see why', async () => {
+    await at.open('/users?role=10&q=eve');
+    await row('eve').getByRole('button', { name: 'eve' }).click();
+    const drawer = drawerOf('eve');
+    const freeze = drawer.getByRole('button', { name: 'Freeze (Only root may change administrators.)' });
+    assert.equal(await freeze.getAttribute('aria-disabled'), 'true');
+    await freeze.hover();
+    await page.getByRole('tooltip').getByText('Only root may change administrators.').waitFor();
+    await freeze.click({ force: true });
+    assert.equal(await page.getByRole('dialog', { name: 'Freeze eve' }).count(), 0);
+  });
+
+  it('are invited by a link that is shown once, listed, and taken back', async () => {
+    await at.open('/users?tab=invitations');
+    const link = async (): Promise<URL> => {
+      await page.getByRole('button', { name: 'New invitation' }).first().click();
+      const form = page.getByRole('dialog', { name: 'New invitation' });
+      await form.getByRole('button', { name: 'Make the link' }).click();
+      const text = await form.locator('code').innerText();
+      await form.getByRole('button', { name: 'Close' }).last().click();
+      await form.waitFor({ state: 'hidden' });
+      return new URL(text);
+    };
+    const first = await link();
+    assert.equal(first.pathname, '/console/register');
+    const code = first.searchParams.get('invite');
+    const answer = await visitor(gateway).post('/api/user/register', {
+      username: 'noor',
+      password: PASSWORD,
+      invite_code: code,
+    });
+    assert.equal(said(answer), '200 ok');
+    await link();
+    await page.getByRole('row', { name: /^used adam .* noor/ }).waitFor();
+    await page.getByRole('button', { name: /^Revoke/ }).click();
+    await page.getByRole('dialog', { name: 'Revoke the invitation' }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('row', { name: /^revoked adam/ }).waitFor();
+    assert.ok(!(await page.content()).includes(code ?? '?'), 'the code can be seen still');
+  });
+
+  it('are made, and ended once their name was typed', async () => {
+    await at.open('/users');
+    await page.getByRole('button', { name: 'New account' }).click();
+    const form = page.getByRole('dialog', { name: 'New account' });
+    await form.getByRole('textbox', { name: 'Name to sign in with' }).fill('brief');
+    await form.getByRole('button', { name: 'Make one up' }).click();
+    await form.getByRole('button', { name: 'Make the account' }).click();
+    const made = page.getByRole('dialog', { name: 'The account brief is there' });
+    const password = await made.locator('code').last().innerText();
+    await visitor(gateway).signIn('brief', password);
+    await made.getByRole('button', { name: 'Open the account' }).click();
+    const drawer = drawerOf('brief');
+    await drawer.getByRole('heading', { name: 'Where they are signed in' }).waitFor();
+    await drawer.getByRole('button', { name: 'Sign out everywhere' }).click();
+    const everywhere = page.getByRole('dialog', { name: 'Sign brief out everywhere' });
+    await everywhere.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await drawer.getByText('Signed in nowhere.').waitFor();
+    await drawer.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete the account' }).click();
+    const end = page.getByRole('dialog', { name: 'Delete brief' });
+    const button = end.getByRole('button', { name: 'Delete the account' });
+    assert.equal(await button.isDisabled(), true);
+    await end.getByRole('textbox', { name: 'Type brief to confirm' }).fill('brief');
+    await button.click();
+    await page.getByText('The account brief was deleted.').waitFor();
+    await row('brief').waitFor({ state: 'detached' });
+  });
+
+  it('have an audit log that tells of what is new, can be saved, and whose chain can be checked', async () => {
+    await at.open('/audit');
+    await page.getByRole('button', { name: 'adam deleted the account brief' }).waitFor();
+    await page.getByRole('button', { name: 'Check the chain' }).click();
+    await page.getByText(/^All \d+ entries fit together\.$/).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save these entries as CSV' }).click();
+    const lines = readFileSync(await (await saved).path(), 'utf8').split('\r\n');
+    assert.match(lines[0] ?? '', /^seq,time,/);
+    assert.ok(lines.some((line) => line.includes('user.delete')));
+    assertClean('all of it', at.problems);
+  });
+});

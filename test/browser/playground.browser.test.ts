@@ -1,0 +1,270 @@
+/** The playground and the models, in a browser: one prompt in three styles, tools, pictures, stopping, and what it costs. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { chatEvents } from '../kit/fixtures.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { errorAnswer, eventStream, hold, streamAnswer } from '../kit/script.ts';
+
+/** What must stand there as text. */
+const MARKUP = '<img src=x onerror="document.title=\'owned\'"><b>bold</b>';
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** A second of it, as a WAV of 8,000 samples. */
+const SILENCE = Buffer.concat([
+  Buffer.from(
+    'RIFF\xa4\x3e\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x80\x3e\0\0',
+    'latin1',
+  ),
+  Buffer.alloc(16_000),
+]);
+
+let vendor: FakeVendor;
+let gateway: TestGateway;
+let browser: Browser;
+let ann: Visitor;
+let root: Visitor;
+before(async () => {
+  const [port, env] = [await freePort(), await builtConsole()];
+  vendor = await fakeVendor();
+  gateway = await startGateway({
+    config: {
+      listen: { host: '127.0.0.1', port },
+      pipeline: CONSOLE_PIPELINE,
+      console: { ...PATIENT, url: `http://localhost:${port}` },
+      channels: [
+        { name: 'main', vendor: 'compatible', url: vendor.url, key: VENDOR_KEY },
+        { name: 'show', vendor: 'demo' },
+      ],
+      models: {
+        talker: { from: ['main'], only: ['chat', 'responses', 'messages'], price: { input: 1, output: 2 } },
+        unpriced: { from: ['main'], only: ['chat'] },
+        demo: { from: ['show'], free: true },
+        twin: { alias: 'demo' },
+      },
+    },
+    env: { ...ROOT_ENV, ...env },
+  });
+  ann = await member(gateway, 'ann', { units: 1_000_000 });
+  await ann.data('POST', '/api/token/', { name: 'laptop', unlimited_quota: true });
+  root = await signedIn(gateway, 'root');
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.stop();
+  await vendor?.close();
+});
+
+let at: Onlooker;
+let page: Page;
+beforeEach(async () => {
+  vendor.forget();
+  at = await onlooker(browser, gateway, ann);
+  page = at.page;
+});
+afterEach(async () => {
+  assertClean('in the browser', at.problems);
+  assert.notEqual(await page.title(), 'owned', 'markup ran as a script');
+  await at.close();
+});
+
+const button = (name: string | RegExp) => page.getByRole('button', { name });
+const column = (name: string) =>
+  page.locator('section.section').filter({ has: page.getByRole('heading', { level: 2, name, exact: true }) });
+const said = (name: string, words: string) => column(name).locator('.pg-text', { hasText: words });
+const ask = (words: string) => page.getByLabel('Turn 1, You').fill(words);
+const send = () => button('Send').click();
+
+describe('the playground', () => {
+  it('sends one prompt in three styles at once, and tells what came and what it cost', async () => {
+    const answer = { deltas: ['The bridge ', 'opens at six. ', MARKUP], usage: { prompt: 20, completion: 6 } };
+    vendor.next(...[1, 2, 3].map(() => streamAnswer(answer)));
+    await at.open('/playground?model=talker');
+    await page.getByLabel('Max tokens').fill('100');
+    await ask('When does the bridge open?');
+    await page.getByText('At most, for 3 calls').waitFor();
+    await send();
+    for (const name of ['Chat completions', 'Responses', 'Messages']) {
+      await column(name).getByText('Done', { exact: true }).waitFor();
+      assert.equal(await column(name).locator('.pg-text').textContent(), `The bridge opens at six. ${MARKUP}`);
+      await column(name).getByText('20 in, 6 out').waitFor();
+      // 20 at 1 and 6 at 2 currency units per million.
+      await column(name).locator('[data-quota="16"]').waitFor();
+      await column(name).getByText('main', { exact: true }).waitFor();
+      const request = column(name).locator('a[href*="/logs?open="]');
+      assert.match((await request.getAttribute('href')) ?? '', /open=\w{20,}/);
+    }
+    assertClean('axe', [...(await at.violations()), ...(await at.overflow())]);
+    await column('Messages').getByRole('tab', { name: 'Raw answer' }).click();
+    assert.match((await column('Messages').locator('.pg-raw').textContent()) ?? '', /event: message_start\n/);
+    assert.match((await column('Chat completions').locator('.pg-raw').textContent()) ?? '', /data: \[DONE\]/);
+    await column('Responses').getByRole('tab', { name: 'Request' }).click();
+    assert.match(
+      (await column('Responses').locator('.pg-raw').first().textContent()) ?? '',
+      /"max_output_tokens": 100/,
+    );
+    assert.match((await column('Messages').locator('.pg-raw').last().textContent()) ?? '', /^curl '.*Bearer sk-…/s);
+    assertClean('axe', await at.violations());
+    // Where there is no room they stand behind each other.
+    await at.look({ width: 360, height: 740, scheme: 'dark' });
+    await page.getByRole('radiogroup', { name: 'Which style to see' }).getByText('Messages').click();
+    await column('Messages').waitFor();
+    assert.equal(await column('Responses').count(), 0);
+    assertClean('narrow', [...(await at.violations()), ...(await at.overflow())]);
+  });
+
+  it('shows an answer as it comes, and stops one without the others', async () => {
+    const events = chatEvents({ deltas: ['One ', 'two'] });
+    vendor.next(...[1, 2].map(() => eventStream([...events.slice(0, 2), hold('rest'), ...events.slice(2)])));
+    await at.open('/playground?model=talker&styles=chat,messages');
+    await ask('Count');
+    await page.keyboard.press('Control+Enter');
+    for (const name of ['Chat completions', 'Messages']) await column(name).getByText('One').waitFor();
+    await button('Stop Messages').click();
+    await column('Messages').getByText('Stopped', { exact: true }).waitFor();
+    await column('Chat completions').getByText('Answering').waitFor();
+    vendor.release('rest');
+    await said('Chat completions', 'One two').waitFor();
+    await column('Chat completions').getByText('Done', { exact: true }).waitFor();
+    await column('Messages')
+      .getByText(/You stopped it/)
+      .waitFor();
+  });
+
+  it('gives back what a tool found, and goes on with the conversation', async () => {
+    await at.open('/playground?model=demo');
+    await button('Tools: Insert an example').click();
+    await ask('Please get weather in Oslo');
+    await send();
+    for (const name of ['Chat completions', 'Responses', 'Messages']) {
+      await column(name).getByLabel('What get_weather gives').fill('{"degrees": 4}');
+      await column(name).getByRole('button', { name: 'Send the results' }).click();
+      await said(name, 'The tool answered "{"degrees": 4}".').waitFor();
+      await column(name).getByText('get_weather was called').waitFor();
+    }
+    await column('Messages').getByRole('button', { name: 'Go on from here' }).click();
+    assert.match(await page.getByLabel('Turn 2, Model').inputValue(), /The tool answered/);
+    await page.getByLabel('Turn 3, You').fill('And tomorrow?');
+    await page.getByRole('textbox', { name: 'Tools' }).fill('{');
+    await page.getByText(/This is no JSON/).waitFor();
+    assert.equal(await button(/^Send/).getAttribute('aria-disabled'), 'true');
+  });
+
+  it('takes pictures along, and keeps what was typed but for them', async () => {
+    await at.open('/playground?model=demo&styles=chat');
+    await ask('What is this?');
+    const chooser = page.waitForEvent('filechooser');
+    await button('Add pictures to turn 1').click();
+    await (await chooser).setFiles([
+      { name: 'dot.png', mimeType: 'image/png', buffer: DOT },
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('a') },
+    ]);
+    await page.getByText(/notes.txt is no picture/).waitFor();
+    await page.getByRole('img', { name: 'dot.png' }).waitFor();
+    await send();
+    await said('Chat completions', 'I received 1 image').waitFor();
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    await page.goBack();
+    assert.equal(await page.getByLabel('Turn 1, You').inputValue(), 'What is this?');
+    assert.equal(await page.getByRole('img', { name: 'dot.png' }).count(), 0);
+    await button('Clear').click();
+    assert.equal(await page.getByLabel('Turn 1, You').inputValue(), '');
+    await button('Undo clearing').click();
+    assert.equal(await page.getByLabel('Turn 1, You').inputValue(), 'What is this?');
+  });
+
+  it('says why a call would be refused, and why one was', async () => {
+    await at.open('/playground?model=unpriced');
+    await ask('Hello');
+    await column('Chat completions').getByText('This would be refused').waitFor();
+    await column('Chat completions').getByText('The model has no price yet, so it cannot be called.').waitFor();
+    assert.equal(await column('Messages').count(), 0);
+    vendor.next(errorAnswer(400, `Not like this. ${MARKUP}`));
+    await at.open('/playground?model=talker&styles=chat');
+    await send();
+    await column('Chat completions').getByText('It failed').waitFor();
+    await column('Chat completions')
+      .getByText(/The vendor behind main says: Not like this. <img/)
+      .waitFor();
+    assertClean('axe', await at.violations());
+  });
+
+  it('draws, speaks, listens and makes vectors', async () => {
+    await at.open('/playground?model=demo&kind=embeddings');
+    await page.getByLabel('Text', { exact: true }).fill('a gate\na gate\na toll');
+    await send();
+    await column('Embeddings').getByText('3 of 256 numbers').waitFor();
+    await column('Embeddings')
+      .getByRole('row', { name: /Line 1 1\.00 1\.00/ })
+      .waitFor();
+    await page.getByText('Pictures', { exact: true }).first().click();
+    await page.getByLabel('What is to be drawn').fill('a bridge');
+    await send();
+    await page.getByRole('img', { name: 'Picture 1 of the answer' }).waitFor();
+    await page.getByText('Speech', { exact: true }).first().click();
+    await page.getByRole('combobox', { name: 'Format' }).click();
+    await page.getByRole('option', { name: 'wav' }).click();
+    await send();
+    await page.locator('audio[aria-label="The answer, spoken"]').waitFor();
+    assertClean('axe', await at.violations());
+    await page.waitForFunction('document.querySelector("audio").duration > 0');
+    await page.getByText('Transcription', { exact: true }).first().click();
+    const chooser = page.waitForEvent('filechooser');
+    await button('Choose a file').click();
+    await (await chooser).setFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: SILENCE });
+    await send();
+    await column('Transcription').getByText('Done', { exact: true }).waitFor();
+    assert.notEqual(await column('Transcription').locator('.pg-text').textContent(), '');
+  });
+
+  it('makes a key for whoever has none', async () => {
+    const bob = await member(gateway, 'bob');
+    const his = await onlooker(browser, gateway, bob);
+    await his.open('/playground?model=demo&styles=responses');
+    await his.page.getByRole('button', { name: 'Make a key called “playground”' }).click();
+    await his.page.getByLabel('Turn 1, You').fill('Hello');
+    await his.page.getByText('Free', { exact: true }).waitFor();
+    await his.page.getByRole('button', { name: 'Send', exact: true }).click();
+    await his.page.locator('.pg-text', { hasText: 'You said: "Hello"' }).waitFor();
+    assertClean('in his browser', his.problems);
+    await his.close();
+  });
+});
+
+describe('the models', () => {
+  it('are found, looked at, and tried', async () => {
+    await at.open('/models');
+    await page.getByRole('searchbox', { name: 'Search by name' }).fill('t');
+    await page.getByLabel('Only free ones').check();
+    await page.getByRole('button', { name: /^twin/ }).waitFor();
+    await page.getByRole('heading', { name: '1 of 4 models' }).waitFor();
+    assert.match(page.url(), /q=t/);
+    assert.match(page.url(), /free=yes/);
+    await page.getByRole('button', { name: /^twin/ }).click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('another name of demo').waitFor();
+    await drawer.getByText('/v1/chat/completions').waitFor();
+    assert.equal(await drawer.getByText('show', { exact: true }).count(), 0, 'members see no channels');
+    assertClean('axe', await at.violations());
+    await drawer.getByRole('link', { name: 'Try it' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
+    assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'twin');
+  });
+
+  it('name their channels to administrators, and are cards where there is no room', async () => {
+    const hers = await onlooker(browser, gateway, root, { width: 360, height: 740 });
+    await hers.open('/models');
+    await hers.page.getByRole('list', { name: 'Models' }).getByRole('button', { name: 'talker', exact: true }).click();
+    await hers.page.getByRole('dialog').getByText('main', { exact: true }).waitFor();
+    assertClean('narrow', [...(await hers.violations()), ...(await hers.overflow()), ...hers.problems]);
+    await hers.close();
+  });
+});

@@ -1,0 +1,193 @@
+/** Usage and Team in a browser: what is shown is what `/api` says, everything leads on, and charts speak to the keyboard. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { startWorld, type World } from '../kit/world.ts';
+
+describe('usage and team', { timeout: 60_000 }, () => {
+  let world: World;
+  let browser: Browser;
+  before(async () => {
+    const env = await builtConsole();
+    [world, browser] = await Promise.all([startWorld('normal', { port: await freePort(), env }), startBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await world?.stop();
+  });
+
+  async function as(
+    name: 'root' | 'ann',
+    path: string,
+    look: (page: Page, at: Onlooker) => Promise<void>,
+  ): Promise<void> {
+    const at = await onlooker(browser, world.gateway, world.people[name]);
+    try {
+      await at.open(path);
+      await look(at.page, at);
+      assertClean(`${name} at ${path}`, at.problems);
+    } finally {
+      await at.close();
+    }
+  }
+  const addressOf = (page: Page): URLSearchParams => new URL(page.url()).searchParams;
+  /** The cells of the row of that name. */
+  const rowOf = async (page: Page, table: string, name: string): Promise<readonly string[]> =>
+    page
+      .getByRole('region', { name: table, exact: true })
+      .getByRole('row')
+      .filter({ hasText: name })
+      .getByRole('cell')
+      .allInnerTexts();
+  const dollars = (units: number): string => `$${(units / 500_000).toFixed(2)}`;
+
+  it('shows what one calls came to, by model', async () => {
+    const { start_timestamp, total, items } = await world.people.ann.data(
+      'GET',
+      `/api/usage/self/sums?group_by=model&start_timestamp=${daysAgo(29)}`,
+    );
+    assert.ok(start_timestamp > 0 && items.length > 2);
+    await as('ann', '/usage?range=30d', async (page) => {
+      await page.getByText(dollars(total.quota), { exact: true }).first().waitFor();
+      for (const { name, requests, errors } of items.filter(({ name }: { name: string }) => name !== '')) {
+        const cells = await rowOf(page, 'Models', name);
+        assert.ok(cells.includes(`${requests + errors}`), `${name}: ${cells.join(' | ')}`);
+      }
+      // Whose channels or people they are is nothing a member tells apart.
+      assert.deepEqual(await page.getByRole('combobox', { name: 'By' }).locator('option').allInnerTexts(), [
+        'Model',
+        'Key',
+      ]);
+      assert.equal(await page.getByText('Everybody').count(), 0);
+    });
+  });
+
+  it('is read along by the keyboard, and as a table', async () => {
+    const { items } = await world.people.ann.data(
+      'GET',
+      `/api/usage/self/trend?group_by=none&granularity=day&start_timestamp=${daysAgo(29)}`,
+    );
+    await as('ann', '/usage?range=30d', async (page) => {
+      const reader = page.getByRole('slider', { name: /^Cost by day and model/ });
+      await reader.focus();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Home');
+      assert.equal(await reader.getAttribute('aria-valuenow'), '0');
+      await page.keyboard.press('ArrowRight');
+      const said = await reader.getAttribute('aria-valuetext');
+      assert.match(said ?? '', /^\w+, \w+ \d+, /);
+      assert.match(await page.locator('.chart-tip').innerText(), /^\w+, \w+ \d+\n/);
+      await page.getByText('As a table').click();
+      const table = page.getByRole('region', { name: 'Cost by day and model' }).getByRole('row');
+      assert.equal(await table.count(), 31, 'a head and 30 days');
+      const last = items.at(-1);
+      const day = new Date(last.timestamp * 1_000).toLocaleDateString('en-US', {
+        timeZone: 'UTC',
+        month: 'short',
+        day: 'numeric',
+      });
+      assert.ok((await table.filter({ hasText: `${day}` }).count()) > 0, `no row of ${day}`);
+    });
+  });
+
+  it('leads from a model to its keys, to the log, to a day, and back', async () => {
+    await as('ann', '/usage?range=30d', async (page, at) => {
+      await page.getByRole('button', { name: 'gpt-5', exact: true }).click();
+      await page.getByRole('heading', { name: 'Cost by day and key' }).waitFor();
+      assert.deepEqual([addressOf(page).get('model'), addressOf(page).get('group')], ['gpt-5', 'key']);
+      const logs = new URL(
+        (await page.getByRole('link', { name: 'Logs of laptop' }).getAttribute('href')) ?? '',
+        page.url(),
+      );
+      assert.match(logs.pathname, /\/logs$/);
+      assert.equal(logs.searchParams.get('model'), 'gpt-5');
+      assert.ok(Number(logs.searchParams.get('token_id')) > 0 && Number(logs.searchParams.get('start')) > 0);
+
+      await page.getByRole('slider', { name: /^Cost by day and key/ }).focus();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Cost by hour and key' }).waitFor();
+      await at.settled();
+      assert.equal(addressOf(page).get('start'), addressOf(page).get('end'));
+      assert.equal(await page.getByLabel('First day').inputValue(), addressOf(page).get('start'));
+
+      await page.getByRole('button', { name: 'Remove the filter Model: gpt-5' }).click();
+      await page.getByRole('heading', { name: 'Cost by hour and model' }).waitFor();
+      assert.equal(addressOf(page).get('model'), null);
+    });
+  });
+
+  it('finds nothing under filters that nothing matches, and says what to do', async () => {
+    await as('ann', '/usage?range=30d&model=nobody-has-it', async (page) => {
+      await page.getByText('No calls under these filters').waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await page.getByRole('button', { name: 'gpt-5', exact: true }).waitFor();
+    });
+  });
+
+  it('shows administrators everybody, by person, and as a file', async () => {
+    await as('root', '/usage?range=30d', async (page) => {
+      await page.getByText('Everybody', { exact: true }).click();
+      await page.getByRole('combobox', { name: 'By' }).selectOption('account');
+      await page.getByRole('button', { name: 'fatma' }).waitFor();
+      await page.getByRole('button', { name: 'Download CSV' }).click();
+      const saving = page.waitForEvent('download');
+      await page.getByRole('menuitem', { name: 'Table: by person' }).click();
+      const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
+      assert.match(lines[0] ?? '', /^group,name,requests,errors,quota/);
+      assert.equal(lines.length, 1 + (await page.getByRole('region', { name: 'People' }).getByRole('row').count()) - 1);
+
+      // Of one channel alone.
+      await page.getByRole('combobox', { name: 'By' }).selectOption('channel');
+      await page.getByRole('button', { name: 'openai-us' }).click();
+      await page.getByRole('button', { name: 'Remove the filter Channel: openai-us' }).waitFor();
+      const total = await world.people.root.data(
+        'GET',
+        `/api/usage/sums?group_by=none&channel=openai-us&start_timestamp=${daysAgo(29)}`,
+      );
+      await page.getByText(dollars(total.total.quota), { exact: true }).first().waitFor();
+    });
+  });
+
+  it('says how long budgets last, and shows one going down', async () => {
+    const { departments } = await world.people.root.data('GET', '/api/team/forecast');
+    await as('root', '/team?tab=forecast', async (page) => {
+      const cells = await rowOf(page, 'This month, department by department', 'Engineering / Platform');
+      assert.ok(
+        cells.some((cell) => cell === 'within budget'),
+        cells.join(' | '),
+      );
+      assert.ok(departments.length === 4);
+      await page.getByRole('button', { name: 'Engineering / Platform' }).click();
+      await page.getByRole('heading', { name: 'How far the budget goes: Engineering / Platform' }).waitFor();
+      const reader = page.getByRole('slider', { name: /^How far the budget goes/ });
+      await reader.focus();
+      await page.keyboard.press('End');
+      assert.match((await reader.getAttribute('aria-valuetext')) ?? '', /If it goes on so \$/);
+      assert.match(addressOf(page).get('of') ?? '', /^\d+ month$/);
+    });
+  });
+
+  it('leads from the team to a person and to a model', async () => {
+    await as('root', '/team', async (page) => {
+      await page.getByRole('tab', { name: 'Members' }).click();
+      await page.getByRole('button', { name: 'Ann Ahrens' }).click();
+      await page.getByRole('button', { name: 'Remove the filter Person: ann' }).waitFor();
+      await page.goBack();
+      await page.getByRole('tab', { name: 'Models' }).click();
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download as CSV: Models' }).click();
+      assert.match((await saving).suggestedFilename(), /^team-models-.*\.csv$/);
+      await page.getByRole('button', { name: 'claude-sonnet-5' }).click();
+      await page.getByRole('button', { name: 'Remove the filter Model: claude-sonnet-5' }).waitFor();
+      assert.equal(addressOf(page).get('whose'), 'all');
+    });
+  });
+});
+
+/** The first second of the UTC day so many days ago. */
+function daysAgo(days: number): number {
+  return (Math.floor(Date.now() / 86_400_000) - days) * 86_400;
+}

@@ -1,0 +1,86 @@
+/** One gateway before one vendor that speaks all four shapes: what every client of this folder talks to. */
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { type Scenario, type SpeechName, says } from '../kit/scenarios.ts';
+
+/** The vendor kinds, and the model each is asked for. */
+export const KINDS = {
+  chat: { vendor: 'compatible', model: 'chat-model-1' },
+  responses: { vendor: 'compatible', speaks: ['responses'], model: 'gpt-5.1' },
+  messages: { vendor: 'anthropic', model: 'claude-sonnet-4-5' },
+  gemini: { vendor: 'gemini', model: 'gemini-3.5-flash' },
+} as const satisfies Readonly<Record<SpeechName, object>>;
+
+export const KIND_NAMES = Object.keys(KINDS) as readonly SpeechName[];
+
+export interface Stand {
+  readonly gateway: TestGateway;
+  readonly vendor: FakeVendor;
+  /** For clients that add the path themselves. */
+  readonly root: string;
+  /** For those that do not. */
+  readonly v1: string;
+  readonly key: string;
+  /**
+   * The model of a vendor of this kind that has not been asked before: what is remembered against a channel after a failure
+   * does not reach it.
+   */
+  fresh(kind: SpeechName): string;
+  /** Queues these answers, in the shape in which they are asked for. */
+  next(...scenarios: readonly Scenario[]): void;
+  stop(): Promise<void>;
+}
+
+/** What the gateway calls the first model of a kind. */
+export function modelOf(kind: SpeechName): string {
+  return `${kind}-0`;
+}
+
+/** `spares`: how many fresh models of each kind there are, beside the first. */
+export async function openStand(spares = 0): Promise<Stand> {
+  const vendor = await fakeVendor(says(NOTHING, { key: VENDOR_KEY }));
+  const counts = Array.from({ length: 1 + spares }, (_, i) => i);
+  const each = KIND_NAMES.flatMap((kind) => counts.map((i) => ({ name: `${kind}-${i}`, ...KINDS[kind] })));
+  const { pipeline, ...rest } = defaultConfig([]) as { readonly pipeline: readonly string[] };
+  const gateway = await startGateway({
+    config: {
+      ...rest,
+      pipeline: [...new Set([...pipeline, 'vendors/anthropic', 'vendors/gemini'])],
+      channels: each.map(({ model: _, ...channel }) => ({ ...channel, url: vendor.url, key: VENDOR_KEY })),
+      models: Object.fromEntries(each.map(({ name, model }) => [name, { from: [{ [name]: model }], free: true }])),
+    },
+  }).catch(async (error: unknown) => {
+    await vendor.close();
+    throw error;
+  });
+  const used: Record<SpeechName, number> = { chat: 0, responses: 0, messages: 0, gemini: 0 };
+  return {
+    gateway,
+    vendor,
+    root: gateway.url,
+    v1: `${gateway.url}/v1`,
+    key: gateway.key,
+    fresh(kind) {
+      const i = ++used[kind];
+      if (i > spares) throw new Error(`There are only ${spares} fresh models of the kind ${kind}.`);
+      return `${kind}-${i}`;
+    },
+    next(...scenarios) {
+      vendor.next(...scenarios.map((scenario) => says(scenario, { key: VENDOR_KEY })));
+    },
+    async stop() {
+      try {
+        await gateway.stop();
+      } finally {
+        await vendor.close();
+      }
+    },
+  };
+}
+
+/** Nobody should come to hear this: every test queues what it wants. */
+const NOTHING: Scenario = {
+  text: ['Nobody told me what to say.'],
+  end: 'stop',
+  usage: { input: 1, cached: 0, output: 1, reasoning: 0 },
+};

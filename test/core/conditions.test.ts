@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { all, type Condition, condition, contains, either, mentions, readPage } from '../../core/conditions.ts';
+import { memoryStore } from '../kit/drive.ts';
+
+describe('a search', () => {
+  it('is of what is asked for, and of everything where nothing is', () => {
+    assert.deepEqual(all(condition('a = ?', undefined), contains('b', undefined), either(contains('c', ''))), {
+      sql: '1 = 1',
+      params: [],
+    });
+    const both = all(
+      condition('a = ?', 1),
+      either(condition('b = ?', 2), condition('c = ?', undefined), condition('d')),
+    );
+    assert.deepEqual(both, { sql: '(a = ? AND (b = ? OR d))', params: [1, 2] });
+    assert.equal(condition('a BETWEEN ? AND ?', 1, undefined), undefined);
+  });
+
+  it('for a text finds what contains it, letter by letter: no sign of it stands for others', async () => {
+    const store = memoryStore();
+    await store.run('CREATE TABLE thing (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL) STRICT');
+    for (const name of ['100%', '100', 'a_b', 'axb', 'c\\d', 'Übung', ''])
+      await store.run('INSERT INTO thing (name) VALUES (?)', name);
+    const found = async (wanted: Condition | undefined): Promise<readonly string[]> => {
+      const { rows } = await readPage<{ name: string }>(store, 'thing', 'name', all(wanted), {
+        offset: 0,
+        limit: 10,
+      });
+      return rows.map(({ name }) => name);
+    };
+    assert.deepEqual(await found(contains('name', '0%')), ['100%']);
+    assert.deepEqual(await found(contains('name', 'a_')), ['a_b']);
+    assert.deepEqual(await found(contains('name', '\\')), ['c\\d']);
+    assert.deepEqual(await found(mentions('name', 'AX')), ['axb']);
+    assert.deepEqual(await found(mentions('name', 'Üb')), ['Übung']);
+  });
+
+  it('reads a page, the latest first, and counts all of them', async () => {
+    const store = memoryStore();
+    await store.run('CREATE TABLE thing (id INTEGER NOT NULL PRIMARY KEY) STRICT');
+    for (let id = 1; id <= 5; id++) await store.run('INSERT INTO thing (id) VALUES (?)', id);
+    const page = await readPage(store, 'thing', 'id', all(condition('id < ?', 5)), { offset: 1, limit: 2 });
+    assert.deepEqual(
+      { ...page, rows: page.rows.map((row) => ({ ...(row as object) })) },
+      { total: 4, rows: [{ id: 3 }, { id: 2 }] },
+    );
+  });
+});

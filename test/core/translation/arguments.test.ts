@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { argumentsOf } from '../../../core/translation/arguments.ts';
+
+describe('the arguments of a tool call as an object', () => {
+  it('are the object, and what is none stands in one', () => {
+    for (const [text, input] of [
+      ['{"a":1}', { a: 1 }],
+      ['', {}],
+      [' \n', {}],
+      ['[1]', { value: [1] }],
+      ['null', { value: null }],
+      ['"x"', { value: 'x' }],
+      ['{"a":', { _raw: '{"a":' }],
+    ] as const) {
+      assert.deepEqual(argumentsOf(text), input, text);
+    }
+  });
+});

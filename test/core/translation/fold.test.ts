@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Part } from '../../../core/contracts/conversation.ts';
+import { foldParts, partsOf, textLengthOf } from '../../../core/translation/fold.ts';
+import { replies, replyOf, streamsOf } from '../../kit/conversations.ts';
+import fc from '../../kit/fast-check.ts';
+import { checkParts } from '../../kit/parts.ts';
+
+describe('an answer and its parts', () => {
+  it('an answer told in parts and put together again is the same answer', () => {
+    fc.assert(
+      fc.property(replies, (reply) => {
+        const parts = partsOf(reply);
+        checkParts(parts);
+        assert.deepEqual(foldParts(parts), reply);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('it does not matter where deltas are cut, or which blocks are open side by side', () => {
+    const cases = fc
+      .tuple(replies, fc.boolean())
+      .chain(([reply, together]) => fc.tuple(fc.constant(reply), streamsOf(reply, together)));
+    fc.assert(
+      fc.property(cases, ([reply, parts]) => {
+        checkParts(parts);
+        assert.deepEqual(foldParts(parts), reply);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a stream without its finish is no answer', () => {
+    const parts = partsOf(replyOf([{ type: 'text', text: 'half of' }]));
+    assert.equal(foldParts(parts.slice(0, -1)), undefined);
+    assert.equal(foldParts([...parts.slice(0, -1), { type: 'error', message: 'gave up', code: 'busy' }]), undefined);
+  });
+
+  it('the last usage is the one that counts', () => {
+    const usage = {
+      input: 3,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cacheWriteLong: 0,
+      inputAudio: 0,
+      output: 1,
+      reasoning: 0,
+      outputAudio: 0,
+      estimated: false,
+    };
+    const [start, ...rest] = partsOf({ ...replyOf([]), usage: { ...usage, output: 9 } });
+    assert.equal(foldParts([start!, { type: 'usage', usage }, ...rest])?.usage?.output, 9);
+  });
+
+  it('parts that no block can have add nothing', () => {
+    const reply = replyOf([{ type: 'text', text: 'a' }]);
+    const [start, begin, ...rest] = partsOf(reply);
+    const strange: Part[] = [
+      { type: 'delta', key: 7, text: 'x' },
+      { type: 'transcript', key: 0, text: 'x' },
+    ];
+    assert.deepEqual(foldParts([start!, begin!, ...strange, ...rest]), reply);
+  });
+
+  it('text, thoughts and arguments are counted, names are not', () => {
+    const parts = partsOf(
+      replyOf([
+        { type: 'thinking', text: 'hm', opaque: { style: 'messages', kind: 'signature', value: 'long seal' } },
+        { type: 'text', text: 'four' },
+        { type: 'toolCall', id: 'call_1', name: 'read', kind: 'function', input: '{}' },
+      ]),
+    );
+    assert.equal(
+      parts.reduce((sum, part) => sum + textLengthOf(part), 0),
+      8,
+    );
+  });
+});
+
+describe('the order of parts', () => {
+  const start: Part = { type: 'start', id: '', model: '' };
+  const begin: Part = { type: 'blockStart', key: 0, block: { type: 'text', text: '' } };
+  const delta: Part = { type: 'delta', key: 0, text: 'x' };
+  const end: Part = { type: 'blockEnd', key: 0 };
+  const finish: Part = { type: 'finish', finish: { reason: 'stop' } };
+  const illegal: Readonly<Record<string, readonly Part[]>> = {
+    'without a start': [begin],
+    'with two starts': [start, start],
+    'with a key used twice': [start, begin, end, begin],
+    'with a delta outside its block': [start, begin, end, delta],
+    'with a block that never began': [start, end],
+    'with a block still open at the finish': [start, begin, finish],
+    'with something behind the finish': [start, finish, { type: 'ping' }],
+    'with two finishes': [start, finish, finish],
+    'with a finish behind an error': [start, { type: 'error', message: '', code: '' }, finish],
+    'with text in the beginning of a block': [start, { ...begin, block: { type: 'text', text: 'x' } }],
+    'with a seal on a text': [
+      start,
+      begin,
+      { type: 'opaque', key: 0, opaque: { style: 'chat', kind: 'thought', value: '' } },
+    ],
+  };
+  for (const [what, parts] of Object.entries(illegal)) {
+    it(`a stream ${what} is not legal`, () => {
+      assert.throws(() => checkParts(parts), assert.AssertionError);
+    });
+  }
+  it('a stream that stops in the middle is legal as far as it goes', () => {
+    checkParts([start, begin, delta]);
+  });
+});

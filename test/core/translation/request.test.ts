@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Block, Conversation, Reasoning, Sampling, Turn } from '../../../core/contracts/conversation.ts';
+import type { SomeQuirks } from '../../../core/contracts/quirks.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { adapted, conversationOf, said } from '../../kit/conversations.ts';
+
+const fit = (more: Partial<Conversation>, quirks: SomeQuirks = {}) =>
+  adapted(conversationOf([said('user', 'Hi')], more), quirks);
+
+describe('thinking', () => {
+  type Rule = NonNullable<SomeQuirks['reasoning']>;
+  const think = (reasoning: Reasoning, rule: Rule, maxTokens?: number) => {
+    const { reasoning: fitted, losses, serious } = fit({ reasoning, maxTokens }, { reasoning: rule });
+    return { fitted, losses, serious };
+  };
+  const EFFORT: Rule = { input: 'effort', levels: ['low', 'medium', 'high'] };
+  const BUDGET: Rule = { input: 'budget', levels: ['none'], budget_min: 1_024, budget_max: 24_576 };
+  const CHANGED = ['reasoning_effort:changed'];
+  const DROPPED = ['reasoning_effort:dropped'];
+
+  it('of a model that does not think is dropped, which is no loss where nobody asked for much', () => {
+    assert.deepEqual(think({ mode: 'on', effort: 'high' }, { input: 'none' }), {
+      fitted: undefined,
+      losses: DROPPED,
+      serious: DROPPED,
+    });
+    assert.deepEqual(think({ mode: 'off' }, { input: 'none' }), { fitted: undefined, losses: DROPPED, serious: [] });
+    assert.deepEqual(think({ mode: 'auto' }, { input: 'none' }).serious, []);
+  });
+
+  it('is asked for in the nearest word that the model knows', () => {
+    const effort = (effort: 'minimal' | 'medium' | 'max', levels: readonly string[]) =>
+      think({ mode: 'on', effort }, { input: 'level', levels });
+    assert.deepEqual(effort('medium', ['low', 'medium']), {
+      fitted: { mode: 'on', effort: 'medium' },
+      losses: [],
+      serious: [],
+    });
+    assert.deepEqual(effort('minimal', ['low', 'high']), {
+      fitted: { mode: 'on', effort: 'low' },
+      losses: CHANGED,
+      serious: CHANGED,
+    });
+    assert.deepEqual(effort('medium', ['low', 'high']).fitted, { mode: 'on', effort: 'high' });
+    assert.deepEqual(effort('max', []).fitted, { mode: 'on', effort: 'max' });
+  });
+
+  it('in tokens becomes a word, and back', () => {
+    for (const [budget, effort] of [
+      [1_024, 'low'],
+      [2_048, 'low'],
+      [8_000, 'medium'],
+      [16_384, 'high'],
+      [31_999, 'high'],
+    ] as const) {
+      const { fitted, losses, serious } = think({ mode: 'on', budget }, EFFORT);
+      assert.deepEqual(fitted, { mode: 'on', effort }, `${budget}`);
+      assert.deepEqual([losses, serious], [CHANGED, []]);
+    }
+    assert.deepEqual(think({ mode: 'on', effort: 'medium' }, BUDGET), {
+      fitted: { mode: 'on', budget: 8_192 },
+      losses: CHANGED,
+      serious: [],
+    });
+    assert.deepEqual(think({ mode: 'on', effort: 'max' }, BUDGET).fitted, { mode: 'on', budget: 24_576 });
+  });
+
+  it('leaves room for the answer', () => {
+    assert.deepEqual(think({ mode: 'on', effort: 'high' }, BUDGET, 10_000).fitted, { mode: 'on', budget: 8_000 });
+    assert.deepEqual(think({ mode: 'on', budget: 5_000 }, BUDGET, 4_000).fitted, { mode: 'on', budget: 3_999 });
+    assert.deepEqual(think({ mode: 'on', budget: 5_000 }, BUDGET, 4_000).serious, CHANGED);
+    assert.deepEqual(think({ mode: 'on', effort: 'high' }, BUDGET, 1_024), {
+      fitted: undefined,
+      losses: DROPPED,
+      serious: DROPPED,
+    });
+  });
+
+  it('is left to a model that decides for itself', () => {
+    const rule: Rule = { ...EFFORT, input: 'adaptive' };
+    assert.deepEqual(think({ mode: 'on', budget: 8_192 }, rule).fitted, { mode: 'auto', effort: 'medium' });
+    assert.deepEqual(think({ mode: 'on' }, rule).fitted, { mode: 'auto' });
+    assert.deepEqual(think({ mode: 'auto' }, EFFORT), { fitted: { mode: 'auto' }, losses: [], serious: [] });
+    assert.deepEqual(think({ mode: 'auto' }, BUDGET), { fitted: { mode: 'auto' }, losses: [], serious: [] });
+  });
+
+  it('is as little as can be where it cannot be turned off', () => {
+    assert.deepEqual(think({ mode: 'off' }, { ...EFFORT, levels: ['none', 'low'] }), {
+      fitted: { mode: 'off' },
+      losses: [],
+      serious: [],
+    });
+    assert.deepEqual(think({ mode: 'off' }, EFFORT), {
+      fitted: { mode: 'on', effort: 'low', summary: 'none' },
+      losses: CHANGED,
+      serious: CHANGED,
+    });
+    assert.deepEqual(think({ mode: 'off' }, { ...BUDGET, levels: [] }), {
+      fitted: undefined,
+      losses: DROPPED,
+      serious: DROPPED,
+    });
+  });
+
+  describe('in the middle of a tool loop', () => {
+    const called: Block = { type: 'toolCall', id: 'a', name: 'read', kind: 'function', input: '{}' };
+    const answered: Block = { type: 'toolResult', id: 'a', kind: 'function', content: [{ type: 'text', text: 'x' }] };
+    const thought: Block = {
+      type: 'thinking',
+      text: 'hm',
+      opaque: { style: 'chat', kind: 'signature', value: 's', channel: 'here' },
+    };
+    const SEALED: Rule = { ...BUDGET, echo: 'tool_turns', echo_filler: '' };
+    const goOn = (rule: Rule, blocks: readonly Block[], reasoning: Reasoning = { mode: 'on', budget: 2_000 }) =>
+      adapted(
+        conversationOf([said('user', 'Hi'), { role: 'assistant', blocks }, { role: 'user', blocks: [answered] }], {
+          reasoning,
+          tools: [{ type: 'function', name: 'read' }],
+          toolChoice: { mode: 'required' },
+        }),
+        { reasoning: rule, tools: { force_with_thinking: false } },
+      );
+
+    it('does not go on where its sealed thoughts are lost, and a call can be forced all the same', () => {
+      for (const blocks of [[called], [{ type: 'thinking', text: 'hm' } as const, called]]) {
+        const { reasoning, toolChoice, serious } = goOn(SEALED, blocks);
+        assert.equal(reasoning, undefined);
+        assert.deepEqual(toolChoice, { mode: 'required' });
+        assert.deepEqual(serious, DROPPED);
+      }
+      const elsewhere = { ...thought, opaque: { ...thought.opaque!, channel: 'there' } };
+      assert.equal(goOn(SEALED, [elsewhere, called]).reasoning, undefined);
+    });
+
+    it('goes on where they are there, where something can stand for them, and where none are needed', () => {
+      for (const { reasoning, toolChoice } of [
+        goOn(SEALED, [thought, called]),
+        goOn({ ...SEALED, echo_filler: ' ' }, [called]),
+        goOn({ ...SEALED, echo: 'none' }, [called]),
+      ]) {
+        assert.deepEqual(reasoning, { mode: 'on', budget: 2_000 });
+        assert.deepEqual(toolChoice, { mode: 'auto' });
+      }
+      assert.deepEqual(goOn({ ...SEALED, input: 'adaptive' }, [called]).reasoning, { mode: 'auto', effort: 'low' });
+      assert.deepEqual(goOn(SEALED, [called], { mode: 'off' }).reasoning, { mode: 'off' });
+    });
+
+    it('is over with the next word of the model', () => {
+      const history: readonly Turn[] = [
+        said('user', 'Hi'),
+        { role: 'assistant', blocks: [called] },
+        { role: 'user', blocks: [answered] },
+        said('assistant', 'Done.'),
+        said('user', 'More'),
+      ];
+      const { reasoning } = adapted(conversationOf(history, { reasoning: { mode: 'on', budget: 2_000 } }), {
+        reasoning: SEALED,
+      });
+      assert.deepEqual(reasoning, { mode: 'on', budget: 2_000 });
+    });
+  });
+
+  it('is shown as it was asked to be shown', () => {
+    assert.deepEqual(think({ mode: 'auto', summary: 'detailed' }, EFFORT).fitted, {
+      mode: 'auto',
+      summary: 'detailed',
+    });
+    assert.deepEqual(think({ mode: 'on', effort: 'low', summary: 'auto' }, BUDGET).fitted, {
+      mode: 'on',
+      budget: 2_048,
+      summary: 'auto',
+    });
+  });
+});
+
+describe('sampling', () => {
+  const sample = (sampling: Sampling, rule: NonNullable<SomeQuirks['sampling']>) =>
+    fit({ sampling }, { sampling: rule });
+
+  it('leaves out what is not taken, by name', () => {
+    const { sampling, serious } = sample(
+      { temperature: 0.5, topK: 3, seed: 7, logprobs: 0 },
+      { allowed: ['temperature'] },
+    );
+    assert.deepEqual(sampling, { temperature: 0.5 });
+    assert.deepEqual(serious, ['top_k:dropped', 'seed:dropped', 'logprobs:dropped']);
+  });
+
+  it('what models do anyway is no loss', () => {
+    const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, logitBias: {} };
+    const { sampling, losses, serious } = sample(usual, { allowed: [] });
+    assert.deepEqual(sampling, {});
+    assert.equal(losses.length, 5);
+    assert.deepEqual(serious, []);
+  });
+
+  it('keeps the temperature in its range, and without `top_p` where only one is taken', () => {
+    const { sampling, serious } = sample({ temperature: 1.5, topP: 0.9 }, { temp_max: 1, temp_xor_top_p: true });
+    assert.deepEqual(sampling, { temperature: 1 });
+    assert.deepEqual(serious, ['temperature:changed', 'top_p:dropped']);
+    assert.deepEqual(sample({ topP: 0.9 }, { temp_xor_top_p: true }).sampling, { topP: 0.9 });
+  });
+});
+
+describe('the end of an answer', () => {
+  it('has as many texts as the vendor takes, and the gateway looks for the others: nothing is lost', () => {
+    const { stop, losses, serious } = fit({ stop: ['a', 'b', 'c'] }, { stop: { max: 2 } });
+    assert.deepEqual(stop, ['a', 'b']);
+    assert.deepEqual([losses, serious], [['stop:changed'], []]);
+  });
+
+  it('is told to no vendor where it is nothing but space', () => {
+    const { stop, losses } = fit({ stop: ['\n', 'a', ''] });
+    assert.deepEqual(stop, ['a']);
+    assert.deepEqual(losses, ['stop:changed']);
+  });
+
+  it('is looked for by the gateway where the vendor knows none', () => {
+    const { stop, losses } = fit({ stop: ['\n'] }, { stop: { max: 0 } });
+    assert.deepEqual(stop, []);
+    assert.deepEqual(losses, ['stop:changed']);
+    assert.deepEqual(fit({}, { stop: { max: 0 } }).losses, []);
+  });
+
+  it('is looked for by the gateway only where that is little work', () => {
+    const emulated = (stop: readonly string[]) => fit({ stop }, { stop: { max: 0 } });
+    const refused = (stop: readonly string[], words: RegExp): void =>
+      assert.throws(
+        () => emulated(stop),
+        (error) => error instanceof GatewayError && error.param === 'stop' && words.test(error.message),
+      );
+    const many = Array.from({ length: 16 }, (_, i) => `${i}`.padEnd(256));
+    assert.deepEqual(emulated(many).losses, ['stop:changed']);
+    refused([...many, 'x'], /16 texts/);
+    refused(['x'.repeat(257)], /256 characters/);
+    assert.deepEqual(fit({ stop: ['x'.repeat(257)] }).losses, []);
+  });
+
+  it('is no later and no earlier than the model allows', () => {
+    const limits = { max_output: 4_096, min_output: 16 };
+    assert.equal(fit({ maxTokens: 9_999 }, { limits }).maxTokens, 4_096);
+    assert.equal(fit({ maxTokens: 1 }, { limits }).maxTokens, 16);
+    assert.deepEqual(fit({ maxTokens: 1 }, { limits }).losses, ['max_tokens:changed']);
+    assert.deepEqual(fit({ maxTokens: 100 }, { limits }).losses, []);
+    assert.equal(fit({}, { limits }).maxTokens, undefined);
+  });
+});
+
+describe('the shape of an answer', () => {
+  const format = { type: 'schema', schema: { type: 'object' } } as const;
+  const tools: Conversation['tools'] = [{ type: 'function', name: 'read' }];
+  const quirks: SomeQuirks = { output: { schema_with_tools: false } };
+
+  it('gives way to tools where a model cannot do both', () => {
+    const { output, losses } = fit({ output: { format, verbosity: 'low' }, tools }, quirks);
+    assert.deepEqual(output, { verbosity: 'low' });
+    assert.deepEqual(losses, ['response_format:changed']);
+  });
+
+  it('stays where there is nothing to choose between', () => {
+    assert.deepEqual(fit({ output: { format } }, quirks).output, { format });
+    assert.deepEqual(fit({ output: { format }, tools }).output, { format });
+  });
+});
+
+describe('media', () => {
+  const see = (blocks: readonly Block[], quirks: SomeQuirks, role: Turn['role'] = 'user') =>
+    adapted(conversationOf([said('user', 'Look'), { role, blocks }, said('user', 'Well?')]), quirks);
+  const refused = (block: Block, quirks: SomeQuirks, param: string, words: RegExp): void =>
+    assert.throws(
+      () => see([block], quirks),
+      (error: unknown) => {
+        assert.ok(error instanceof GatewayError, 'it is refused, not broken');
+        assert.deepEqual([error.status, error.param], [400, param]);
+        assert.match(error.message, words);
+        return true;
+      },
+    );
+  const png: Block = { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'AA==' } };
+  const link: Block = { type: 'image', source: { kind: 'url', url: 'https://example.com/a.png' } };
+  const pdf: Block = { type: 'file', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AA==' } };
+  const spoken: Block = { type: 'audio', data: 'AA==', format: 'wav' };
+
+  it('that a model does not take are refused by name', () => {
+    refused(png, { image: { types: ['image/jpeg'] } }, 'messages.image', /image\/png.*image\/jpeg/);
+    refused(png, { image: { types: [] } }, 'messages.image', /no images/);
+    refused(link, { image: { url: 'refuse' } }, 'messages.image', /base64/);
+    refused(pdf, { file: { pdf: 'refuse' } }, 'messages.file', /PDF/);
+    refused(spoken, {}, 'messages.audio', /not listen/);
+  });
+
+  it('uploaded to another vendor are refused in any case', () => {
+    refused({ type: 'image', source: { kind: 'id', id: 'file-1' } }, {}, 'messages.image', /upload/);
+    refused({ type: 'file', source: { kind: 'id', id: 'file-1' } }, {}, 'messages.file', /upload/);
+  });
+
+  it('inside the result of a tool are looked at as well', () => {
+    const turns: readonly Turn[] = [
+      said('user', 'Look'),
+      { role: 'assistant', blocks: [{ type: 'toolCall', id: 'a', name: 'shot', kind: 'function', input: '' }] },
+      {
+        role: 'user',
+        blocks: [
+          { type: 'toolResult', id: 'a', kind: 'function', content: [png] },
+          { type: 'text', text: 'So?' },
+        ],
+      },
+    ];
+    const fitted = (quirks: SomeQuirks) => adapted(conversationOf(turns), quirks);
+    assert.throws(() => fitted({ image: { types: [] } }), GatewayError);
+
+    const moved = fitted({ content: { tool_result_images: 'user_message' } });
+    assert.deepEqual(moved.turns[2]?.blocks, [
+      { type: 'toolResult', id: 'a', kind: 'function', content: [] },
+      { type: 'text', text: 'Images in the result of tool call a:' },
+      png,
+      { type: 'text', text: 'So?' },
+    ]);
+    assert.deepEqual(moved.serious, []);
+
+    const dropped = fitted({ content: { tool_result_images: 'drop' }, image: { types: [] } });
+    const [result] = dropped.turns[2]?.blocks ?? [];
+    assert.deepEqual(result?.type === 'toolResult' && result.content, [{ type: 'text', text: '(image left out)' }]);
+    assert.deepEqual(dropped.serious, ['messages.image:dropped']);
+  });
+
+  it('the model itself said aloud is told in words', () => {
+    const { turns, serious } = see([{ ...spoken, transcript: 'Hello' }], {}, 'assistant');
+    assert.deepEqual(turns[1], said('assistant', 'Hello'));
+    assert.deepEqual(serious, []);
+    assert.deepEqual(see([spoken], {}, 'assistant').serious, ['messages.audio:dropped']);
+    assert.deepEqual(see([spoken], { audio: { output: true } }, 'assistant').turns[1]?.blocks, [spoken]);
+  });
+
+  it('an answer aloud is refused where the model has no voice', () => {
+    const output: Conversation['output'] = { modalities: ['text', 'audio'], audio: { voice: 'alloy' } };
+    assert.throws(
+      () => fit({ output }),
+      (error: unknown) => error instanceof GatewayError && error.param === 'modalities',
+    );
+    assert.deepEqual(fit({ output }, { audio: { output: true } }).output, output);
+    assert.deepEqual(fit({ output: { modalities: ['text'], audio: { voice: 'alloy' } } }).output, {
+      modalities: ['text'],
+    });
+  });
+});

@@ -1,0 +1,206 @@
+/** A browser before the console: built aside, signed in, and watched for all that must never happen. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { buildConsole, stampOf, stampOfSources } from '../../scripts/console-build.mjs';
+import type { Visitor } from './console.ts';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const { source: AXE } = createRequire(import.meta.url)('axe-core') as { readonly source: string };
+
+/** For `env` of a gateway: the console as its sources are now, built once for all who ask. */
+export async function builtConsole(): Promise<{ readonly TURNPIKE_CONSOLE_FILES: string }> {
+  const stamp = stampOfSources();
+  const dir = join(tmpdir(), `turnpike-console-${stamp.slice(0, 16)}`);
+  if (stampOf(dir) === undefined) {
+    const aside = mkdtempSync(join(tmpdir(), 'turnpike-console-'));
+    try {
+      await buildConsole(aside);
+      // Somebody else may have been quicker.
+      if (!existsSync(dir)) renameSync(aside, dir);
+    } finally {
+      rmSync(aside, { recursive: true, force: true });
+    }
+  }
+  return { TURNPIKE_CONSOLE_FILES: dir };
+}
+
+/** A port that is free now: cookies and passkeys are for an origin, which has to be known before the start. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Starts Chromium. Tests run as root in containers, where it has no sandbox. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+/** How somebody looks at the console. */
+export interface Looks {
+  readonly language?: 'en' | 'zh';
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** Somebody who looks at the console. */
+export interface Onlooker {
+  readonly page: Page;
+  /** What must not happen and did: errors on the console of the browser, requests to other hosts, scripts that ran. */
+  readonly problems: readonly string[];
+  /** Opens an address below `/console`, and waits until everything is there. */
+  open(path: string): Promise<void>;
+  /** Waits until nothing loads any more. */
+  settled(): Promise<void>;
+  /** Changes how it looks without loading it anew. */
+  look(looks: Looks): Promise<void>;
+  /** What axe finds, a line each; of the whole page, or within a part of it. */
+  violations(within?: Locator): Promise<readonly string[]>;
+  /** What sticks out of the page to the side, a line each. */
+  overflow(): Promise<readonly string[]>;
+  /** Empties `problems`: what comes now belongs to another page. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** Opens a browser of somebody's own; `who` is signed in already, without it a stranger looks. */
+export async function onlooker(
+  browser: Browser,
+  gateway: { readonly port: number },
+  who: Pick<Visitor, 'cookies'> | undefined,
+  looks: Looks = {},
+): Promise<Onlooker> {
+  const origin = `http://localhost:${gateway.port}`;
+  const { language = 'en', scheme = 'light', width = 1_440, height = 900 } = looks;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    locale: language === 'zh' ? 'zh-CN' : 'en-US',
+    timezoneId: 'UTC',
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+  });
+  if (who !== undefined)
+    await context.addCookies([...who.cookies].map(([name, value]) => ({ name, value, url: origin })));
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    // What is refused on purpose is no mistake of the page: whoever is a stranger gets 401.
+    if (/Failed to load resource: the server responded with a status of 4\d\d/.test(message.text())) return;
+    problems.push(`console: ${message.text()} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (/^https?:$/.test(protocol) && host !== `localhost:${gateway.port}`) problems.push(`request: ${request.url()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) problems.push(`answer: ${response.status()} ${response.url()}`);
+  });
+  const settled = async (): Promise<void> => {
+    await page.waitForLoadState('networkidle');
+    await page
+      .locator('[role="status"][aria-label]:visible, .mantine-Loader-root:visible')
+      .first()
+      .waitFor({ state: 'detached' })
+      .catch(() => {});
+  };
+  return {
+    page,
+    problems,
+    settled,
+    async open(path) {
+      await page.goto(`${origin}/console${path}`);
+      await settled();
+    },
+    async look({ scheme: colors, width: wide, height: high }) {
+      if (colors !== undefined) {
+        await page.emulateMedia({ colorScheme: colors, reducedMotion: 'reduce' });
+        await page.locator(`html[data-mantine-color-scheme="${colors}"]`).waitFor({ state: 'attached' });
+      }
+      const size = page.viewportSize();
+      if (wide !== undefined || high !== undefined)
+        await page.setViewportSize({ width: wide ?? size?.width ?? 1_440, height: high ?? size?.height ?? 900 });
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+      // The page makes room for the navigation, or takes it back, in steps.
+      await page.evaluate(`(${STILL})()`);
+    },
+    async violations(within = page.locator('html')) {
+      if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(`${AXE}; undefined`);
+      const found = await within.evaluate(
+        (root, options) => (globalThis as unknown as { readonly axe: Axe }).axe.run(root, options),
+        {
+          resultTypes: ['violations'],
+          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        },
+      );
+      return found.violations.flatMap(({ id, help, nodes }) =>
+        nodes.slice(0, 4).map(({ target, html, any }) => {
+          const why = any.map(({ message }) => message).join('; ');
+          return `axe ${id}: ${help}: ${target.join(' ')} ${html.slice(0, 160)} ${why.slice(0, 200)}`;
+        }),
+      );
+    },
+    async overflow() {
+      // What follows the width of its place needs a few frames to do so.
+      for (let tries = 0; ; tries++) {
+        const out = await page.evaluate<readonly string[]>(`(${OVERFLOW})()`);
+        if (out.length === 0 || tries === 40) return out;
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
+      }
+    },
+    forget() {
+      problems.length = 0;
+    },
+    async close() {
+      await context.close();
+    },
+  };
+}
+
+/** Runs in the page. What turns for ever is not waited for. */
+const STILL = `() => Promise.allSettled(document.getAnimations()
+  .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
+  .map(({ finished }) => finished))`;
+
+/** Runs in the page. What scrolls inside its own frame may be as wide as it likes. */
+const OVERFLOW = `() => {
+  const wide = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= wide) return [];
+  const out = [...document.querySelectorAll('body *')].filter((element) => {
+    const { right, width } = element.getBoundingClientRect();
+    return width > 0 && right > wide + 1 && element.closest('.table-frame, pre') === null;
+  });
+  return ['the page is ' + document.documentElement.scrollWidth + ' wide', ...out.slice(0, 5).map(({ outerHTML }) => 'overflow: ' + outerHTML.slice(0, 140))];
+}`;
+
+/** What axe is in a page. */
+interface Axe {
+  run(root: unknown, options: object): Promise<{ readonly violations: readonly Violation[] }>;
+}
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly {
+    readonly target: readonly string[];
+    readonly html: string;
+    readonly any: readonly { readonly message: string }[];
+  }[];
+}
+
+/** Fails where something happened that never must. */
+export function assertClean(what: string, problems: readonly string[]): void {
+  assert.equal(problems.join('\n'), '', what);
+}

@@ -1,0 +1,43 @@
+/** What is asked in a style is the same after it has been written in that style and read again. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import type { Conversation } from '../../core/contracts/conversation.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { adapt } from '../../core/translation/adapt.ts';
+import { collectLosses } from '../../core/translation/losses.ts';
+import { mergeSame } from '../../core/translation/turns.ts';
+import { conversations } from '../kit/conversations.ts';
+import { CLIENTS, reread, targetOf } from './halves.ts';
+import { law } from './law.ts';
+import { MEANS } from './means.ts';
+
+describe('a request', () => {
+  for (const client of CLIENTS) {
+    const { conversations: within, quirks } = MEANS[client.name];
+
+    law(`within the means of ${client.name} is read as it was written, and nothing is lost`, 200, within, (said) => {
+      const { conversation, losses } = reread(client, said, targetOf(client.spoken, quirks(said)));
+      assert.deepEqual(joined(conversation), said);
+      assert.deepEqual(losses.all, []);
+    });
+
+    // What has no place there is gone after the first time, and what that moves to another place after the second.
+    law(`that was once said in ${client.name} can be said there again and again`, 150, conversations, (any) => {
+      const to = targetOf(client.spoken);
+      let settled: Conversation;
+      try {
+        const { conversation } = adapt(any, client.name, to, collectLosses({}));
+        settled = reread(client, reread(client, conversation, to).conversation, to).conversation;
+      } catch (error) {
+        if (error instanceof GatewayError) return;
+        throw error;
+      }
+      assert.deepEqual(joined(reread(client, settled, to).conversation), joined(settled));
+    });
+  }
+});
+
+/** Neighbours of one side are one turn, as they are for every vendor. */
+function joined(conversation: Conversation): Conversation {
+  return { ...conversation, turns: mergeSame(conversation.turns, collectLosses({})) };
+}

@@ -1,0 +1,16 @@
+/** A thousand calls at once over a limit of ten, again and again, at every layer. */
+import { describe, it } from 'node:test';
+import { LAYERS, openLimited, rushAt } from './quota-limited.ts';
+
+describe('each layer', () => {
+  for (const { name, code } of LAYERS) {
+    it(`lets exactly ten of 1,000 calls through, twenty times over: ${name} [T-LED-01]`, async () => {
+      const limited = await openLimited(name, 10);
+      try {
+        for (let time = 0; time < 20; time++) await rushAt(limited, 1_000, 10, code);
+      } finally {
+        await limited.world.close();
+      }
+    });
+  }
+});

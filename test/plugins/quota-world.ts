@@ -1,0 +1,419 @@
+/** A store with the ledger in it, and runs of the plugin `quota` over it: what its tests stand on. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Catalog, type Model } from '../../core/contracts/catalog.ts';
+import { type Department, Departments } from '../../core/contracts/departments.ts';
+import { type Balance, type Layer, Ledger } from '../../core/contracts/ledger.ts';
+import { Records, type UsageRecord } from '../../core/contracts/records.ts';
+import { type Subscription, Subscriptions } from '../../core/contracts/subscriptions.ts';
+import type {
+  Call,
+  Channel,
+  Config,
+  Host,
+  JsonObject,
+  Known,
+  Log,
+  Offer,
+  OpenStore,
+  Outcome,
+  Parts,
+  Service,
+  Step,
+  Usage,
+} from '../../core/plugin.ts';
+import { checkValue, GatewayError, refuse } from '../../core/plugin.ts';
+import { USUAL } from '../../core/translation/quirks.ts';
+import quota from '../../plugins/quota/index.ts';
+import { quotaSection } from '../../plugins/quota/sections.ts';
+import sqlite from '../../plugins/stores/sqlite/index.ts';
+import { type FakeClock, fakeClock } from '../kit/clock.ts';
+
+// Prices that make amounts easy to see: a token of `metered` costs one micro-quota, one of `half` half of it, a call of `flat` one
+// quota, and so do an image
+// of `painter`, a second of `listener` and a thousand characters of `speaker`.
+export const PRICES = {
+  metered: { input: 0, output: 0.000002 },
+  half: { input: 0, output: 0.000001 },
+  flat: { perRequest: 0.000002 },
+  steep: { output: 10_000 },
+  painter: { perImage: { default: 0.000002, hd: 0.000004 } },
+  listener: { perSecond: 0.000002 },
+  speaker: { characters: 0.002 },
+};
+/** What a test says of the section `quota`; the rest is what holds where gateway.yaml says nothing. */
+export type Section = JsonObject;
+export const CHANNEL: Channel = {
+  name: 'somewhere',
+  vendor: 'nobody-lists-this',
+  url: 'http://127.0.0.1:1/v1',
+  key: 'k',
+  weight: 1,
+  priority: 0,
+  timeout: { connectMs: 1, headMs: undefined, idleMs: 1, totalMs: 1 },
+  speaks: undefined,
+  streamUsage: 'always',
+  quirks: {},
+  options: {},
+};
+/** The only channel, for a model that has the same name there. */
+export const offerOf = (name: string): Offer => ({
+  channel: CHANNEL,
+  model: name,
+  style: 'chat',
+  quirks: USUAL,
+  strict: false,
+  priced: name,
+});
+export const ACCOUNT = { kind: 'account', owner: 1 } as const;
+export const KEY = { kind: 'key', owner: 11 } as const;
+
+function model(name: string, more: Partial<Model> = {}): Model {
+  const from = [{ channel: CHANNEL, model: name }];
+  return { name, free: false, only: undefined, from, fallback: [], price: undefined, created: 0, ...more };
+}
+export const MODELS = [
+  model('metered'),
+  model('half'),
+  model('flat'),
+  model('steep'),
+  model('painter'),
+  model('listener'),
+  model('speaker'),
+  model('free', { free: true }),
+  model('unpriced'),
+  model('flat-then-metered', { price: PRICES.flat, fallback: ['metered'] }),
+  model('flat-then-unpriced', { price: PRICES.flat, fallback: ['unpriced'] }),
+  model('flat-then-free', { price: PRICES.flat, fallback: ['free'] }),
+];
+
+const catalog = {
+  require(name: string): Model {
+    const found = MODELS.find((candidate) => candidate.name === name);
+    return found ?? refuse(404, 'model_not_found', `There is no model ${name}.`);
+  },
+  chain: (name: string) => [
+    catalog.require(name),
+    ...catalog.require(name).fallback.map((next) => catalog.require(next)),
+  ],
+  names: () => MODELS.map(({ name }) => name),
+  channel: () => undefined,
+};
+
+/** An exchange by hand: every fact that core would set can be set. */
+export type Exchange = { -readonly [K in keyof Known]: Known[K] } & {
+  readonly told: Record<string, string>;
+  readonly cuts: Error[];
+};
+
+export const NOTHING: readonly Step[] = [];
+let made = 0;
+
+/** Someone calls `model`, allowing so many output tokens. */
+export function calling(name: string, outputTokens: number, more: Partial<Exchange> = {}): Exchange {
+  const told: Record<string, string> = {};
+  const cuts: Error[] = [];
+  const x: Exchange = {
+    id: `01TEST${String(++made).padStart(20, '0')}`,
+    startedMs: Date.UTC(2026, 0, 1),
+    method: 'POST',
+    path: '/v1/chat/completions',
+    query: new URLSearchParams(),
+    headers: {},
+    ip: '192.0.2.7',
+    style: undefined,
+    passage: undefined,
+    signal: new AbortController().signal,
+    identity: holder(ACCOUNT.owner, KEY.owner),
+    call: {
+      style: 'chat',
+      model: name,
+      stream: true,
+      asksUsage: true,
+      body: {} as Call['body'],
+      bounds: { inputBytes: 100, media: 0, outputTokens, choices: 1 },
+    },
+    attempts: [],
+    served: undefined,
+    usage: undefined,
+    delivered: false,
+    outcome: undefined,
+    status: 0,
+    notes: {},
+    told,
+    answer: () => undefined,
+    cuts,
+    defer() {},
+    header(header, value) {
+      told[header] = value;
+    },
+    note(facts: JsonObject) {
+      x.notes = { ...x.notes, ...facts };
+    },
+    cut(error) {
+      cuts.push(error);
+    },
+    ...more,
+  };
+  return x;
+}
+
+export function holder(accountId: number, keyId: number): Known['identity'] {
+  return {
+    account: { id: accountId, name: `account-${accountId}`, role: 'member', enabled: true, createdMs: 0 },
+    key: {
+      id: keyId,
+      accountId,
+      name: `key-${keyId}`,
+      prefix: 'sk-test',
+      suffix: 'test',
+      enabled: true,
+      createdMs: 0,
+      usedMs: undefined,
+      expiresMs: undefined,
+      models: undefined,
+      addresses: undefined,
+      strict: false,
+    },
+  };
+}
+
+export function tokens(output: number, more: Partial<Usage> = {}): Usage {
+  const none = { cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, inputAudio: 0, reasoning: 0, outputAudio: 0 };
+  return { input: 0, ...none, output, estimated: false, ...more };
+}
+
+/** The vendor answered; `used` is undefined where nothing is to be paid. */
+export function ended(x: Exchange, outcome: Outcome, used?: Usage | number, delivered = used !== undefined): Exchange {
+  x.outcome = outcome;
+  x.usage = typeof used === 'number' ? tokens(used) : used;
+  x.delivered = delivered;
+  x.served = offerOf(x.call.model);
+  return x;
+}
+
+/** One run of the gateway over a store: the plugin, created and started. */
+export interface Run {
+  readonly parts: Parts;
+  readonly ledger: Ledger;
+  readonly subscriptions: Subscriptions;
+  /** What is wrong with its section. */
+  readonly problems: string[];
+  readonly warnings: string[];
+  admit(x: Exchange): Promise<void>;
+  /** As core does: the steps of `settle`, written. The `must` that failed. */
+  settle(x: Exchange): Promise<string | undefined>;
+}
+
+/** A store with the ledger's tables, one account and one key, and the runs over it. */
+export interface World {
+  readonly file: string;
+  readonly store: OpenStore;
+  readonly clock: FakeClock;
+  readonly records: UsageRecord[];
+  /** The path up from an account's department. */
+  readonly departments: Map<number, readonly Department[]>;
+  /** Creates the plugin without starting it. */
+  create(boot: string, section?: Section): Promise<Run>;
+  run(boot?: string, section?: Section): Promise<Run>;
+  balance(layer: Layer): Promise<Balance>;
+  /** What the invariants find, by name. */
+  faults(run: Run): Promise<Readonly<Record<string, readonly string[]>>>;
+  close(): Promise<void>;
+}
+
+/** What ran before is durable, and readers see it. */
+export async function settled(store: OpenStore): Promise<void> {
+  await store.run('UPDATE bucket SET held = held WHERE kind IS NULL');
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+const worlds: World[] = [];
+let directory = '';
+let files = 0;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'turnpike-quota-'));
+});
+after(async () => {
+  // A failed test leaves its store open, whose threads would keep this process alive.
+  for (const world of worlds) await world.close();
+  await rm(directory, { recursive: true });
+});
+
+export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
+  const file = join(directory, `${++files}.db`);
+  const store = await sqlite.open({ file, log: silent });
+  for (const migration of quota.migrations ?? []) for (const sql of migration.sql) await store.run(sql);
+  const clock = fakeClock();
+  const records: UsageRecord[] = [];
+  const departments = new Map<number, readonly Department[]>();
+  const lasting = new Map<string, unknown>();
+  const world: World = {
+    file,
+    store,
+    clock,
+    records,
+    departments,
+    async create(boot, section = {}) {
+      // What an earlier run wrote is durable by now, or it is lost with it.
+      await settled(store);
+      const keep = (record: UsageRecord) => {
+        records.push(record);
+        return NOTHING;
+      };
+      const provided = new Map<string, unknown>([
+        [Catalog.id, catalog],
+        [Records.id, { steps: keep } as unknown as Records],
+        [Departments.id, { pathOf: (id) => departments.get(id) ?? [] } as Departments],
+        [Accounts.id, { findByName: async (name) => (name === 'ann' ? holder(1, 11).account : undefined) } as Accounts],
+      ]);
+      const warnings: string[] = [];
+      const problems: string[] = [];
+      const checked = structuredClone(section) as unknown as Config<NonNullable<typeof quota.sections>>['quota'];
+      assert.deepEqual(checkValue(quotaSection, checked), []);
+      const host = {
+        store,
+        clock,
+        boot,
+        env: {},
+        log: { ...silent, warn: (message: string) => warnings.push(message) },
+        use: <T>(service: Service<T>) => provided.get(service.id) as T,
+        find: <T>(service: Service<T>) => provided.get(service.id) as T | undefined,
+        provide: <T>(service: Service<T>, it: T) => void provided.set(service.id, it),
+        vendors: () => new Map(),
+        styles: () => new Map(),
+        lasting<T>(name: string, make: () => T): T {
+          // One process has one boot, however often its configuration is read.
+          const place = `${boot} ${name}`;
+          if (!lasting.has(place)) lasting.set(place, make());
+          return lasting.get(place) as T;
+        },
+        problem: (path: readonly unknown[], message: string) => void problems.push(`${path.join('.')}: ${message}`),
+      } as unknown as Host;
+      const parts = await quota.create(host, { quota: checked, prices: PRICES });
+      return {
+        parts,
+        ledger: host.use(Ledger),
+        subscriptions: host.use(Subscriptions),
+        problems,
+        warnings,
+        admit: async (x) => parts.admit?.(x),
+        settle: async (x) => store.atomic((await parts.settle?.(x)) ?? NOTHING),
+      };
+    },
+    async run(boot = 'boot-1', section) {
+      const run = await world.create(boot, section);
+      await run.parts.link?.();
+      assert.deepEqual(run.problems, []);
+      await run.parts.start?.();
+      return run;
+    },
+    async balance(layer) {
+      await settled(store);
+      const row = await store.one<Record<string, string>>(
+        `SELECT CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held,
+          CAST(unlimited AS TEXT) AS unlimited FROM bucket WHERE kind = ? AND owner = ? AND window_start = ?`,
+        layer.kind,
+        layer.owner,
+        layer.windowStart ?? 0,
+      );
+      assert.ok(row, `there is no bucket of ${layer.kind} ${layer.owner} from ${layer.windowStart ?? 0}`);
+      const { granted, used, held, unlimited } = row;
+      return {
+        granted: BigInt(granted!),
+        used: BigInt(used!),
+        held: BigInt(held!),
+        unlimited: unlimited === '1',
+      };
+    },
+    async faults(run) {
+      const found: Record<string, readonly string[]> = {};
+      await settled(store);
+      for (const { name, check } of run.parts.invariants ?? []) {
+        const lines = await check(store);
+        if (lines.length > 0) found[name] = lines;
+      }
+      return found;
+    },
+    close: () => store.close(),
+  };
+  worlds.push(world);
+  const { ledger } = await world.run();
+  for (const [layer, granted] of [
+    [ACCOUNT, account],
+    [KEY, key],
+  ] as const) {
+    await store.atomic(ledger.open(layer, granted === 'unlimited' ? 0n : granted, granted === 'unlimited'));
+  }
+  return world;
+}
+
+export const refusedWith =
+  (code: string, status = 403) =>
+  (error: unknown) => {
+    assert.ok(error instanceof GatewayError, `${error}`);
+    assert.deepEqual([error.status, error.code], [status, code]);
+    return true;
+  };
+
+/** Runs a test in a world of its own, whose ledger must add up afterwards. */
+export function inWorld(
+  account: bigint | 'unlimited',
+  key: bigint | 'unlimited',
+  test: (world: World) => Promise<void>,
+): () => Promise<void> {
+  return async () => {
+    const world = await openWorld(account, key);
+    try {
+      await test(world);
+      assert.deepEqual(await world.faults(await world.run('the end')), {});
+    } finally {
+      await world.close();
+    }
+  };
+}
+
+/** So many quota units as a plan writes them: in currency units. */
+export function inCurrency(quota: number): number {
+  return Number(`${quota * 2}e-6`);
+}
+
+/** Gives an account (that of `calling`) a plan; what the run remembers of it is up to date. */
+export async function subscribe(
+  world: World,
+  run: Run,
+  plan: string,
+  accountId: number = ACCOUNT.owner,
+): Promise<Subscription> {
+  const steps = await run.subscriptions.grantSteps(accountId, plan, `test:${++made}`, 'test');
+  assert.equal(await world.store.atomic(steps), undefined);
+  run.subscriptions.changed(accountId);
+  const subscription = await run.subscriptions.of(accountId);
+  assert.ok(subscription, 'there is no subscription');
+  return subscription;
+}
+
+/** A department without limits, at the price. */
+export function department(id: number, more: Partial<Department> = {}): Department {
+  return {
+    id,
+    name: `department-${id}`,
+    parentId: undefined,
+    budget: undefined,
+    monthlyBudget: undefined,
+    factorPpm: 1_000_000,
+    enabled: true,
+    createdMs: 0,
+    updatedMs: 0,
+    ...more,
+  };
+}
+
+/** Someone calls now, as the world's clock says. */
+export function callingNow(world: World, name: string, outputTokens: number, more: Partial<Exchange> = {}): Exchange {
+  return calling(name, outputTokens, { startedMs: world.clock.now(), ...more });
+}

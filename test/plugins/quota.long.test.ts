@@ -1,0 +1,917 @@
+/** The ledger against a real store: holds, charges, credits, recovery, and invariants that find damage. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MICRO, type Purse } from '../../core/contracts/ledger.ts';
+import type { Bounds, Outcome, Passage, Usage } from '../../core/plugin.ts';
+import { UsageError } from '../../core/plugin.ts';
+import { inQuota } from '../../plugins/quota/in-quota.ts';
+import { LARGEST_CALL, LARGEST_GRANT } from '../../plugins/quota/tables.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
+import fc from '../kit/fast-check.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  calling,
+  type Exchange,
+  ended,
+  holder,
+  inWorld,
+  KEY,
+  MODELS,
+  NOTHING,
+  offerOf,
+  openWorld,
+  refusedWith,
+  settled,
+  tokens,
+} from './quota-world.ts';
+
+describe('holding', () => {
+  for (const [who, account, key, code] of [
+    ['account', 10n * MICRO, 'unlimited', 'QUOTA_USER_INSUFFICIENT'],
+    ['key', 'unlimited', 10n * MICRO, 'QUOTA_TOKEN_INSUFFICIENT'],
+  ] as const) {
+    it(
+      `2,000 calls at once over an ${who}'s balance of ten let exactly ten through`.replace('an key', 'a key'),
+      inWorld(account, key, async (world) => {
+        const run = await world.run();
+        const results = await Promise.allSettled(Array.from({ length: 2_000 }, () => run.admit(calling('flat', 1))));
+        const refusals = results.filter((result) => result.status === 'rejected');
+        assert.equal(refusals.length, 1_990);
+        for (const { reason } of refusals) refusedWith(code)(reason);
+        assert.equal(refusals[0]!.reason.headers['x-should-retry'], 'false');
+        assert.equal((await world.balance(ACCOUNT)).held, 10n * MICRO);
+        assert.equal((await world.balance(KEY)).held, 10n * MICRO);
+        assert.deepEqual(await world.faults(run), {});
+      }),
+    );
+  }
+
+  it(
+    'the account is asked before the key, and gives back what it held where the key refuses',
+    inWorld(100n, 50n, async (world) => {
+      const run = await world.run();
+      await assert.rejects(run.admit(calling('metered', 101)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      await assert.rejects(run.admit(calling('metered', 51)), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
+      assert.equal((await world.balance(ACCOUNT)).held, 0n);
+      await run.admit(calling('metered', 50));
+      assert.equal((await world.balance(ACCOUNT)).held, 50n);
+      assert.equal((await world.balance(KEY)).held, 50n);
+      await assert.rejects(run.admit(calling('metered', 1)), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
+    }),
+  );
+
+  it(
+    'who has nothing, or is not in the ledger at all, is refused',
+    inWorld(0n, 'unlimited', async (world) => {
+      const run = await world.run();
+      await assert.rejects(run.admit(calling('metered', 1)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      const stranger = calling('metered', 1, { identity: holder(404, KEY.owner) });
+      await assert.rejects(run.admit(stranger), refusedWith('QUOTA_USER_INSUFFICIENT'));
+    }),
+  );
+
+  it(
+    'a free model needs no quota and costs nothing',
+    inWorld(0n, 0n, async (world) => {
+      const run = await world.run();
+      const x = calling('free', 1_000);
+      await run.admit(x);
+      assert.equal(await run.settle(ended(x, 'served', 1_000)), undefined);
+      assert.equal(x.told['x-turnpike-cost'], '0');
+      assert.equal((await world.balance(ACCOUNT)).used, 0n);
+    }),
+  );
+
+  it(
+    'a call holds for the dearest of its model and the fallbacks, and pays for the one that served',
+    inWorld(10n * MICRO, 'unlimited', async (world) => {
+      const run = await world.run();
+      const x = calling('flat-then-metered', 3_000_000);
+      await run.admit(x);
+      assert.equal((await world.balance(ACCOUNT)).held, 3n * MICRO);
+      ended(x, 'served', 70);
+      x.served = offerOf('metered');
+      await run.settle(x);
+      assert.equal((await world.balance(ACCOUNT)).used, 70n);
+
+      const y = calling('flat-then-free', 5);
+      await run.admit(y);
+      ended(y, 'served', 70);
+      y.served = offerOf('free');
+      await run.settle(y);
+      assert.equal((await world.balance(ACCOUNT)).used, 70n);
+    }),
+  );
+
+  it(
+    'a model without a price is refused with 402, also where it is only a fallback, unless such models are free',
+    inWorld('unlimited', 'unlimited', async (world) => {
+      const run = await world.run();
+      for (const name of ['unpriced', 'flat-then-unpriced']) {
+        await assert.rejects(run.admit(calling(name, 1)), (error: unknown) => {
+          assert.match((error as Error).message, /"unpriced" has no price.*prices:.*free: true/);
+          return refusedWith('model_not_priced', 402)(error);
+        });
+      }
+      assert.equal((await world.balance(ACCOUNT)).held, 0n);
+
+      const generous = await world.run('boot-2', { unpriced: 'free' });
+      const x = calling('unpriced', 1_000);
+      await generous.admit(x);
+      await generous.settle(ended(x, 'served', 1_000));
+      assert.equal((await world.balance(ACCOUNT)).used, 0n);
+    }),
+  );
+
+  it(
+    'an unknown model is refused with 404',
+    inWorld('unlimited', 'unlimited', async (world) => {
+      const run = await world.run();
+      await assert.rejects(run.admit(calling('nothing', 1)), refusedWith('model_not_found', 404));
+    }),
+  );
+
+  it(
+    'a call beyond all measure is refused to who has little, and held for at the largest amount where there is no limit',
+    inWorld(LARGEST_CALL - 1n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const { ledger } = run;
+      await assert.rejects(run.admit(calling('steep', 2 ** 53)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      await world.store.atomic(ledger.open({ kind: 'account', owner: 2 }, 0n, true));
+      await run.admit(calling('steep', 2 ** 53, { identity: holder(2, KEY.owner) }));
+      assert.equal((await world.balance(KEY)).held, LARGEST_CALL);
+    }),
+  );
+
+  it(
+    'a passage holds and pays its fixed price, and nothing where that is zero or it failed',
+    inWorld(10n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const passing = (price: bigint): Exchange => {
+        const target = { channel: CHANNEL, url: new URL(CHANNEL.url), headers: {}, price };
+        const passage: Passage = { prefix: '/v1/files', target: () => target };
+        return calling('', 0, { passage });
+      };
+      const [paid, free, failed] = [passing(7n), passing(0n), passing(3n)];
+      for (const x of [paid, free, failed]) await run.admit(x);
+      assert.equal((await world.balance(ACCOUNT)).held, 10n);
+      await assert.rejects(run.admit(passing(1n)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      for (const x of [paid, free]) await run.settle(ended(x, 'served'));
+      await run.settle(ended(failed, 'failed'));
+      assert.deepEqual(await world.balance(ACCOUNT), { granted: 10n, used: 7n, held: 0n, unlimited: false });
+    }),
+  );
+});
+
+describe('settling', () => {
+  it(
+    'takes what was used from every layer, frees the rest and tells the client',
+    inWorld(5n * MICRO, 4n * MICRO, async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 3_000_000);
+      await run.admit(x);
+      assert.equal(run.ledger.charged(x), 0n);
+      assert.equal(await run.settle(ended(x, 'served', 1_500_000)), undefined);
+      assert.equal(run.ledger.charged(x), 1_500_000n);
+      assert.equal(x.told['x-turnpike-cost'], '1.5');
+      const amounts = { used: 1_500_000n, held: 0n, unlimited: false };
+      assert.deepEqual(await run.ledger.balance(ACCOUNT), { granted: 5n * MICRO, ...amounts });
+      assert.deepEqual(await run.ledger.balance(KEY), { granted: 4n * MICRO, ...amounts });
+      const entries = await world.store.all(`SELECT kind, owner, amount FROM entry WHERE ref = ? ORDER BY kind`, x.id);
+      assert.deepEqual(entries, [
+        { kind: 'account', owner: 1, amount: 1_500_000 },
+        { kind: 'key', owner: 11, amount: 1_500_000 },
+      ]);
+    }),
+  );
+
+  it(
+    'twice charges once',
+    inWorld(100n, 100n, async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 40);
+      await run.admit(x);
+      const steps = (await run.parts.settle?.(ended(x, 'served', 30))) ?? NOTHING;
+      const results = await Promise.all(Array.from({ length: 20 }, () => world.store.atomic(steps)));
+      assert.deepEqual(results, [undefined, ...Array(19).fill('settled')]);
+      assert.equal((await world.balance(ACCOUNT)).used, 30n);
+    }),
+  );
+
+  it(
+    'is refused after the recovery of a later run, which has charged already',
+    inWorld(100n, 100n, async (world) => {
+      const run = await world.run('boot-1');
+      const x = calling('metered', 40);
+      await run.admit(x);
+      await world.run('boot-2');
+      assert.equal(await run.settle(ended(x, 'served', 30)), 'settled');
+      assert.deepEqual(await world.balance(ACCOUNT), { granted: 100n, used: 0n, held: 0n, unlimited: false });
+    }),
+  );
+
+  const CASES: readonly [what: string, outcome: Outcome, usage: number | undefined, delivered: boolean, due: bigint][] =
+    [
+      ['a refusal', 'refused', undefined, false, 0n],
+      ['a refusal, whatever usage the vendor claims', 'refused', 30, false, 0n],
+      ['a failure before the first byte', 'failed', undefined, false, 0n],
+      ['a failure before the first byte, whatever usage the vendor claims', 'failed', 30, false, 0n],
+      ['a failure after some of the answer', 'failed', 30, true, 30n],
+      ['a client that left before anything came', 'aborted', undefined, false, 0n],
+      ['a client that left in the middle', 'aborted', 30, true, 30n],
+      ['a client that left a whole answer behind', 'aborted', 30, false, 30n],
+      ['an answer without usage', 'served', undefined, true, 0n],
+      ['an answer of no tokens', 'served', 0, true, 0n],
+      ['a whole answer', 'served', 30, true, 30n],
+      ['an answer that used all that was held', 'served', 40, true, 40n],
+      ['an answer that used more than was held', 'served', 41, true, 40n],
+    ];
+  it(
+    'charges by the rules, for every ending',
+    inWorld(1_000n, 1_000n, async (world) => {
+      const run = await world.run();
+      let total = 0n;
+      for (const [what, outcome, usage, delivered, amount] of CASES) {
+        const x = calling('metered', 40);
+        await run.admit(x);
+        assert.equal(await run.settle(ended(x, outcome, usage, delivered)), undefined, what);
+        assert.equal(run.ledger.charged(x), amount, what);
+        assert.equal(x.told['x-turnpike-cost'], outcome === 'served' ? inQuota(amount) : undefined, what);
+        total += amount;
+        const balance = { granted: 1_000n, used: total, held: 0n, unlimited: false };
+        assert.deepEqual(await world.balance(ACCOUNT), balance, what);
+        assert.deepEqual(await world.balance(KEY), balance, what);
+      }
+    }),
+  );
+
+  it(
+    'never charges below nothing or above the hold, whatever a vendor says it used, and says that it was odd',
+    inWorld(1_000n, 'unlimited', async (world) => {
+      const run = await world.run();
+      for (const output of [-1, -1e6, 1.5, 1e9, 1e18, 1e30, Number.NaN, Number.POSITIVE_INFINITY, '12', null]) {
+        const before = (await world.balance(ACCOUNT)).used;
+        const x = calling('metered', 40);
+        await run.admit(x);
+        assert.equal(await run.settle(ended(x, 'served', tokens(output as number))), undefined);
+        const charged = (await world.balance(ACCOUNT)).used - before;
+        assert.ok(charged >= 0n && charged <= 40n, `${output} was charged ${charged}`);
+        assert.equal(charged, run.ledger.charged(x));
+        assert.ok(Array.isArray(x.notes.usageAnomalies), `${output} went unnoticed`);
+        assert.equal(run.warnings.pop(), 'usage anomaly');
+      }
+    }),
+  );
+
+  it(
+    'has nothing to do for an exchange that was refused before it held anything',
+    inWorld(0n, 0n, async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 40);
+      await assert.rejects(run.admit(x));
+      assert.equal(await run.parts.settle?.(ended(x, 'refused')), undefined);
+      assert.equal(run.ledger.charged(x), 0n);
+    }),
+  );
+});
+
+describe('what is not sold by the token', () => {
+  /** Someone calls a model within these bounds. */
+  const within = (name: string, bounds: Partial<Bounds>): Exchange => {
+    const x = calling(name, 0);
+    x.call = { ...x.call, bounds: { ...x.call.bounds, ...bounds } };
+    return x;
+  };
+  const pictures = (count: number, quality = 'standard') => ({ images: { count, size: '1024x1024', quality } });
+
+  type Case = readonly [
+    what: string,
+    model: string,
+    bounds: Partial<Bounds>,
+    outcome: Outcome,
+    used: Partial<Usage> | undefined,
+    delivered: boolean,
+    held: number,
+    charged: number,
+  ];
+  const CASES: readonly Case[] = [
+    ['all images that were asked for', 'painter', pictures(4), 'served', pictures(4), true, 4, 4],
+    ['fewer than were asked for', 'painter', pictures(4), 'served', pictures(2), true, 4, 2],
+    ['more than were asked for', 'painter', pictures(4), 'served', pictures(9), true, 4, 4],
+    ['images whose quality was left open', 'painter', pictures(4, ''), 'served', pictures(4, 'hd'), true, 8, 8],
+    ['images of the usual kind then', 'painter', pictures(4, ''), 'served', pictures(4, ''), true, 8, 4],
+    ['images that the client did not wait for', 'painter', pictures(4), 'aborted', pictures(4), false, 4, 4],
+    ['images that a vendor failed to make', 'painter', pictures(4), 'failed', pictures(4), false, 4, 0],
+    ['the first of them before it broke off', 'painter', pictures(4), 'failed', pictures(1), true, 4, 1],
+    ['a text that was spoken', 'speaker', { characters: 4_000 }, 'served', { characters: 4_000 }, true, 4, 4],
+    ['one that the client left', 'speaker', { characters: 4_000 }, 'aborted', { characters: 4_000 }, true, 4, 4],
+    ['one that nobody spoke', 'speaker', { characters: 4_000 }, 'failed', undefined, false, 4, 0],
+    ['a recording', 'listener', { seconds: 59.25 }, 'served', { seconds: 59.25 }, true, 60, 59.25],
+    ['one that is rounded by its vendor', 'listener', { seconds: 59.25 }, 'served', { seconds: 60 }, true, 60, 60],
+    ['one that its vendor finds longer', 'listener', { seconds: 59.25 }, 'served', { seconds: 75 }, true, 60, 75],
+    ['one that is longer than there is quota', 'listener', { seconds: 20 }, 'served', { seconds: 9e9 }, true, 20, 100],
+  ];
+  for (const [what, name, bounds, outcome, used, delivered, held, charged] of CASES) {
+    it(
+      `is held and charged for: ${what}`,
+      inWorld(100n * MICRO, 'unlimited', async (world) => {
+        const run = await world.run();
+        const x = within(name, bounds);
+        await run.admit(x);
+        assert.equal((await world.balance(ACCOUNT)).held, BigInt(held) * MICRO);
+        const usage = used === undefined ? undefined : tokens(0, used);
+        assert.equal(await run.settle(ended(x, outcome, usage, delivered)), undefined);
+        const micro = BigInt(charged * 1_000_000);
+        const balance = { granted: 100n * MICRO, used: micro, held: 0n, unlimited: false };
+        assert.deepEqual(await world.balance(ACCOUNT), balance);
+        assert.equal(run.ledger.charged(x), micro);
+      }),
+    );
+  }
+
+  it(
+    'is explained with what it is held for',
+    inWorld(100n * MICRO, 'unlimited', async (world) => {
+      const { parts } = await world.run();
+      const lines: unknown[] = [];
+      for await (const line of parts.explain?.(within('painter', pictures(2, ''))) ?? []) lines.push(line);
+      assert.ok(lines.includes('price of painter: 0.000002, hd 0.000004 per image (gateway.yaml)'), lines.join('\n'));
+      assert.ok(lines.includes('holds 4 quota: at most 1124 input and 0 output tokens, images: 2'), lines.join('\n'));
+    }),
+  );
+});
+
+describe('a hold that is a guess', () => {
+  /** Nobody says how long the answer may get: 4,096 tokens are assumed. */
+  const unbounded = (): Exchange => {
+    const x = calling('metered', 1);
+    x.call = { ...x.call, bounds: { ...x.call.bounds, outputTokens: undefined } };
+    return x;
+  };
+  for (const [balance, used, charged] of [
+    [10_000n, 6_000, 6_000n],
+    [5_000n, 6_000, 5_000n],
+    [4_096n, 6_000, 4_096n],
+  ] as const) {
+    it(
+      `of 4096 with ${balance} there is settled for ${charged} of ${used}`,
+      inWorld(balance, 'unlimited', async (world) => {
+        const run = await world.run();
+        const x = unbounded();
+        await run.admit(x);
+        await settled(world.store);
+        assert.equal(await run.settle(ended(x, 'served', used)), undefined);
+        assert.equal((await world.balance(ACCOUNT)).used, charged);
+        assert.equal((await world.balance(ACCOUNT)).held, 0n);
+      }),
+    );
+  }
+
+  it(
+    'grows while a stream runs, instead of cutting it off',
+    inWorld(20_000n, 'unlimited', async (world) => {
+      const run = await world.run('boot-of-its-own');
+      const x = unbounded();
+      await run.admit(x);
+      for (const output of [4_000, 7_000]) {
+        ended(x, 'served', output);
+        x.outcome = undefined;
+        world.clock.advance(1_000);
+        await run.parts.stop?.();
+        await run.parts.start?.();
+        assert.ok((await world.balance(ACCOUNT)).held >= BigInt(output), `${output} tokens are not covered`);
+        assert.equal(x.cuts.length, 0);
+      }
+      assert.equal(await run.settle(ended(x, 'served', 7_500)), undefined);
+      const { used, held } = await world.balance(ACCOUNT);
+      assert.deepEqual([used, held], [7_500n, 0n]);
+    }),
+  );
+
+  it(
+    'does not grow where the client has said how much it wants',
+    inWorld(10_000n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 40);
+      await run.admit(x);
+      assert.equal(await run.settle(ended(x, 'served', 6_000)), undefined);
+      assert.equal((await world.balance(ACCOUNT)).used, 40n);
+    }),
+  );
+});
+
+describe('a crash', () => {
+  it(
+    'costs what the last checkpoint says was delivered, and leaves a usage record',
+    inWorld(1_000n, 1_000n, async (world) => {
+      const run = await world.run('boot-1');
+      const [streaming, waiting] = [calling('metered', 100), calling('metered', 100)];
+      for (const x of [streaming, waiting]) await run.admit(x);
+      for (const output of [10, 25]) {
+        ended(streaming, 'served', output);
+        streaming.outcome = undefined;
+        world.clock.advance(1_000);
+        await run.parts.stop?.();
+        await run.parts.start?.();
+      }
+      // Delivered after the last checkpoint: nobody can know.
+      streaming.usage = tokens(60);
+
+      const next = await world.run('boot-2');
+      assert.deepEqual(await world.balance(ACCOUNT), { granted: 1_000n, used: 25n, held: 0n, unlimited: false });
+      assert.deepEqual(await world.balance(KEY), { granted: 1_000n, used: 25n, held: 0n, unlimited: false });
+      assert.deepEqual(
+        world.records.map(({ id, outcome, charged, model, style, stream, ip, accountId, keyId }) => {
+          return { id, outcome, charged, model, style, stream, ip, accountId, keyId };
+        }),
+        [streaming, waiting].map(({ id }, i) => ({
+          id,
+          outcome: 'recovered',
+          charged: i === 0 ? 25n : 0n,
+          model: 'metered',
+          style: 'chat',
+          stream: true,
+          ip: '192.0.2.7',
+          accountId: 1,
+          keyId: 11,
+        })),
+      );
+      assert.deepEqual(await world.faults(next), {});
+    }),
+  );
+
+  it(
+    'is recovered from once, over any number of calls, and leaves the calls of this run alone',
+    inWorld('unlimited', 'unlimited', async (world) => {
+      const first = await world.run('boot-1');
+      await Promise.all(Array.from({ length: 1_201 }, () => first.admit(calling('flat', 1))));
+      const second = await world.run('boot-2');
+      assert.equal(world.records.length, 1_201);
+      assert.equal((await world.balance(ACCOUNT)).held, 0n);
+      await second.admit(calling('flat', 1));
+      await world.run('boot-2');
+      assert.equal(world.records.length, 1_201);
+      assert.equal((await world.balance(ACCOUNT)).held, MICRO);
+    }),
+  );
+
+  it(
+    'of the store alone leaves a hold that the same run closes when the call has long ended',
+    inWorld(1_000n, 1_000n, async (world) => {
+      const run = await world.run('boot-of-its-own');
+      const [lost, running] = [calling('metered', 100), calling('metered', 100)];
+      for (const x of [lost, running]) await run.admit(x);
+      // The call ends, and what it comes to cannot be written.
+      await run.parts.settle?.(ended(lost, 'failed', 10));
+      for (const held of [200n, 100n, 100n]) {
+        await settled(world.store);
+        world.clock.advance(60_000);
+        await run.parts.stop?.();
+        await run.parts.start?.();
+        assert.equal((await world.balance(ACCOUNT)).held, held);
+      }
+      assert.deepEqual(
+        world.records.map(({ id, outcome, charged }) => ({ id, outcome, charged })),
+        [{ id: lost.id, outcome: 'recovered', charged: 0n }],
+      );
+      assert.equal(await run.settle(ended(running, 'served', 30)), undefined);
+      assert.equal((await world.balance(ACCOUNT)).used, 30n);
+    }),
+  );
+
+  it('stops the next start where the ledger is damaged', async () => {
+    const world = await openWorld(100n, 100n);
+    const run = await world.run('boot-1');
+    await run.admit(calling('metered', 40));
+    await world.store.run(`DELETE FROM bucket WHERE kind = 'key'`);
+    await assert.rejects(world.run('boot-2'), /bucket_missing.*turnpike reconcile/);
+    assert.equal((await world.balance(ACCOUNT)).held, 40n);
+    await world.close();
+  });
+
+  it(
+    'a stream that outruns its hold is cut off once, and pays the hold',
+    inWorld(100n, 100n, async (world) => {
+      const run = await world.run();
+      const x = calling('metered', 40);
+      await run.admit(x);
+      for (const output of [40, 41, 50]) {
+        ended(x, 'served', output);
+        x.outcome = undefined;
+        world.clock.advance(1_000);
+        await run.parts.stop?.();
+        await run.parts.start?.();
+        assert.equal(x.cuts.length, output === 40 ? 0 : 1);
+      }
+      refusedWith('QUOTA_HOLD_EXCEEDED')(x.cuts[0]);
+      await run.settle(ended(x, 'failed', 50));
+      assert.equal((await world.balance(ACCOUNT)).used, 40n);
+    }),
+  );
+});
+
+describe('credit', () => {
+  it(
+    'repeated at once counts once, for whomever it is repeated',
+    inWorld(0n, 0n, async (world) => {
+      const { ledger } = await world.run();
+      const results = await Promise.all([
+        ...Array.from({ length: 50 }, () => ledger.credit(ACCOUNT, 7n, 'pay:acme:1', 'acme')),
+        ledger.credit(KEY, 7n, 'pay:acme:1', 'acme'),
+      ]);
+      assert.deepEqual(results, [true, ...Array(50).fill(false)]);
+      assert.equal((await world.balance(ACCOUNT)).granted, 7n);
+      assert.equal((await world.balance(KEY)).granted, 0n);
+      assert.equal(await ledger.credit(ACCOUNT, 7n, 'pay:acme:2', 'acme'), true);
+      assert.equal((await world.balance(ACCOUNT)).granted, 14n);
+    }),
+  );
+
+  it(
+    'is exact to the unit at every border, or refused',
+    inWorld(0n, 0n, async (world) => {
+      const { ledger } = await world.run();
+      const small = [1n, 2n ** 31n - 1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n];
+      let granted = 0n;
+      for (const amount of small) {
+        assert.equal(await ledger.credit(ACCOUNT, amount, `border:${amount}`, 'test'), true);
+        granted += amount;
+        assert.equal((await ledger.balance(ACCOUNT))?.granted, granted);
+      }
+      const over = [0n, -1n, -(2n ** 62n), LARGEST_GRANT - granted + 1n, LARGEST_GRANT + 1n, 2n ** 63n - 1n, 2n ** 64n];
+      for (const amount of over) {
+        const credit = ledger.credit(ACCOUNT, amount, `border:${amount}`, 'test');
+        await assert.rejects(credit, refusedWith('invalid_amount', 400));
+        assert.equal((await ledger.balance(ACCOUNT))?.granted, granted);
+      }
+      assert.equal(await ledger.credit(ACCOUNT, LARGEST_GRANT - granted, 'border:last', 'test'), true);
+      assert.equal((await ledger.balance(ACCOUNT))?.granted, LARGEST_GRANT);
+    }),
+  );
+
+  it(
+    'opens a layer with an amount at the borders, or not at all',
+    inWorld(0n, 0n, async (world) => {
+      const { ledger } = await world.run();
+      let owner = 100;
+      for (const amount of [0n, 1n, 2n ** 53n + 1n, LARGEST_GRANT]) {
+        const layer = { kind: 'key', owner: owner++ } as const;
+        await world.store.atomic(ledger.open(layer, amount, false));
+        assert.deepEqual(await ledger.balance(layer), { granted: amount, used: 0n, held: 0n, unlimited: false });
+      }
+      for (const amount of [-1n, LARGEST_GRANT + 1n]) {
+        assert.throws(() => ledger.open({ kind: 'key', owner }, amount, false), refusedWith('invalid_amount', 400));
+      }
+      assert.equal(await ledger.balance({ kind: 'key', owner }), undefined);
+    }),
+  );
+
+  it(
+    'to a layer that does not exist is refused and leaves nothing behind',
+    inWorld(0n, 0n, async (world) => {
+      const { ledger } = await world.run();
+      const nobody = { kind: 'account', owner: 404 } as const;
+      await assert.rejects(ledger.credit(nobody, 5n, 'pay:acme:3', 'acme'), refusedWith('layer_not_found', 404));
+      assert.equal(await ledger.credit(ACCOUNT, 5n, 'pay:acme:3', 'acme'), true);
+    }),
+  );
+
+  it(
+    'is given by `user credit NAME UNITS` in whole units',
+    inWorld(0n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const command = run.parts.commands?.find(({ name }) => name === 'user credit');
+      assert.ok(command);
+      const give = async (...positionals: string[]) => command.run({ values: {}, positionals, stdin: '', cwd: '/' });
+      assert.equal(await give('ann', '250'), 'credited 250 to ann: 250 quota available\n');
+      assert.equal(await give('ann', '250'), 'credited 250 to ann: 500 quota available\n');
+      for (const words of [
+        [],
+        ['ann'],
+        ...['0', '-1', '0.5', '1e3', '0x10', '1,000', 'NaN', ''].map((n) => ['ann', n]),
+      ]) {
+        await assert.rejects(give(...words), UsageError, words.join(' '));
+      }
+      await assert.rejects(give('bob', '1'), refusedWith('account_not_found', 404));
+      await assert.rejects(give('ann', '999999999999999999'), refusedWith('invalid_amount', 400));
+      assert.equal((await world.balance(ACCOUNT)).granted, 500n * MICRO);
+    }),
+  );
+});
+
+describe('the tables', () => {
+  it(
+    'refuse a balance below zero and amounts that are not whole, even to a person with SQL',
+    inWorld(100n, 100n, async (world) => {
+      for (const change of [
+        'granted = -1',
+        `granted = ${-(2n ** 62n)}`,
+        `granted = ${LARGEST_GRANT + 1n}`,
+        'granted = 0, used = 1',
+        'held = 101',
+        'held = -1',
+        'used = -1',
+        'used = 60, held = 60',
+        'used = 0.5',
+        "used = 'much'",
+        'used = NULL',
+        'used = 9223372036854775807 + 1',
+        'unlimited = 2',
+      ]) {
+        await assert.rejects(
+          world.store.run(`UPDATE bucket SET ${change} WHERE kind = 'account'`),
+          /constraint|store/i,
+        );
+      }
+      assert.deepEqual(await world.balance(ACCOUNT), { granted: 100n, used: 0n, held: 0n, unlimited: false });
+    }),
+  );
+
+  it(
+    'keep entries as they were written',
+    inWorld(100n, 100n, async (world) => {
+      await assert.rejects(world.store.run('UPDATE entry SET amount = 1'), /append-only/);
+      await assert.rejects(world.store.run('DELETE FROM entry'), /append-only/);
+    }),
+  );
+});
+
+describe('check', () => {
+  it(
+    'tells the price of every model and warns of those without',
+    inWorld(0n, 0n, async (world) => {
+      const { parts } = await world.run();
+      const lines = parts.report?.() ?? [];
+      assert.equal(lines.length, MODELS.length);
+      assert.ok(lines.includes('price of free: free'));
+      assert.ok(lines.some((line) => /^price of metered: .*output 0\.000002/.test(line)));
+      assert.deepEqual(
+        lines.filter((line) => line.startsWith('warning: ')),
+        ['warning: model unpriced has no price and is not free: calls are refused (model_not_priced)'],
+      );
+      const generous = await world.run('boot-2', { unpriced: 'free' });
+      assert.ok(generous.parts.report?.().includes('warning: model unpriced has no price: calls are free'));
+    }),
+  );
+});
+
+/** What may happen to the ledger. Indices point into what is there at the moment, around the end. */
+type Event =
+  | { readonly kind: 'credit'; readonly to: number; readonly amount: bigint; readonly ref: number }
+  | { readonly kind: 'admit'; readonly key: number; readonly amount: number }
+  | { readonly kind: 'deliver'; readonly call: number; readonly output: number }
+  | { readonly kind: 'settle'; readonly call: number; readonly output: number; readonly outcome: Outcome }
+  | { readonly kind: 'again'; readonly call: number }
+  | { readonly kind: 'crash' };
+
+const index = fc.nat(100);
+const amount = fc.nat(60);
+const events: fc.Arbitrary<Event[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant('credit'), to: index, amount: fc.bigInt(1n, 150n), ref: fc.nat(8) }),
+    },
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('admit'), key: index, amount }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('deliver'), call: index, output: amount }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('settle'),
+        call: index,
+        output: amount,
+        outcome: fc.constantFrom<Outcome>('served', 'refused', 'failed', 'aborted'),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('again'), call: index }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash') }) },
+  ),
+  { minLength: 20, maxLength: 50 },
+);
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+describe('any sequence of events', () => {
+  it('leaves exactly what plain arithmetic says, and every invariant whole', async () => {
+    const world = await openWorld(0n, 0n);
+    let round = 0;
+    let refusals = 0;
+    let charges = 0;
+    await fc.assert(
+      fc.asyncProperty(events, async (history) => {
+        round++;
+        // Two accounts with two keys each; one account and one key have no limit.
+        const layer = (kind: 'account' | 'key', n: number): Purse => ({ kind, owner: round * 1_000 + n });
+        const accounts = [layer('account', 1), layer('account', 2)];
+        const keys = [layer('key', 1), layer('key', 2), layer('key', 3), layer('key', 4)];
+        const layers = [...accounts, ...keys];
+        const grants = [200n, 0n, 0n, 120n, 300n, 0n];
+        const expected = grants.map((granted, i) => ({ granted, used: 0n, held: 0n, unlimited: i === 1 || i === 2 }));
+        const refs = new Set<number>();
+        let open: { x: Exchange; amount: bigint; touched: number[]; checkpoint: bigint }[] = [];
+        let closed: Exchange[] = [];
+        let run = await world.run(`boot-${round}-0`);
+        for (const [i, at] of layers.entries()) {
+          await world.store.atomic(run.ledger.open(at, grants[i]!, expected[i]!.unlimited));
+        }
+
+        for (const [step, event] of history.entries()) {
+          switch (event.kind) {
+            case 'credit': {
+              const to = event.to % layers.length;
+              const given = await run.ledger.credit(layers[to]!, event.amount, `${round}:${event.ref}`, 'test');
+              assert.equal(given, !refs.has(event.ref));
+              if (given) expected[to]!.granted += event.amount;
+              refs.add(event.ref);
+              break;
+            }
+            case 'admit': {
+              const n = event.key % keys.length;
+              const touched = [n < 2 ? 0 : 1, accounts.length + n];
+              const size = BigInt(event.amount);
+              const short = touched.findIndex((i) => {
+                const { granted, used, held, unlimited } = expected[i]!;
+                return !unlimited && granted - used - held < size;
+              });
+              const identity = holder(accounts[touched[0]!]!.owner, keys[n]!.owner);
+              const x = calling('metered', event.amount, { identity });
+              if (size > 0n && short >= 0) {
+                refusals++;
+                const code = ['QUOTA_USER_INSUFFICIENT', 'QUOTA_TOKEN_INSUFFICIENT'][short]!;
+                await assert.rejects(run.admit(x), refusedWith(code));
+                break;
+              }
+              await run.admit(x);
+              if (size === 0n) break;
+              for (const i of touched) expected[i]!.held += size;
+              open.push({ x, amount: size, touched, checkpoint: 0n });
+              break;
+            }
+            case 'deliver': {
+              const call = open[event.call % open.length];
+              if (call === undefined) break;
+              call.x.delivered = true;
+              call.x.usage = tokens(event.output);
+              call.x.served = offerOf('metered');
+              world.clock.advance(1_000);
+              await run.parts.stop?.();
+              await run.parts.start?.();
+              const delivered = least(BigInt(event.output), call.amount);
+              if (delivered > call.checkpoint) call.checkpoint = delivered;
+              break;
+            }
+            case 'settle': {
+              const [call] = open.splice(event.call % Math.max(open.length, 1), 1);
+              if (call === undefined) break;
+              assert.equal(await run.settle(ended(call.x, event.outcome, event.output)), undefined);
+              const charge = event.outcome === 'refused' ? 0n : least(BigInt(event.output), call.amount);
+              if (charge > 0n) charges++;
+              for (const i of call.touched) {
+                expected[i]!.held -= call.amount;
+                expected[i]!.used += charge;
+              }
+              closed.push(call.x);
+              break;
+            }
+            case 'again': {
+              const x = closed[event.call % closed.length];
+              if (x !== undefined) assert.equal(await run.settle(x), 'settled');
+              break;
+            }
+            case 'crash': {
+              const dead = run;
+              run = await world.run(`boot-${round}-${step + 1}`);
+              for (const call of open) {
+                assert.equal(await dead.settle(ended(call.x, 'served', 1)), 'settled');
+                for (const i of call.touched) {
+                  expected[i]!.held -= call.amount;
+                  expected[i]!.used += call.checkpoint;
+                }
+              }
+              open = [];
+              closed = [];
+            }
+          }
+          for (const [i, at] of layers.entries()) assert.deepEqual(await world.balance(at), expected[i], event.kind);
+          assert.deepEqual(await world.faults(run), {}, event.kind);
+        }
+        // The next round begins with nothing open.
+        await world.run(`boot-${round}-end`);
+      }),
+      // Shrinking runs the store a thousand times over; with the seed of the report it can be asked for.
+      { numRuns: 30, endOnFailure: true },
+    );
+    assert.ok(refusals > 20 && charges > 20, `too quiet to prove anything: ${refusals} refusals, ${charges} charges`);
+    await world.close();
+  });
+});
+
+describe('each invariant finds the damage it is there for', () => {
+  /** A ledger with one settled call and one open, damaged by SQL that no CHECK or trigger stops. */
+  function finds(invariant: string, line: RegExp, ...damage: readonly string[]): () => Promise<void> {
+    return async () => {
+      const world = await openWorld(1_000n, 1_000n);
+      try {
+        const run = await world.run();
+        const [settledCall, openCall] = [calling('metered', 50), calling('metered', 60)];
+        for (const x of [settledCall, openCall]) await run.admit(x);
+        await run.settle(ended(settledCall, 'served', 30));
+        assert.deepEqual(await world.faults(run), {});
+
+        const db = new Database(world.file);
+        db.pragma('ignore_check_constraints = ON');
+        for (const sql of damage) assert.notEqual(db.prepare(sql).run().changes, 0, sql);
+        db.close();
+        const lines = (await world.faults(run))[invariant];
+        assert.ok(lines, `${invariant} found nothing`);
+        assert.match(lines.join('\n'), line);
+      } finally {
+        await world.close();
+      }
+    };
+  }
+
+  it(
+    'used is the sum of debits less refunds',
+    finds(
+      'used-is-debits-less-refunds',
+      /account 1: used 31, should be 30/,
+      `UPDATE bucket SET used = 31 WHERE owner = 1`,
+    ),
+  );
+  it(
+    'a refund counts against what was used',
+    finds(
+      'used-is-debits-less-refunds',
+      /key 11: used 30, should be 20/,
+      `INSERT INTO entry SELECT 'r', 'refund', kind, owner, 0, 10, 0, 'test' FROM bucket WHERE kind = 'key'`,
+    ),
+  );
+  it(
+    'held is the sum of open holds',
+    finds('held-is-open-holds', /account 1: held 60, should be 0\nkey 11: held 60, should be 0/, 'DELETE FROM hold'),
+  );
+  it(
+    'granted is the sum of credits and adjustments',
+    finds(
+      'granted-is-credits-and-adjustments',
+      /account 1: granted 9007199254740993, should be 1000/,
+      `UPDATE bucket SET granted = 9007199254740993 WHERE owner = 1`,
+    ),
+  );
+  it(
+    'nothing is overdrawn',
+    finds(
+      'nothing-is-overdrawn',
+      /key 11: available -1, should be at least 0/,
+      `UPDATE bucket SET granted = 89 WHERE owner = 11`,
+    ),
+  );
+  it(
+    'a debit stands in all layers with the same amount',
+    finds(
+      'debits-agree-in-all-layers',
+      /call half: 1 debits from 5 to 5, should be equal ones of a key and of .*\ncall uneven: 2 debits from 5 to 6/,
+      `INSERT INTO entry VALUES ('half', 'debit', 'account', 1, 0, 5, 0, 'test')`,
+      `INSERT INTO entry VALUES ('uneven', 'debit', 'account', 1, 0, 5, 0, 'test')`,
+      `INSERT INTO entry VALUES ('uneven', 'debit', 'key', 11, 0, 6, 0, 'test')`,
+    ),
+  );
+  it(
+    'no hold is left of a dead run',
+    finds('no-hold-of-a-dead-run', /held by the run long-dead, should be closed/, `UPDATE hold SET boot = 'long-dead'`),
+  );
+  it(
+    'every entry and every hold has a bucket',
+    finds(
+      'everything-has-a-bucket',
+      /account 9: an entry, .*\nkey 11: a hold, should be a bucket/s,
+      `INSERT INTO entry VALUES ('lost', 'credit', 'account', 9, 0, 5, 0, 'test')`,
+      `DELETE FROM bucket WHERE kind = 'key'`,
+    ),
+  );
+
+  it('holds of a dead run are no damage before this process has recovered', async () => {
+    const world = await openWorld(100n, 100n);
+    const run = await world.run('boot-1');
+    await run.admit(calling('metered', 40));
+    const asked = await world.create('boot-2');
+    assert.deepEqual(await world.faults(asked), {});
+    await asked.parts.start?.();
+    assert.deepEqual(await world.faults(asked), {});
+    await world.close();
+  });
+
+  it(
+    'all of them can be asked of one snapshot',
+    inWorld(100n, 100n, async (world) => {
+      const { parts } = await world.run();
+      const names = await world.store.snapshot(async (reader) => {
+        for (const { check } of parts.invariants ?? []) assert.deepEqual(await check(reader), []);
+        return parts.invariants?.map(({ name }) => name);
+      });
+      assert.equal(new Set(names).size, 10);
+    }),
+  );
+});
