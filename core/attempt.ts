@@ -14,7 +14,7 @@ import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
 import { lossHeader } from './translation/losses.ts';
-import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
+import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
 import { countedUsage } from './usage.ts';
 
 /** What became of an attempt. */
@@ -26,7 +26,7 @@ export type AttemptResult =
   /** An answer with another status than 2xx; its body cut at 64 KiB. */
   | { readonly kind: 'status'; readonly status: number; readonly headers: Headers; readonly body: Buffer }
   /** No answer worth the name; nothing of it has been written. */
-  | { readonly kind: 'failed'; readonly failure: FailureKind; readonly reason: string; readonly stale: boolean }
+  | { readonly kind: 'failed'; readonly failure: FailureKind; readonly reason: string; readonly how: Breaking }
   /** The client left, or the gateway cut the exchange off, before anything was written. */
   | { readonly kind: 'stopped'; readonly error: Error };
 
@@ -227,13 +227,13 @@ class Delivery implements UpstreamListener {
     else if (this.#state === 'head') this.#fail('broken', 'the answer has no head');
   }
 
-  fail(kind: FailureKind, reason: string, how: { readonly stale: boolean }): void {
+  fail(kind: FailureKind, reason: string, how: Breaking): void {
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
     if (this.#state === 'status') {
       // The status has said enough; that its explanation broke off changes nothing.
       this.#finishStatus();
     } else if (this.#state !== 'done') {
-      this.#fail(kind, reason, how.stale);
+      this.#fail(kind, reason, how);
     }
   }
 
@@ -525,10 +525,10 @@ class Delivery implements UpstreamListener {
     this.#stop(new GatewayError(500, 'internal_error', 'The gateway could not read the answer.'));
   }
 
-  #fail(failure: FailureKind, reason: string, stale = false): void {
+  #fail(failure: FailureKind, reason: string, how = NOT_AGAIN): void {
     this.#call?.abort();
     if (!this.#committed) {
-      this.#done({ kind: 'failed', failure, reason, stale });
+      this.#done({ kind: 'failed', failure, reason, how });
       return;
     }
     this.#attempt.failure = failure;
@@ -562,6 +562,7 @@ class Delivery implements UpstreamListener {
 /** What is no events is passed on as it comes. */
 const UNSPLIT: EventSplitter = { push: (chunk) => [chunk], rest: () => NO_BYTES };
 const NO_BYTES = Buffer.alloc(0);
+const NOT_AGAIN: Breaking = { stale: false, unsent: false };
 
 /** What is written to a client: the vendor's bytes, or events of our own. */
 type Bytes = Buffer | string;

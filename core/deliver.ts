@@ -157,10 +157,11 @@ async function attemptOffer(
     x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
     return attemptOffer(parties, attempt, vendor, tools);
   }
-  // A kept connection that died does so at once; whoever took longer may have worked on the request.
-  const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
-  if (result.kind === 'failed' && result.stale && atOnce) {
-    result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, tools);
+  if (result.kind === 'failed' && result.how.stale) {
+    // A kept connection that died does so at once; whoever took longer may have worked on what had come whole.
+    const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
+    if (atOnce || result.how.unsent)
+      result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, tools);
   }
   return judge(x, attempt, result, vendor, conveyance, tools);
 }

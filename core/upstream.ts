@@ -26,8 +26,15 @@ export interface UpstreamListener {
   head(status: number, headers: Headers): void;
   data(chunk: Buffer): void;
   end(): void;
-  /** `stale`: a kept connection died as we used it; worth one fresh try. */
-  fail(kind: FailureKind, reason: string, how: { readonly stale: boolean }): void;
+  fail(kind: FailureKind, reason: string, how: Breaking): void;
+}
+
+/** How a request came to fail. */
+export interface Breaking {
+  /** A kept connection died without a word as we used it: worth a fresh try, unless somebody may have worked on it. */
+  readonly stale: boolean;
+  /** Part of the body had not left yet: nobody can have worked on it. */
+  readonly unsent: boolean;
 }
 
 /** A request under way. */
@@ -114,9 +121,10 @@ export function createUpstream(): Upstream {
   return {
     send(request, listener) {
       const connection = take(`${request.origin} ${request.connectMs}`, request);
-      const call = new RunningCall(connection, listener, pool);
       const { method = 'POST', path, headers } = request;
-      connection.client.dispatch({ method, path, ...framed(headers, request.body), idempotent: false }, call);
+      const frame = framed(headers, request.body);
+      const call = new RunningCall(connection, listener, pool, frame.body);
+      connection.client.dispatch({ method, path, ...frame, idempotent: false }, call);
       return call;
     },
     async close() {
@@ -144,16 +152,18 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #connection: Connection;
   readonly #listener: UpstreamListener;
   readonly #pool: Pool;
+  readonly #body: Readable | Buffer | null;
   readonly #readBefore: number | undefined;
   /** The one latch of a request: whatever happens after the first ending is nobody's business. */
   #done = false;
   /** Undefined until the request has gone out. */
   #control: Dispatcher.DispatchController | undefined;
 
-  constructor(connection: Connection, listener: UpstreamListener, pool: Pool) {
+  constructor(connection: Connection, listener: UpstreamListener, pool: Pool, body: Readable | Buffer | null) {
     this.#connection = connection;
     this.#listener = listener;
     this.#pool = pool;
+    this.#body = body;
     this.#readBefore = connection.socket?.bytesRead;
   }
 
@@ -205,7 +215,8 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const started = this.#control !== undefined;
     // Nobody has worked on a request to which a kept connection said nothing at all before it closed.
     const stale = used && started && socket?.bytesRead === this.#readBefore;
-    this.#listener.fail(failureOf(error, started), reasonOf(error), { stale });
+    const unsent = this.#body instanceof Readable && !this.#body.readableEnded;
+    this.#listener.fail(failureOf(error, started), reasonOf(error), { stale, unsent });
   }
 
   onRequestUpgrade(controller: Dispatcher.DispatchController): void {

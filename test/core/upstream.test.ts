@@ -109,9 +109,9 @@ describe('the carrier of calls', () => {
           finish('end');
           on.end?.();
         },
-        fail(kind, reason, { stale }) {
-          finish({ kind, reason, stale });
-          on.fail?.(kind, reason, { stale });
+        fail(kind, reason, how) {
+          finish({ kind, reason, stale: how.stale });
+          on.fail?.(kind, reason, how);
         },
       },
     );

@@ -18,11 +18,11 @@ const FILE_BYTES = 25 * MB;
 const AT_ONCE = 50;
 const ROOM = 60 * MB;
 
-/** A file of so many bytes that differ from upload to upload, made as it is read. */
+/** A file of so many bytes, no piece like another's, made as it is read: making them must not be what takes the time. */
 function* fileOf(seed: number): Generator<Buffer> {
-  const piece = Buffer.alloc(50_000);
+  const piece = Buffer.alloc(50_000, `${seed} `);
   for (let at = 0; at < FILE_BYTES; at += piece.length) {
-    for (let i = 0; i < piece.length; i += 4) piece.writeUInt32LE((seed * 2_654_435_761 + at + i) >>> 0, i);
+    piece.writeUInt32LE(at);
     yield Buffer.from(piece);
   }
 }
@@ -88,7 +88,7 @@ if (existsSync('/proc/self/clear_refs')) {
       return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)![1]) * 1_024;
     };
 
-    /** Uploads one file, and says what the vendor heard. */
+    /** Uploads one file, and says what the vendor heard; where it was refused, why. */
     async function upload(seed: number): Promise<string> {
       const boundary = `upload-${seed}`;
       function* body(): Generator<Buffer> {
@@ -105,6 +105,8 @@ if (existsSync('/proc/self/clear_refs')) {
         agent: false,
         headers: { authorization: `Bearer ${key}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
       });
+      // Fifty of them keep this process busy: no gateway waits for a head for ever.
+      outgoing.flushHeaders();
       Readable.from(body()).pipe(outgoing);
       const answer = await text(
         await new Promise<Readable>((resolve, reject) => {
@@ -112,7 +114,7 @@ if (existsSync('/proc/self/clear_refs')) {
           outgoing.once('error', reject);
         }),
       );
-      return (JSON.parse(answer) as { text: string }).text;
+      return (JSON.parse(answer) as { text?: string }).text ?? answer;
     }
 
     it(`need less than ${ROOM / MB} MB more than a gateway at rest, arrive byte for byte, and leave no file`, async (t) => {

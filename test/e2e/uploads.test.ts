@@ -13,7 +13,7 @@ import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { type FormPart, leftIn, readForm, type WrittenForm, writeForm } from '../kit/multipart.ts';
 import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
-import { jsonAnswer } from '../kit/script.ts';
+import { atHead, hold, jsonAnswer, rst, stopReading } from '../kit/script.ts';
 import { type Bench, checkLog, countHolds, openBench } from './bench.ts';
 
 const PATH = '/v1/audio/transcriptions';
@@ -248,6 +248,31 @@ describe('an upload', () => {
     assert.equal((await ask(gateway, upload(gateway, form, { 'content-encoding': 'gzip' }))).status, 415);
     assert.equal(vendor.requests.length, asked);
   });
+});
+
+it('an upload whose kept connection dies in the middle goes once more on a fresh one, however long that took', async () => {
+  const vendor = await fakeVendor(() => jsonAnswer(200, { text: 'la la' }));
+  const { listen, ...rest } = config(vendor.url, './spool');
+  const listenToLarge = { ...listen, body: { ...listen.body, upload: '40mb' } };
+  const stand = await openBench({ vendors: [vendor], config: { ...rest, listen: listenToLarge } });
+  const { gateway, clock } = stand;
+  assert.equal((await ask(gateway, upload(gateway, writeForm([note, model])))).status, 200);
+  // More than the kernel keeps on the way: the vendor cannot have had all of it.
+  vendor.next([atHead(), stopReading(), hold(), rst()]);
+  const large = { ...song, bytes: Buffer.alloc(30_000_000, 'la la ') };
+  const answer = ask(gateway, upload(gateway, writeForm([large, model])));
+  await vendor.waitFor(() => vendor.requests[1]?.holding === 'hold');
+  clock.advance(5_000);
+  vendor.release();
+  assert.equal((await answer).status, 200);
+  assert.deepEqual(
+    vendor.requests.map(({ connection }) => connection),
+    [1, 1, 2],
+  );
+  const { headers, body } = vendor.requests[2]!;
+  assert.equal(readForm(headers['content-type']!, body).files[0]!.bytes.length, large.bytes.length);
+  await nothingLeft(join(gateway.dir, 'spool'));
+  await stand.stop();
 });
 
 it('an upload that the disk does not take is refused with 503, and the log says so; small ones go on', async () => {
