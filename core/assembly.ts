@@ -293,7 +293,7 @@ export async function rehearse(plan: Plan): Promise<Assembly> {
     lasting: new Map(),
     ask: () => () => Promise.reject(new Error('nobody is asked before `start`')),
     provided: new Map<string, unknown>([
-      [FirstStart.id, { note: () => {} } satisfies FirstStart],
+      [FirstStart.id, { note: () => {}, signIn: () => {} } satisfies FirstStart],
       [Running.id, nothingRuns],
     ]),
   });

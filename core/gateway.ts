@@ -30,6 +30,7 @@ import { FirstStart } from './contracts/first-start.ts';
 import { KeyPlaces } from './contracts/key-places.ts';
 import { Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
+import { readOrigins } from './cors.ts';
 import { createDeadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
@@ -67,6 +68,8 @@ export interface GatewayOptions {
 export interface FirstSecrets {
   readonly rootPassword?: string;
   readonly key?: string;
+  /** Where people sign in with the password; no secret. */
+  readonly signIn?: string;
 }
 
 /** An open gateway: store, plugins and, after `listen`, the network. */
@@ -105,7 +108,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     lasting: new Map(),
     provided: new Map([
-      [FirstStart.id, { note: (lines: FirstSecrets) => Object.assign(firstSecrets, lines) } satisfies FirstStart],
+      [
+        FirstStart.id,
+        {
+          note: (lines) => Object.assign(firstSecrets, lines),
+          signIn: (url) => Object.assign(firstSecrets, { signIn: url }),
+        } satisfies FirstStart,
+      ],
     ]),
   };
   let door: NetServer | undefined;
@@ -229,6 +238,7 @@ async function assembleGateway(
       pipeline,
       guards,
       trusted: createAddressList(listen.trustProxy),
+      origins: readOrigins(listen.cors),
       limits: listen.body,
       spoolDirectory: assembly.spoolDirectory,
       live: createRoll<LiveExchange>(),

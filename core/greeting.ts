@@ -10,18 +10,27 @@ export interface FirstCall {
 
 /** As text for people and as one line of JSON for a log; undefined where nothing was made. */
 export function greeting(
-  { rootPassword, key }: FirstSecrets,
+  { rootPassword, key, signIn }: FirstSecrets,
   at?: FirstCall,
 ): { readonly text: string; readonly json: string } | undefined {
   if (rootPassword === undefined && key === undefined) return undefined;
+  const page = signIn === undefined || at === undefined ? signIn : reachable(signIn, at.url);
   const call = at?.model === undefined || key === undefined ? undefined : curl(at.url, key, at.model);
   const lines = ['', 'This is the first start. The following is shown once and stored nowhere:', ''];
   if (rootPassword !== undefined) lines.push(`  root password   ${rootPassword}`);
   if (key !== undefined) lines.push(`  first API key   ${key}`);
+  if (page !== undefined) lines.push(`  console         ${page} (sign in as root)`);
   if (call !== undefined) lines.push('', 'Try it:', '', call);
   lines.push('');
-  const json = JSON.stringify({ level: 'info', msg: 'first start', rootPassword, key, try: call });
+  const json = JSON.stringify({ level: 'info', msg: 'first start', rootPassword, key, console: page, try: call });
   return { text: `${lines.join('\n')}\n`, json };
+}
+
+/** On this machine the port is the one that is listened on, whatever `signIn`, which nobody may have edited, says. */
+function reachable(signIn: string, url: string): string {
+  const page = new URL(signIn);
+  if (page.protocol === 'http:' && page.hostname === 'localhost') page.port = new URL(url).port;
+  return page.href;
 }
 
 function curl(url: string, key: string, model: string): string {

@@ -279,6 +279,8 @@ export interface Route {
   readonly maxBody?: number;
   /** Names of guards; all must agree. */
   readonly access: 'public' | readonly string[];
+  /** Pages of other sites may call it from a browser, as they may make calls: only where a key counts and no cookie does. */
+  readonly cors?: boolean;
   /** Checked, and defaults filled in, before `handle`; a wrong body is refused with 400. Without it any JSON object is taken. */
   readonly body?: Schema;
   /**

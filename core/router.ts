@@ -15,6 +15,8 @@ export interface Router {
   find(method: string, path: string): Match;
   /** The style whose errors a path speaks, also where the request itself is refused. */
   styleAt(path: string): Style | undefined;
+  /** Whether pages of other sites may read what is answered at a path: at all calls, and at routes that say so. */
+  isShared(path: string): boolean;
   /** A route of a path, whatever its method; undefined where none is. */
   routeAt(path: string): Route | undefined;
 }
@@ -56,6 +58,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
       return params === undefined ? [] : [{ route, params }];
     });
   };
+  const routeAt = (path: string): Route | undefined => exact.get(path)?.[0] ?? patternsAt(path)[0]?.route;
   const isServed = (path: string): boolean =>
     styleByPath.has(path) || exact.has(path) || passageAt(path) !== undefined || patternsAt(path).length > 0;
   const notFound = (path: string): GatewayError => {
@@ -96,7 +99,8 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
       return pick(method, found);
     },
     styleAt: (path) => styleByPath.get(path) ?? styleAbove(path),
-    routeAt: (path) => exact.get(path)?.[0] ?? patternsAt(path)[0]?.route,
+    isShared: (path) => styleByPath.has(path) || (routeAt(path)?.cors ?? passageAt(path) !== undefined),
+    routeAt,
   };
 }
 

@@ -11,6 +11,7 @@ import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
 import type { JsonObject, Upload } from './contracts/call.ts';
 import type { Recalled, Style } from './contracts/style.ts';
+import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { GatewayError } from './errors.ts';
@@ -46,6 +47,7 @@ export interface Generation {
   readonly guards: Readonly<Record<string, Guard>>;
   readonly deliver: DeliverTools;
   readonly trusted: (ip: string) => boolean;
+  readonly origins: Origins;
   readonly limits: BodyLimits;
   /** Where files of forms are kept while they are on their way. */
   readonly spoolDirectory: string;
@@ -180,6 +182,14 @@ async function serve(
     return;
   }
   const style = generation.router.styleAt(head.path);
+  // Browsers alone say where a page comes from.
+  if (head.headers.origin !== undefined && generation.router.isShared(head.path)) {
+    shareWithPage(response, head.headers, generation.origins);
+    if (isPreflight(head)) {
+      answerPreflight(response, newId(options.clock.now()));
+      return;
+    }
+  }
   try {
     const match = generation.router.find(head.method, head.path);
     if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();

@@ -11,6 +11,7 @@ export interface ListenSection {
   readonly port: number | string;
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly trustProxy: readonly string[];
+  readonly cors: readonly string[];
   readonly body: { readonly json: string; readonly upload: string; readonly depth: number; readonly spool?: string };
   readonly drain: string;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
@@ -52,6 +53,8 @@ export interface Listen {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** Addresses and ranges whose word about the client's address is believed. */
   readonly trustProxy: readonly string[];
+  /** Origins whose pages may call with a key; `*`: any. */
+  readonly cors: readonly string[];
   readonly body: BodyLimits;
   /** How long running exchanges may finish when the gateway stops. */
   readonly drainMs: number;
@@ -68,6 +71,7 @@ export function readListen(value: unknown): Listen {
     port: Number(listen.port),
     tls: listen.tls,
     trustProxy: listen.trustProxy,
+    cors: listen.cors,
     body: {
       jsonBytes: byteSize(listen.body.json),
       uploadBytes: byteSize(listen.body.upload),
@@ -129,6 +133,17 @@ export const coreSections: {
         description: 'Proxies whose X-Forwarded-For is believed.',
         items: addressRange,
         default: [],
+      },
+      cors: {
+        type: 'array',
+        description:
+          'Origins whose pages may call with a key from the browser; `*` is any, an empty list none. Cookies never count.',
+        items: {
+          title: 'origin without a path, such as https://chat.example.com, or "*"',
+          type: 'string',
+          pattern: '^(\\*|https?://[^/?#@\\s]+)$',
+        },
+        default: ['*'],
       },
       body: {
         type: 'object',

@@ -6,6 +6,7 @@ import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { Explaining } from '../../core/contracts/explaining.ts';
+import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { Keys } from '../../core/contracts/keys.ts';
@@ -53,11 +54,13 @@ export default definePlugin({
     Running,
     KeyCheck,
     Explaining,
+    FirstStart,
   ],
   provides: [Site, ChosenKeys],
   create(host, { console: section }) {
     const site = siteOf(section);
     host.provide(Site, site);
+    host.find(FirstStart)?.signIn(`${site.root}/console`);
     const cookies = createCookies(site.secure);
     const limiter = createLimiter(host, section.limits);
     host.provide(ChosenKeys, createChosenKeys(host, site, cookies, limiter));

@@ -20,6 +20,7 @@ function routeOf(row: ApiRoute, path: string, described: boolean): Route {
     method: row.method,
     path,
     access: guardsOf(row),
+    cors: row.who === 'key',
     maxBody: row.maxBody ?? MAX_BODY,
     ...(row.body === undefined ? { takes: 'none' as const } : { body: row.body }),
     ...(row.search !== undefined && { search: row.search }),

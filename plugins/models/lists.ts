@@ -32,6 +32,7 @@ export function listRoutes(
     method: 'GET',
     path,
     access: ['key'],
+    cors: true,
     about: { summary, tag: 'Models', credentials: ['key'], answer: { type: 'object' } },
     handle,
   });

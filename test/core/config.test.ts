@@ -561,6 +561,7 @@ describe('core sections', () => {
       port: 8080,
       tls: undefined,
       trustProxy: [],
+      cors: ['*'],
       body: { jsonBytes: 16 * 1024 ** 2, uploadBytes: 32 * 1024 ** 2, depth: 64, spool: undefined },
       drainMs: 30_000,
       onDisconnect: { stream: 'cancel', whole: 'drain' },

@@ -22,6 +22,7 @@ import { CERTIFICATES } from '../kit/certificates.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents, DONE } from '../kit/fixtures.ts';
+import { CONSOLE_PIPELINE } from '../kit/console.ts';
 import { defaultConfig, startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { rawConnection, requestText } from '../kit/raw-client.ts';
@@ -171,6 +172,20 @@ describe('starting', () => {
     assert.match(gateway.stderr, /Try it:\n\ncurl /);
     assert.ok(!gateway.stderr.includes('a password of my own') && !gateway.stderr.includes('root password'));
     assert.equal(gateway.stdout, `ready ${gateway.url}\n`);
+  });
+
+  it('shows where people sign in, at the port where it listens where nobody has said another address', async () => {
+    for (const [settings, wanted] of [
+      [{}, (port: number) => `http://localhost:${port}/console`],
+      [{ url: 'https://ai.example.com/gate' }, () => 'https://ai.example.com/gate/console'],
+    ] as const) {
+      rmSync(storeFile, { force: true });
+      configure({ pipeline: [...CONSOLE_PIPELINE], console: settings });
+      const gateway = await start();
+      const { console: page } = await gateway.logged(({ msg }) => msg === 'first start');
+      assert.equal(page, wanted(gateway.port));
+      await gateway.stop();
+    }
   });
 
   it('a second gateway on the same database ends with 73, and the first one does not notice', async () => {

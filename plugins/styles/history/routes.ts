@@ -28,6 +28,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
       method: 'GET',
       path: PATH,
       access: ['key'],
+      cors: true,
       about: about('Reads a response that is kept.', 'response'),
       async handle(request) {
         if (request.query.get('stream') === 'true') {
@@ -43,6 +44,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
       method: 'DELETE',
       path: PATH,
       access: ['key'],
+      cors: true,
       about: about('Deletes a response that is kept.', 'response'),
       async handle(request) {
         const { turn } = await found(request);
@@ -55,6 +57,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
       method: 'GET',
       path: `${PATH}/input_items`,
       access: ['key'],
+      cors: true,
       about: about('Lists what a response was made from.', 'list'),
       async handle(request) {
         const { turn } = await found(request);
@@ -65,6 +68,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
       method: 'POST',
       path: `${PATH}/cancel`,
       access: ['key'],
+      cors: true,
       about: about('Cancels a response that a vendor makes in the background.', 'response'),
       async handle(request) {
         const { turn, response } = await found(request);

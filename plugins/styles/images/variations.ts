@@ -6,6 +6,7 @@ export const variationsRoute: Route = {
   method: 'any',
   path: '/v1/images/variations',
   access: 'public',
+  cors: true,
   takes: 'none',
   about: {
     summary: 'Reserved, and not implemented.',

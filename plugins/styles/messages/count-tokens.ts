@@ -41,6 +41,7 @@ export function countTokensRoute(host: Host): Route {
     method: 'POST',
     path: '/v1/messages/count_tokens',
     access: ['key'],
+    cors: true,
     about: {
       summary: 'Counts the tokens of a messages request; an estimate says so in the header x-turnpike-translation.',
       tag: 'Models',
