@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
 import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, type Visitor } from '../kit/console.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
@@ -97,6 +97,14 @@ describe('departments in a browser', () => {
     await form.waitFor({ state: 'hidden' });
     await drawer.getByText('of $0.50').waitFor();
     assert.equal(await call(), '200 ok');
+
+    const person = await onlooker(browser, gateway, await signedIn(gateway, 'customer-1'));
+    await person.open('/wallet');
+    const theirs = person.page.locator('section', { hasText: 'Your department: Night shift' });
+    await theirs.getByText('Night shift, this month').waitFor();
+    await theirs.getByText('of $0.50').waitFor();
+    assertClean('the wallet', [...(await person.violations()), ...(await person.overflow())]);
+    await person.close();
 
     const { items } = await boss.data('GET', '/api/team/cost-trend?group_by=department');
     const trend = items.find(({ name }: { name: string }) => name === 'Night shift');

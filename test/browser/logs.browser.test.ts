@@ -124,7 +124,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
     const lossy = details.find(({ translation }) => translation.includes('top_k:dropped'));
     await as('ann', `/logs?open=${lossy.request_id}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('was left out: it could not be said to this vendor.').waitFor();
+      await drawer.getByText('is left out: it cannot be said to this vendor.').waitFor();
       await drawer.getByText('make the key strict').waitFor();
     });
     const refused = await call('gpt-4');

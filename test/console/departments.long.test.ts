@@ -232,6 +232,35 @@ describe('departments at the console', () => {
     assert.ok((await boss.data('GET', `/api/user/${customer}`)).quota < before, 'at its price');
   });
 
+  it('tell their people the budgets that bound their calls, and strangers nothing', async () => {
+    const { clock } = gateway.host;
+    const own = (person: Visitor) => person.data('GET', '/api/user/department');
+    assert.deepEqual(await own(mia), [], 'who is in none');
+    const top = await fresh({ name: 'Whole firm', quota: 5_000 });
+    const middle = await fresh({ parent_id: top.id });
+    const low = await fresh({ name: 'Mia and others', parent_id: middle.id, monthly_quota: 1_000, ratio: 0.5 });
+    await boss.data('POST', `/api/department/${low.id}/members`, { user_ids: [customer, ids.mia] });
+    assert.equal(await call(), '200 ok');
+    const [first, second, third, ...others] = await own(mia);
+    const { used, remaining } = first.budgets[0];
+    assert.ok(used > 0, 'what others used counts, too');
+    assert.ok(remaining === 1_000 - used || remaining === 999 - used, 'both are rounded down');
+    const now = new Date(clock.now());
+    const monthEnd = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1_000;
+    assert.deepEqual(first, {
+      name: 'Mia and others',
+      status: 1,
+      ratio: 0.5,
+      budgets: [{ window: 'month', limit: 1_000, used, remaining, resets_at: monthEnd }],
+    });
+    assert.deepEqual([second.name, second.budgets, others], [middle.name, [], []]);
+    const total = { window: 'total', limit: 5_000, used, remaining: remaining + 4_000, resets_at: null };
+    assert.deepEqual([third.name, third.budgets], ['Whole firm', [total]]);
+    assert.equal(said(await visitor(gateway).get('/api/user/department')), '401 not_signed_in');
+    await boss.data('DELETE', `/api/department/${low.id}/members/${customer}`);
+    await boss.data('DELETE', `/api/department/${low.id}/members/${ids.mia}`);
+  });
+
   it('get exactly what is added at the same moment, and nothing where there is no limit', async () => {
     const { id } = await fresh({ quota: 1 });
     const answers = await Promise.all(

@@ -5570,6 +5570,44 @@ export interface Operations {
       order_id: string;
     };
   };
+  'GET /api/user/department': {
+    /**
+     * From the own department up to the top; empty for whoever is in none.
+     */
+    data: {
+      name: string;
+      /**
+       * 1 enabled; 0 disabled: calls are refused.
+       */
+      status: 0 | 1;
+      /**
+       * What calls of its people cost: 1 is the price. The first one counts.
+       */
+      ratio: number;
+      budgets: {
+        /**
+         * In all, or in a calendar month (UTC).
+         */
+        window: 'total' | 'month';
+        /**
+         * Quota units.
+         */
+        limit: number;
+        /**
+         * By all its people and those below, together.
+         */
+        used: number;
+        /**
+         * Less what running calls hold.
+         */
+        remaining: number;
+        /**
+         * Unix seconds; null: never.
+         */
+        resets_at: number | null;
+      }[];
+    }[];
+  };
   'GET /api/user/groups': {
     data: {
       [k: string]: {

@@ -34,10 +34,11 @@ export function Confirm({
           {children}
         </Text>
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
+          {/* Enter, pressed too soon, must not do what cannot be undone. */}
+          <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
             {text.cancel}
           </Button>
-          <Button color={danger ? 'red.9' : 'pine'} loading={busy} onClick={onConfirm} data-autofocus>
+          <Button color={danger ? 'red.9' : 'pine'} loading={busy} onClick={onConfirm} data-autofocus={!danger || undefined}>
             {action}
           </Button>
         </Group>

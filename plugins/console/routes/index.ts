@@ -17,6 +17,7 @@ import { logRoutes } from './logs.ts';
 import { modelRoutes } from './models.ts';
 import { oauthRoutes } from './oauth.ts';
 import { orderRoutes } from './orders.ts';
+import { ownDepartmentRoutes } from './own-department.ts';
 import { passkeyRoutes } from './passkey.ts';
 import { passwordResetRoutes } from './password-reset.ts';
 import { playgroundRoutes } from './playground.ts';
@@ -63,6 +64,7 @@ export function tableOf(tools: Tools): readonly ApiRoute[] {
     ...subscriptionRoutes(tools),
     ...userRoutes(tools),
     ...departmentRoutes(tools),
+    ...ownDepartmentRoutes(tools),
     ...auditRoutes(tools),
     ...logRoutes(tools),
     ...logSumRoutes(tools),

@@ -11,6 +11,7 @@ import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
+import { DepartmentBudgets } from './department.tsx';
 import { OrderDrawer, Orders } from './orders.tsx';
 import { PaymentContext, type Scan } from './payment-context.ts';
 import { Redeem } from './redeem.tsx';
@@ -42,6 +43,7 @@ export default function WalletPage() {
           {!info.isPending && <TopUp offer={offer} />}
           <Stack gap="md">
             {offer?.enable_redemption === true && <Redeem />}
+            <DepartmentBudgets />
             <Subscription offer={offer} />
           </Stack>
         </div>

@@ -19,6 +19,17 @@ export const TEXT = texts(
         'A payment went back (a refund, or a dispute at your bank) after what it bought had been spent. As long as something is owed, calls are refused.',
       next: 'Top up, or redeem a code: what you owe is paid first, and the rest is yours again. Is this a mistake? Ask an administrator.',
     },
+    department: {
+      title: (name: string) => `Your department: ${name}`,
+      windows: {
+        month: (name: string) => `${name}, this month`,
+        total: (name: string) => `${name}, in all`,
+      },
+      anew: 'begins anew',
+      about: 'All its people share it. Where it is used up, calls are refused until it is raised or begins anew.',
+      ratio: (ratio: string) => `Calls cost ${ratio} times the price.`,
+      disabled: (name: string) => `${name} is disabled: calls are refused.`,
+    },
     topUp: {
       title: 'Top up',
       way: 'Pay with',
@@ -169,6 +180,17 @@ export const TEXT = texts(
       title: (amount: string) => `您欠款 ${amount}`,
       about: '有一笔付款被退回（退款，或您的银行提出争议），而它所购的额度已经花掉。在还清之前，调用会被拒绝。',
       next: '请充值或使用兑换码：会先抵扣欠款，余下的归您使用。如果有误，请联系管理员。',
+    },
+    department: {
+      title: (name: string) => `您的部门：${name}`,
+      windows: {
+        month: (name: string) => `${name}，本月`,
+        total: (name: string) => `${name}，总计`,
+      },
+      anew: '重新计算：',
+      about: '由部门所有成员共用。用尽后调用会被拒绝，直到预算提高或重新计算。',
+      ratio: (ratio: string) => `调用按价格的 ${ratio} 倍计费。`,
+      disabled: (name: string) => `${name} 已停用：调用会被拒绝。`,
     },
     topUp: {
       title: '充值',
