@@ -1,4 +1,4 @@
-/** From nothing to a first request, as a person goes: a key on Connect, its snippet in a terminal, and Home that turns green. */
+/** From nothing to a first call, as a person goes: a key on Connect, its snippet in a terminal, and Home that turns green. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
@@ -41,9 +41,9 @@ describe('Home and Connect in a browser', () => {
     at.page.getByRole('region', { name: 'Run it in a terminal', exact: true }).innerText();
   const test = (): Promise<void> => at.page.getByRole('button', { name: 'Test now' }).click();
 
-  it('turns green when the first request lands', async () => {
+  it('turns green when the first call lands', async () => {
     await home.goto(`http://localhost:${gateway.port}/console/`);
-    await home.getByRole('heading', { name: 'Make the first request' }).waitFor();
+    await home.getByRole('heading', { name: 'Make the first call' }).waitFor();
 
     await at.open('/connect?client=curl-chat');
     await at.page.getByRole('button', { name: 'New key' }).click();
@@ -53,7 +53,7 @@ describe('Home and Connect in a browser', () => {
     const { stdout } = await run('sh', ['-c', command]);
     assert.notEqual(JSON.parse(stdout).choices[0].message.content, '');
 
-    await home.getByText('The first request has arrived').waitFor();
+    await home.getByText('The first call has arrived').waitFor();
     await home.getByText('demo answered. It was free.').waitFor();
     const [line] = (await ann.data('GET', '/api/log/self?type=2')).items;
     assert.deepEqual([line.model_name, line.token_name], ['demo', 'curl, chat']);
@@ -61,7 +61,7 @@ describe('Home and Connect in a browser', () => {
     assert.match((await link.getAttribute('href')) ?? '', new RegExp(`/console/logs\\?open=${line.request_id}$`));
     // Nothing is left to do, and what was done is listed.
     await home.getByRole('heading', { name: 'Getting started' }).waitFor({ state: 'detached' });
-    await home.getByRole('region', { name: 'Latest requests' }).getByText('demo').waitFor();
+    await home.getByRole('region', { name: 'Latest calls' }).getByText('demo').waitFor();
     await home.close();
   });
 

@@ -1,4 +1,4 @@
-/** One person's way through the console, from nothing: an account, money, a key, a first request and what it cost, second factors, a new key. */
+/** One person's way through the console, from nothing: an account, money, a key, a first call and what it cost, second factors, a new key. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
@@ -114,14 +114,14 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
 
   it('sees the request in the log, with what it cost and a receipt that adds up', async () => {
     await go('Logs');
-    const lines = region('Requests and events');
+    const lines = region('Calls and events');
     const row = lines.getByRole('row').filter({ hasText: 'gpt-5' });
     await row.getByText(COST_SHOWN).waitFor();
     await row.getByText('Served').first().waitFor();
     await row.getByText('1,000 / 400').waitFor();
     await row.getByRole('button').first().click();
-    const request = dialog('Request');
-    await request.getByText(/^gpt-5 answered in .+ for \$0\.00525\.$/).waitFor();
+    const call = dialog('Call');
+    await call.getByText(/^gpt-5 answered in .+ for \$0\.00525\.$/).waitFor();
     requestId = new URL(page.url()).searchParams.get('open') ?? '';
     const entries = await gateway.host.use(Ledger).entriesOf(requestId);
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
         ['debit', 'key', COST_UNITS * 1_000_000],
       ],
     );
-    const receipt = region('Receipt', request);
+    const receipt = region('Receipt', call);
     const [, inputs, inputPrice, inputQuota] = await cellsOf(receipt, 'Input');
     const [, outputs, outputPrice, outputQuota] = await cellsOf(receipt, 'Output');
     assert.deepEqual(
@@ -141,7 +141,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
     assert.equal(numberOf(inputQuota) + numberOf(outputQuota), COST_UNITS);
     for (const total of ['Total', 'Charged']) assert.equal(numberOf((await cellsOf(receipt, total))[1]), COST_UNITS);
     assert.equal((await cellsOf(receipt, 'In dollars'))[1], COST_SHOWN);
-    const ledger = region('In the ledger', request);
+    const ledger = region('In the ledger', call);
     for (const layer of [`Balance of ${NAME}`, 'Allowance of the key']) {
       const [, held, taken, freed] = await cellsOf(ledger, layer);
       assert.equal(numberOf(taken), COST_UNITS);
@@ -149,7 +149,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
     }
     assert.deepEqual(await at.violations(), []);
     await page.keyboard.press('Escape');
-    await request.waitFor({ state: 'detached' });
+    await call.waitFor({ state: 'detached' });
   });
 
   it('turns on a second factor, and adds a passkey', async () => {

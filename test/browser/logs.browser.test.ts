@@ -38,7 +38,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
     assertClean(`${name} at ${path}`, at.problems);
   }
   const addressOf = (page: Page): URLSearchParams => new URL(page.url()).searchParams;
-  const linesOf = (page: Page) => page.getByRole('region', { name: 'Requests and events', exact: true });
+  const linesOf = (page: Page) => page.getByRole('region', { name: 'Calls and events', exact: true });
   const rowsOf = (page: Page) => linesOf(page).locator('tbody tr');
   const drawerOf = (page: Page) => page.getByRole('dialog');
 
@@ -56,7 +56,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
     await as('ann', '/logs?model=gpt-5&kind=use&range=30d', async (page) => {
       const { total } = await world.people.ann.data('GET', '/api/log/self?model_name=gpt-5&type=2');
       await page.getByText(`${total} in all`).waitFor();
-      await page.getByRole('button', { name: 'Remove the filter Kind: Requests' }).click();
+      await page.getByRole('button', { name: 'Remove the filter Kind: Calls' }).click();
       assert.equal(addressOf(page).get('kind'), null);
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
       await page.getByRole('combobox', { name: 'Model' }).fill('no-such-model');
@@ -93,6 +93,14 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await drawer.getByText(new RegExp(`^${detail.model_name} answered in`)).waitFor();
       await drawer.getByText(world.aCall).first().waitFor();
       assert.deepEqual(await at.violations(), []);
+    });
+    // On a phone every name leaves room for its value.
+    await as('ann', `/logs?open=${world.aCall}`, async (page, at) => {
+      await at.look({ width: 360 });
+      const values = drawerOf(page).locator('dd');
+      await values.first().waitFor();
+      for (const value of await values.all()) assert.ok(((await value.boundingBox())?.width ?? 0) > 80);
+      await at.look({ width: 1_440 });
     });
     // Administrators open anybody's.
     await as('root', `/logs?open=${world.aCall}`, async (page) => {
@@ -216,7 +224,7 @@ describe('the calls that run now', { timeout: 60_000 }, () => {
       await page.getByRole('heading', { name: '0 in flight' }).waitFor();
       await page.getByText('No call runs at the moment.').waitFor();
       await page.getByRole('button', { name: '1 new' }).click();
-      await page.getByRole('region', { name: 'Requests and events' }).getByText('free-model').waitFor();
+      await page.getByRole('region', { name: 'Calls and events' }).getByText('free-model').waitFor();
       assertClean('the strip', [...at.problems, ...(await at.violations())]);
     } finally {
       await at.close();

@@ -140,6 +140,15 @@ describe('prices', () => {
     const names = await page.getByRole('row').allInnerTexts();
     assert.match(names[1] ?? '', /^unnamed/);
     assert.match(names.join('\n'), /talker\s+also quick\s+stands in for patient\s+\$1\.00\s+\$2\.50\s+\$0\.125/);
+    // What is free and what is refused are told apart on a phone, too, where further columns are out of sight.
+    await at.look({ width: 360 });
+    const note = page
+      .getByRole('row', { name: /^unnamed/ })
+      .getByText('No price')
+      .filter({ visible: true });
+    const place = await note.boundingBox();
+    assert.ok(place !== null && place.x + place.width < 360);
+    await at.look({ width: 1_440 });
     await page.getByText('Changes soon (1)').click();
     await page.waitForURL(/show=upcoming/);
     await button('patient').click();

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import {
+  assertClean,
+  builtConsole,
+  eventually,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents } from '../kit/fixtures.ts';
@@ -76,6 +84,8 @@ afterEach(async () => {
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
+const holds = (field: string, wanted: RegExp) =>
+  eventually(async () => assert.match(await page.getByLabel(field).inputValue(), wanted));
 const column = (name: string) =>
   page.locator('section.section').filter({ has: page.getByRole('heading', { level: 2, name, exact: true }) });
 const said = (name: string, words: string) => column(name).locator('.pg-text', { hasText: words });
@@ -103,20 +113,18 @@ describe('the playground', () => {
     }
     assertClean('axe', [...(await at.violations()), ...(await at.overflow())]);
     await column('Messages').getByRole('tab', { name: 'Raw answer' }).click();
-    assert.match((await column('Messages').locator('.pg-raw').textContent()) ?? '', /event: message_start\n/);
-    assert.match((await column('Chat completions').locator('.pg-raw').textContent()) ?? '', /data: \[DONE\]/);
+    const shows = (name: string, text: RegExp) => column(name).locator('.pg-raw', { hasText: text }).waitFor();
+    await shows('Messages', /event: message_start/);
+    await shows('Chat completions', /data: \[DONE\]/);
     await column('Responses').getByRole('tab', { name: 'Request' }).click();
-    assert.match(
-      (await column('Responses').locator('.pg-raw').first().textContent()) ?? '',
-      /"max_output_tokens": 100/,
-    );
-    assert.match((await column('Messages').locator('.pg-raw').last().textContent()) ?? '', /^curl '.*Bearer sk-…/s);
+    await shows('Responses', /"max_output_tokens": 100/);
+    await shows('Messages', /^curl '.*Bearer sk-…/s);
     assertClean('axe', await at.violations());
     // Where there is no room they stand behind each other.
     await at.look({ width: 360, height: 740, scheme: 'dark' });
     await page.getByRole('radiogroup', { name: 'Which style to see' }).getByText('Messages').click();
     await column('Messages').waitFor();
-    assert.equal(await column('Responses').count(), 0);
+    await column('Responses').waitFor({ state: 'detached' });
     assertClean('narrow', [...(await at.violations()), ...(await at.overflow())]);
   });
 
@@ -150,7 +158,7 @@ describe('the playground', () => {
       await column(name).getByText('get_weather was called').waitFor();
     }
     await column('Messages').getByRole('button', { name: 'Go on from here' }).click();
-    assert.match(await page.getByLabel('Turn 2, Model').inputValue(), /The tool answered/);
+    await holds('Turn 2, Model', /The tool answered/);
     await page.getByLabel('Turn 3, You').fill('And tomorrow?');
     await page.getByRole('textbox', { name: 'Tools' }).fill('{');
     await page.getByText(/This is no JSON/).waitFor();
@@ -173,12 +181,12 @@ describe('the playground', () => {
     await page.getByRole('link', { name: 'Models', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
     await page.goBack();
-    assert.equal(await page.getByLabel('Turn 1, You').inputValue(), 'What is this?');
+    await holds('Turn 1, You', /^What is this\?$/);
     assert.equal(await page.getByRole('img', { name: 'dot.png' }).count(), 0);
     await button('Clear').click();
-    assert.equal(await page.getByLabel('Turn 1, You').inputValue(), '');
+    await holds('Turn 1, You', /^$/);
     await button('Undo clearing').click();
-    assert.equal(await page.getByLabel('Turn 1, You').inputValue(), 'What is this?');
+    await holds('Turn 1, You', /^What is this\?$/);
   });
 
   it('says why a call would be refused, and why one was', async () => {
@@ -186,7 +194,7 @@ describe('the playground', () => {
     await ask('Hello');
     await column('Chat completions').getByText('This would be refused').waitFor();
     await column('Chat completions').getByText('The model has no price yet, so it cannot be called.').waitFor();
-    assert.equal(await column('Messages').count(), 0);
+    await column('Messages').waitFor({ state: 'detached' });
     vendor.next(errorAnswer(400, `Not like this. ${MARKUP}`));
     await at.open('/playground?model=talker&styles=chat');
     await send();
@@ -256,7 +264,9 @@ describe('the models', () => {
     assertClean('axe', await at.violations());
     await drawer.getByRole('link', { name: 'Try it' }).click();
     await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
-    assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'twin');
+    await eventually(async () =>
+      assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'twin'),
+    );
   });
 
   it('name their channels to administrators, and are cards where there is no room', async () => {

@@ -41,7 +41,14 @@ describe('usage and team', { timeout: 60_000 }, () => {
       .filter({ hasText: name })
       .getByRole('cell')
       .allInnerTexts();
-  const dollars = (units: number): string => `$${(units / 500_000).toFixed(2)}`;
+  // As the console writes it: of less than a dollar three digits that say something, whatever the made-up world came to.
+  const dollars = (units: number): string =>
+    (units / 500_000).toLocaleString('en-US', {
+      style: 'currency',
+      currency: 'USD',
+      minimumFractionDigits: 2,
+      ...(units < 500_000 && units !== 0 ? { minimumSignificantDigits: 2, maximumSignificantDigits: 3 } : {}),
+    });
 
   it('shows what one calls came to, by model', async () => {
     const { start_timestamp, total, items } = await world.people.ann.data(
@@ -178,7 +185,7 @@ describe('usage and team', { timeout: 60_000 }, () => {
       await page.goBack();
       await page.getByRole('tab', { name: 'Models' }).click();
       const saving = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Download as CSV: Models' }).click();
+      await page.getByRole('button', { name: 'Download CSV: Models' }).click();
       assert.match((await saving).suggestedFilename(), /^team-models-.*\.csv$/);
       await page.getByRole('button', { name: 'claude-sonnet-5' }).click();
       await page.getByRole('button', { name: 'Remove the filter Model: claude-sonnet-5' }).waitFor();

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { buildConsole, stampOf, stampOfSources } from '../../scripts/console-build.mjs';
 import type { Visitor } from './console.ts';
@@ -198,6 +199,19 @@ interface Violation {
     readonly html: string;
     readonly any: readonly { readonly message: string }[];
   }[];
+}
+
+/** Looks until it is so: a page may draw what was asked for a moment after it was asked. Fails with what was wrong at last. */
+export async function eventually(look: () => Promise<void>, patienceMs = 10_000): Promise<void> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError) || Date.now() > until) throw error;
+      await setTimeout(50);
+    }
+  }
 }
 
 /** Fails where something happened that never must. */

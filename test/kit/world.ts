@@ -217,7 +217,8 @@ async function live(
     expired_time: Math.floor(clock.now() / 1_000) + 3_600,
   });
   let call = 0;
-  for (let day = 29; day >= 0; day--) {
+  // The first of them lie within the last thirty UTC days, whatever time of the day it is.
+  for (let day = 28; day >= 0; day--) {
     const busy = 3 + ((day * 7) % 9);
     for (let i = 0; i < busy; i++) {
       call++;

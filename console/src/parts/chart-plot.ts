@@ -108,7 +108,8 @@ export function plot(
   });
   const options: uPlot.Options = {
     ...size,
-    padding: [10, 10, 0, 0],
+    // On the right there is room for half of the words below the last moment.
+    padding: [10, 26, 0, 0],
     legend: { show: false },
     cursor: {
       // A column is lit as a whole.

@@ -26,15 +26,22 @@ export function momentWriter({ locale }: Format, utc: boolean, step: number): (u
 export function tickWriter({ locale }: Format, utc: boolean): (unix: number, apart: number) => string {
   const zone = utc ? { timeZone: 'UTC' } : {};
   const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone });
-  const exact = new Intl.DateTimeFormat(locale, { minute: '2-digit', second: '2-digit', ...zone });
+  const exact = new Intl.DateTimeFormat(locale, {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    ...zone,
+  });
   const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', ...zone });
   const month = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', ...zone });
   return (unix, apart) => {
     const ms = unix * 1_000;
     if (apart >= 30 * DAY_S) return month.format(ms);
     if (apart >= DAY_S) return day.format(ms);
+    // Without its hour a minute would be read as one.
+    if (apart < 60) return exact.format(ms);
     const said = clock.format(ms);
-    if (said === '00:00') return day.format(ms);
-    return apart < 60 ? exact.format(ms) : said;
+    return said === '00:00' ? day.format(ms) : said;
   };
 }

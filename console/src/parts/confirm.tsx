@@ -38,7 +38,12 @@ export function Confirm({
           <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
             {text.cancel}
           </Button>
-          <Button color={danger ? 'red.9' : 'pine'} loading={busy} onClick={onConfirm} data-autofocus={!danger || undefined}>
+          <Button
+            color={danger ? 'red.9' : 'pine'}
+            loading={busy}
+            onClick={onConfirm}
+            data-autofocus={!danger || undefined}
+          >
             {action}
           </Button>
         </Group>

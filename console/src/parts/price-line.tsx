@@ -1,5 +1,5 @@
 /** What models cost, in currency; quota on hover. */
-import { Tooltip } from '@mantine/core';
+import { Text, Tooltip } from '@mantine/core';
 import { useStatus } from '../api/status.ts';
 import { useFormat } from '../shell/format.ts';
 import { useText } from '../text.ts';
@@ -41,11 +41,15 @@ export function usePriceLine(): (card: PricedCard) => string {
 export function PriceCell({ card: { free, price } }: { readonly card: PricedCard }) {
   const text = useText(AMOUNT_TEXT);
   if (free || price?.free === true) return text.free;
+  // What it comes to is said where a finger and a keyboard find it as well.
   if (price === null)
     return (
-      <Tooltip label={text.refused}>
-        <span>{text.none}</span>
-      </Tooltip>
+      <>
+        {text.none}
+        <Text size="xs" c="dimmed">
+          {text.callsRefused}
+        </Text>
+      </>
     );
   const sold = amountsOf(price);
   const byTokens = sold.filter(([field]) => field === 'input' || field === 'output');

@@ -42,14 +42,19 @@ export function Money({ units, sign = false }: { readonly units: number | null |
   );
 }
 
-/** A moment as people say it, exactly on hover. Unix seconds; 0, -1 and nothing are `never`, or `none`. */
+/** How long ago somebody still counts the days. */
+const WEEK_S = 7 * 86_400;
+
+/** A moment as people say it, exactly on hover; of what is long past the date. Unix seconds; 0, -1 and nothing are `never`, or `none`. */
 export function When({ at, none }: { readonly at: number | null | undefined; readonly none?: ReactNode }) {
   const format = useFormat();
   const text = useText(TEXT);
   if (at === null || at === undefined || at <= 0) return <>{none ?? text.never}</>;
   return (
     <Tooltip label={format.moment(at)}>
-      <time dateTime={new Date(at * 1_000).toISOString()}>{format.ago(at)}</time>
+      <time dateTime={new Date(at * 1_000).toISOString()}>
+        {Date.now() / 1_000 - at < WEEK_S ? format.ago(at) : format.day(at)}
+      </time>
     </Tooltip>
   );
 }
@@ -106,7 +111,7 @@ export function CopyIcon({ value, what, label }: Copied) {
           ref={button}
           variant="subtle"
           color={state === 'copied' ? 'pine' : 'gray'}
-          size="sm"
+          size={24}
           aria-label={name}
           onClick={() =>
             window.isSecureContext ? navigator.clipboard.writeText(value).then(done, fallBack) : fallBack()

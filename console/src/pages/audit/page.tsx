@@ -84,27 +84,32 @@ export default function AuditPage() {
       }
     >
       <Section flush>
-        <Group gap="xs" className="section-head" align="flex-end">
+        <Group gap="xs" className="section-head" align="center">
           <SearchField label={text.who} value={address.actor} onSearch={(actor) => filter({ actor })} maxLength={200} />
           <ActionSelect value={address.action} onChange={(action) => filter({ action })} />
-          <Group gap={6} wrap="nowrap" maw="100%">
-            <TextInput
-              type="date"
-              miw={0}
-              aria-label={text.from}
-              value={address.from}
-              onChange={(event) => filter({ from: event.currentTarget.value })}
-            />
-            <Text size="sm" aria-hidden>
-              –
+          <Group gap={6} maw="100%">
+            <Text size="sm" c="dimmed" aria-hidden>
+              {text.days}
             </Text>
-            <TextInput
-              type="date"
-              miw={0}
-              aria-label={text.until}
-              value={address.until}
-              onChange={(event) => filter({ until: event.currentTarget.value })}
-            />
+            <Group gap={6} wrap="nowrap" maw="100%">
+              <TextInput
+                type="date"
+                miw={0}
+                aria-label={text.from}
+                value={address.from}
+                onChange={(event) => filter({ from: event.currentTarget.value })}
+              />
+              <Text size="sm" aria-hidden>
+                –
+              </Text>
+              <TextInput
+                type="date"
+                miw={0}
+                aria-label={text.until}
+                value={address.until}
+                onChange={(event) => filter({ until: event.currentTarget.value })}
+              />
+            </Group>
           </Group>
         </Group>
         <div aria-live="polite">

@@ -53,7 +53,7 @@ export const TEXT = texts(
     moreActions: 'More actions',
     usage: 'Used this month',
     usageAbout: 'Of this department and all below, by the log; UTC.',
-    calls: (count: string) => `${count} calls`,
+    calls: (count: string) => (count === '1' ? 'one call' : `${count} calls`),
     refusals: (count: string) => `${count} refused or failed`,
     budgets: 'Budgets that its calls are taken from',
     budgetsAbout: 'Its own first, then those on the way up.',

@@ -4,7 +4,7 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const DETAIL = texts(
   {
-    title: 'Request',
+    title: 'Call',
     event: 'Event',
     newer: 'Newer line',
     older: 'Older line',
@@ -17,10 +17,10 @@ export const DETAIL = texts(
       free: (model: string, time: string) => `${model} answered in ${time}. It cost nothing.`,
       other: (reason: string, model: string, cost: string) => `${model}: ${reason} It cost ${cost}.`,
       otherFree: (reason: string, model: string) => `${model}: ${reason} It cost nothing.`,
-      nameless: 'A request',
+      nameless: 'A call',
     },
     facts: {
-      title: 'The request',
+      title: 'The call',
       when: 'When',
       state: 'State',
       person: 'Person',
@@ -41,9 +41,9 @@ export const DETAIL = texts(
     },
     links: {
       title: 'Go on from here',
-      model: 'Requests of this model',
-      key: 'Requests with this key',
-      person: 'Requests of this person',
+      model: 'Calls of this model',
+      key: 'Calls with this key',
+      person: 'Calls of this person',
       playground: 'Try the model in the playground',
       keys: 'The key',
       usage: 'Usage of this model',
@@ -97,7 +97,7 @@ export const DETAIL = texts(
       title: 'What the translation did',
       about: 'The vendor speaks another style than the client did. The header x-turnpike-translation named the same.',
       strict:
-        'To have such requests refused instead, make the key strict: then whatever could change the answer is refused with translation_refused.',
+        'To have such calls refused instead, make the key strict: then whatever could change the answer is refused with translation_refused.',
       keys: 'Open Keys',
     },
     receipt: {
@@ -121,7 +121,7 @@ export const DETAIL = texts(
         images: 'Pictures',
         seconds: 'Seconds',
         characters: 'Characters',
-        request: 'The request itself',
+        request: 'The call itself',
       },
       per: {
         million: (price: string) => `${price} per million`,
@@ -174,7 +174,7 @@ export const DETAIL = texts(
     },
   },
   {
-    title: '请求',
+    title: '调用',
     event: '事件',
     newer: '较新的一条',
     older: '较早的一条',
@@ -187,10 +187,10 @@ export const DETAIL = texts(
       free: (model: string, time: string) => `${model} 用时 ${time} 完成回答，未产生费用。`,
       other: (reason: string, model: string, cost: string) => `${model}：${reason}费用 ${cost}。`,
       otherFree: (reason: string, model: string) => `${model}：${reason}未产生费用。`,
-      nameless: '某个请求',
+      nameless: '某次调用',
     },
     facts: {
-      title: '请求信息',
+      title: '调用信息',
       when: '时间',
       state: '状态',
       person: '用户',
@@ -211,9 +211,9 @@ export const DETAIL = texts(
     },
     links: {
       title: '相关页面',
-      model: '此模型的请求',
-      key: '此密钥的请求',
-      person: '此用户的请求',
+      model: '此模型的调用',
+      key: '此密钥的调用',
+      person: '此用户的调用',
       playground: '在试验场中试用该模型',
       keys: '查看密钥',
       usage: '此模型的用量',
@@ -265,7 +265,7 @@ export const DETAIL = texts(
     translation: {
       title: '格式转换的影响',
       about: '供应商使用的接口格式与客户端不同。响应头 x-turnpike-translation 中有同样的内容。',
-      strict: '如果希望拒绝此类请求，请把密钥设为严格模式：凡可能改变回答的转换都会以 translation_refused 拒绝。',
+      strict: '如果希望拒绝此类调用，请把密钥设为严格模式：凡可能改变回答的转换都会以 translation_refused 拒绝。',
       keys: '打开“密钥”',
     },
     receipt: {
@@ -289,7 +289,7 @@ export const DETAIL = texts(
         images: '图片',
         seconds: '秒数',
         characters: '字符',
-        request: '请求本身',
+        request: '调用本身',
       },
       per: {
         million: (price: string) => `每百万 ${price}`,
@@ -308,7 +308,7 @@ export const DETAIL = texts(
         delivery: '回答中途断开，只对已交付的部分计费。',
       },
       reasons: {
-        refused: '请求被拒绝，未计费。',
+        refused: '调用被拒绝，未计费。',
         failed: '在交付任何内容之前失败，未计费。',
         unused: '没有产生用量，未计费。',
         free: '该模型免费。',

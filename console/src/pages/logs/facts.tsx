@@ -19,7 +19,7 @@ export function Links({ links }: { readonly links: readonly (readonly [string, s
   return (
     <Group gap="md">
       {links.map(([name, href]) => (
-        <Anchor key={name} component={Link} href={href} size="sm">
+        <Anchor key={name} component={Link} href={href} size="sm" py={2}>
           {name}
         </Anchor>
       ))}

@@ -126,7 +126,7 @@ function Actions({ name }: { readonly name: string }) {
       <CopyIcon value={name} label={text.copyName(name)} />
       {links.map(({ href, label, Icon }) => (
         <Tooltip key={href} label={label}>
-          <ActionIcon component={Link} href={href} variant="subtle" color="gray" size="sm" aria-label={label}>
+          <ActionIcon component={Link} href={href} variant="subtle" color="gray" size={24} aria-label={label}>
             <Icon size={16} />
           </ActionIcon>
         </Tooltip>

@@ -1,5 +1,5 @@
 /** The models with what they cost, those first that somebody should look at. */
-import { Group, Text, Tooltip } from '@mantine/core';
+import { Box, Group, Text, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { AMOUNT_TEXT, type AmountField, amountsOf, unitOf, useAmount } from '../../parts/price-amounts.ts';
@@ -39,17 +39,21 @@ export function PriceTable({
     {
       key: 'model',
       title: text.model,
-      cell: ({ name, aliases, fallback_of: standsIn }) => (
+      cell: (model) => (
         <div className="price-name">
-          {name}
-          {aliases.length > 0 && <Small>{text.aliases(aliases.join(', '))}</Small>}
-          {standsIn.length > 0 && <Small>{text.fallbackOf(standsIn.join(', '))}</Small>}
+          {model.name}
+          {model.aliases.length > 0 && <Small>{text.aliases(model.aliases.join(', '))}</Small>}
+          {model.fallback_of.length > 0 && <Small>{text.fallbackOf(model.fallback_of.join(', '))}</Small>}
+          {/* On a phone its column would be out of sight, and what is free would look like what is refused. */}
+          <Box hiddenFrom="sm">
+            <Notes model={model} />
+          </Box>
         </div>
       ),
     },
     amount('input'),
     amount('output'),
-    { key: 'note', title: text.note, cell: (model) => <Notes model={model} /> },
+    { key: 'note', title: text.note, from: 'sm', cell: (model) => <Notes model={model} /> },
     amount('cacheRead', 'md'),
     { key: 'others', title: text.others, from: 'md', cell: (model) => <Others model={model} /> },
     {

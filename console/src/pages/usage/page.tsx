@@ -83,7 +83,7 @@ export default function UsagePage() {
                 about={text.open}
                 flush
                 actions={
-                  <Anchor component={Link} href={logsHref(asked, { range, everybody })} size="sm">
+                  <Anchor component={Link} href={logsHref(asked, { range, everybody })} size="sm" py={2}>
                     {text.logs}
                   </Anchor>
                 }

@@ -26,7 +26,8 @@ export const TEXT = texts(
         total: (name: string) => `${name}, in all`,
       },
       anew: 'begins anew',
-      about: 'All its people share it. Where it is used up, calls are refused until it is raised or begins anew.',
+      about:
+        'All people of a department share its budget. Where one is used up, calls are refused until it is raised or begins anew.',
       ratio: (ratio: string) => `Calls cost ${ratio} times the price.`,
       disabled: (name: string) => `${name} is disabled: calls are refused.`,
     },
@@ -188,7 +189,7 @@ export const TEXT = texts(
         total: (name: string) => `${name}，总计`,
       },
       anew: '重新计算：',
-      about: '由部门所有成员共用。用尽后调用会被拒绝，直到预算提高或重新计算。',
+      about: '预算由部门所有成员共用。任何一项用尽后，调用会被拒绝，直到该预算提高或重新计算。',
       ratio: (ratio: string) => `调用按价格的 ${ratio} 倍计费。`,
       disabled: (name: string) => `${name} 已停用：调用会被拒绝。`,
     },
