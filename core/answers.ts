@@ -7,7 +7,7 @@ import { type AnswerHeaders, StoreUnavailable } from './plugin.ts';
 const UNFIT = /[^\t\x20-\x7e]/;
 
 /** A value that may stand in a header: what cannot is replaced, never thrown about. */
-export function headerValue(text: string): string {
+function headerValue(text: string): string {
   if (text.length <= 1_024 && !UNFIT.test(text)) return text;
   return text.replace(/[^\t\x20-\x7e]/g, '?').slice(0, 1_024);
 }

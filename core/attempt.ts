@@ -50,6 +50,7 @@ const MAX_ANSWER = 160 * 1_024 * 1_024;
 const MAX_EVENT = 8 * 1_024 * 1_024;
 /** A vendor that thinks may send a comment now and then, but not for ever. */
 const MAX_HELD_BYTES = 64 * 1_024;
+/** How long a vendor may take to begin, where its channel does not say. */
 const HEAD_MS = { stream: 60_000, whole: 600_000 } as const;
 /** How long a client may leave its stream unread. */
 const WRITE_STALL_MS = 120_000;
@@ -107,6 +108,7 @@ export function makeAttempt(
 /** What is expected next; decides what a deadline, an end or a failure means. */
 type State = 'head' | 'status' | 'whole' | 'stream' | 'done';
 
+/** One attempt under way: what the vendor says goes to the client, or decides that another channel is asked. */
 class Delivery implements UpstreamListener {
   readonly #x: LiveExchange;
   readonly #attempt: Attempt;
@@ -121,7 +123,7 @@ class Delivery implements UpstreamListener {
   #splitter!: EventSplitter;
   #stream!: StreamRelay;
   /** What the client is told it gets. */
-  #type = 'text/event-stream; charset=utf-8';
+  #type = EVENT_STREAM;
   #state: State = 'head';
   #call: UpstreamCall | undefined;
   #deadline: Deadline | undefined;
@@ -533,8 +535,9 @@ class Delivery implements UpstreamListener {
     }
     this.#attempt.failure = failure;
     this.#attempt.reason = reason;
-    const [status, code] = failure === 'timeout' ? [504, 'upstream_timeout'] : [502, 'upstream_broke_off'];
-    this.#breakOff(new GatewayError(status as number, code as string, `The answer broke off: ${reason}.`));
+    const [status, code] =
+      failure === 'timeout' ? ([504, 'upstream_timeout'] as const) : ([502, 'upstream_broke_off'] as const);
+    this.#breakOff(new GatewayError(status, code, `The answer broke off: ${reason}.`));
   }
 
   #done(result: AttemptResult): void {
@@ -567,7 +570,10 @@ const NOT_AGAIN: Breaking = { stale: false, unsent: false };
 /** What is written to a client: the vendor's bytes, or events of our own. */
 type Bytes = Buffer | string;
 
-const TRANSLATION = 'x-turnpike-translation';
+/** The header, or the trailer, that names what a translation could not carry over. */
+export const TRANSLATION = 'x-turnpike-translation';
+/** The content type of streams of events. */
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
 function joined(pieces: readonly Bytes[]): Bytes {
   if (pieces.length === 1) return pieces[0]!;

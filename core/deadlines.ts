@@ -12,6 +12,7 @@ export interface Deadline extends Member {
   readonly expired: () => void;
 }
 
+/** All of them that are watched. */
 export interface Deadlines {
   /** Watches a deadline `ms` from now. */
   set(ms: number, expired: () => void): Deadline;
@@ -19,6 +20,7 @@ export interface Deadlines {
   stop(): void;
 }
 
+/** Makes the list, and sweeps it until `stop`. */
 export function createDeadlines(clock: Clock): Deadlines {
   const watched = createRoll<Deadline>();
   const stop = clock.every(SWEEP_MS, () => {

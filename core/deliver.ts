@@ -5,11 +5,13 @@ import {
   type AttemptResult,
   type AttemptTools,
   beginAttempt,
+  EVENT_STREAM,
   endAttempt,
   givesAway,
   makeAttempt,
   noteLosses,
   quoted,
+  TRANSLATION,
 } from './attempt.ts';
 import type { Attempt, FailureKind, Headers, Json, Offer } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
@@ -152,6 +154,8 @@ async function attemptOffer(
   let result = await makeAttempt(x, attempt, request, conveyance, tools);
   const refused = result.kind === 'status' && (result.status === 400 || result.status === 404);
   const { earlier } = x.call;
+  // For a client that has left, what was begun may end; nothing is begun anew.
+  if (x.stoppedBy !== undefined) return judge(x, attempt, result, vendor, conveyance, tools);
   if (refused && earlier?.channel === parties.offer.channel.name) {
     // Its vendor should know the earlier answer, but may have forgotten it; we have not.
     x.call = { ...x.call, earlier: { ...earlier, channel: undefined } };
@@ -237,11 +241,11 @@ async function deliverWhole(
     return undefined;
   }
   const headers: Record<string, string> = {
-    'content-type': answer.type ?? (x.call.stream ? 'text/event-stream; charset=utf-8' : 'application/json'),
+    'content-type': answer.type ?? (x.call.stream ? EVENT_STREAM : 'application/json'),
     'x-turnpike-channel': offer.channel.name,
   };
   const losses = conveyance.losses?.() ?? [];
-  if (losses.length > 0) headers['x-turnpike-translation'] = lossHeader(losses);
+  if (losses.length > 0) headers[TRANSLATION] = lossHeader(losses);
   send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), answer.body);
   return undefined;
 }
@@ -312,6 +316,7 @@ function asksNext(status: number): boolean {
   );
 }
 
+/** Why an attempt failed that was answered with this status. `next`: another channel is asked. */
 export function failureOf(status: number, next: boolean): FailureKind {
   if (status === 429 || status === 529) return 'busy';
   if (status === 401 || status === 402 || status === 403) return 'credential';
@@ -325,6 +330,7 @@ function failedWith(attempt: Attempt, failure: FailureKind, reason: string): Fai
   return { error: errorOf(failure, attempt), final: false };
 }
 
+/** What the client is told of a failed attempt where the vendor's own words are not. */
 export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
   switch (failure) {
     case 'connect':
@@ -404,6 +410,7 @@ export function retryAfter(headers: Headers): number | undefined {
   return Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS);
 }
 
+/** When a client is to come back, in the two headers that clients read. */
 export function retryHeaders(ms: number): Record<string, string> {
   const capped = Math.min(Math.max(ms, 1), MAX_RETRY_AFTER_MS);
   return { 'retry-after': String(Math.ceil(capped / 1_000)), 'retry-after-ms': String(Math.ceil(capped)) };

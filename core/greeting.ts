@@ -26,14 +26,15 @@ export function greeting(
   return { text: `${lines.join('\n')}\n`, json };
 }
 
-/** On this machine the port is the one that is listened on, whatever `signIn`, which nobody may have edited, says. */
+/** On this machine, with nothing in between, the port is the one that is listened on, whatever a file says that nobody has edited. */
 function reachable(signIn: string, url: string): string {
   const page = new URL(signIn);
-  if (page.protocol === 'http:' && page.hostname === 'localhost') page.port = new URL(url).port;
+  const direct = page.protocol === 'http:' && page.hostname === 'localhost' && page.pathname === '/console';
+  if (direct) page.port = new URL(url).port;
   return page.href;
 }
 
 function curl(url: string, key: string, model: string): string {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
-  return `curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl ${url}/v1/chat/completions -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`;
 }

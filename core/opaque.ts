@@ -24,6 +24,7 @@ export interface OpaqueListener {
   failed(error: Error): void;
 }
 
+/** The same for a request that asks for a websocket. */
 export interface SocketListener extends OpaqueListener {
   /** The vendor agrees to the upgrade: with which headers the client is told so. From here on both are joined. */
   opened(answer: IncomingMessage, vendor: Socket): Record<string, string>;
@@ -35,6 +36,7 @@ export interface OpaqueCall {
   abort(): void;
 }
 
+/** Carries bytes and websockets without understanding them. */
 export interface OpaqueCarrier {
   /** Sends a request; `body` undefined: without one. Throws where no such request can be made. */
   web(request: OpaqueRequest, body: Readable | undefined, listener: OpaqueListener): OpaqueCall;
@@ -81,6 +83,7 @@ class Seat extends EventEmitter {
   readonly writableFinished = false;
 }
 
+/** Makes it, with its own connections to vendors. */
 export function createOpaqueCarrier(): OpaqueCarrier {
   // The library's other way of sending, which follows redirects and reads answers ahead, must not be forced from outside.
   delete process.env.FORCE_FETCH_PATH;

@@ -11,6 +11,7 @@ export interface Player {
   readonly parts: Parts;
 }
 
+/** The phases, each with its players. */
 export interface Pipeline {
   /** Who is calling? Refuses with 401 where nobody can tell. */
   authenticate(x: Exchange): Awaitable<Holder>;

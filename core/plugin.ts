@@ -127,9 +127,11 @@ export interface Parts {
 
 /** What a plugin says about a call: a line for people, facts for programs, or an offer that `route` would make, in its place among them. */
 export type Explanation = string | Stated | Offering;
+/** Facts for programs. */
 export interface Stated {
   readonly facts: JsonObject;
 }
+/** An offer that would be made. */
 export interface Offering {
   readonly offer: Offer;
   /** For people: `well`. */
@@ -225,7 +227,10 @@ export interface Caller {
 
 /** One client request and everything that became of it. */
 export interface Exchange extends Caller {
-  /** 26 characters, ordered by time, made by us. It is the `x-request-id` and the id of the usage record. */
+  /**
+   * 26 characters, made by us, the first ten of them the time (milliseconds, base 32), so that ids are in its order. It is the
+   * `x-request-id` and the id of the usage record.
+   */
   readonly id: string;
   readonly startedMs: number;
   /** The style asked for; undefined for a passage. */

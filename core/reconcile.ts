@@ -2,6 +2,7 @@
 import type { Player } from './pipeline.ts';
 import type { OpenStore } from './plugin.ts';
 
+/** What was found of one invariant. */
 export interface Finding {
   readonly name: string;
   /** What breaks it; none: it holds. */

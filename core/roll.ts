@@ -6,6 +6,7 @@ export interface Member {
   place: number;
 }
 
+/** Who is here now. */
 export interface Roll<T extends Member> extends Iterable<T> {
   add(member: T): void;
   /** Nothing happens where it is not on this roll. */

@@ -27,7 +27,7 @@ interface Pattern {
 }
 
 /** A route, and what its path says. */
-interface Found {
+interface Hit {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -51,7 +51,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
 
   const passageAt = (path: string): Passage | undefined =>
     passages.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
-  const patternsAt = (path: string): Found[] => {
+  const patternsAt = (path: string): Hit[] => {
     const parts = path.split('/');
     return patterns.flatMap(({ parts: pattern, route }) => {
       const params = matchParts(pattern, parts);
@@ -71,7 +71,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     new GatewayError(405, 'method_not_allowed', `${method} is not served here; ${allowed.join(' or ')} is.`, {
       headers: { allow: allowed.join(', ') },
     });
-  const pick = (method: string, found: readonly Found[]): Match => {
+  const pick = (method: string, found: readonly Hit[]): Match => {
     // A HEAD is a GET whose body node leaves out.
     const wanted = method === 'HEAD' ? 'GET' : method;
     const hit = found.find(({ route }) => route.method === wanted || route.method === 'any');

@@ -55,6 +55,7 @@ export interface Generation {
   readonly live: Roll<LiveExchange>;
 }
 
+/** What the server needs from the gateway. */
 export interface ServerOptions {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly current: () => Generation;
@@ -68,6 +69,7 @@ export interface ServerOptions {
 /** A connection that sends more than this before it has read the answers is closed. */
 const MAX_PIPELINED = 20;
 
+/** Makes the server. It listens to nothing yet; every request is served by the generation that is current when it comes. */
 export function createGatewayServer(options: ServerOptions): Server {
   const settings = {
     maxHeaderSize: 16 * 1_024,
@@ -105,9 +107,9 @@ export function createGatewayServer(options: ServerOptions): Server {
 function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options: ServerOptions): void {
   // What was answered there already is still to be read.
   if (isClosing(socket) && error.code !== 'ECONNRESET') return;
-  const owed = [...owedOn(socket)];
+  const unanswered = [...owedOn(socket)];
   // The request that broke off may be answered here; behind others, or inside an answer, this one would be taken for theirs.
-  const inPlace = owed.every(({ req, headersSent }) => !req.complete && !headersSent) && owed.length <= 1;
+  const inPlace = unanswered.every(({ req, headersSent }) => !req.complete && !headersSent) && unanswered.length <= 1;
   if (error.code === 'ECONNRESET' || !socket.writable || !inPlace) {
     socket.destroy();
     return;
@@ -580,6 +582,6 @@ function refusalOn(socket: Socket, request: IncomingMessage): ServerResponse {
   response.assignSocket(socket);
   response.shouldKeepAlive = false;
   response.on('finish', () => socket.destroySoon());
-  response.on('error', () => {});
+  response.on('error', ignore);
   return response;
 }

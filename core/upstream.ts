@@ -47,6 +47,7 @@ export interface UpstreamCall {
   abort(): void;
 }
 
+/** The connections to all vendors. */
 export interface Upstream {
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   close(): Promise<void>;
@@ -67,6 +68,7 @@ interface Connection {
   used: boolean;
 }
 
+/** Makes it; connections are opened as they are needed. */
 export function createUpstream(): Upstream {
   const idle = new Map<string, Connection[]>();
   const open = new Set<Client>();

@@ -16,6 +16,7 @@ export interface Gauges {
 /** The part of the vitals that any process has. */
 export type ProcessVitals = Pick<Vitals, 'startedMs' | 'uptimeMs' | 'node' | 'platform' | 'memory' | 'cpu' | 'lag'>;
 
+/** Looks after a process, and tells how it does. */
 export interface Watch {
   /** Begins to look. Nothing is known of the event loop before. */
   start(): void;

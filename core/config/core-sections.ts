@@ -141,7 +141,8 @@ export const coreSections: {
         items: {
           title: 'origin without a path, such as https://chat.example.com, or "*"',
           type: 'string',
-          pattern: '^(\\*|https?://[^/?#@\\s]+)$',
+          pattern: '^(\\*|https?://[^/?#@\\s*]+)$',
+          format: 'origin',
         },
         default: ['*'],
       },

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
+/** A text with its `${…}` filled in. */
 export interface Filled {
   readonly text: string;
   /** What stood for each `${…}`, with the variable's name; the name of a file is empty. */

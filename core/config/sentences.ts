@@ -4,6 +4,7 @@ import type { ErrorObject } from 'ajv';
 import { nearest } from './nearest.ts';
 import type { Path } from './yaml.ts';
 
+/** One mistake in a value, and where it is. */
 export interface Mistake {
   readonly path: Path;
   readonly message: string;

@@ -2,7 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { type Mistake, mistakes } from './sentences.ts';
-import { isAddressRange, isPattern } from './values.ts';
+import { isAddressRange, isOrigin, isPattern, isUrl } from './values.ts';
 
 /** The validator for everything that stands in gateway.yaml: strict with schemas, complete with mistakes. */
 export function createValidator(): Ajv {
@@ -19,7 +19,7 @@ export function createValidator(): Ajv {
     strictRequired: false,
     allowUnionTypes: true,
     allowMatchingProperties: true,
-    formats: { 'address-range': isAddressRange, regex: isPattern },
+    formats: { 'address-range': isAddressRange, origin: isOrigin, regex: isPattern, uri: isUrl },
   });
 }
 

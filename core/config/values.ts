@@ -58,3 +58,13 @@ export function isPattern(text: string): boolean {
     return false;
   }
 }
+
+/** True for what has a scheme, a host and a port that there can be: `https://api.example.com/v1`. */
+export function isUrl(text: string): boolean {
+  return URL.canParse(text);
+}
+
+/** True for such a one, and for `*`. */
+export function isOrigin(text: string): boolean {
+  return text === '*' || isUrl(text);
+}

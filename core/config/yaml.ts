@@ -18,6 +18,7 @@ import { fill } from './interpolation.ts';
 /** From the root of the file to a value: names of members, positions in lists. */
 export type Path = readonly (string | number)[];
 
+/** A document that was parsed, sound or not. */
 export interface Yaml {
   readonly doc: Document;
   readonly problems: readonly { readonly offset: number; readonly message: string }[];

@@ -17,7 +17,7 @@ export interface Channel {
   /** Channels of the lowest number are tried first. */
   readonly priority: number;
   readonly timeout: Timeouts;
-  /** The styles this channel may be used for; undefined: all its vendor speaks. */
+  /** The styles this channel may be used for; undefined: the usual ones of its vendor (`Vendor.defaultStyles`). */
   readonly speaks: readonly StyleName[] | undefined;
   /** How its streams tell their usage: only when asked to, always, or never. */
   readonly streamUsage: 'include_usage' | 'always' | 'never';
@@ -60,7 +60,10 @@ export interface Vendor {
    * asked (`busy`). Undefined: the usual rule, by which 401, 402, 403, 404, 408 and 5xx ask the next and 429 and 529 are busy.
    */
   judge?(status: number, headers: Headers, body: Buffer): 'relay' | 'next' | 'busy' | undefined;
-  /** How a path that core does not understand is called there (`passthrough`); undefined: not offered. */
+  /**
+   * The headers with the credential, for what is no call of a style: paths that are only carried (`passthrough`; undefined: not
+   * offered), and questions of plugins (`Host.ask`).
+   */
   credentials?(channel: Channel): Record<string, string>;
 }
 

@@ -131,6 +131,7 @@ export function checkOrigin(caller: Caller, site: Site, byCookie: boolean): unde
   if (from !== undefined) return from === 'same-origin' || from === 'none' ? undefined : strange();
   if (origin !== undefined) return origin === site.origin || sameHost(origin, host, site) ? undefined : strange();
   if (!byCookie) return undefined;
+  // Tools of this family send the second one with everything.
   if ('x-requested-with' in caller.headers || 'new-api-user' in caller.headers) return undefined;
   return refuse(
     403,

@@ -24,7 +24,10 @@ export const consoleSection = schema<ConsoleSection>({
       description:
         'Where people reach this gateway with a browser, the path that a proxy has put it below included: links in mails and sign-ins elsewhere lead there.',
       type: 'string',
+      title: 'URL without user and query',
       pattern: '^https?://[^/?#@\\s]+(/[A-Za-z0-9._~-]+)*/?$',
+      format: 'uri',
+      examples: ['https://turnpike.example.com'],
       default: 'http://localhost:8080',
     },
     name: {

@@ -2,8 +2,7 @@
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
-import type { Exchange, Known } from '../../core/plugin.ts';
-import { definePlugin, duration, durationMs, type Step, schema } from '../../core/plugin.ts';
+import { definePlugin, duration, durationMs, type Exchange, type Known, type Step, schema } from '../../core/plugin.ts';
 import { hourOf } from './additions.ts';
 import { eventSteps } from './events.ts';
 import { createPages } from './pages.ts';

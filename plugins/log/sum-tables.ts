@@ -15,7 +15,9 @@ export interface Sums {
   /** The model of a row. */
   readonly model: string;
 }
+/** Those of hours. */
 export const HOURS: Sums = { table: 'usage_hour', stepMs: HOUR_MS, model: 'model' };
+/** Those of days. */
 export const DAYS: Sums = { table: 'usage_day', stepMs: DAY_MS, model: 'model' };
 /** Hours that are added to days. */
 export const HOURS_OF_DAYS: Sums = { ...HOURS, model: LASTING_MODEL };

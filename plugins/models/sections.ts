@@ -52,6 +52,7 @@ const channelFields = {
     type: 'string',
     title: 'URL without user and query',
     pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
+    format: 'uri',
     examples: ['https://api.example.com/v1'],
     description: 'Where it is; some vendors know.',
   },
@@ -72,7 +73,7 @@ const channelFields = {
   speaks: {
     ...names,
     description:
-      'The styles to be spoken there; else all that its vendor speaks. Clients of others are translated to the first.',
+      'The styles to be spoken there; else those usual for its vendor. Clients of others are translated to the first.',
   },
   stream: {
     type: 'object',

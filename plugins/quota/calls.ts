@@ -19,6 +19,7 @@ import type { Tariff } from './tariff.ts';
 import type { Terms, TermsOf } from './terms.ts';
 import { saneUsage } from './usage-sanity.ts';
 
+/** What the ledger does with calls. */
 export interface Calls {
   /** Sets aside the most the exchange can cost; refuses where a layer has less. */
   admit(x: Known): Promise<void>;

@@ -1,8 +1,8 @@
 /** Reads entries of the ledger: what a call moved, and what came to an account and left it beside its calls. */
 import type { Entry, Ledger, MoneyDay, MoneyEntry } from '../../core/contracts/ledger.ts';
 import { all, condition, type Store } from '../../core/plugin.ts';
+import { DAY_MS } from './windows.ts';
 
-const DAY_MS = 86_400_000;
 const COLUMNS = 'ref, op, kind, owner, window_start, CAST(amount AS TEXT) AS amount, at_ms, actor';
 /** Money of accounts that is no call's: an index has nothing else in it, and is used where the condition is written exactly so. */
 const IS_MONEY = "kind = 'account' AND op <> 'debit'";

@@ -32,7 +32,7 @@ function unlikeSum(column: 'granted' | 'used' | 'held', rows: string, which = 'T
 }
 
 /**
- * The ledger's invariants. `deadHolds` says whether this process has recovered: before that, holds of a dead run are
+ * The ledger's invariants. `hasRecovered` says whether this process has closed what others left open: before that, holds of a dead run are
  * not damage but work to be done.
  */
 export function invariants(boot: string, hasRecovered: () => boolean): readonly Invariant[] {

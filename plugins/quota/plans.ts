@@ -22,6 +22,7 @@ export type PlansSection = Readonly<Record<string, PlanFields>>;
 
 const amount = (description: string) => ({ description, type: 'number', minimum: 0, maximum: 1_000_000 }) as const;
 
+/** How `quota.plans` must look. */
 export const plansSchema = {
   description: 'What people can subscribe to, by name. Amounts are currency units.',
   type: 'object',

@@ -97,7 +97,7 @@ interface Found {
 
 type Package = typeof import('@pydantic/genai-prices');
 const load = createRequire(import.meta.url);
-const data = (): Package => load('@pydantic/genai-prices') as Package;
+const data = (): Package => load(DATA_NAME) as Package;
 
 function find(upstream: Upstream): Found | undefined {
   const provider = findProvider(upstream);

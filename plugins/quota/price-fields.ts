@@ -4,6 +4,7 @@ import { type Decimal, decimal } from './decimal.ts';
 
 /** Where a mistake is, and what it is. */
 export type Problem = (path: Path, message: string) => void;
+/** From the root of gateway.yaml to a value. */
 export type Path = readonly (string | number)[];
 /** What somebody wrote, nothing of it checked. */
 export type Fields = Readonly<Record<string, unknown>>;

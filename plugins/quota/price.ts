@@ -19,6 +19,7 @@ export const RATES = [
   'outputAudio',
   'outputImage',
 ] as const;
+/** One of them. */
 export type Rate = (typeof RATES)[number];
 
 /** Currency units per million tokens. */
@@ -34,6 +35,7 @@ export interface PriceRow {
   /** Rates of calls with more than `above` input tokens in all; what a tier does not name stays as it is below it. */
   readonly tiers: readonly Tier[];
 }
+/** What costs otherwise from so much input on. */
 export interface Tier {
   readonly above: number;
   readonly rates: Rates;

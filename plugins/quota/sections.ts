@@ -3,6 +3,7 @@ import { schema } from '../../core/plugin.ts';
 import { ESTIMATE_DEFAULTS, type EstimateOptions } from './estimate.ts';
 import { type PlansSection, plansSchema } from './plans.ts';
 
+/** What it says. */
 export interface QuotaSection extends EstimateOptions {
   /** Quota units in one currency unit. */
   readonly perUnit: number;
@@ -13,6 +14,7 @@ export interface QuotaSection extends EstimateOptions {
   readonly plans: PlansSection;
 }
 
+/** How it must look. */
 export const quotaSection = schema<QuotaSection>({
   type: 'object',
   additionalProperties: false,
@@ -30,7 +32,7 @@ export const quotaSection = schema<QuotaSection>({
       default: ESTIMATE_DEFAULTS.reserve,
     },
     assumeOutput: {
-      description: 'Output tokens to hold for where the client sets no limit, for each answer.',
+      description: 'Output tokens to hold for where the client sets no limit, for each answer or image.',
       type: 'integer',
       minimum: 1,
       maximum: 10_000_000,

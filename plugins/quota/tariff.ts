@@ -6,6 +6,7 @@ import type { PriceBook, Upstream } from './price-book.ts';
 import type { QuotaSection } from './sections.ts';
 import { saneUsage } from './usage-sanity.ts';
 
+/** The prices of exchanges. */
 export interface Tariff {
   /**
    * The most a call can cost, whichever of its model's channels or fallbacks serves it: the price, or so many millionths of it.
@@ -28,6 +29,7 @@ export interface Tariff {
   lines(atMs: number, name?: string): readonly string[];
 }
 
+/** Makes it. `options`: what gateway.yaml says of estimates, and of models without a price. */
 export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSection): Tariff {
   return {
     most(call, atMs, factorPpm) {

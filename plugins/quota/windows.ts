@@ -8,7 +8,8 @@ export interface Window {
   readonly endMs: number;
 }
 
-const DAY_MS = 86_400_000;
+/** A day, as every window counts it. */
+export const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 /** Unix time begins on a Thursday, weeks on Mondays. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;

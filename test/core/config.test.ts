@@ -652,7 +652,10 @@ describe('the nearest name', () => {
 
 describe('the schema for editors', () => {
   const whole = editorSchema(sections) as { properties: Record<string, unknown> };
-  const accepts = new Ajv({ allowUnionTypes: true, formats: { 'address-range': true } }).compile(whole);
+  const accepts = new Ajv({
+    allowUnionTypes: true,
+    formats: { 'address-range': true, origin: true, uri: true },
+  }).compile(whole);
 
   it('accepts what the gateway accepts, ${…} in place of any text among it', () => {
     const value = {

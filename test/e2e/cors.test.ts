@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { CONSOLE_PIPELINE, root } from '../kit/console.ts';
-import { fakeVendor } from '../kit/fake-vendor.ts';
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatRequest } from '../kit/fixtures.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { streamAnswer, wholeAnswer } from '../kit/script.ts';
@@ -23,12 +23,16 @@ const WITH_ANY = { 'allow-origin': '*', 'expose-headers': '*', 'allow-credential
 const WITH_NONE = { 'allow-origin': null, 'expose-headers': null, 'allow-credentials': null };
 
 describe('a page of another site', () => {
+  let vendor: FakeVendor;
   let gateway: TestGateway;
   before(async () => {
-    const vendor = await fakeVendor((request) => (request.json.stream ? streamAnswer() : wholeAnswer()));
+    vendor = await fakeVendor((request) => (request.json.stream ? streamAnswer() : wholeAnswer()));
     gateway = await startGateway({ vendor, config: { pipeline: [...CONSOLE_PIPELINE] } });
   });
-  after(() => gateway.stop());
+  after(async () => {
+    await gateway.stop();
+    await vendor.close();
+  });
 
   const ask = (path: string, init: RequestInit = {}, origin: string | null = PAGE): Promise<Response> =>
     fetch(`${gateway.url}${path}`, {
@@ -144,5 +148,10 @@ it('no page reads anything where the list is empty', async () => {
     headers: { origin: PAGE, 'access-control-request-method': 'POST' },
   });
   assert.deepEqual(shared(answer), WITH_NONE);
+  const list = await fetch(`${gateway.url}/v1/models`, {
+    headers: { origin: PAGE, authorization: `Bearer ${gateway.key}` },
+  });
+  assert.deepEqual([list.status, shared(list)], [200, WITH_NONE]);
+  await list.text();
   await gateway.stop();
 });

@@ -1,3 +1,4 @@
+/** The plugin `accounts`: the first start, accounts and their passwords, and the command line. */
 import assert from 'node:assert/strict';
 import { scryptSync } from 'node:crypto';
 import { describe, it } from 'node:test';

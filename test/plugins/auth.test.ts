@@ -1,3 +1,4 @@
+/** The plugin `auth`: where a key may stand, which one is good, and its guards. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Keys } from '../../core/contracts/keys.ts';

@@ -1,3 +1,4 @@
+/** Embeddings at the vendor `gemini`: requests and answers, there and back. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import OpenAI from 'openai';

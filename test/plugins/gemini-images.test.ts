@@ -1,3 +1,4 @@
+/** Images at the vendor `gemini`: requests and answers, there and back. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Call, JsonObject, Offer, Upload } from '../../core/contracts/call.ts';

@@ -1,3 +1,4 @@
+/** The vendor `gemini`: its wire format, whole and streamed, and what its models take. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanAnswer, scanJson } from '../../core/json.ts';

@@ -1,3 +1,4 @@
+/** The plugin `keys`: keys that are changed, exchanged and searched, one or several at once. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';

@@ -1,3 +1,4 @@
+/** The plugin `keys`: secrets, lookups, what a key may be used for, and the command line. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';

@@ -1,3 +1,4 @@
+/** The plugin `log`: what a usage record says, and how long it stays. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ledger } from '../../core/contracts/ledger.ts';

@@ -1,3 +1,4 @@
+/** Passkeys: how they are added, and what they let in. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';

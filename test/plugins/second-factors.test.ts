@@ -1,3 +1,4 @@
+/** Codes of an authenticator and backup codes: which are good, how often, and what a wrong one costs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Audit } from '../../core/contracts/audit.ts';

@@ -1,3 +1,4 @@
+/** The vendors that ship, but for `gemini`: what they say of themselves and of their models. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -6,7 +6,7 @@ import { ANSWER_MS, amountsIn, Forged, lazily, type Notice, type Provider, readF
 import type { Configured } from '../section.ts';
 
 /** Ways to pay: a page of the provider, or a picture that its app reads. */
-export const ALIPAY_METHODS = [
+const ALIPAY_METHODS = [
   { type: 'alipay', name: 'Alipay' },
   { type: 'alipay_qr', name: 'Alipay, with a QR code' },
 ] as const;

@@ -57,7 +57,7 @@ export function createEpay(settings: NonNullable<Configured['epay']>): Provider 
 }
 
 /** MD5 over the fields that are not empty, by name, and the key. */
-export function epaySign(fields: Readonly<Record<string, string>>, key: string): string {
+function epaySign(fields: Readonly<Record<string, string>>, key: string): string {
   const signed = Object.keys(fields)
     .filter((name) => name !== 'sign' && name !== 'sign_type' && fields[name] !== '')
     .sort()

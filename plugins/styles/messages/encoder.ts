@@ -74,7 +74,8 @@ export function createEncoder(as: Answering): PartWriter {
   /** Everything that may be written now. */
   function advance(): string {
     let text = line.length > 0 ? begin() : '';
-    for (let block = line[0]; block !== undefined; block = line[0]) {
+    let done = 0;
+    for (const block of line) {
       if (!block.begun) text += event('content_block_start', { index, content_block: block.start });
       block.begun = true;
       // Nearly all events of a stream are deltas, so they are put together of texts.
@@ -85,8 +86,10 @@ export function createEncoder(as: Answering): PartWriter {
       if (!block.ended) break;
       text += event('content_block_stop', { index });
       index++;
-      line.shift();
+      done++;
     }
+    // All at once: of a long line, to take out the first moves all others.
+    line.splice(0, done);
     return text;
   }
 
