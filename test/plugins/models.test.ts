@@ -75,7 +75,7 @@ function sections(written: { readonly channels?: unknown; readonly models?: unkn
     useDefaults: true,
     strict: true,
     allowUnionTypes: true,
-    formats: { regex: true },
+    formats: { regex: true, uri: true },
   });
   const filled = structuredClone(written);
   const check = ajv.compile({ type: 'object', properties: plugin.sections });
