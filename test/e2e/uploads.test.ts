@@ -14,8 +14,7 @@ import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { type FormPart, leftIn, readForm, type WrittenForm, writeForm } from '../kit/multipart.ts';
 import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { atHead, hold, jsonAnswer, rst, stopReading } from '../kit/script.ts';
-import { usageRecords } from '../kit/usage-records.ts';
-import { type Bench, checkLog, countHolds, openBench } from './bench.ts';
+import { type Bench, checkLog, countHolds, openBench, recordsAfter } from './bench.ts';
 
 const PATH = '/v1/audio/transcriptions';
 const LIMIT = 4_000_000;
@@ -251,11 +250,12 @@ describe('an upload', () => {
   });
 });
 
-it('an upload whose kept connection dies in the middle goes once more on a fresh one, however long that took', async () => {
+it('an upload whose kept connection dies in the middle goes once more on a fresh one, however long that took', async (t) => {
   const vendor = await fakeVendor(() => jsonAnswer(200, { text: 'la la' }));
   const { listen, ...rest } = config(vendor.url, './spool');
   const listenToLarge = { ...listen, body: { ...listen.body, upload: '40mb' } };
   const stand = await openBench({ vendors: [vendor], config: { ...rest, listen: listenToLarge } });
+  t.after(() => stand.stop());
   const { gateway, clock } = stand;
   assert.equal((await ask(gateway, upload(gateway, writeForm([note, model])))).status, 200);
   // More than the kernel keeps on the way: the vendor cannot have had all of it.
@@ -273,14 +273,14 @@ it('an upload whose kept connection dies in the middle goes once more on a fresh
   const { headers, body } = vendor.requests[2]!;
   assert.equal(readForm(headers['content-type']!, body).files[0]!.bytes.length, large.bytes.length);
   await nothingLeft(join(gateway.dir, 'spool'));
-  await stand.stop();
 });
 
-it('an upload whose client leaves before its kept connection dies goes to nobody once more, and costs nothing', async () => {
+it('an upload whose client leaves before its kept connection dies goes to nobody once more, and costs nothing', async (t) => {
   const vendor = await fakeVendor(() => jsonAnswer(200, { text: 'la la' }));
   const { listen, ...rest } = config(vendor.url, './spool');
   const listenToLarge = { ...listen, body: { ...listen.body, upload: '40mb' } };
   const stand = await openBench({ vendors: [vendor], config: { ...rest, listen: listenToLarge } });
+  t.after(() => stand.stop());
   const { gateway } = stand;
   assert.equal((await ask(gateway, upload(gateway, writeForm([note, model])))).status, 200);
   vendor.next([atHead(), stopReading(), hold(), rst()]);
@@ -293,10 +293,9 @@ it('an upload whose client leaves before its kept connection dies goes to nobody
   vendor.release();
   await nothingLeft(join(gateway.dir, 'spool'));
   assert.equal(vendor.requests.length, 2);
-  const left = usageRecords(gateway.storeFile).at(-1)!;
-  assert.deepEqual([left.outcome, left.charged], ['aborted', 0n]);
+  const [left] = await recordsAfter(gateway, 1);
+  assert.deepEqual([left!.outcome, left!.charged], ['aborted', 0n]);
   assert.equal(countHolds(gateway), 0);
-  await stand.stop();
 });
 
 it('an upload that the disk does not take is refused with 503, and the log says so; small ones go on', async () => {
