@@ -160,7 +160,9 @@ function readText(file: string): FileText {
     if (tooLong || bytes.length > longestFile) return TOO_LONG;
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
-    const notText = (error as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
-    return { text: '', trouble: notText ? 'the file is not text in UTF-8' : `the file ${unreadable(error)}` };
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { text: '', trouble: 'the file is not text in UTF-8' };
+    const remedy = code === 'ENOENT' || code === 'ENOTDIR' ? '; --config FILE or TURNPIKE_CONFIG says where it is' : '';
+    return { text: '', trouble: `the file ${unreadable(error)}${remedy}` };
   }
 }

@@ -10,7 +10,16 @@ import { Records } from '../../core/contracts/records.ts';
 import { NO_TOKENS } from '../../core/plugin.ts';
 import { authenticator } from '../kit/authenticator.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
-import { type ApiAnswer, CONSOLE_PIPELINE, member, PASSWORD, ROOT_ENV, type Visitor, visitor } from '../kit/console.ts';
+import {
+  type ApiAnswer,
+  CONSOLE_PIPELINE,
+  member,
+  PASSWORD,
+  ROOT_ENV,
+  signedIn,
+  type Visitor,
+  visitor,
+} from '../kit/console.ts';
 import { codeOf, nextCodeOf } from '../kit/factors.ts';
 import { fakeAlipay, fakeCreem, fakeEpay, fakeStripe } from '../kit/fake-payments.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
@@ -426,6 +435,7 @@ describe('the answers of /api', () => {
     await put(boss, `/api/department/${below.id}`, { name: 'Laboratory' });
     await post(boss, `/api/department/${top.id}/recharge`, { amount: 1_000 });
     await post(boss, `/api/department/${top.id}/members`, { user_ids: [annId] });
+    await get(await signedIn(gateway, 'ann'), '/api/user/department');
     await (await gateway.chat({ max_tokens: 10 }, { key })).text();
     for (const path of [
       '',

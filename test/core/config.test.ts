@@ -128,7 +128,8 @@ describe('files that cannot be read', () => {
 
   it('say so when there is none', () => {
     const missing = readConfig(join(scratch, 'gateway.yaml.missing'), {});
-    assert.deepEqual(missing.problems, [{ line: 1, column: 1, path: '', message: 'the file does not exist' }]);
+    const message = 'the file does not exist; --config FILE or TURNPIKE_CONFIG says where it is';
+    assert.deepEqual(missing.problems, [{ line: 1, column: 1, path: '', message }]);
     assert.equal(missing.readable, false);
     assert.equal(readConfig(scratch, {}).problems[0]?.message, 'the file is a directory');
   });
