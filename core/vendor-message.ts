@@ -28,10 +28,19 @@ function said(text: string): string | undefined {
 }
 
 function sentence(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (typeof value === 'string') return text(value);
   // Some wrap the error in an array.
   if (Array.isArray(value)) return sentence(value[0] as Json | undefined);
   if (typeof value !== 'object' || value === null) return undefined;
-  const { error, message, detail } = value as { readonly [member: string]: Json };
-  return sentence(error) ?? (typeof message === 'string' ? sentence(message) : undefined) ?? sentence(detail);
+  const { error, message, detail, msg, loc } = value as { readonly [member: string]: Json };
+  return sentence(error) ?? text(message) ?? located(text(msg), loc) ?? sentence(detail);
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Servers made with FastAPI say in `detail` what is wrong and where: `["body", "messages", 0, "content"]`. */
+function located(words: string | undefined, place: Json | undefined): string | undefined {
+  return words !== undefined && Array.isArray(place) ? `${place.join('.')}: ${words}` : words;
 }

@@ -805,6 +805,8 @@ describe('an answer of gemini', () => {
       );
     assert.deepEqual(citedIn({ groundingChunks: chunks, groundingSupports: supports }), [1, 0, 0]);
     assert.deepEqual(citedIn({ groundingChunks: chunks }), [0, 0, 1]);
+    const more = [...chunks, { maps: { uri: 'https://b.example' } }];
+    assert.deepEqual(citedIn({ groundingChunks: more, groundingSupports: supports }), [1, 0, 1]);
   });
 
   it('has log probabilities as clients know them', () => {

@@ -964,6 +964,69 @@ describe('the stream of a chat vendor', () => {
     assert.equal(new Set(sameId.map(([id]) => id)).size, 2);
   });
 
+  it('gives a call without an id of its own one, the same whole and in a stream', () => {
+    const about = { id: 'a', created: 1_760_000_000 };
+    const entries = ['{}', '{"a":1}', '{"a":2}'].map((input, i) => ({
+      ...(i > 0 && { id: 'c' }),
+      function: { name: 'f', arguments: input },
+    }));
+    const stream = [...entries.map((entry, index) => call({ index, ...entry })), STOP];
+    const message = { content: null, tool_calls: entries };
+    const whole = (head: JsonObject): Reply =>
+      spoken.decodeReply({ ...head, choices: [{ index: 0, message }] }, FROM, collectLosses({}))!;
+    const streamed = callsOf(reply(stream.map((event) => ({ ...event, ...about }))));
+    assert.deepEqual(callsOf(whole(about)), streamed);
+    assert.deepEqual([streamed[1]?.[0], new Set(streamed.map(([id]) => id)).size], ['c', 3]);
+    // Some servers call every answer the same, and a conversation may hold several of them.
+    for (const other of [{ id: 'b' }, { created: 1_760_000_001 }]) {
+      assert.notEqual(callsOf(whole({ ...about, ...other }))[0]?.[0], streamed[0]?.[0]);
+    }
+    for (const unknown of [{ id: 'a' }, { id: 'a', created: 0 }, { created: 1 }]) {
+      assert.notEqual(callsOf(whole(unknown))[0]?.[0], callsOf(whole(unknown))[0]?.[0]);
+    }
+  });
+
+  it('passes over blanks before the arguments, but not before the free text of a custom call', () => {
+    const blank = [call({ index: 0, id: 'c', function: { name: 'f', arguments: ' ' } }), STOP];
+    assert.deepEqual(callsOf(reply(blank)), [['c', 'f', '']]);
+    const message = { tool_calls: [{ id: 'c', function: { name: 'f', arguments: ' ' } }] };
+    assert.deepEqual(callsOf(spoken.decodeReply({ choices: [{ message }] }, FROM, collectLosses({}))!), [
+      ['c', 'f', ''],
+    ]);
+    const before = [
+      call({ index: 0, id: 'c', function: { name: 'f', arguments: ' ' } }),
+      call({ index: 0, function: { arguments: '\n{"a": ' } }),
+      call({ index: 0, function: { arguments: ' 1}' } }),
+      STOP,
+    ];
+    assert.deepEqual(callsOf(reply(before)), [['c', 'f', '{"a":  1}']]);
+    const custom = [call({ index: 0, id: 'c', type: 'custom', custom: { name: 'f', input: ' x' } }), STOP];
+    assert.deepEqual(callsOf(reply(custom)), [['c', 'f', ' x']]);
+  });
+
+  it('is the first of several answers, and names the others', () => {
+    const losses = collectLosses({});
+    const reader = spoken.decoder(FROM, losses);
+    const choice = (index: number, content: string, finish: string | null = null): JsonObject => ({
+      index,
+      delta: { content },
+      finish_reason: finish,
+    });
+    const chunks = [
+      [choice(0, 'A')],
+      [choice(1, 'B')],
+      [choice(1, 'b', 'length'), choice(0, 'a', 'stop')],
+      [choice(1, 'B')],
+    ];
+    const parts = chunks.flatMap((choices) => reader.read({ name: undefined, data: JSON.stringify({ choices }) }));
+    const folded = foldParts([...parts, ...reader.close()]);
+    assert.deepEqual([folded?.blocks, folded?.finish], [[{ type: 'text', text: 'Aa' }], { reason: 'stop' }]);
+    assert.deepEqual(losses.all, ['choices:omitted']);
+    // A server that counts from one gives one answer all the same.
+    const other = reply([{ choices: [choice(1, 'A')] }, { choices: [choice(1, 'a', 'stop')] }]);
+    assert.deepEqual(other.blocks, [{ type: 'text', text: 'Aa' }]);
+  });
+
   it('knows custom calls and those of the older kind', () => {
     const custom = [
       call({ index: 0, id: 'c', type: 'custom', custom: { name: 'patch', input: '' } }),
@@ -1050,11 +1113,15 @@ describe('the stream of a chat vendor', () => {
           style: 'chat',
           channel: 'main',
           kind: 'signature',
-          value: '{"type":"reasoning.text","signature":"SIG","index":0}',
+          value: '{"index":0,"signature":"SIG","type":"reasoning.text"}',
         },
       },
       { type: 'text', text: 'Yes.' },
     ]);
+    const details = [{ type: 'reasoning.text', text: 'Hm.', index: 0, signature: 'SIG' }];
+    const message = { reasoning: 'Hm.', reasoning_details: details, content: 'Yes.' };
+    const whole = spoken.decodeReply({ choices: [{ message }] }, FROM, collectLosses({}));
+    assert.deepEqual(whole?.blocks, blocks);
   });
 
   it('brings images, sound, refusals and citations', () => {
@@ -1111,6 +1178,7 @@ describe('the stream of a chat vendor', () => {
     const told = { type: 'error', ...error };
     assert.deepEqual(partsIn([delta({ content: 'x' }), { error }]).at(-1), told);
     assert.deepEqual(partsIn(['[{"error":{"message":"It burns.","code":"fire"}}]']), [told]);
+    assert.deepEqual(partsIn([delta({ content: 'x' }), { object: 'error', ...error }]).at(-1), told);
     assert.deepEqual(partsIn([{ choices: [{ index: 0, delta: {}, error, finish_reason: 'error' }] }]).at(-1), told);
     const reader = spoken.decoder(FROM, collectLosses({}));
     assert.deepEqual(reader.read({ name: 'error', data: JSON.stringify(error) }), [told]);

@@ -309,6 +309,9 @@ describe('the chat relay', () => {
     assert.deepEqual([named.kinds, named.relay.error], [['error'], { message: 'out of memory', code: 'oom' }]);
     assert.equal(relayed(chat, ['event: error\ndata: overloaded\n\n'], false).relay.error?.message, 'overloaded');
     assert.equal(relayed(chat, ['data: {"error": "text"}\n\n'], false).relay.error?.message, 'text');
+    const flat = relayed(chat, ['data: {"object":"error","message":"no memory","code":500}\n\n'], false);
+    assert.deepEqual([flat.kinds, flat.relay.error], [['error'], { message: 'no memory', code: '500' }]);
+    assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: { metadata: { object: 'error' } } }] })]), ['pass']);
     // A choice's own error is the client's to read.
     assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: {}, error: { message: 'x' } }] })]), ['pass']);
   });

@@ -30,14 +30,19 @@ interface Growing {
   readonly input: GrowingJson;
   /** What others have not got yet. */
   untold: string;
+  /** How many calls came before it. */
+  readonly place: number;
   opaque: Opaque | undefined;
 }
 
-/** `push` gets the parts; a call stays open until `close`, because its pieces may come between those of others. */
+/**
+ * `push` gets the parts; a call stays open until `close`, because its pieces may come between those of others. `answer` is a
+ * chunk that says which answer it is.
+ */
 export function createCallReader(
   from: Origin,
   losses: Losses,
-  { newKey, push }: { newKey(): number; push(part: Part): void },
+  { newKey, push, answer }: { newKey(): number; push(part: Part): void; answer(): JsonObject },
 ): CallReader {
   const calls: Growing[] = [];
   const byIndex = new Map<number, Growing>();
@@ -67,7 +72,8 @@ export function createCallReader(
     let call = find(index, piece);
     if (call === undefined) {
       // Two calls of one id could not be answered.
-      const id = byGiven.has(piece.id) ? newCallId() : piece.id;
+      const place = calls.length;
+      const id = byGiven.has(piece.id) ? newCallId(answer(), place) : piece.id;
       call = {
         id,
         given: piece.id,
@@ -76,6 +82,7 @@ export function createCallReader(
         key: undefined,
         input: growJson(),
         untold: '',
+        place,
         opaque: undefined,
       };
       calls.push(call);
@@ -86,8 +93,10 @@ export function createCallReader(
     if (piece.id !== '' && call.given === piece.id && !byGiven.has(piece.id)) byGiven.set(piece.id, call);
     call.name ||= piece.name;
     if (piece.kind === 'custom') call.kind = 'custom';
-    call.input.add(piece.input);
-    call.untold += piece.input;
+    // Before arguments a blank means nothing, and alone no client can read it.
+    const more = call.kind === 'function' && call.input.text === '' ? piece.input.trimStart() : piece.input;
+    call.input.add(more);
+    call.untold += more;
     if (piece.opaque !== undefined) {
       call.opaque = piece.opaque;
       if (call.key !== undefined) push({ type: 'opaque', key: call.key, opaque: piece.opaque });
@@ -99,7 +108,7 @@ export function createCallReader(
   function tell(call: Growing): void {
     if (call.key === undefined) {
       call.key = newKey();
-      call.id ||= newCallId();
+      call.id ||= newCallId(answer(), call.place);
       const { id, name, kind, opaque } = call;
       const block = { type: 'toolCall', id, name, kind, input: '', ...(opaque !== undefined && { opaque }) } as const;
       push({ type: 'blockStart', key: call.key, block });

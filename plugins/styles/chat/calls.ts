@@ -1,5 +1,5 @@
 /** Tool calls in the answers of chat vendors, who spell them with more freedom than clients may. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Origin, ToolCallBlock } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/plugin.ts';
 import { thoughtSignature } from './thinking.ts';
@@ -28,9 +28,14 @@ export function readCallPiece(entry: JsonObject, { channel }: Origin): CallPiece
   };
 }
 
-/** An id for a call whose vendor gave it none. */
-export function newCallId(): string {
-  return `call_${randomUUID().replaceAll('-', '')}`;
+/**
+ * An id for a call whose vendor gave it none of its own. The same answer gives the same ones, whole and in a stream; but there are
+ * servers that call every answer the same, so its name alone is not enough.
+ */
+export function newCallId({ id, created }: JsonObject, place: number): string {
+  const isKnown = stringIn(id) !== '' && typeof created === 'number' && created > 0;
+  const seed = isKnown ? `${String(id)}:${created}:${place}` : randomUUID();
+  return `call_${createHash('sha256').update(seed).digest('hex').slice(0, 32)}`;
 }
 
 /** A string, or empty. */

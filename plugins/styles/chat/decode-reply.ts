@@ -19,7 +19,7 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   omitRest(choice, CHOICE, losses);
   omitRest(message, MESSAGE, losses);
   omitFromLogprobs(choice.logprobs, losses);
-  const blocks = readMessage(message, choice, from, losses);
+  const blocks = readMessage(message, choice, { body, from, losses });
   const held = {
     calls: blocks.some(({ type }) => type === 'toolCall'),
     refusal: blocks.some(({ type }) => type === 'refusal'),
@@ -35,7 +35,15 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   };
 }
 
-function readMessage(message: JsonObject, choice: JsonObject, from: Origin, losses: Losses): readonly Block[] {
+/** The answer that a message stands in. */
+interface Answer {
+  readonly body: JsonObject;
+  readonly from: Origin;
+  readonly losses: Losses;
+}
+
+function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): readonly Block[] {
+  const { from, losses } = answer;
   const thoughts = readThinking(
     {
       text: stringIn(message.reasoning_content) || stringIn(message.reasoning),
@@ -53,7 +61,7 @@ function readMessage(message: JsonObject, choice: JsonObject, from: Origin, loss
       return readImage(entry) ?? [];
     }),
     ...readAudio(message.audio),
-    ...readCalls(message, from, losses),
+    ...readCalls(message, answer),
   ];
 }
 
@@ -102,18 +110,24 @@ function readAudio(audio: Json | undefined): readonly Block[] {
   ];
 }
 
-function readCalls(message: JsonObject, from: Origin, losses: Losses): readonly Block[] {
+function readCalls(message: JsonObject, { body, from, losses }: Answer): readonly Block[] {
   const entries = listIn(message.tool_calls);
   // Calls of the older kind are a function and nothing around it.
   const older = isObject(message.function_call) && entries.length === 0 ? [{ function: message.function_call }] : [];
-  return [...entries, ...older].filter(isObject).flatMap((entry): readonly Block[] => {
-    const { id, name, kind, input, opaque } = readCallPiece(entry, from);
+  const given = new Set<string>(['']);
+  return [...entries, ...older].filter(isObject).flatMap((entry, place): readonly Block[] => {
+    const { id: own, name, kind, input: said, opaque } = readCallPiece(entry, from);
+    // Before arguments a blank means nothing, and alone no client can read it.
+    const input = kind === 'function' ? said.trimStart() : said;
     omitFromCall(entry, losses);
     if (name === '') {
       if (input !== '') losses.omit('tool_calls');
       return [];
     }
-    return [{ type: 'toolCall', id: id || newCallId(), kind, name, input, ...(opaque !== undefined && { opaque }) }];
+    // Two calls of one id could not be answered.
+    const id = given.has(own) ? newCallId(body, place) : own;
+    given.add(id);
+    return [{ type: 'toolCall', id, kind, name, input, ...(opaque !== undefined && { opaque }) }];
   });
 }
 

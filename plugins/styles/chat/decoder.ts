@@ -33,6 +33,10 @@ type Growing = keyof typeof EMPTY;
 export function createDecoder(from: Origin, losses: Losses): PartReader {
   let out: Part[] = [];
   let started = false;
+  /** The chunk that began it: it says which answer this is. */
+  let first: JsonObject = {};
+  /** The index of the choice that is read. */
+  let chosen: number | undefined;
   /** A choice has come, be it empty. */
   let answered = false;
   let done = false;
@@ -57,11 +61,13 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
       else if (part.type === 'delta') length += part.text.length;
       out.push(part);
     },
+    answer: () => first,
   });
 
   function begin(value: JsonObject): void {
     if (started) return;
     started = true;
+    first = value;
     const tier = stringIn(value.service_tier);
     const about = { id: stringIn(value.id), model: stringIn(value.model) || from.model };
     out.push({ type: 'start', ...about, ...(tier !== '' && { serviceTier: tier }) });
@@ -171,8 +177,18 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
     if (isObject(delta.function_call)) calls.readFunction(delta.function_call);
   }
 
+  /** Pieces of several answers may come one between the others; the one that comes first is read, whatever its index. */
+  function isMine(choice: Json): boolean {
+    if (!isObject(choice) || typeof choice.index !== 'number') return true;
+    chosen ??= choice.index;
+    return choice.index === chosen;
+  }
+
   function readChunk(value: JsonObject): void {
-    const choice = Array.isArray(value.choices) ? value.choices[0] : undefined;
+    const choices = Array.isArray(value.choices) ? value.choices : [];
+    const choice = choices.find(isMine);
+    // Only one was asked for.
+    if (choices.some((other) => !isMine(other))) losses.omit('choices');
     omitRest(value, BODY, losses, omitted);
     if (choice !== undefined) {
       answered = true;

@@ -10,13 +10,13 @@ export interface Glance {
   readonly finished: boolean;
   /** An object named `usage`, somewhere. */
   readonly usage: boolean;
-  /** An `error` at the top level that is neither null nor false. */
+  /** An `error` at the top level that is neither null nor false, or `object` says that all of it is one. */
   readonly error: boolean;
   /** No object at all: a comment, or `[DONE]`. */
   readonly empty: boolean;
 }
 
-type Kind = 'text' | 'part' | 'finish' | 'usage' | 'error';
+type Kind = 'text' | 'part' | 'finish' | 'usage' | 'error' | 'object';
 
 /**
  * The names that matter, by their length. `text` stands in content parts, and beside `reasoning` once more as a detail of it;
@@ -34,6 +34,7 @@ for (const [name, kind] of [
   ['finish_reason', 'finish'],
   ['usage', 'usage'],
   ['error', 'error'],
+  ['object', 'object'],
 ] as const) {
   NAMES[name.length] = [...(NAMES[name.length] ?? []), { name: Buffer.from(name), kind }];
 }
@@ -43,6 +44,7 @@ const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
+const LOWER_E = 0x65;
 const LOWER_F = 0x66;
 const LOWER_N = 0x6e;
 const OPEN_OBJECT = 0x7b;
@@ -91,6 +93,8 @@ export function glance(bytes: Buffer, start: number): Glance {
       if (kind === 'finish') finished ||= value === QUOTE;
       else if (kind === 'usage') usage ||= value === OPEN_OBJECT;
       else if (kind === 'error') error ||= depth === 1 && value !== LOWER_N && value !== LOWER_F;
+      // `"error"`: no answer is an object whose kind begins with this letter. Whoever parses it looks again.
+      else if (kind === 'object') error ||= depth === 1 && bytes[at + 2] === LOWER_E;
       if (value !== QUOTE) kind = undefined;
     }
   }

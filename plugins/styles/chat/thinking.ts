@@ -53,7 +53,8 @@ export function detailOpaque(detail: JsonObject, channel: string | undefined): O
     style: 'chat',
     ...(channel !== undefined && { channel }),
     kind: detail.type === 'reasoning.encrypted' ? 'encrypted' : 'signature',
-    value: JSON.stringify(value),
+    // The pieces of a stream have their members in another order than the whole.
+    value: JSON.stringify(Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))),
   };
 }
 

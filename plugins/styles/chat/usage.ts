@@ -58,10 +58,11 @@ export function isPlaceholder({ output }: Usage, toldAt: number, length: number)
   return length > (output === 0 ? 0 : toldAt);
 }
 
-/** A vendor's error as it stands in an answer or an event; undefined where there is none. */
+/** A vendor's error as it stands in an answer or an event, or is one; undefined where there is none. */
 export function errorIn(value: Json | undefined): VendorError | undefined {
   const error = member(value, 'error');
-  return error ? readVendorError(error) : undefined;
+  if (error) return readVendorError(error);
+  return member(value, 'object') === 'error' ? readVendorError(value) : undefined;
 }
 
 /** A member of an object or an item of an array; undefined where the value is neither, or the member is null. */

@@ -30,18 +30,22 @@ export function sourcesIn(candidate: JsonObject, losses: Losses): readonly Sourc
   for (const [name, value] of Object.entries((grounding ?? {}) as JsonObject)) {
     if (!name.startsWith('grounding') && !isEmpty(value)) losses.omit(name);
   }
+  const used = new Set<JsonObject>();
   const supported = supports.slice(0, MAX_SUPPORTS).flatMap((support) => {
     omitRest(support, SUPPORT, { omit: (name) => losses.omit(`citations.${name}`) });
     const indices = member(support, 'groundingChunkIndices');
     return (Array.isArray(indices) ? indices : []).flatMap((index) => {
       const chunk = typeof index === 'number' ? chunks[index] : undefined;
-      return chunk === undefined ? [] : [sourceOf(chunk, member(support, 'segment') as JsonObject | undefined)];
+      if (chunk === undefined) return [];
+      used.add(chunk);
+      return [sourceOf(chunk, member(support, 'segment') as JsonObject | undefined)];
     });
   });
-  const grounded = supports.length > 0 ? supported : chunks.map((chunk) => sourceOf(chunk, undefined));
+  // A source that supports no certain words stands behind the answer as a whole.
+  const others = chunks.filter((chunk) => !used.has(chunk)).map((chunk) => sourceOf(chunk, undefined));
   // Sentences that the model knows by heart; two names for one list, by the version of the address.
   const recited = [...recitedIn(candidate, 'citationSources'), ...recitedIn(candidate, 'citations')];
-  return [...grounded, ...recited];
+  return [...supported, ...others, ...recited];
 }
 
 function sourceOf(chunk: JsonObject, segment: JsonObject | undefined): Source {
