@@ -80,6 +80,8 @@ export interface Quirks {
     readonly empty_array_ok: boolean;
     /** How schemas are written. For vendors whose style knows both ways; in the styles of clients they are JSON Schema. */
     readonly schema_dialect: 'json_schema' | 'openapi_subset';
+    /** Whether `anyOf`, `oneOf`, `allOf`, `not` and `enum` are taken at the top level of a schema; else it becomes one plain object. */
+    readonly root_union: boolean;
     /** A call can be forced while the model thinks. */
     readonly force_with_thinking: boolean;
     /** Web search as the vendor's own tool. */

@@ -3,27 +3,47 @@ import type { Json, JsonObject } from '../contracts/call.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import type { JsonBody } from '../json.ts';
+import { isNeutral } from './sampling.ts';
 
 type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;
 
-/** For a body that passes as bytes: the style's own changes, with these on top. */
+/**
+ * For a body that passes as bytes: the style's own changes, with these on top. What the client could notice is named; a field that
+ * is `null` says nothing. Of a field that stands there under both names, the vendor's own counts.
+ */
 export function fieldChanges(
   body: JsonBody,
   changes: Readonly<Record<string, string | undefined>>,
   { drop_fields: drop, rename_fields: rename, set_fields: set }: FieldQuirks,
+  losses: Losses,
 ): Readonly<Record<string, string | undefined>> {
   const renamed = Object.entries(rename);
   const added = Object.entries(set);
   if (drop.length === 0 && renamed.length === 0 && added.length === 0) return changes;
   const all: Record<string, string | undefined> = { ...changes };
-  for (const name of drop) if (body.has(name)) all[name] = undefined;
+  const isSaid = (name: string): boolean => (body.get(name) ?? null) !== null;
+  for (const name of drop) {
+    if (!body.has(name)) continue;
+    all[name] = undefined;
+    if (isSaid(name)) losses.leave(name, LABELS.has(name) || isNeutral(name, body.get(name)) ? 'hint' : undefined);
+  }
   for (const [name, other] of renamed) {
     const span = body.members.get(name);
     if (span === undefined) continue;
-    all[other] = all[name] ?? body.bytes.toString('utf8', span.start, span.end);
+    const text = all[name] ?? body.bytes.toString('utf8', span.start, span.end);
     all[name] = undefined;
+    if (!isSaid(name)) continue;
+    if (isSaid(other)) {
+      losses.leave(name);
+    } else {
+      all[other] = text;
+      losses.change(name, 'hint');
+    }
   }
-  for (const [name, value] of added) all[name] = JSON.stringify(value);
+  for (const [name, value] of added) {
+    all[name] = JSON.stringify(value);
+    if (isSaid(name) && JSON.stringify(body.get(name)) !== all[name]) losses.change(name);
+  }
   return all;
 }
 

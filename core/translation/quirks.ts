@@ -23,6 +23,7 @@ export const USUAL: Quirks = {
     parallel_flag: true,
     empty_array_ok: false,
     schema_dialect: 'json_schema',
+    root_union: true,
     force_with_thinking: true,
     web_search: false,
   },
@@ -206,6 +207,9 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       'How schemas are written. For vendors whose style knows both ways; in `chat`, `responses` and `messages` they are JSON Schema.',
       'json_schema',
       'openapi_subset',
+    ),
+    root_union: flag(
+      '`anyOf`, `oneOf` and the like are taken at the top level of a schema; else it becomes one object.',
     ),
     force_with_thinking: flag('A call can be forced while the model thinks.'),
     web_search: flag("Web search is one of the vendor's own tools."),

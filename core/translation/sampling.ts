@@ -34,6 +34,11 @@ export function fitSampling(asked: Sampling, quirks: Quirks['sampling'], losses:
   return fitted;
 }
 
-function isEmpty(value: Sampling[keyof Sampling]): boolean {
-  return typeof value === 'object' && Object.keys(value).length === 0;
+/** Whether a field of this name says only what a model does anyway. */
+export function isNeutral(name: string, value: unknown): boolean {
+  return value === false || isEmpty(value) || FIELDS.some((field) => field.name === name && field.neutral === value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }

@@ -4,6 +4,7 @@ import type { Conversation, HostedTool, Tool, ToolChoice } from '../contracts/co
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import { wrapTool } from './custom-tools.ts';
+import { hasRootUnion, objectSchema } from './object-schema.ts';
 import { flatName, type ToolNames } from './tool-names.ts';
 
 /** What a conversation says about tools, outside its turns. */
@@ -75,7 +76,7 @@ function declare(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses
     }
     const { namespace, ...bare } = wrapped ? wrapTool(tool, losses) : tool;
     declared.set(name, {
-      tool: withoutStrict({ ...bare, name }, to.quirks.strict, losses),
+      tool: withoutStrict(fitSchema({ ...bare, name }, to.quirks, losses), to.quirks.strict, losses),
       name: tool.name,
       flat: flatName(tool),
       namespaced: namespace !== undefined,
@@ -99,6 +100,16 @@ function giveUp(tools: readonly HostedTool[], others: boolean, choice: ToolChoic
     else if (others && !forced) losses.drop(`tools.${name}`);
     else losses.refuse(`tools.${name}`, 'is not offered with this model.');
   }
+}
+
+/** A schema with a union at its top level, where the vendor would refuse the whole request for it. */
+function fitSchema(tool: Tool, { root_union: taken }: Quirks['tools'], losses: Losses): Tool {
+  if (taken || tool.type !== 'function' || tool.schema === undefined || !hasRootUnion(tool.schema)) return tool;
+  losses.change('tools.parameters');
+  // Calls that follow the plain schema to the letter may still be none that the client meant.
+  if (tool.strict === true) losses.drop('tools.strict');
+  const { strict: _, ...rest } = tool;
+  return { ...rest, schema: objectSchema(tool.schema) };
 }
 
 function withoutStrict(tool: Tool, known: boolean, losses: Losses): Tool {

@@ -52,6 +52,10 @@ export interface Special {
   /** The vendor's name for the model. */
   readonly model?: string;
   readonly quirks?: SomeQuirks;
+  /** Another vendor of the same style. */
+  readonly plugin?: Plugin;
+  /** The model is strict about losses. */
+  readonly strict?: boolean;
 }
 
 /** One call that has been prepared. */
@@ -142,7 +146,7 @@ async function partiesOf(
 ): Promise<Parties> {
   const asked = CLIENTS[client];
   const { style: spoken, plugin, model: usual } = KINDS[kind];
-  const vendor = await vendorOf(plugin);
+  const vendor = await vendorOf(special.plugin ?? plugin);
   const model = special.model ?? usual;
   const body = scanJson(Buffer.from(JSON.stringify(request)));
   const facts = asked.read(body, { 'anthropic-version': '2023-06-01' });
@@ -164,7 +168,7 @@ async function partiesOf(
     model,
     style: spoken.name,
     quirks: layQuirks(spoken.spoken?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), special.quirks ?? {}),
-    strict: false,
+    strict: special.strict === true,
     priced: facts.model,
   };
   const x = {

@@ -45,13 +45,28 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
     const options = streamOptions(body);
     if (options?.include_usage !== true) changes.stream_options = JSON.stringify({ ...options, include_usage: true });
   }
-  if (body.bytes.includes(CARRIER)) {
+  const isSealed = body.bytes.includes(CARRIER);
+  const echoes = to.quirks.reasoning.echo !== 'none' && body.bytes.includes('"tool_calls"');
+  if (isSealed || echoes) {
     const messages = body.get('messages');
     if (Array.isArray(messages)) {
-      changes.messages = JSON.stringify(messages.map((message: Json) => unsealed(message, to.channel)));
+      const own = isSealed ? messages.map((message: Json) => unsealed(message, to.channel)) : messages;
+      const complete = echoes ? withThoughts(own, to) : own;
+      if (complete !== messages) changes.messages = JSON.stringify(complete);
     }
   }
   return changes;
+}
+
+/** Models that want the reasoning of their tool calls back refuse a history without it; many clients do not send it. */
+function withThoughts(messages: readonly Json[], { quirks: { reasoning }, losses }: Patch): readonly Json[] {
+  const { field, echo_filler: filler } = reasoning;
+  if (field === 'reasoning_details' || filler === '') return messages;
+  const lacks = (message: Json): message is JsonObject =>
+    isObject(message) && Array.isArray(message.tool_calls) && !message[field];
+  if (!messages.some(lacks)) return messages;
+  losses.change('messages.reasoning', 'hint');
+  return messages.map((message) => (lacks(message) ? { ...message, [field]: filler } : message));
 }
 
 function given(body: JsonBody, name: string): Json | undefined {

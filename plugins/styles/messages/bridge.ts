@@ -16,6 +16,7 @@ export const asked: Asked = {
     reasoning_effort: 'thinking',
     'messages.reasoning': 'messages.thinking',
     'messages.file': 'messages.document',
+    'tools.parameters': 'tools.input_schema',
     parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
     user: 'metadata.user_id',
     prompt_cache_key: 'metadata.user_id',

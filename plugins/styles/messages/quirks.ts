@@ -7,7 +7,14 @@ export const messagesQuirks: SomeQuirks = {
   content: { array: true, tool_result_images: 'native' },
   image: { url: 'native', types: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] },
   file: { pdf: 'native', url: 'native' },
-  tools: { strict: false, custom: false, empty_array_ok: true, force_with_thinking: false, web_search: false },
+  tools: {
+    strict: false,
+    custom: false,
+    empty_array_ok: true,
+    root_union: false,
+    force_with_thinking: false,
+    web_search: false,
+  },
   reasoning: {
     input: 'budget',
     levels: ['none', 'low', 'medium', 'high'],

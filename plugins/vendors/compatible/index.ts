@@ -1,5 +1,6 @@
 /** The plugin `vendors/compatible`: anything that speaks the common styles at an address of its own. */
 import { type Caller, type Channel, definePlugin, type Vendor } from '../../../core/plugin.ts';
+import { compatibleQuirks } from './quirks.ts';
 
 function credentials(channel: Channel): Record<string, string> {
   return { authorization: `Bearer ${channel.key}` };
@@ -35,6 +36,7 @@ const vendor: Vendor = {
   },
   // Nearly all have these; the others are for channels that say so.
   defaultStyles: ['chat', 'completions', 'embeddings'],
+  quirks: compatibleQuirks,
   credentials,
 };
 

@@ -6,6 +6,17 @@ const THINKING = ['o1*', 'o3*', 'o4*', 'gpt-5*', 'gpt-6*', 'codex-*'];
 
 const EFFORTS = ['none', 'low', 'medium', 'high', 'xhigh'];
 
+/** What those models refuse to be told about how words are drawn, unless it is what they do anyway. */
+const DRAWING = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+];
+
 /** Of the models that only read aloud; those that are told how, have more. */
 const VOICES = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'];
 
@@ -16,7 +27,7 @@ export const openaiQuirks: readonly ModelQuirks[] = [
     quirks: {
       roles: { developer: 'keep', mid_system: 'native' },
       image: { types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
-      tools: { strict: true, custom: true, parallel_flag: true, web_search: true },
+      tools: { strict: true, custom: true, parallel_flag: true, root_union: false, web_search: true },
       reasoning: { input: 'none', echo: 'none' },
       output: { json_object: true, json_schema: true, schema_with_tools: true },
       limits: { max_tokens_field: 'max_completion_tokens' },
@@ -44,8 +55,12 @@ export const openaiQuirks: readonly ModelQuirks[] = [
       sampling: { allowed: [] },
       stop: { max: 0 },
       limits: { max_output: 100_000, context: 200_000 },
+      // Most chat clients still send the older name, which these models refuse.
+      rename_fields: { max_tokens: 'max_completion_tokens' },
     },
   },
+  // Later ones take them while they do not think, which is for the vendor to judge.
+  { models: ['o1*', 'o3*', 'o4*', 'gpt-5', 'gpt-5-*'], quirks: { drop_fields: DRAWING } },
   { models: ['o1-preview*', 'o1-mini*'], quirks: { roles: { developer: 'system' }, reasoning: { input: 'none' } } },
   {
     models: ['gpt-5*', 'gpt-6*'],
@@ -65,6 +80,7 @@ export const openaiQuirks: readonly ModelQuirks[] = [
   {
     models: ['gpt-5-chat*', 'gpt-5*-chat-*'],
     quirks: {
+      drop_fields: [],
       reasoning: { input: 'none' },
       sampling: {
         allowed: ['temperature', 'top_p', 'seed', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs'],

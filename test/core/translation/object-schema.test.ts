@@ -1,0 +1,115 @@
+/** Schemas of tools for vendors that refuse a union at the top level: what the plain object still demands, and what it tells. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import type { JsonObject } from '../../../core/contracts/call.ts';
+import { hasRootUnion, objectSchema } from '../../../core/translation/object-schema.ts';
+import { adapted, conversationOf, said } from '../../kit/conversations.ts';
+
+const text = { type: 'string' };
+const number = { type: 'number' };
+
+describe('the plain object of a schema', () => {
+  it('has the members of all branches, and demands what every branch demands', () => {
+    const schema = {
+      type: 'object',
+      description: 'Moves.',
+      oneOf: [
+        { properties: { to: text, at: text }, required: ['to', 'at'] },
+        { properties: { to: number, by: number }, required: ['to', 'by'] },
+      ],
+    };
+    assert.deepEqual(objectSchema(schema), {
+      type: 'object',
+      description: 'Moves. {oneOf: [{"required":["to","at"]},{"required":["to","by"]}]}',
+      properties: { to: { anyOf: [text, number] }, at: text, by: number },
+      required: ['to'],
+    });
+  });
+
+  it('joins parts that all hold, and follows references to its own definitions', () => {
+    const schema = {
+      $defs: { base: { properties: { id: text }, required: ['id'] } },
+      allOf: [{ $ref: '#/$defs/base' }, { properties: { n: number }, required: ['n'] }],
+      properties: { own: text },
+      additionalProperties: false,
+    };
+    const { $defs: _, ...plain } = objectSchema(schema);
+    assert.deepEqual(plain, {
+      type: 'object',
+      properties: { own: text, id: text, n: number },
+      required: ['id', 'n'],
+      additionalProperties: false,
+    });
+  });
+
+  it('tells what marks a branch, and what may not be', () => {
+    const kind = (name: string) => ({ properties: { kind: { const: name } }, required: ['kind'] });
+    const { description, required } = objectSchema({
+      anyOf: [kind('a'), kind('b'), { type: 'null' }],
+      not: { required: ['x'] },
+    });
+    assert.deepEqual(required, ['kind']);
+    for (const word of ['"const":"a"', '"const":"b"', 'not: {"required":["x"]}']) {
+      assert.ok(String(description).includes(word), word);
+    }
+  });
+
+  it('ends where a schema refers to itself', () => {
+    const loop = {
+      $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }], properties: { x: text } } },
+      anyOf: [{ $ref: '#/$defs/a' }],
+    };
+    assert.deepEqual(objectSchema(loop).properties, { x: text });
+  });
+
+  it('takes every call that one of the branches takes', () => {
+    const branch = fc.record({
+      properties: fc.dictionary(
+        fc.constantFrom('a', 'b', 'c'),
+        fc.constantFrom<JsonObject>(text, number, { type: 'boolean' }),
+      ),
+      required: fc.uniqueArray(fc.constantFrom('a', 'b', 'c')),
+    });
+    const value = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.oneof(fc.string(), fc.integer(), fc.boolean()));
+    const ajv = new Ajv2020({ strict: false });
+    fc.assert(
+      fc.property(
+        fc.array(branch, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom('anyOf', 'oneOf'),
+        value,
+        (branches, word, call) => {
+          const schema = { type: 'object', [word]: branches };
+          const plain = objectSchema(schema);
+          assert.ok(!hasRootUnion(plain));
+          // A member that only another branch describes is free in this one; no model is told so.
+          const known = Object.fromEntries(
+            Object.entries(call).filter(([name]) => branches.every(({ properties }) => name in properties)),
+          );
+          if (ajv.validate(schema, known)) assert.ok(ajv.validate(plain, known), ajv.errorsText());
+        },
+      ),
+    );
+  });
+});
+
+describe('a tool whose schema is a union', () => {
+  const schema = { type: 'object', anyOf: [{ properties: { a: text }, required: ['a'] }, { properties: { b: text } }] };
+  const fit = (root_union: boolean) =>
+    adapted(conversationOf([said('user', 'Hi')], { tools: [{ type: 'function', name: 'f', schema, strict: true }] }), {
+      tools: { root_union },
+    });
+
+  it('is one object for a vendor that takes no union there, and no longer strict', () => {
+    const { tools, losses } = fit(false);
+    const [tool] = tools;
+    assert.deepEqual(tool, { type: 'function', name: 'f', schema: objectSchema(schema) });
+    assert.deepEqual(losses, ['tools.parameters:changed', 'tools.strict:dropped']);
+  });
+
+  it('stays as it is for others', () => {
+    const { tools, losses } = fit(true);
+    assert.deepEqual([tools, losses], [[{ type: 'function', name: 'f', schema, strict: true }], []]);
+  });
+});
