@@ -245,6 +245,8 @@ export interface StreamRelay {
 export interface Asked {
   /** What this style calls the fields of `Losses`; those that are missing are called the same. */
   readonly names: Readonly<Record<string, string>>;
+  /** Those of `names` that depend on which of several spellings a request uses. */
+  namesIn?(body: JsonBody): Readonly<Record<string, string>>;
   /** A request in the common form. Refuses with 400 and the field's name what nobody could understand. */
   decodeRequest(body: JsonObject, losses: Losses): Conversation;
   /** A whole answer as the client gets it. */

@@ -87,7 +87,7 @@ function fitTurns(conversation: Conversation, fitting: Fitting): readonly Turn[]
     quirks.roles.merge_same ? mergeSame(turns, losses) : turns;
 
   let turns: readonly Turn[] = conversation.turns.map((turn) => ({ ...turn, blocks: fitBlocks(turn, fitting) }));
-  turns = fitInstructions(withoutEmpty(turns), quirks, losses);
+  turns = fitInstructions(withoutEmpty(turns, quirks.reasoning, losses), quirks, losses);
   turns = pairResults(merge(turns), losses);
   turns = moveResultImages(turns, quirks, losses);
   turns = fitToolIds(turns, { max: quirks.tools.id_max, pattern: quirks.tools.id_pattern });

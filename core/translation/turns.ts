@@ -7,11 +7,24 @@ import { isInstruction } from './instructions.ts';
 /** A user who says nothing; vendors refuse a turn without text. */
 const SILENT_USER: Turn = { role: 'user', blocks: [{ type: 'text', text: '.' }] };
 
-/** Without blocks and turns that say nothing; the strictest vendors refuse text that is nothing but space. */
-export function withoutEmpty(turns: readonly Turn[]): readonly Turn[] {
+/**
+ * Without blocks and turns that say nothing; the strictest vendors refuse text that is nothing but space. A turn of which only
+ * thoughts are left says nothing to a model that gets none of them back, or only those before its calls.
+ */
+export function withoutEmpty(
+  turns: readonly Turn[],
+  { echo }: Pick<Quirks['reasoning'], 'echo'>,
+  losses: Losses,
+): readonly Turn[] {
+  const isSilent = ({ role, blocks }: Turn): boolean =>
+    role === 'assistant' && echo !== 'all' && blocks.every(({ type }) => type === 'thinking');
   return turns
     .map((turn) => ({ ...turn, blocks: turn.blocks.map(withoutEmptyContent).filter(saysSomething) }))
-    .filter(({ blocks }) => blocks.length > 0);
+    .filter((turn) => {
+      if (turn.blocks.length === 0) losses.change('messages', 'hint');
+      else if (isSilent(turn)) losses.drop('messages.reasoning', 'hint');
+      return turn.blocks.length > 0 && !isSilent(turn);
+    });
 }
 
 function withoutEmptyContent(block: Block): Block {

@@ -8,10 +8,14 @@ import { encodeRequest } from './encode-request.ts';
 import { createEncoder } from './encoder.ts';
 import { chatQuirks } from './quirks.ts';
 
+/** The limit of an answer has two names; the newer one counts. */
+const NEWER_LIMIT = { max_tokens: 'max_completion_tokens' } as const;
+
 /** Chat clients with vendors of another style. */
 export const asked: Asked = {
   // The fields of `Losses` are called as chat calls them, but for the one tool that is no tool here.
   names: { 'tools.web_search': 'web_search_options' },
+  namesIn: (body) => (body.has('max_completion_tokens') ? NEWER_LIMIT : {}),
   decodeRequest,
   encodeReply,
   encoder: createEncoder,

@@ -100,8 +100,12 @@ function writeFile(block: FileBlock, writing: Writing): readonly JsonObject[] {
   if (source.kind === 'text') return [];
   const isVideo = source.mediaType?.startsWith('video/') === true;
   const url = source.kind === 'url' ? source.url : dataUrl(source);
-  if (isVideo) return [{ type: 'video_url', video_url: { url }, ...marks }];
-  if (quirks.file.pdf === 'image_url') return [{ type: 'image_url', image_url: { url }, ...marks }];
+  if (isVideo || quirks.file.pdf === 'image_url') {
+    if ((name ?? title) !== undefined) losses.drop('messages.file.filename', 'hint');
+    return isVideo
+      ? [{ type: 'video_url', video_url: { url }, ...marks }]
+      : [{ type: 'image_url', image_url: { url }, ...marks }];
+  }
   const filename = name ?? title ?? `document.${source.mediaType?.split(/[/+]/)[1] ?? 'pdf'}`;
   return [{ type: 'file', file: { filename, file_data: url }, ...marks }];
 }

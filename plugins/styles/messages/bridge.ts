@@ -8,6 +8,9 @@ import { encodeRequest } from './encode-request.ts';
 import { createEncoder } from './encoder.ts';
 import { messagesQuirks } from './quirks.ts';
 
+/** How much is thought is said in one place or the other. */
+const EFFORT = { reasoning_effort: 'output_config.effort' } as const;
+
 /** Clients of this style. */
 export const asked: Asked = {
   names: {
@@ -16,11 +19,13 @@ export const asked: Asked = {
     reasoning_effort: 'thinking',
     'messages.reasoning': 'messages.thinking',
     'messages.file': 'messages.document',
+    'messages.file.filename': 'messages.document.title',
     'tools.parameters': 'tools.input_schema',
     parallel_tool_calls: 'tool_choice.disable_parallel_tool_use',
     user: 'metadata.user_id',
     prompt_cache_key: 'metadata.user_id',
   },
+  namesIn: (body) => (body.has('output_config') && !body.has('thinking') ? EFFORT : {}),
   decodeRequest,
   encodeReply,
   encoder: createEncoder,

@@ -12,6 +12,7 @@ import type {
   Reasoning,
   Sampling,
   Target,
+  Tool,
   Turn,
 } from '../../../core/plugin.ts';
 import { given } from '../../../core/plugin.ts';
@@ -41,7 +42,7 @@ export function writeBody(conversation: Conversation, to: Target, losses: Losses
     parallel_tool_calls: declared.length > 0 ? conversation.parallelToolCalls : undefined,
     max_output_tokens: limit(conversation.maxTokens, quirks, losses),
     ...samplingFields(sampling, losses),
-    reasoning: reasoning && writeReasoning(reasoning, quirks, losses),
+    reasoning: reasoning && writeReasoning(withHosted(reasoning, tools, quirks, losses), quirks, losses),
     text: writeText(conversation.output, losses),
     truncation: conversation.truncation,
     include: include.length === 0 ? undefined : include,
@@ -163,6 +164,19 @@ function samplingFields(sampling: Sampling, losses: Losses): JsonObject {
     top_p: sampling.topP,
     top_logprobs: sampling.logprobs,
   });
+}
+
+/** The vendor's own tools do not work with the least effort. */
+function withHosted(
+  reasoning: Reasoning,
+  tools: readonly Tool[],
+  { reasoning: { levels } }: Quirks,
+  losses: Losses,
+): Reasoning {
+  const isTooLittle = reasoning.effort === 'minimal' && tools.some(({ type }) => type === 'hosted');
+  if (!isTooLittle || !levels.includes('low')) return reasoning;
+  losses.change('reasoning_effort');
+  return { ...reasoning, effort: 'low' };
 }
 
 /** Undefined where the model does not think, or nothing is left to be said. */
