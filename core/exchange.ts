@@ -4,10 +4,10 @@ import type { Clock } from './clock.ts';
 import type { Attempt, Call, Headers, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
-import { Dictionary } from './dictionary.ts';
+import { Entry } from './entry.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
-import type { Awaitable, Exchange, Passage } from './plugin.ts';
+import type { Exchange, Passage } from './plugin.ts';
 import type { Member } from './roll.ts';
 
 /** What the server knows when an exchange begins. */
@@ -26,7 +26,7 @@ export class ClientLeft extends Error {}
 const NOTHING: JsonObject = Object.freeze({});
 
 /** The exchange as core sees it: the plugins' view, and the state behind it. */
-export class LiveExchange implements Exchange, Member {
+export class LiveExchange extends Entry implements Exchange, Member {
   place = -1;
   readonly id: string;
   readonly startedMs: number;
@@ -40,8 +40,6 @@ export class LiveExchange implements Exchange, Member {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly attempts: Attempt[] = [];
-  /** Headers that plugins put on the answer. */
-  readonly answerHeaders: Record<string, string> = new Dictionary();
   identity: Holder | undefined;
   served: Offer | undefined;
   delivered = false;
@@ -55,7 +53,6 @@ export class LiveExchange implements Exchange, Member {
   #search: string;
   #query: URLSearchParams | undefined;
   #abort: AbortController | undefined;
-  #releases: (() => Awaitable<void>)[] | undefined;
   #onStop: ((error: Error) => void) | undefined;
   #stoppedBy: Error | undefined;
   #usage: Usage | undefined;
@@ -65,6 +62,7 @@ export class LiveExchange implements Exchange, Member {
   answered: (() => JsonObject | undefined) | undefined;
 
   constructor(beginning: Beginning, clock: Clock) {
+    super();
     const { head } = beginning;
     this.startedMs = clock.now();
     this.startedMono = clock.mono();
@@ -122,23 +120,6 @@ export class LiveExchange implements Exchange, Member {
     this.cut(new ClientLeft('the client left'));
   }
 
-  defer(release: () => Awaitable<void>): void {
-    this.#releases ??= [];
-    this.#releases.push(release);
-  }
-
-  /** Undoes what was deferred, last first; a failing one does not keep the others from running. At once where nobody waits. */
-  release(failed: (error: unknown) => void): Awaitable<void> {
-    const releases = this.#releases;
-    if (releases === undefined) return;
-    this.#releases = undefined;
-    return undo(releases, failed);
-  }
-
-  header(name: string, value: string): void {
-    this.answerHeaders[name] = value;
-  }
-
   note(facts: JsonObject): void {
     this.notes = { ...this.notes, ...facts };
   }
@@ -158,16 +139,5 @@ export class LiveExchange implements Exchange, Member {
   /** Why no further work should begin; undefined while all is well. */
   get stoppedBy(): Error | undefined {
     return this.#stoppedBy;
-  }
-}
-
-function undo(releases: (() => Awaitable<void>)[], failed: (error: unknown) => void): Awaitable<void> {
-  for (let release = releases.pop(); release !== undefined; release = releases.pop()) {
-    try {
-      const waiting = release();
-      if (waiting instanceof Promise) return waiting.catch(failed).then(() => undo(releases, failed));
-    } catch (error) {
-      failed(error);
-    }
   }
 }

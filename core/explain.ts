@@ -192,7 +192,8 @@ interface Said {
 /** What a plugin says; undefined where it has no say in calls. */
 async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
   if (parts.explain === undefined) {
-    if (parts.admit === undefined && parts.route === undefined) return undefined;
+    const { enter, admit, route } = parts;
+    if (enter === undefined && admit === undefined && route === undefined) return undefined;
     return { says: ['has a say in this, and does not explain itself'], facts: {}, offers: [], refusal: undefined };
   }
   const says: string[] = [];

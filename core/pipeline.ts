@@ -1,9 +1,9 @@
-/** The five phases and how each runs: who plays, in which order, what a failure means. */
+/** The six phases and how each runs: who plays, in which order, what a failure means. */
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
 import { GatewayError, refuse } from './errors.ts';
 import type { Log } from './log.ts';
-import type { Awaitable, Exchange, Known, Parts, Step } from './plugin.ts';
+import type { Awaitable, Entrant, Exchange, Known, Parts, Step } from './plugin.ts';
 
 /** A plugin's name and the parts it plays. */
 export interface Player {
@@ -15,6 +15,8 @@ export interface Player {
 export interface Pipeline {
   /** Who is calling? Refuses with 401 where nobody can tell. */
   authenticate(x: Exchange): Awaitable<Holder>;
+  /** May the request come in? */
+  enter(x: Entrant): Awaitable<void>;
   /** May the call go ahead? */
   admit(x: Known): Awaitable<void>;
   /** What can serve it? Refuses with 404. */
@@ -28,18 +30,18 @@ export interface Pipeline {
 }
 
 /** A plugin broke a phase. The client learns no more than that. */
-function broken(log: Log, phase: string, plugin: string, error: unknown, x: Exchange): never {
+function broken(log: Log, phase: string, plugin: string, error: unknown, x: { readonly id: string }): never {
   if (error instanceof GatewayError) throw error;
   log.error('a plugin failed', { phase, plugin, exchange: x.id, error });
   throw error;
 }
 
-type Phase = 'authenticate' | 'admit' | 'route';
+type Phase = 'authenticate' | 'enter' | 'admit' | 'route';
 
-/** A player of a phase whose answer is a `T`. */
-interface Asked<T> {
+/** A player of a phase who is asked about an `X`, and whose answer is a `T`. */
+interface Asked<X, T> {
   readonly name: string;
-  run(x: Known): Awaitable<T | undefined>;
+  run(x: X): Awaitable<T | undefined>;
 }
 
 /** What `work` throws, as a rejection. */
@@ -65,6 +67,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
         run: (player.parts[phase] as (...args: never[]) => unknown).bind(player.parts),
       }));
   const authenticate = having('authenticate') as { name: string; run: NonNullable<Parts['authenticate']> }[];
+  const enter = having('enter') as { name: string; run: NonNullable<Parts['enter']> }[];
   const admit = having('admit') as { name: string; run: NonNullable<Parts['admit']> }[];
   const route = having('route') as { name: string; run: NonNullable<Parts['route']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
@@ -74,10 +77,10 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
    * Asks one player after the other, until one has an answer where the first one `wins`. What every plugin answers at once is
    * there at once: promises that nobody needs would cost a call more than the rest of its phases. Rejects, and never throws.
    */
-  function ask<T>(
+  function ask<X extends { readonly id: string }, T>(
     phase: Phase,
-    players: readonly Asked<T>[],
-    x: Known,
+    players: readonly Asked<X, T>[],
+    x: X,
     wins: boolean,
     from = 0,
   ): Awaitable<T | undefined> {
@@ -128,10 +131,11 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
 
   return {
     authenticate(x) {
-      const holder = ask('authenticate', authenticate, x as Known, true);
+      const holder = ask('authenticate', authenticate, x, true);
       if (holder instanceof Promise) return holder.then((found) => found ?? nobodyKnows());
       return holder ?? rejected(nobodyKnows);
     },
+    enter: (x) => ask('enter', enter, x, false),
     admit: (x) => ask('admit', admit, x, false),
     route(x) {
       const offers = ask('route', route, x, true);
@@ -150,6 +154,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     settle: (x) => collect(x, 0, [], []),
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],
+      ['enter', enter.map((p) => p.name)],
       ['admit', admit.map((p) => p.name)],
       ['route', route.map((p) => p.name)],
       ['attempted', attempted.map((p) => p.name)],

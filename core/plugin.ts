@@ -80,9 +80,14 @@ export function definePlugin<const S extends Sections = {}>(plugin: Plugin<S>): 
 
 /** The parts a plugin may play. Most play one or two. */
 export interface Parts {
-  // The five phases, in the order they run.
+  // The six phases, in the order they run.
   /** Who is calling? The first answer wins; none: 401. */
   authenticate?(x: Exchange): Awaitable<Holder | undefined>;
+  /**
+   * May this request come in? All in turn, from its head alone: no byte of its body has been read, and nothing it refers to. Asked
+   * of calls and of routes that a key asks for. `refuse` stops. May take, and give back with `defer`.
+   */
+  enter?(x: Entrant): Awaitable<void>;
   /** May this call go ahead? All in turn; `refuse` stops. May take, and give back with `defer`. */
   admit?(x: Known): Awaitable<void>;
   /** Which channels can serve it? The first answer wins; none: 404. Offers are pulled one at a time, after the last has failed. */
@@ -225,13 +230,26 @@ export interface Caller {
   readonly ip: string;
 }
 
-/** One client request and everything that became of it. */
-export interface Exchange extends Caller {
+/** A request whose sender may still be taken in or not. */
+interface Arriving extends Caller {
   /**
    * 26 characters, made by us, the first ten of them the time (milliseconds, base 32), so that ids are in its order. It is the
    * `x-request-id` and the id of the usage record.
    */
   readonly id: string;
+  /** Undone last-in first-out at its end; of a call before `settle`. */
+  defer(release: () => Awaitable<void>): void;
+  /** A header of the answer, as long as the head has not left; refusals carry it, too. */
+  header(name: string, value: string): void;
+}
+
+/** A request at the door: who sends it, and what its head says. A call, or a request for a route. */
+export interface Entrant extends Arriving {
+  readonly identity: Holder;
+}
+
+/** One client request and everything that became of it. */
+export interface Exchange extends Arriving {
   readonly startedMs: number;
   /** The style asked for; undefined for a passage. */
   readonly style: Style | undefined;
@@ -254,10 +272,6 @@ export interface Exchange extends Caller {
   answer(): JsonObject | undefined;
   /** The status the client got, or would have got. */
   readonly status: number;
-  /** Undone last-in first-out before `settle`. */
-  defer(release: () => Awaitable<void>): void;
-  /** A header of the answer, as long as the head has not left. */
-  header(name: string, value: string): void;
   /** For the usage record. */
   note(facts: JsonObject): void;
   readonly notes: JsonObject;
@@ -284,6 +298,8 @@ export interface Route {
   readonly maxBody?: number;
   /** Names of guards; all must agree. */
   readonly access: 'public' | readonly string[];
+  /** A key's requests for it do not pass `enter`, so that no limit of the key counts them: for what costs next to nothing. */
+  readonly uncounted?: boolean;
   /** Pages of other sites may call it from a browser, as they may make calls: only where a key counts and no cookie does. */
   readonly cors?: boolean;
   /** Checked, and defaults filled in, before `handle`; a wrong body is refused with 400. Without it any JSON object is taken. */

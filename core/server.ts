@@ -14,6 +14,7 @@ import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
+import { Entry } from './entry.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft, LiveExchange } from './exchange.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
@@ -64,6 +65,13 @@ export interface ServerOptions {
   readonly opaque: OpaqueCarrier;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** A request as it came, whatever it is for. */
+interface Arrived {
+  readonly head: Head;
+  readonly ip: string;
+  readonly expectsContinue: boolean;
 }
 
 /** A connection that sends more than this before it has read the answers is closed. */
@@ -198,18 +206,7 @@ async function serve(
     const ip = clientAddress(request.socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
-      const id = newId(options.clock.now());
-      try {
-        await serveRoute(
-          request,
-          response,
-          { id, head, ip, expectsContinue, ...match },
-          generation,
-          options.clock.after,
-        );
-      } catch (error) {
-        refuseRequest(request, response, told(error, id, options.log), spellingOf(match.route) ?? style, id, options);
-      }
+      await serveRoute(request, response, { head, ip, expectsContinue, style, ...match }, generation, options);
       boundFlush(response, generation.deliver.deadlines);
       return;
     }
@@ -257,7 +254,10 @@ async function serveExchange(
   try {
     const holder = generation.pipeline.authenticate(x);
     x.identity = holder instanceof Promise ? await holder : holder;
-    await work(x as LiveExchange & Known);
+    const known = x as LiveExchange & Known;
+    const entering = generation.pipeline.enter(known);
+    if (entering !== undefined) await entering;
+    await work(known);
     if (x.outcome === undefined) await generation.deliver.conclude(x, 'served');
   } catch (error) {
     await failExchange(x, error, generation, options);
@@ -428,20 +428,53 @@ function refuseRequest(
   else answerUnread(request, response, { status: error.status, headers, body }, options.clock.after);
 }
 
+/** A request for a route, as it came. */
+interface RouteRequest extends Arrived {
+  readonly style: Style | undefined;
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The life of a request for a route: answered or refused, and what was taken for its time is given back. */
 async function serveRoute(
   request: IncomingMessage,
   response: ServerResponse,
-  at: {
-    readonly id: string;
-    readonly head: Head;
-    readonly ip: string;
-    readonly expectsContinue: boolean;
-    readonly route: Route;
-    readonly params: Readonly<Record<string, string>>;
-  },
+  asked: RouteRequest,
   generation: Generation,
-  after: Clock['after'],
+  options: ServerOptions,
 ): Promise<void> {
+  const id = newId(options.clock.now());
+  const entry = new Entry();
+  let result: unknown;
+  let refusal: GatewayError | undefined;
+  try {
+    result = await handleRoute(request, response, { id, entry, ...asked }, generation);
+  } catch (error) {
+    refusal = told(error, id, options.log);
+  }
+  const releasing = entry.release((error) => options.log.error('a release failed', { request: id, error }));
+  if (releasing !== undefined) await releasing;
+  const { answerHeaders: added } = entry;
+  if (refusal !== undefined) {
+    const spelling = spellingOf(asked.route) ?? asked.style;
+    refuseRequest(request, response, refusal, spelling, id, options, added);
+  } else if (result instanceof Answer) {
+    const headers = answerHeaders(id, added, result.headers);
+    const { status, body = '' } = result;
+    if (isRead(request)) send(response, status, headers, result.body);
+    else answerUnread(request, response, { status, headers, body }, options.clock.after);
+  } else {
+    send(response, 200, answerHeaders(id, added, { 'content-type': 'application/json' }), JSON.stringify(result));
+  }
+}
+
+/** What a route answers; throws what it refuses with. */
+async function handleRoute(
+  request: IncomingMessage,
+  response: ServerResponse,
+  at: RouteRequest & { readonly id: string; readonly entry: Entry },
+  generation: Generation,
+): Promise<unknown> {
   const { id, head, route } = at;
   const caller = {
     method: head.method,
@@ -453,6 +486,9 @@ async function serveRoute(
   const found: Found = {};
   for (const name of route.access === 'public' ? [] : route.access)
     Object.assign(found, await generation.guards[name]!(caller, found));
+  const { account, holder, session } = found;
+  if (holder !== undefined && route.uncounted !== true)
+    await generation.pipeline.enter(Object.assign(at.entry, caller, { id, identity: holder }));
   const asked = route.search === undefined ? {} : readSearch(route.search, caller.query);
   let bytes: Buffer = NO_BYTES;
   let body: ApiRequest['body'];
@@ -472,23 +508,7 @@ async function serveRoute(
     body ??= {};
     checkBody(route.body, body);
   }
-  const result = await route.handle({
-    ...caller,
-    id,
-    params: at.params,
-    body,
-    bytes,
-    asked,
-    account: found.account,
-    holder: found.holder,
-    session: found.session,
-  });
-  if (result instanceof Answer) {
-    const headers = answerHeaders(id, {}, result.headers);
-    const { status, body: own = '' } = result;
-    if (isRead(request)) send(response, status, headers, result.body);
-    else answerUnread(request, response, { status, headers, body: own }, after);
-  } else send(response, 200, answerHeaders(id, {}, { 'content-type': 'application/json' }), JSON.stringify(result));
+  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, account, holder, session });
 }
 
 const NO_BYTES = Buffer.alloc(0);

@@ -20,6 +20,8 @@ function routeOf(row: ApiRoute, path: string, described: boolean): Route {
     method: row.method,
     path,
     access: guardsOf(row),
+    // It is limited like the rest of the console: a key at its limit may still be asked what it has used.
+    uncounted: true,
     cors: row.who === 'key',
     maxBody: row.maxBody ?? MAX_BODY,
     ...(row.body === undefined ? { takes: 'none' as const } : { body: row.body }),

@@ -1,4 +1,4 @@
-/** Keys: plays `admit`, where a call outside the key's scope or from a strange address ends. */
+/** Keys: plays `enter`, where a request from an address that its key is not for ends, and `admit`, where one outside its scope does. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
@@ -37,8 +37,10 @@ export default definePlugin({
     }
 
     return {
-      admit(x) {
+      enter(x) {
         keys.checkAddress(x.identity.key, x.ip);
+      },
+      admit(x) {
         checkScope(x);
         keys.noteUse(x.identity.key);
       },

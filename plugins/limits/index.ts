@@ -1,8 +1,8 @@
-/** Plays `admit` and `settle`: how many requests, tokens and running calls a key and its account may have. */
+/** Plays `enter`, `admit` and `settle`: how many requests, tokens and running calls a key and its account may have. */
 
 import type { Taken } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
-import type { Exchange, Explanation, Known } from '../../core/plugin.ts';
+import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
 import { type Gate, limits, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
@@ -19,62 +19,98 @@ export default definePlugin({
   needs: [Counters],
   create(host, config) {
     const counters = host.use(Counters);
-    const { windows, gates } = rulesOf(config.limits);
-    const tokenWindows = windows.filter((rule) => rule.kind === 'tokens');
-    if (windows.length === 0 && gates.length === 0) return {};
+    const { requests, tokens, gates } = rulesOf(config.limits);
 
-    /** Gives back what was taken from the windows before this one. */
-    const giveBack = async (until: number, x: Known): Promise<void> => {
-      for (let i = 0; i < until; i++) await counters.correct(nameOf(windows[i]!, x.identity), MINUTE_MS, x.id, 0);
-    };
+    /** Gives back what was taken from these windows. */
+    async function giveBack(windows: readonly WindowRule[], x: Entrant): Promise<void> {
+      for (const rule of windows) await counters.correct(nameOf(rule, x.identity), MINUTE_MS, x.id, 0);
+    }
 
-    /** Takes from every window and enters every gate, or takes nothing and refuses. */
-    const admit = async (x: Known): Promise<void> => {
-      const tightest: Partial<Record<WindowKind, { readonly rule: WindowRule; readonly taken: Taken }>> = {};
-      for (let i = 0; i < windows.length; i++) {
+    /**
+     * Takes from every window from this one on and tells the client what the tightest has left, or takes nothing and refuses.
+     * Counters in memory answer at once; then there is no promise. Also answers the tightest.
+     */
+    function take<X extends Entrant>(
+      windows: readonly WindowRule[],
+      x: X,
+      costOf: (x: X, rule: WindowRule) => number,
+      from = 0,
+      tightest: Tightest | undefined = undefined,
+    ): Awaitable<Tightest | undefined> {
+      let least = tightest;
+      for (let i = from; i < windows.length; i++) {
         const rule = windows[i]!;
-        const answer = counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(rule, x), x.id);
-        // Counters in memory answer at once, and nothing is awaited for nothing.
-        const took = answer instanceof Promise ? await answer : answer;
-        if (!took.ok) {
-          await giveBack(i, x);
-          refuseRate(rule, took.retryAfterMs);
-        }
-        const least = tightest[rule.kind]?.taken.remaining ?? Infinity;
-        if (took.remaining < least) tightest[rule.kind] = { rule, taken: took };
+        const judge = (taken: Taken): Awaitable<Tightest> => {
+          if (!taken.ok) return refuseWindow(windows.slice(0, i), x, rule, taken);
+          return least === undefined || taken.remaining < least.taken.remaining ? { rule, taken } : least;
+        };
+        const answer = counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(x, rule), x.id);
+        const judged = answer instanceof Promise ? answer.then(judge) : judge(answer);
+        if (judged instanceof Promise) return judged.then((found) => take(windows, x, costOf, i + 1, found));
+        least = judged;
       }
-      for (const gate of gates) {
+      if (least !== undefined) tell(x, least);
+      return least;
+    }
+
+    async function refuseWindow(
+      before: readonly WindowRule[],
+      x: Entrant,
+      rule: WindowRule,
+      taken: Taken,
+    ): Promise<never> {
+      tell(x, { rule, taken });
+      await giveBack(before, x);
+      refuseRate(rule, taken.retryAfterMs);
+    }
+
+    /** Enters every gate from this one on, or gives the request back and refuses. */
+    function pass(x: Entrant, counted: Tightest | undefined, from = 0): Awaitable<void> {
+      for (let i = from; i < gates.length; i++) {
+        const gate = gates[i]!;
         const name = nameOf(gate, x.identity);
+        const judge = (entered: boolean): Awaitable<void> => {
+          if (!entered) return refuseGate(x, gate, counted);
+          // Undone as well when a later gate, or a later plugin, refuses.
+          x.defer(() => counters.leave(name, x.id));
+        };
         const answer = counters.enter(name, gate.limit, x.id);
-        if (!(answer instanceof Promise ? await answer : answer)) {
-          await giveBack(windows.length, x);
-          refuseConcurrency(gate);
-        }
-        // Undone as well when a later gate, or a later plugin, refuses.
-        x.defer(() => counters.leave(name, x.id));
+        const judged = answer instanceof Promise ? answer.then(judge) : judge(answer);
+        if (judged instanceof Promise) return judged.then(() => pass(x, counted, i + 1));
       }
-      for (const { kind, limit, remaining, reset } of HEADERS) {
-        const least = tightest[kind];
-        if (least === undefined) continue;
-        x.header(limit, String(least.rule.limit));
-        x.header(remaining, String(least.taken.remaining));
-        x.header(reset, span(least.taken.resetMs));
-      }
-    };
+    }
+
+    async function refuseGate(x: Entrant, gate: Gate, counted: Tightest | undefined): Promise<never> {
+      await giveBack(requests, x);
+      if (counted !== undefined) tell(x, counted, 1);
+      refuseConcurrency(gate);
+    }
+
+    /** Counts the request and enters every gate, or takes nothing and refuses. */
+    function enter(x: Entrant): Awaitable<void> {
+      const counted = take(requests, x, () => 1);
+      return counted instanceof Promise ? counted.then((tightest) => pass(x, tightest)) : pass(x, counted);
+    }
+
+    /** The size of a call is known from its body alone. */
+    function admit(x: Known): Awaitable<void> {
+      const taken = take(tokens, x, tokensOf);
+      if (taken instanceof Promise) return taken.then(() => {});
+    }
 
     /** Puts what was truly used in the place of the estimate: nothing, where nothing was. */
-    const settle = async (x: Exchange): Promise<undefined> => {
+    async function settle(x: Exchange): Promise<undefined> {
       const { identity } = x;
       if (identity === undefined) return;
       const used = x.usage === undefined ? 0 : x.usage.input + x.usage.output;
-      for (const rule of tokenWindows) await counters.correct(nameOf(rule, identity), MINUTE_MS, x.id, used);
-    };
+      for (const rule of tokens) await counters.correct(nameOf(rule, identity), MINUTE_MS, x.id, used);
+    }
 
     /** How much of each limit is used, and the first of them that would refuse. */
     async function* explain(x: Known): AsyncIterable<Explanation> {
       const refusals: (() => never)[] = [];
-      for (const rule of windows) {
-        const cost = costOf(rule, x);
+      for (const rule of [...requests, ...tokens]) {
+        const cost = rule.kind === 'requests' ? 1 : tokensOf(x, rule);
         const { ok, remaining, retryAfterMs } = await counters.look(
           nameOf(rule, x.identity),
           rule.limit,
@@ -93,16 +129,34 @@ export default definePlugin({
       refusals[0]?.();
     }
 
-    return tokenWindows.length > 0 ? { admit, settle, explain } : { admit, explain };
+    return {
+      ...(requests.length + gates.length > 0 && { enter }),
+      ...(tokens.length > 0 && { admit, settle }),
+      ...(requests.length + gates.length + tokens.length > 0 && { explain }),
+    };
   },
 });
 
-const HEADERS = (['requests', 'tokens'] as const).map((kind) => ({
-  kind,
+/** The window that has least left, of those of one kind. */
+interface Tightest {
+  readonly rule: WindowRule;
+  readonly taken: Taken;
+}
+
+/** What is left of a limit, in the headers that clients of the field read. `back`: so much was given back since. */
+function tell(x: Entrant, { rule: { kind, limit }, taken }: Tightest, back = 0): void {
+  const names = HEADERS[kind];
+  x.header(names.limit, String(limit));
+  x.header(names.remaining, String(taken.remaining + back));
+  x.header(names.reset, span(taken.resetMs));
+}
+
+const headersOf = (kind: WindowKind) => ({
   limit: `x-ratelimit-limit-${kind}`,
   remaining: `x-ratelimit-remaining-${kind}`,
   reset: `x-ratelimit-reset-${kind}`,
-}));
+});
+const HEADERS = { requests: headersOf('requests'), tokens: headersOf('tokens') };
 
 /** Under which name a limit of this key, or of its account, is counted. */
 function nameOf(rule: WindowRule | Gate, identity: Known['identity']): string {
@@ -110,15 +164,14 @@ function nameOf(rule: WindowRule | Gate, identity: Known['identity']): string {
 }
 
 /**
- * What a call takes in advance. Tokens: a quarter of the input's bytes, and all the output the client allows; a client that
- * allows no end of output is not held to one. A call that is bigger than the whole limit takes the whole limit: it gets
- * through when the minute is otherwise unused, instead of never.
+ * The tokens a call takes in advance: a quarter of the input's bytes, and all the output the client allows; a client that allows
+ * no end of output is not held to one. A call that is bigger than the whole limit takes the whole limit: it gets through when the
+ * minute is otherwise unused, instead of never.
  */
-function costOf(rule: WindowRule, x: Known): number {
-  if (rule.kind === 'requests') return 1;
-  const { inputBytes, outputTokens } = x.call.bounds;
+function tokensOf({ call }: Known, { limit }: WindowRule): number {
+  const { inputBytes, outputTokens } = call.bounds;
   const estimate = Math.max(1, Math.ceil(inputBytes / BYTES_PER_TOKEN)) + (outputTokens ?? 0);
-  return Math.min(estimate, rule.limit);
+  return Math.min(estimate, limit);
 }
 
 function refuseRate(rule: WindowRule, retryAfterMs: number): never {

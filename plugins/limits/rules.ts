@@ -54,30 +54,24 @@ export const limits = schema<LimitsSection>({
   },
 });
 
-/** The rules in the order in which they are asked: requests, tokens, and last the gates. */
-export function rulesOf(section: LimitsSection): {
-  readonly windows: readonly WindowRule[];
+/** The rules, each list in the order in which it is asked: those of the key first. */
+export interface Rules {
+  readonly requests: readonly WindowRule[];
+  readonly tokens: readonly WindowRule[];
   readonly gates: readonly Gate[];
-} {
-  const scopes = [
-    { whose: 'key', prefix: '', allowed: section },
-    { whose: 'account', prefix: 'perAccount.', allowed: section.perAccount ?? {} },
-  ] as const;
-  const kinds = [
-    ['requests', 'requestsPerMinute'],
-    ['tokens', 'tokensPerMinute'],
-  ] as const;
-  const windows: WindowRule[] = [];
-  for (const [kind, option] of kinds) {
-    for (const { whose, prefix, allowed } of scopes) {
-      const limit = allowed[option];
-      if (limit !== undefined) windows.push({ kind, whose, option: `${prefix}${option}`, limit });
-    }
-  }
-  const gates: Gate[] = [];
-  for (const { whose, prefix, allowed } of scopes) {
-    const limit = allowed.concurrent;
-    if (limit !== undefined) gates.push({ whose, option: `${prefix}concurrent`, limit });
-  }
-  return { windows, gates };
+}
+
+/** The rules that a section makes. */
+export function rulesOf(section: LimitsSection): Rules {
+  const limitsOf = (name: keyof Allowed): readonly Gate[] => [
+    ...limited('key', name, section[name]),
+    ...limited('account', `perAccount.${name}`, section.perAccount?.[name]),
+  ];
+  const windowsOf = (kind: WindowKind): readonly WindowRule[] =>
+    limitsOf(`${kind}PerMinute`).map((gate) => ({ ...gate, kind }));
+  return { requests: windowsOf('requests'), tokens: windowsOf('tokens'), gates: limitsOf('concurrent') };
+}
+
+function limited(whose: Whose, option: string, limit: number | undefined): readonly Gate[] {
+  return limit === undefined ? [] : [{ whose, option, limit }];
 }

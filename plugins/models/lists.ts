@@ -32,6 +32,8 @@ export function listRoutes(
     method: 'GET',
     path,
     access: ['key'],
+    // Clients list models whenever they start or open a menu; it is read from memory, and no vendor is asked.
+    uncounted: true,
     cors: true,
     about: { summary, tag: 'Models', credentials: ['key'], answer: { type: 'object' } },
     handle,

@@ -120,7 +120,7 @@ describe('a store driver', () => {
 // ---- every way to write a file
 
 const CORE = JSON.stringify(fileURLToPath(new URL('../../core/plugin.ts', import.meta.url)));
-const PHASES = ['authenticate', 'admit', 'route', 'settle', 'guard', 'handle'] as const;
+const PHASES = ['authenticate', 'enter', 'admit', 'route', 'settle', 'guard', 'handle'] as const;
 
 /** Refuses where the request says so, in words of its own; answers a route; has a command that is called wrongly. */
 const acme = (name: string): string => `{
@@ -131,6 +131,7 @@ const acme = (name: string): string => `{
     };
     return {
       authenticate: (x) => perhaps('authenticate', x),
+      enter: (x) => perhaps('enter', x),
       admit: (x) => perhaps('admit', x),
       route: (x) => perhaps('route', x),
       settle: (x) => perhaps('settle', x),

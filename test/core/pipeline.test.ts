@@ -76,41 +76,44 @@ for (const { phase, answer, nobody } of FIRST_WINS) {
   });
 }
 
-describe('the phase admit', () => {
-  it('asks everybody in the order of the pipeline, each when the one before has finished', async () => {
-    const told: string[] = [];
-    const slow = (name: string): Parts => ({
-      async admit() {
-        told.push(`${name} begins`);
-        await Promise.resolve();
-        told.push(`${name} ends`);
-      },
+// The two phases in which everybody may refuse.
+for (const phase of ['enter', 'admit'] as const) {
+  describe(`the phase ${phase}`, () => {
+    it('asks everybody in the order of the pipeline, each when the one before has finished', async () => {
+      const told: string[] = [];
+      const slow = (name: string): Parts => ({
+        async [phase]() {
+          told.push(`${name} begins`);
+          await Promise.resolve();
+          told.push(`${name} ends`);
+        },
+      });
+      const { pipeline } = pipelineOf(slow('one'), {}, { [phase]: () => void told.push('three') }, slow('four'));
+      await pipeline[phase](x);
+      assert.deepEqual(told, ['one begins', 'one ends', 'three', 'four begins', 'four ends']);
     });
-    const { pipeline } = pipelineOf(slow('one'), {}, { admit: () => void told.push('three') }, slow('four'));
-    await pipeline.admit(x);
-    assert.deepEqual(told, ['one begins', 'one ends', 'three', 'four begins', 'four ends']);
-  });
 
-  it('stops at the first refusal', async () => {
-    const { pipeline, log } = pipelineOf(
-      { admit: () => undefined },
-      { admit: async () => refuse(429, 'slow_down', 'Later.') },
-      { admit: unexpected },
-    );
-    assert.equal(await verdict(() => pipeline.admit(x)), '429 slow_down');
-    assert.deepEqual(log, []);
-  });
+    it('stops at the first refusal', async () => {
+      const { pipeline, log } = pipelineOf(
+        { [phase]: () => undefined },
+        { [phase]: async () => refuse(429, 'slow_down', 'Later.') },
+        { [phase]: unexpected },
+      );
+      assert.equal(await verdict(() => pipeline[phase](x)), '429 slow_down');
+      assert.deepEqual(log, []);
+    });
 
-  it('stops at a plugin that breaks, and names it in the log', async () => {
-    const { pipeline, log } = pipelineOf({ admit: () => undefined }, { admit: broken }, { admit: unexpected });
-    await assert.rejects(async () => pipeline.admit(x), { message: 'broken' });
-    assert.deepEqual(facts(log), failure('admit', 'two', 'broken'));
-  });
+    it('stops at a plugin that breaks, and names it in the log', async () => {
+      const { pipeline, log } = pipelineOf({ [phase]: () => undefined }, { [phase]: broken }, { [phase]: unexpected });
+      await assert.rejects(async () => pipeline[phase](x), { message: 'broken' });
+      assert.deepEqual(facts(log), failure(phase, 'two', 'broken'));
+    });
 
-  it('lets a call in where nobody has anything to say', async () => {
-    await pipelineOf().pipeline.admit(x);
+    it('lets a request in where nobody has anything to say', async () => {
+      await pipelineOf().pipeline[phase](x);
+    });
   });
-});
+}
 
 describe('the phase attempted', () => {
   it('tells everybody, also behind one that breaks, and logs that', () => {
@@ -198,6 +201,7 @@ describe('a plugin', () => {
     const { pipeline } = pipelineOf({ admit: quiet, settle: quiet }, { authenticate: quiet }, { settle: quiet });
     assert.deepEqual(pipeline.describe(), [
       ['authenticate', ['two']],
+      ['enter', []],
       ['admit', ['one']],
       ['route', []],
       ['attempted', []],

@@ -493,7 +493,7 @@ describe('T-ERR-01 a plugin that fails', () => {
     export default { name: '${name}', api: 1, create: () => ({
       ${phases.map((phase) => `${phase}: fail('${name} ${phase}')`).join(', ')}
     }) };`;
-  const PHASES = ['authenticate', 'admit', 'route', 'attempted', 'settle'];
+  const PHASES = ['authenticate', 'enter', 'admit', 'route', 'attempted', 'settle'];
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-test-'));
   const clock = fakeClock();
   let gateway: TestGateway;

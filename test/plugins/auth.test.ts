@@ -42,7 +42,9 @@ async function door() {
   const enter = (request: Caller): Promise<string> =>
     verdict(async () => {
       const identity = (await authenticate(request))!;
-      await keysPart!.admit!(exchange({ ...request, identity, call: { model: 'asked' } as never }));
+      const x = exchange({ ...request, identity, call: { model: 'asked' } as never });
+      await keysPart!.enter!(x);
+      await keysPart!.admit!(x);
     });
   return { host, secrets, authenticate, enter, guard: authPart!.guards!.key! };
 }

@@ -283,9 +283,13 @@ describe('admitting a call', () => {
     const book = host.use(Keys);
     const { secret } = await book.create({ ...asked, name: 'mine', ...restrictions });
     const identity = (await book.find(secret))!;
-    const admit = host.parts[1]!.admit!;
+    const { enter, admit } = host.parts[1]!;
     const call = (model: string, more: object = {}) =>
-      verdict(() => admit(exchange({ identity, call: { model } as never, ...more })));
+      verdict(async () => {
+        const x = exchange({ identity, call: { model } as never, ...more });
+        await enter!(x);
+        await admit!(x);
+      });
     return { call, allows: (model: string) => book.allows(identity.key, model) };
   }
 

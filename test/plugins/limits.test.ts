@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { Counters } from '../../core/contracts/counters.ts';
+import { Counters, type Counters as CountersService } from '../../core/contracts/counters.ts';
 import { GatewayError, type Host, type Known, type Parts, type Usage } from '../../core/plugin.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import plugin from '../../plugins/limits/index.ts';
@@ -11,7 +11,11 @@ import { fakeClock } from '../kit/clock.ts';
 import fc from '../kit/fast-check.ts';
 
 /** The plugin over counters in memory. */
-async function limited(section: LimitsSection, clock = fakeClock(), counters = createMemoryCounters(clock)) {
+async function limited(
+  section: LimitsSection,
+  clock = fakeClock(),
+  counters: CountersService = createMemoryCounters(clock),
+) {
   const host = {
     clock,
     use: (service: unknown) => {
@@ -65,6 +69,7 @@ async function ask(parts: Parts, caller?: Caller) {
   const call = exchange(caller);
   let refusal: GatewayError | undefined;
   try {
+    await parts.enter?.(call.x);
     await parts.admit?.(call.x);
   } catch (error) {
     assert.ok(error instanceof GatewayError);
@@ -156,23 +161,83 @@ describe('limits', () => {
     assert.equal((await ask(parts, { key: 3, account: 2 })).refusal, undefined);
   });
 
-  it('take nothing for a call that is refused, whichever limit refuses it', async () => {
+  it('take nothing for a request that is refused at the door, whichever limit refuses it', async () => {
     const { parts } = await limited({
       requestsPerMinute: 2,
-      tokensPerMinute: 100,
       concurrent: 2,
-      perAccount: { requestsPerMinute: 2, tokensPerMinute: 100, concurrent: 1 },
+      perAccount: { requestsPerMinute: 3, concurrent: 1 },
+    });
+    const first = await ask(parts);
+    for (let i = 0; i < 20; i++) {
+      assert.match((await ask(parts)).refusal?.message ?? '', /perAccount\.concurrent/);
+    }
+    await first.end(parts);
+    const second = await ask(parts);
+    assert.equal(second.refusal, undefined);
+    await second.end(parts);
+    for (let i = 0; i < 20; i++) assert.match((await ask(parts)).refusal?.message ?? '', /requestsPerMinute/);
+    assert.equal((await ask(parts, { key: 2 })).refusal, undefined);
+  });
+
+  it('take no tokens for a call that is refused for want of them, but count its request: its body was read', async () => {
+    const { parts } = await limited({
+      requestsPerMinute: 4,
+      tokensPerMinute: 100,
+      perAccount: { tokensPerMinute: 60 },
     });
     const first = await ask(parts, { inputBytes: 200 });
-    for (let i = 0; i < 20; i++) {
-      assert.match((await ask(parts, { inputBytes: 400 })).refusal?.message ?? '', /tokensPerMinute/);
-      assert.match((await ask(parts, { inputBytes: 200 })).refusal?.message ?? '', /perAccount\.concurrent/);
+    for (let i = 0; i < 2; i++) {
+      const { refusal, headers } = await ask(parts, { inputBytes: 200 });
+      assert.match(refusal?.message ?? '', /perAccount\.tokensPerMinute/);
+      assert.equal(headers['x-ratelimit-remaining-requests'], String(2 - i));
+      assert.equal(headers['x-ratelimit-limit-tokens'], '60');
+      assert.equal(headers['x-ratelimit-remaining-tokens'], '10');
     }
-    await first.end(parts, { input: 50, output: 0 });
+    await first.end(parts);
     const last = await ask(parts, { inputBytes: 200 });
-    assert.equal(last.refusal, undefined);
-    assert.equal(last.headers['x-ratelimit-remaining-requests'], '0');
-    assert.equal(last.headers['x-ratelimit-remaining-tokens'], '0');
+    assert.equal(last.headers['x-ratelimit-remaining-tokens'], '10');
+    assert.match((await ask(parts)).refusal?.message ?? '', /requestsPerMinute/);
+  });
+
+  it('say on their own refusals, too, how much is left', async () => {
+    const { parts, clock } = await limited({ requestsPerMinute: 2, concurrent: 1 });
+    const first = await ask(parts);
+    const full = await ask(parts);
+    assert.equal(full.refusal?.code, 'concurrency_limit_exceeded');
+    assert.equal(full.headers['x-ratelimit-remaining-requests'], '1');
+    await first.end(parts);
+    await (await ask(parts)).end(parts);
+    clock.advance(1_500);
+    const late = await ask(parts);
+    assert.equal(late.refusal?.code, 'rate_limit_exceeded');
+    assert.deepEqual(late.headers, {
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '59s',
+    });
+  });
+
+  it('hold as well where the counters answer later', async () => {
+    const clock = fakeClock();
+    const memory = createMemoryCounters(clock);
+    const later: CountersService = {
+      take: async (...args) => memory.take(...args),
+      look: async (...args) => memory.look(...args),
+      correct: async (...args) => memory.correct(...args),
+      enter: async (...args) => memory.enter(...args),
+      leave: async (...args) => memory.leave(...args),
+      inside: async (...args) => memory.inside(...args),
+    };
+    const section = { requestsPerMinute: 3, tokensPerMinute: 100, concurrent: 2 };
+    const { parts } = await limited({ ...section, perAccount: { ...section, concurrent: 1 } }, clock, later);
+    const first = await ask(parts, { inputBytes: 200 });
+    assert.match((await ask(parts)).refusal?.message ?? '', /perAccount\.concurrent/);
+    await first.end(parts, { input: 90, output: 0 });
+    assert.match((await ask(parts, { inputBytes: 200 })).refusal?.message ?? '', /\(tokensPerMinute\)/);
+    const third = await ask(parts, { inputBytes: 4 });
+    assert.equal(third.headers['x-ratelimit-remaining-requests'], '0');
+    await third.end(parts, { input: 1, output: 0 });
+    assert.match((await ask(parts)).refusal?.message ?? '', /\(requestsPerMinute\)/);
   });
 
   it('reserve tokens by the request and put the true use in their place', async () => {

@@ -7,12 +7,22 @@ import performanceHooks, { PerformanceObserver } from 'node:perf_hooks';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { planFrom, rehearse } from '../../core/assembly.ts';
+import type { LimitsSection } from '../../plugins/limits/rules.ts';
 import { startGateway } from '../kit/gateway.ts';
 
-/** The pipeline of the gateway.yaml that everybody starts with. */
-const { pipeline } = parse(readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8')) as {
+/** The gateway.yaml that everybody starts with. */
+const { pipeline, limits } = parse(readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8')) as {
   readonly pipeline: readonly string[];
+  readonly limits: LimitsSection;
 };
+
+describe('the limits that ship', () => {
+  it('bound an account, however many keys it makes', () => {
+    const { requestsPerMinute = Infinity, concurrent = Infinity, perAccount = {} } = limits;
+    assert.ok(perAccount.requestsPerMinute! >= requestsPerMinute && perAccount.requestsPerMinute! <= 10_000);
+    assert.ok(perAccount.concurrent! >= concurrent && perAccount.concurrent! <= 1_000);
+  });
+});
 
 describe('the plugins that ship', () => {
   let dir: string;

@@ -6,7 +6,7 @@ import { Section } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-const PHASES = ['authenticate', 'admit', 'route', 'attempted', 'settle'];
+const PHASES = ['authenticate', 'enter', 'admit', 'route', 'attempted', 'settle'];
 const PARTS = ['styles', 'vendors', 'passages', 'routes'];
 
 interface Group {
