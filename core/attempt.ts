@@ -14,6 +14,7 @@ import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
 import { lossHeader } from './translation/losses.ts';
+import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
 import { countedUsage } from './usage.ts';
 
@@ -25,8 +26,14 @@ export type AttemptResult =
   | { readonly kind: 'whole'; readonly body: Buffer; readonly type: string }
   /** An answer with another status than 2xx; its body cut at 64 KiB. */
   | { readonly kind: 'status'; readonly status: number; readonly headers: Headers; readonly body: Buffer }
-  /** No answer worth the name; nothing of it has been written. */
-  | { readonly kind: 'failed'; readonly failure: FailureKind; readonly reason: string; readonly how: Breaking }
+  /** No answer worth the name; nothing of it has been written. `error`: the vendor's, inside its stream. */
+  | {
+      readonly kind: 'failed';
+      readonly failure: FailureKind;
+      readonly reason: string;
+      readonly how: Breaking;
+      readonly error?: VendorError;
+    }
   /** The client left, or the gateway cut the exchange off, before anything was written. */
   | { readonly kind: 'stopped'; readonly error: Error };
 
@@ -409,13 +416,15 @@ class Delivery implements UpstreamListener {
   #vendorGaveUp(event: readonly Bytes[]): void {
     const error = this.#stream.error;
     if (!this.#committed) {
-      this.#fail('broken', `the vendor answered with an error: ${quoted(error?.message, this.#channel)}`);
+      this.#call?.abort();
+      const reason = 'the vendor answered with an error';
+      this.#done({ kind: 'failed', failure: 'broken', reason, how: NOT_AGAIN, ...(error && { error }) });
       return;
     }
     this.#attempt.failure = 'broken';
     this.#attempt.reason = quoted(error?.message, this.#channel);
     const bytes = joined(event);
-    if (givesAway(Buffer.from(bytes), this.#channel)) {
+    if (givesAway(Buffer.from(bytes), this.#channel) || (error !== undefined && isUnpaid(error))) {
       this.#breakOff(new GatewayError(502, 'upstream_error', 'The vendor ended the answer with an error.'));
       return;
     }

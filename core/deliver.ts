@@ -13,7 +13,7 @@ import {
   quoted,
   TRANSLATION,
 } from './attempt.ts';
-import type { Attempt, FailureKind, Headers, Json, Offer } from './contracts/call.ts';
+import type { Attempt, FailureKind, Headers, Json, JsonObject, Offer } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
 import { type Conveyance, convey, type Parties, type WholeAnswer } from './conveyance.ts';
@@ -21,9 +21,19 @@ import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
+import { isContextOverflow } from './translation/context-overflow.ts';
+import { isObject } from './translation/fields.ts';
 import { lossHeader } from './translation/losses.ts';
+import {
+  faultOf,
+  isUnpaid,
+  overflowError,
+  overloadedError,
+  type VendorError,
+  withoutAccounts,
+} from './translation/vendor-errors.ts';
 import type { UpstreamRequest } from './upstream.ts';
-import { messageIn } from './vendor-message.ts';
+import { refusalIn } from './vendor-message.ts';
 
 /** What delivering needs from the gateway. */
 export interface DeliverTools extends AttemptTools {
@@ -33,8 +43,12 @@ export interface DeliverTools extends AttemptTools {
   readonly maxAttempts: number;
 }
 
-/** A vendor's no that the client can act on: it goes to the client as it is. */
-const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429]);
+/** A vendor's no that the client can act on: it goes to the client in the vendor's words. */
+const CLIENTS_BUSINESS: ReadonlySet<number> = new Set([400, 404, 409, 413, 415, 422, 429, 503, 529]);
+/** What a vendor of another style says of these is about its limits, and meant for the operator. */
+const WORDLESS: ReadonlySet<number> = new Set([429, 503, 529]);
+/** The words of a context overflow are not looked for in a refusal that is about the key, the limits or the address. */
+const NEVER_OVERFLOW: ReadonlySet<number> = new Set([401, 402, 403, 404, 429]);
 /** What a client is asked to wait where a vendor at its limit does not say how long. */
 const USUAL_RETRY_MS = 1_000;
 /** How soon a kept connection shows that it is dead, when it is used. */
@@ -65,8 +79,8 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
   if (last === undefined && unsaid !== undefined) throw unsaid;
   if (last === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
   // After a keep-alive there is no status left to relay: the error is told inside the stream.
-  if (last.relay !== undefined && !x.response.headersSent) {
-    await relayRefusal(x, last.relay, last.final ? 'refused' : 'failed', tools);
+  if (last.theirs !== undefined && !x.response.headersSent) {
+    await relayRefusal(x, last, last.theirs, tools);
     return;
   }
   throw last.error;
@@ -81,17 +95,10 @@ function isLate(x: LiveExchange, offer: Offer, { clock }: DeliverTools): boolean
 interface Failed {
   /** What the client is told if no other offer works. */
   readonly error: GatewayError;
-  /** The vendor's own words, where they may be told instead. */
-  readonly relay?: VendorAnswer;
+  /** The vendor's own refusal in the client's style, which may have more to say than `error` has. */
+  readonly theirs?: { readonly offer: Offer; readonly body: JsonObject };
   /** The request itself is wrong: no other channel would like it better. */
   readonly final: boolean;
-}
-
-interface VendorAnswer {
-  readonly offer: Offer;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Buffer;
 }
 
 /** One offer, with one fresh try where a kept connection died as it was used. Undefined: delivered. An error: it cannot be said there. */
@@ -185,9 +192,11 @@ function judge(
     case 'stopped':
       throw result.error;
     case 'failed':
-      return failedWith(attempt, result.failure, result.reason);
+      return result.error === undefined
+        ? failedWith(attempt, result.failure, result.reason)
+        : failedInside(x, attempt, result.error);
     case 'status':
-      return judgeStatus(attempt, result, vendor, conveyance);
+      return judgeStatus(x, attempt, result, vendor, conveyance);
     case 'whole':
       return judgeWhole(x, attempt, result, conveyance, tools);
   }
@@ -210,10 +219,9 @@ async function judgeWhole(
   }
   if (answer === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
   if (answer.error !== undefined) {
+    if (!answer.error.refused) return failedInside(x, attempt, answer.error);
     const words = quoted(answer.error.message, attempt.offer.channel);
-    if (answer.error.refused)
-      return { ...failedWith(attempt, 'refused', words), error: retold(400, words), final: true };
-    return failedWith(attempt, 'broken', `an error in a success: ${words}`);
+    return { ...failedWith(attempt, 'refused', words), error: retold(400, words), final: true };
   }
   x.usage = answer.usage;
   endAttempt(x, attempt, tools);
@@ -250,23 +258,34 @@ async function deliverWhole(
   return undefined;
 }
 
-/** The vendor says no, and the client should hear it. */
+/** The vendor says no in the client's own style, and the client should hear it. */
 async function relayRefusal(
   x: LiveExchange,
-  { offer, status, headers, body }: VendorAnswer,
-  outcome: 'refused' | 'failed',
+  { error, final }: Failed,
+  { offer, body }: NonNullable<Failed['theirs']>,
   tools: DeliverTools,
 ): Promise<void> {
-  x.status = status;
-  await tools.conclude(x, outcome);
+  x.status = error.status;
+  await tools.conclude(x, final ? 'refused' : 'failed');
   if (x.gone) return;
-  const own: Record<string, string> = { 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
-  const retryAfterMs = retryAfter(headers);
-  if (status === 429) Object.assign(own, retryHeaders(retryAfterMs ?? USUAL_RETRY_MS));
-  send(x.response, status, answerHeaders(x.id, x.answerHeaders, own), body);
+  const own = { ...error.headers, 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
+  const text = JSON.stringify(inOurForm(body, x.style!.error(error, x.id) as JsonObject));
+  send(x.response, error.status, answerHeaders(x.id, x.answerHeaders, own), text);
+}
+
+/** A vendor's refusal with everything it says, and with all that ours have: members that are text, our request id. */
+function inOurForm(theirs: JsonObject, ours: JsonObject): JsonObject {
+  const said = theirs.error as JsonObject;
+  const own = ours.error as JsonObject;
+  return {
+    ...theirs,
+    ...ours,
+    error: { ...said, ...own, ...(typeof said.type === 'string' && { type: said.type }) },
+  };
 }
 
 function judgeStatus(
+  x: LiveExchange,
   attempt: Attempt,
   answer: Extract<AttemptResult, { kind: 'status' }>,
   vendor: Vendor,
@@ -275,32 +294,93 @@ function judgeStatus(
   const { status, headers, body } = answer;
   const { offer } = attempt;
   attempt.retryAfterMs = retryAfter(headers);
+  const said = refusalIn(body);
+  const words = said === undefined || givesAway(body, offer.channel) ? undefined : said.message;
+  const theirs = words === undefined || conveyance.foreign ? undefined : errorObjectIn(body);
+  if (said !== undefined && isContextOverflow(said) && !NEVER_OVERFLOW.has(status)) {
+    const failed = failedWith(attempt, 'refused', `status ${status}`);
+    const error = overflowError(words ?? 'The prompt is too long for the model.');
+    return { ...failed, error, ...(theirs && { theirs: { offer, body: theirs } }), final: true };
+  }
   const verdict = vendor.judge?.(status, headers, body);
-  const next = verdict === undefined ? asksNext(status) : verdict !== 'relay';
-  const failure = verdict === 'busy' ? 'busy' : verdict === 'relay' ? 'refused' : failureOf(status, next);
-  const failed = failedWith(attempt, failure, `status ${status}`);
-  const final = !next;
-  const isTheirs = CLIENTS_BUSINESS.has(status) && !givesAway(body, offer.channel);
-  const tellable = isTheirs && !conveyance.foreign && isErrorObject(scanAnswer(body)?.get('error'));
-  if (tellable) return { ...failed, relay: { offer, status, headers, body }, final };
-  // Of limits a vendor talks to whoever pays it.
-  const message = isTheirs && status !== 429 && verdict !== 'next' ? messageIn(body) : undefined;
-  return { error: message === undefined ? failed.error : retold(status, message), final };
+  const unpaid = verdict === undefined && status < 500 && said !== undefined && isUnpaid(said);
+  const next = unpaid || (verdict === undefined ? asksNext(status) : verdict !== 'relay');
+  const failure = unpaid
+    ? 'credential'
+    : verdict === 'busy'
+      ? 'busy'
+      : verdict === 'relay'
+        ? 'refused'
+        : failureOf(status, next);
+  const failed = { ...failedWith(attempt, failure, `status ${status}${unpaid ? ', unpaid' : ''}`), final: !next };
+  if (unpaid) return failed;
+  if (theirs !== undefined && CLIENTS_BUSINESS.has(status)) {
+    return { ...failed, error: quotedError(attempt, status, theirs), theirs: { offer, body: theirs } };
+  }
+  // Both styles have a status for a vendor that has too much to do, and it need not be the same.
+  if (status === 503 || status === 529) {
+    return {
+      ...failed,
+      error: overloadedError(x.style?.name === offer.style ? status : overloadedStatus(x), wished(attempt)),
+    };
+  }
+  if (words === undefined || verdict === 'next' || WORDLESS.has(status) || !CLIENTS_BUSINESS.has(status)) return failed;
+  return { ...failed, error: retold(status, words) };
 }
 
-/** Whether clients will find a message in it. */
-function isErrorObject(error: Json | undefined): boolean {
-  return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
+/** An attempt whose answer, or whose stream before anything of it went out, is an error of the vendor's. */
+function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Failed {
+  const words = quoted(error.message, attempt.offer.channel);
+  const reason = `an error in a success: ${words}`;
+  switch (faultOf(error)) {
+    case 'overflow':
+      return { ...failedWith(attempt, 'refused', reason), error: overflowError(words), final: true };
+    case 'unpaid':
+      return failedWith(attempt, 'credential', reason);
+    case 'limited':
+      return failedWith(attempt, 'busy', reason);
+    case 'overloaded':
+      return { ...failedWith(attempt, 'busy', reason), error: overloadedError(overloadedStatus(x)) };
+    default:
+      return {
+        ...failedWith(attempt, 'broken', reason),
+        error: new GatewayError(502, 'bad_upstream_response', `The vendor failed: ${withoutAccounts(words)}`),
+      };
+  }
+}
+
+/** The status by which the client's style says that a vendor has too much to do. */
+function overloadedStatus({ style }: LiveExchange): number {
+  return style?.overloadedStatus ?? 503;
+}
+
+/** A refusal that clients of its style find a message in; undefined if it is none. */
+function errorObjectIn(body: Buffer): JsonObject | undefined {
+  const value = scanAnswer(body)?.tree();
+  return isObject(value) && isObject(value.error) && typeof value.error.message === 'string' ? value : undefined;
+}
+
+/** The error in a vendor's own words, with text in all its members. */
+function quotedError(attempt: Attempt, status: number, { error }: JsonObject): GatewayError {
+  const { message, code, param } = error as JsonObject;
+  const headers = status === 429 ? retryHeaders(attempt.retryAfterMs ?? USUAL_RETRY_MS) : wished(attempt);
+  return new GatewayError(status, text(code), withoutAccounts(String(message)), { param: text(param), headers });
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+/** When the vendor wants to be asked again, as far as it says so. */
+function wished({ retryAfterMs }: Attempt): Readonly<Record<string, string>> {
+  return retryAfterMs === undefined ? {} : retryHeaders(retryAfterMs);
 }
 
 /** What a vendor of another style says is wrong, in the client's style. */
 function retold(status: number, message: string): GatewayError {
   const code = status === 413 ? 'request_too_large' : 'invalid_request_error';
-  return new GatewayError(status, code, message.replaceAll(ACCOUNT_IDS, '$1-…'));
+  return new GatewayError(status, code, withoutAccounts(message));
 }
-
-/** Who pays there is nobody's business. */
-const ACCOUNT_IDS = /\b(org|organization|proj|project|acct|account|user)[-_][A-Za-z0-9]{6,}/g;
 
 /** Statuses that say something about the channel and nothing about the request. */
 function asksNext(status: number): boolean {
@@ -345,7 +425,7 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
       });
     case 'refused':
       return new GatewayError(
-        attempt.status === 413 ? 413 : 400,
+        CLIENTS_BUSINESS.has(attempt.status ?? 0) ? attempt.status! : 400,
         'invalid_request_error',
         `The vendor refused the request (status ${attempt.status}).`,
       );

@@ -33,6 +33,7 @@ export { readName } from './names.ts';
 export { table } from './table.ts';
 export { argumentsOf } from './translation/arguments.ts';
 export { CARRIER, packOpaque, UNSEALED, unpackOpaque } from './translation/carrier.ts';
+export { overflowTokens } from './translation/context-overflow.ts';
 export { dataUrl, type Media, readDataUrl } from './translation/data-url.ts';
 export { describedSchema } from './translation/described-schema.ts';
 export { type Fields, isObject, readFields } from './translation/fields.ts';

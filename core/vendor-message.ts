@@ -1,42 +1,52 @@
-/** Finds the sentence in a vendor's error, in whatever shape it comes. */
+/** Finds the words and the code in a vendor's refusal, in whatever shape it comes. */
 import type { Json } from './contracts/call.ts';
+import { readVendorError, type VendorError } from './translation/vendor-errors.ts';
 
 /** Errors inside errors, written as text: one for each gateway they have passed. */
 const MAX_LAYERS = 3;
 const MAX_LENGTH = 1_000;
 
-/** What a vendor says went wrong; undefined where it does not say. */
-export function messageIn(body: Buffer): string | undefined {
+/** What a vendor says went wrong; undefined if it does not say. The code is that of the innermost error that has one. */
+export function refusalIn(body: Buffer): VendorError | undefined {
   let text = body.toString('utf8');
-  let found: string | undefined;
+  let found: VendorError | undefined;
   for (let layer = 0; layer <= MAX_LAYERS; layer++) {
-    const message = said(text);
-    if (message === undefined) break;
-    found = message;
-    text = message;
+    const inner = told(text);
+    if (inner === undefined) break;
+    found = { message: inner.message, code: inner.code || (found?.code ?? '') };
+    text = inner.message;
   }
-  return found?.slice(0, MAX_LENGTH);
+  return found && { ...found, message: found.message.slice(0, MAX_LENGTH) };
 }
 
-function said(text: string): string | undefined {
+function told(text: string): VendorError | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return sentence(JSON.parse(text) as Json);
+    const value = JSON.parse(text) as Json;
+    const message = sentence(value);
+    return message === undefined ? undefined : { message, code: codeIn(value) };
   } catch {
     return undefined;
   }
 }
 
 function sentence(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return text(value);
+  if (typeof value === 'string') return nonEmpty(value);
   // Some wrap the error in an array.
   if (Array.isArray(value)) return sentence(value[0] as Json | undefined);
   if (typeof value !== 'object' || value === null) return undefined;
   const { error, message, detail, msg, loc } = value as { readonly [member: string]: Json };
-  return sentence(error) ?? text(message) ?? located(text(msg), loc) ?? sentence(detail);
+  return sentence(error) ?? nonEmpty(message) ?? located(nonEmpty(msg), loc) ?? sentence(detail);
 }
 
-function text(value: Json | undefined): string | undefined {
+function codeIn(value: Json | undefined): string {
+  if (Array.isArray(value)) return codeIn(value[0] as Json | undefined);
+  if (typeof value !== 'object' || value === null) return '';
+  const { error, ...around } = value as { readonly [member: string]: Json };
+  return codeIn(error) || readVendorError(around).code;
+}
+
+function nonEmpty(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 

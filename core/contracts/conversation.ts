@@ -310,8 +310,7 @@ export type FinishReason =
   | 'tool_calls'
   | 'refusal'
   | 'content_filter'
-  | 'pause'
-  | 'error';
+  | 'pause';
 
 export interface Finish {
   readonly reason: FinishReason;

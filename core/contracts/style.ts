@@ -60,7 +60,9 @@ export interface Style {
   relay(options: RelayOptions): StreamRelay;
   /** The header in which its clients look for the id of an answer, beside `x-request-id`. */
   readonly idHeader?: string;
-  /** An error as this style spells it. */
+  /** The status of an error that says that a vendor is overloaded, where this style has one of its own for that; else 503. */
+  readonly overloadedStatus?: number;
+  /** An error as this style spells it: an object with an `error`, whose members are text. */
   error(error: GatewayError, requestId: string): Json;
   /** The same as the only event of a stream that has not begun; whole events. */
   errorEvent(error: GatewayError, requestId: string): string;

@@ -4,7 +4,6 @@ import type { JsonObject, Usage } from '../contracts/call.ts';
 import type { Part } from '../contracts/conversation.ts';
 import type { Answering, Asked, EventKind, Origin, Spoken, StreamRelay } from '../contracts/style.ts';
 import type { Parties, WholeAnswer } from '../conveyance.ts';
-import { GatewayError } from '../errors.ts';
 import { scanAnswer } from '../json.ts';
 import { countedUsage } from '../usage.ts';
 import { adapt, type Restorer } from './adapt.ts';
@@ -12,6 +11,7 @@ import { withFieldQuirks } from './field-quirks.ts';
 import { partsOf, textLengthOf } from './fold.ts';
 import type { CollectedLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
+import { streamError } from './vendor-errors.ts';
 
 /** The vendor's body for a request of another style, and what must be undone in its answer. */
 export async function translateRequest(
@@ -72,7 +72,10 @@ export function translateAnswer(
       const events = partsOf(complete).map((part) => writer.write(part));
       return { body: Buffer.from(events.join('')), usage, error: undefined, value: () => writer.answer };
     },
-    relay: () => createTranslator(asked, spoken, { origin, answering, restore, losses, counted }),
+    relay() {
+      const { overloadedStatus } = parties.asked;
+      return createTranslator(asked, spoken, { origin, answering, restore, losses, overloadedStatus, counted });
+    },
   };
 }
 
@@ -81,6 +84,8 @@ interface TranslatorOptions {
   readonly answering: Answering;
   readonly restore: Restorer;
   readonly losses: CollectedLosses;
+  /** As the client's style says it. */
+  readonly overloadedStatus: number | undefined;
   /** Our own count, for a vendor that does not tell. */
   counted(textLength: number): Usage;
 }
@@ -105,7 +110,7 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
       case 'error':
         ended = true;
         error = { message: part.message, code: part.code };
-        out.push(writer.fail(new GatewayError(502, 'upstream_error', part.message), options.answering.id));
+        out.push(writer.fail(streamError(error, options.overloadedStatus), options.answering.id));
         return 'error';
       case 'usage':
         usage = part.usage;

@@ -1,5 +1,7 @@
-/** What a vendor says went wrong inside an answer, in the one form that all styles bring it into. */
+/** What a vendor says went wrong, in the one form that all styles bring it into, and what it means for the call. */
 import type { Json } from '../contracts/call.ts';
+import { GatewayError } from '../errors.ts';
+import { isContextOverflow } from './context-overflow.ts';
 import { member } from './values.ts';
 
 /** An error of a vendor's, in words and as a code; the code may be empty. */
@@ -17,8 +19,100 @@ export function vendorError(message: Json | undefined, code: Json | undefined): 
   };
 }
 
-/** Of an error that is an object, or only a sentence. */
+/** Of an error that is an object, or only a sentence. A code in words says more than a number does. */
 export function readVendorError(error: Json | undefined): VendorError {
   if (typeof error === 'string') return vendorError(error, undefined);
-  return vendorError(member(error, 'message'), member(error, 'code') ?? member(error, 'type'));
+  const codes = [member(error, 'code'), member(error, 'type'), member(error, 'status')];
+  const inWords = codes.find((code) => typeof code === 'string' && /[a-z]/i.test(code));
+  return vendorError(member(error, 'message'), inWords ?? codes.find((code) => code !== undefined && code !== null));
+}
+
+/**
+ * What an error means whatever the vendor's status. `overflow`: the prompt is longer than the model's context. `unpaid`: the
+ * operator's account at the vendor cannot pay. `limited`: the operator's rate limit is reached. `overloaded`: the vendor has too
+ * much to do.
+ */
+export type Fault = 'overflow' | 'unpaid' | 'limited' | 'overloaded';
+
+const UNPAID_CODES: ReadonlySet<string> = new Set([
+  ...['insufficient_quota', 'insufficient_balance', 'insufficient_credits', 'insufficient_user_quota'],
+  ...['billing_error', 'billing_hard_limit_reached', 'billing_not_active', 'exceeded_current_quota_error'],
+  ...['account_deactivated', 'arrearage'],
+]);
+
+/** Only how a sentence begins: further on some vendors quote the request, and a client must not choose what its refusal means. */
+const UNPAID_WORDS = new RegExp(
+  [
+    'your credit balance is too low',
+    'insufficient (account |user )?(balance|credits?|funds)\\b',
+    'you have reached your specified \\S* ?usage limits',
+    'your (team|account|organization|project) \\S+ has either used all available credits',
+    'your \\w+ credits are depleted',
+    'your account is not active, please check your billing',
+    'access denied, please make sure your account is in good standing',
+    'this organization has been disabled',
+    '(账户)?余额不足',
+    '(您的)?账户已欠费',
+  ]
+    .map((words) => `^(error: )?${words}`)
+    .join('|'),
+  'i',
+);
+
+const LIMITED_CODES: ReadonlySet<string> = new Set([
+  ...['rate_limit_error', 'rate_limit_exceeded', 'rate_limit_reached_error', 'resource_exhausted'],
+  ...['too_many_requests', '429'],
+]);
+
+const OVERLOADED_CODES: ReadonlySet<string> = new Set([
+  ...['overloaded', 'overloaded_error', 'engine_overloaded', 'engine_overloaded_error', 'server_overloaded'],
+  ...['server_is_overloaded', 'service_unavailable', 'service_unavailable_error', 'unavailable', '503', '529'],
+]);
+
+/** Whether the operator's account at the vendor cannot pay for the call. */
+export function isUnpaid({ message, code }: VendorError): boolean {
+  return UNPAID_CODES.has(code.toLowerCase()) || UNPAID_WORDS.test(message);
+}
+
+/** What an error inside an answer or a stream means, for there no status says so; undefined: the vendor failed. */
+export function faultOf(error: VendorError): Fault | undefined {
+  if (isUnpaid(error)) return 'unpaid';
+  if (isContextOverflow(error)) return 'overflow';
+  const code = error.code.toLowerCase();
+  if (LIMITED_CODES.has(code)) return 'limited';
+  return OVERLOADED_CODES.has(code) ? 'overloaded' : undefined;
+}
+
+/** The prompt is too long, in the vendor's words. All styles tell it by one code, which clients answer by shortening it. */
+export function overflowError(message: string): GatewayError {
+  return new GatewayError(400, 'context_length_exceeded', withoutAccounts(message));
+}
+
+/** The vendor has too much to do. `status`: the one by which the client's style says so. */
+export function overloadedError(status: number, headers: Readonly<Record<string, string>> = {}): GatewayError {
+  return new GatewayError(status, 'upstream_overloaded', 'The vendor is overloaded. Try again later.', { headers });
+}
+
+/** What the client is told of an error in the middle of a stream. */
+export function streamError(error: VendorError, overloadedStatus = 503): GatewayError {
+  switch (faultOf(error)) {
+    case 'overflow':
+      return overflowError(error.message);
+    case 'unpaid':
+      return new GatewayError(502, 'upstream_error', 'The vendor could not answer.');
+    case 'limited':
+      return new GatewayError(429, 'rate_limit_exceeded', withoutAccounts(error.message));
+    case 'overloaded':
+      return new GatewayError(overloadedStatus, 'upstream_overloaded', withoutAccounts(error.message));
+    default:
+      return new GatewayError(502, 'upstream_error', withoutAccounts(error.message));
+  }
+}
+
+/** Vendors name the account in their words, and clients have no use for who pays there. */
+const ACCOUNT_IDS = /\b(org|organization|proj|project|acct|account|user)[-_][A-Za-z0-9]{6,}/g;
+
+/** A vendor's words without the names of the operator's accounts. */
+export function withoutAccounts(message: string): string {
+  return message.replaceAll(ACCOUNT_IDS, '$1-…');
 }

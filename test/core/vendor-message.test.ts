@@ -1,7 +1,7 @@
-/** The sentence in a vendor's error: found in every shape that vendors give it. */
+/** The sentence and the code in a vendor's error: found in every shape that vendors give them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { messageIn } from '../../core/vendor-message.ts';
+import { refusalIn } from '../../core/vendor-message.ts';
 
 describe('the sentence in an error', () => {
   const wrapped = JSON.stringify({ error: { message: JSON.stringify({ message: 'Too long.' }) } });
@@ -24,7 +24,27 @@ describe('the sentence in an error', () => {
     ['', undefined],
   ] as const) {
     it(`is ${sentence ?? 'nowhere'} in ${body === '' ? 'nothing' : body}`, () => {
-      assert.equal(messageIn(Buffer.from(body)), sentence);
+      assert.equal(refusalIn(Buffer.from(body))?.message, sentence);
+    });
+  }
+});
+
+describe('the code in an error', () => {
+  for (const [body, code] of [
+    ['{"error":{"message":"No.","type":"insufficient_quota","code":"insufficient_quota"}}', 'insufficient_quota'],
+    ['{"error":{"message":"No.","type":"exceeded_current_quota_error"}}', 'exceeded_current_quota_error'],
+    ['{"error":{"message":"No.","type":"exceed_context_size_error","code":400}}', 'exceed_context_size_error'],
+    ['{"error":{"message":"No.","code":503,"status":"UNAVAILABLE"}}', 'UNAVAILABLE'],
+    ['[{"error":{"message":"No.","code":503,"status":"UNAVAILABLE"}}]', 'UNAVAILABLE'],
+    ['{"type":"error","error":{"message":"No.","type":"overloaded_error"}}', 'overloaded_error'],
+    ['{"object":"error","message":"No.","type":"BadRequestError","code":400}', 'BadRequestError'],
+    ['{"error":"No.","code":7}', '7'],
+    ['{"detail":"No."}', ''],
+    [JSON.stringify({ error: { code: 'outer', message: '{"error":{"code":"inner","message":"No."}}' } }), 'inner'],
+    [JSON.stringify({ error: { code: 'outer', message: '{"message":"No."}' } }), 'outer'],
+  ] as const) {
+    it(`is '${code}' in ${body}`, () => {
+      assert.equal(refusalIn(Buffer.from(body))?.code, code);
     });
   }
 });

@@ -198,8 +198,8 @@ const COMMON: readonly Fault[] = [
   refusal('it does not know the model (404)', fails(404), { relayed: 404 }, 'status'),
   ...both(refusal('it is busy (429)', fails(429, { 'retry-after': String(BUSY_S) }), { relayed: 429 }, 'busy')),
   ...both(refusal('it fails (500)', fails(500), unable, 'status')),
-  refusal('it is unavailable (503)', fails(503), unable, 'status'),
-  refusal('it is overloaded (529)', fails(529), { status: 429, code: 'rate_limit_exceeded' }, 'busy'),
+  refusal('it is unavailable (503)', fails(503), { relayed: 503 }, 'status'),
+  refusal('it is overloaded (529)', fails(529), { relayed: 529 }, 'busy'),
   refusal('it refuses in HTML', () => htmlAnswer(400), ourWords, 'refused', true),
   refusal('it fails in HTML', () => htmlAnswer(502), unable, 'status'),
   refusal('it refuses without a word', () => sized(400, 'application/json', ''), ourWords, 'refused', true),
@@ -426,20 +426,35 @@ function checkTold(pair: Pair, fault: Fault, answer: RawResponse, voice: Voice |
   }
   assert.equal(answer.complete, true);
   assert.equal(answer.headers['content-type'], 'application/json');
-  assert.equal(answer.status, 'relayed' in told ? told.relayed : told.status);
+  const isOverloaded = 'relayed' in told && (told.relayed === 503 || told.relayed === 529);
+  const status = 'relayed' in told ? told.relayed : told.status;
+  // Between two styles each says that a vendor is overloaded with its own status.
+  const own = isOverloaded && !isSameStyle(pair) ? (pair.client === 'messages' ? 529 : 503) : status;
+  assert.equal(answer.status, own);
   const body = JSON.parse(answer.text) as JsonObject;
   if ('relayed' in told && isSameStyle(pair)) {
-    assert.deepEqual(body, voice!.speech.error(told.relayed, WORDS));
+    assert.deepEqual(body, withText(voice!.speech.error(told.relayed, WORDS), answer));
   } else {
     const { code, message } = style.refusal(body, answer.headers['x-request-id'] ?? '');
     if ('code' in told) assert.equal(code, told.code);
     // Of its limits a vendor talks to whoever pays it.
     else if (told.relayed === 429) assert.equal(code, 'rate_limit_exceeded');
+    else if (isOverloaded) assert.equal(code, 'upstream_overloaded');
     else assert.equal(message, WORDS);
   }
   if (answer.status === 429) {
     assert.equal(answer.headers['retry-after'], 'relayed' in told ? String(BUSY_S) : '1');
   }
+}
+
+/** A vendor's refusal with what all refusals have: text in four members, and our request id. */
+function withText(refusal: JsonObject, { headers }: RawResponse): JsonObject {
+  const { param, code, ...error } = refusal.error as JsonObject;
+  return {
+    ...refusal,
+    error: { ...error, param: param ?? '', code: code ?? '' },
+    ...('request_id' in refusal && { request_id: headers['x-request-id'] ?? '' }),
+  };
 }
 
 function checkBooked(bench: StyleBench, pair: Pair, fault: Fault, answer: RawResponse): void {

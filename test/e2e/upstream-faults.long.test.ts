@@ -158,6 +158,7 @@ const refusal = (row: string, name: string, answer: Script, told: Told, failure:
 const wrongRequest = (name: string, answer: Script, told: Told): readonly Fault[] =>
   refusal('11', name, answer, told, 'refused').map((fault) => ({ ...fault, final: true }));
 const ourWords = { status: 400, code: 'invalid_request_error' } as const;
+const overloaded = { status: 503, code: 'upstream_overloaded' } as const;
 const failing = { status: 502, code: 'upstream_error' } as const;
 
 const MIB = Buffer.alloc(1 << 20, 0x61);
@@ -279,8 +280,9 @@ const FAULTS: readonly Fault[] = [
   { ...spoiled('10', 'a stream is asked for and nothing comes', sized(200, 'text/event-stream', '')), asked: 'stream' },
 
   ...refusal('11', 'it is busy', errorAnswer(429), { relayed: 429, code: 'vendor_429' }, 'busy'),
-  ...refusal('11', 'it is overloaded (529)', errorAnswer(529), { status: 429, code: 'rate_limit_exceeded' }, 'busy'),
-  ...refusal('11', 'it is unavailable (503)', errorAnswer(503), failing, 'status'),
+  ...refusal('11', 'it is overloaded (529)', errorAnswer(529), { relayed: 529, code: 'vendor_529' }, 'busy'),
+  ...refusal('11', 'it is unavailable (503)', errorAnswer(503), { relayed: 503, code: 'vendor_503' }, 'status'),
+  ...refusal('11', 'it is unavailable (503), in HTML', htmlAnswer(503), overloaded, 'status'),
   ...refusal('11', 'it does not take our key', errorAnswer(401, `Wrong key: ${VENDOR_KEY}`), failing, 'credential'),
   ...refusal('11', 'it wants to be paid', errorAnswer(402), failing, 'credential'),
   ...refusal('11', 'it forbids', errorAnswer(403), failing, 'credential'),
@@ -289,7 +291,7 @@ const FAULTS: readonly Fault[] = [
   ...wrongRequest('it refuses the request', errorAnswer(400), { relayed: 400, code: 'vendor_400' }),
   ...wrongRequest('it finds the request too large', errorAnswer(413), { relayed: 413, code: 'vendor_413' }),
   ...wrongRequest('it refuses and tells our key', errorAnswer(400, `Bad: ${VENDOR_KEY}`), ourWords),
-  ...wrongRequest('it refuses in HTML', htmlAnswer(422), ourWords),
+  ...wrongRequest('it refuses in HTML', htmlAnswer(422), { ...ourWords, status: 422 }),
   ...wrongRequest(
     'it refuses in gzip',
     sized(400, 'application/json', gzipSync('{"error":{"message":"no"}}'), { 'content-encoding': 'gzip' }),

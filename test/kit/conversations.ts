@@ -390,7 +390,6 @@ const finishes = exact<Finish>(
         'refusal',
         'content_filter',
         'pause',
-        'error',
       ),
       stopSequence: just('END'),
       explanation: texts,

@@ -93,5 +93,5 @@ export const geminiSpeech: Speech = {
   whole,
   events,
   error,
-  errorEvent: (message) => event(error(503, message)),
+  errorEvent: (message) => event(error(500, message)),
 };

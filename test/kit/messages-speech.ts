@@ -119,5 +119,5 @@ export const messagesSpeech: Speech = {
     error: { type: ERRORS[status] ?? 'api_error', message },
     request_id: 'req_vendor1',
   }),
-  errorEvent: (message) => event('error', { error: { type: 'overloaded_error', message } }),
+  errorEvent: (message) => event('error', { error: { type: 'api_error', message } }),
 };

@@ -127,9 +127,9 @@ function dataIn(detail: string): string {
 }
 
 const FINISHES: Readonly<Record<StyleName, Readonly<Partial<Record<Finish['reason'], Finish['reason']>>>>> = {
-  chat: { context_full: 'length', stop_sequence: 'stop', pause: 'stop', error: 'stop' },
+  chat: { context_full: 'length', stop_sequence: 'stop', pause: 'stop' },
   responses: { context_full: 'length', stop_sequence: 'stop', pause: 'stop' },
-  messages: { content_filter: 'refusal', error: 'stop' },
+  messages: { content_filter: 'refusal' },
 };
 
 /** A plain end says what was said last: a refusal, a call. */
@@ -138,7 +138,7 @@ function finishOf(style: StyleName, { blocks, finish }: Reply): Finish['reason']
   const has = (type: Block['type']): boolean => blocks.some((block) => block.type === type);
   const isPlain = reason === 'stop' || reason === 'tool_calls';
   if (style === 'messages') {
-    if (isPlain && finish.reason !== 'error' && has('refusal')) return 'refusal';
+    if (isPlain && has('refusal')) return 'refusal';
     return isPlain ? (has('toolCall') ? 'tool_calls' : 'stop') : reason;
   }
   if (style === 'chat') {

@@ -28,7 +28,6 @@ interface Read {
  */
 const streams = fc
   .tuple(replies.map(sensible), fc.boolean())
-  .filter(([{ finish }]) => finish.reason !== 'error')
   .chain(([reply, together]) => streamsOf(reply, together))
   .map(speechInTurn);
 

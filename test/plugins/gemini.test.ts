@@ -708,13 +708,31 @@ describe('an answer of gemini', () => {
     for (const reason of ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY']) {
       assert.equal(reasonOf(reason), 'content_filter', reason);
     }
-    for (const reason of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'OTHER']) {
-      assert.equal(reasonOf(reason), 'error', reason);
-    }
     assert.equal(reasonOf('STOP', calls), 'tool_calls');
     assert.equal(reasonOf('MAX_TOKENS', calls), 'length');
     assert.equal(reasonOf('SAFETY', calls), 'content_filter');
   });
+
+  for (const code of [
+    ...['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'],
+    ...['MISSING_THOUGHT_SIGNATURE', 'NO_IMAGE', 'LANGUAGE', 'OTHER'],
+  ]) {
+    it(`has failed if the vendor ends it with ${code}, whole and streamed`, () => {
+      for (const [parts, finishMessage, message] of [
+        [[], 'Malformed: print(', 'Malformed: print('],
+        [[{ text: 'So far' }], undefined, `The model could not finish its answer (${code}).`],
+      ] as const) {
+        const body = answer(parts, {}, { finishReason: code, ...(finishMessage && { finishMessage }) });
+        const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
+        assert.deepEqual(facts?.error, { message, code });
+        assert.equal(gemini.spoken!.decodeReply(body, FROM, collectLosses({})), undefined);
+        const reader = gemini.spoken!.decoder(FROM, collectLosses({}));
+        const told = [...reader.read({ name: undefined, data: JSON.stringify(body) }), ...reader.close()];
+        assert.deepEqual(told.at(-1), { type: 'error', message, code });
+        assert.ok(told.every(({ type }) => type !== 'finish'));
+      }
+    });
+  }
 
   it('is a plain stop for a reason that nobody knows', () => {
     assert.deepEqual(decoded(answer([{ text: 'x' }], {}, { finishReason: 'toString' })).reply.finish, {

@@ -1284,33 +1284,23 @@ describe('an answer for a chat client', () => {
   it('ends in one of the words that clients know', () => {
     const word = (reason: Reply['finish']['reason'], blocks: readonly Block[] = []) =>
       choiceOf(asked.encodeReply(answer(blocks, { finish: { reason } }), answering())).finish_reason;
-    const reasons = [
-      'stop',
-      'stop_sequence',
-      'pause',
-      'error',
-      'length',
-      'context_full',
-      'content_filter',
-      'refusal',
-    ] as const;
+    const reasons = ['stop', 'stop_sequence', 'pause', 'length', 'context_full', 'content_filter', 'refusal'] as const;
     assert.deepEqual(
       reasons.map((reason) => word(reason)),
-      ['stop', 'stop', 'stop', 'stop', 'length', 'length', 'content_filter', 'content_filter'],
+      ['stop', 'stop', 'stop', 'length', 'length', 'content_filter', 'content_filter'],
     );
     assert.equal(word('refusal', [{ type: 'refusal', text: 'No.' }]), 'stop');
   });
 
   it('names an end that no word of chat means', () => {
-    for (const reason of ['pause', 'error'] as const) {
-      for (const write of [
-        (as: Answering) => void asked.encodeReply(answer([], { finish: { reason } }), as),
-        (as: Answering) => void written(partsOf(answer([], { finish: { reason } })), as),
-      ]) {
-        const losses = collectLosses({});
-        write(answering({ losses }));
-        assert.deepEqual(losses.all, [`${reason}:omitted`]);
-      }
+    const paused = answer([], { finish: { reason: 'pause' } });
+    for (const write of [
+      (as: Answering) => void asked.encodeReply(paused, as),
+      (as: Answering) => void written(partsOf(paused), as),
+    ]) {
+      const losses = collectLosses({});
+      write(answering({ losses }));
+      assert.deepEqual(losses.all, ['pause:omitted']);
     }
   });
 

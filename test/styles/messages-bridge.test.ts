@@ -1306,7 +1306,6 @@ describe('an answer as a messages client gets it', () => {
     assert.equal(reasonOf([], 'tool_calls'), 'end_turn');
     assert.equal(reasonOf([], 'context_full'), 'model_context_window_exceeded');
     assert.equal(reasonOf([], 'pause'), 'pause_turn');
-    assert.equal(reasonOf([], 'error'), 'end_turn');
     const cut = { ...replyOf([]), finish: { reason: 'stop_sequence', stopSequence: 'END' } } as const;
     const { stop_reason: reason, stop_sequence: sequence } = asked.encodeReply(cut, answering());
     assert.deepEqual([reason, sequence], ['stop_sequence', 'END']);

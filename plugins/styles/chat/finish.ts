@@ -20,11 +20,16 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
 const FAILURES: ReadonlySet<string> = new Set([
   ...['error', 'internal_error', 'server_error', 'network_error', 'insufficient_system_resource'],
   ...['abort', 'aborted', 'cancelled', 'canceled'],
+  ...['malformed_function_call', 'malformed_response', 'unexpected_tool_call'],
 ]);
+/** How a vendor of another style begins it that also speaks this one: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
+const FAILING = 'function_call_filter';
 
 /** The failure in the reason of one choice; undefined where the answer is whole. */
 export function failureIn(reason: Json | undefined): VendorError | undefined {
-  if (typeof reason !== 'string' || !FAILURES.has(reason.toLowerCase())) return undefined;
+  if (typeof reason !== 'string') return undefined;
+  const said = reason.toLowerCase();
+  if (!FAILURES.has(said) && !said.startsWith(FAILING)) return undefined;
   return { message: `The vendor broke its answer off: ${reason}.`, code: reason };
 }
 
@@ -49,7 +54,7 @@ export function readFinish(reason: Json | undefined, stopped: Json | undefined, 
 
 /** Names what an end says that a chat client cannot be told. */
 export function omitEnd({ reason, stopSequence, explanation }: Finish, held: Held, losses: Losses): void {
-  if (reason === 'pause' || reason === 'error') losses.omit(reason);
+  if (reason === 'pause') losses.omit(reason);
   if (stopSequence !== undefined) losses.omit('stop_sequence');
   if (explanation !== undefined && (reason !== 'refusal' || held.refusal)) losses.omit('explanation');
 }

@@ -6,6 +6,7 @@ import {
   type Json,
   type JsonObject,
   member,
+  overflowTokens,
   readVendorError,
   type VendorError,
   vendorError,
@@ -30,7 +31,19 @@ const TYPES: Readonly<Record<number, string>> = {
 export function errorBody(error: GatewayError, requestId: string): JsonObject {
   const type = TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error');
   const details = error.code.startsWith('QUOTA_') ? { details: { error_code: error.code } } : {};
-  return { type: 'error', error: { ...errorObject(error).error, type, ...details }, request_id: requestId };
+  const message = error.code === 'context_length_exceeded' ? tooLong(error.message) : error.message;
+  return { type: 'error', error: { ...errorObject(error).error, message, type, ...details }, request_id: requestId };
+}
+
+/** In these words clients of this style look for a context overflow; the second kind is about prompt and answer together. */
+const TOO_LONG = /prompt is too long|exceed context limit: \d+ \+ \d+ > \d+/i;
+
+/** A context overflow that another vendor put into its own words. */
+function tooLong(message: string): string {
+  if (TOO_LONG.test(message)) return message;
+  const tokens = overflowTokens(message);
+  const what = tokens === undefined ? message : `${tokens.prompt} tokens > ${tokens.most} maximum`;
+  return `prompt is too long: ${what}`;
 }
 
 /** The same as an event; no `message_stop` follows, so that nobody takes a part for the whole. */

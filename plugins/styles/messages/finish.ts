@@ -17,7 +17,6 @@ const SAYS: Readonly<Record<FinishReason, string>> = {
   refusal: 'refusal',
   content_filter: 'refusal',
   pause: 'pause_turn',
-  error: 'end_turn',
 };
 
 const MEANS: ReadonlyMap<Json | undefined, FinishReason> = new Map([

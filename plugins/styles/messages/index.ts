@@ -19,6 +19,7 @@ export const messages: Style = {
   patch: patchRequest,
   answer: readAnswer,
   relay: createRelay,
+  overloadedStatus: 529,
   error: errorBody,
   errorEvent,
   // Comments would do, but this is what clients of this style know.

@@ -35,17 +35,17 @@ function createResponse(as: Answering, events: EventSink): Response {
   }
 
   function finish({ reason, explanation, stopSequence }: Finish): void {
-    const hasWords = reason === 'error' || (reason === 'refusal' && !refused);
-    if (explanation !== undefined && !hasWords) as.losses.omit('explanation');
+    const isBare = reason === 'refusal' && !refused;
+    if (explanation !== undefined && !isBare) as.losses.omit('explanation');
     if (stopSequence !== undefined) as.losses.omit('stop_sequence');
     for (const writing of blocks.values()) writing.end();
     blocks.clear();
-    if (reason === 'refusal' && !refused) {
+    if (isBare) {
       const refusal = begin({ type: 'refusal', text: '' });
       refusal?.say(explanation ?? REFUSAL, []);
       refusal?.end();
     }
-    const end = endOf(reason, explanation);
+    const end = endOf(reason);
     output.close(end.status === 'incomplete' ? 'incomplete' : 'completed');
     progress = {
       output: output.items,
@@ -106,18 +106,13 @@ function createResponse(as: Answering, events: EventSink): Response {
   };
 }
 
-function endOf(
-  reason: Finish['reason'],
-  explanation: string | undefined,
-): Pick<Progress, 'status' | 'incompleteReason' | 'error'> {
+function endOf(reason: Finish['reason']): Pick<Progress, 'status' | 'incompleteReason'> {
   switch (reason) {
     case 'length':
     case 'context_full':
       return { status: 'incomplete', incompleteReason: 'max_output_tokens' };
     case 'content_filter':
       return { status: 'incomplete', incompleteReason: 'content_filter' };
-    case 'error':
-      return { status: 'failed', error: { code: 'server_error', message: explanation ?? 'The model failed.' } };
     default:
       return { status: 'completed' };
   }

@@ -1,12 +1,14 @@
 /** Errors of this style: as vendors put them into answers and streams, and as events of our own. */
 import type { GatewayError, Json, JsonObject, VendorError } from '../../../core/plugin.ts';
-import { member, readVendorError } from '../../../core/plugin.ts';
+import { member, readVendorError, vendorError } from '../../../core/plugin.ts';
 
 /** The error of a whole answer, or of the response that an event carries; undefined where it did not fail. */
 export function failureOf(response: Json | undefined): VendorError | undefined {
   const error = member(response, 'error');
   if (error) return readVendorError(error);
-  return member(response, 'status') === 'failed' ? readVendorError(response) : undefined;
+  const status = member(response, 'status');
+  if (status === 'cancelled') return vendorError('The vendor cancelled the answer.', status);
+  return status === 'failed' ? vendorError(member(response, 'message'), status) : undefined;
 }
 
 /** One whole event. The name stands in a line of its own, and once more in the data: clients differ in which they read. */
@@ -34,9 +36,14 @@ export function errorEvent(error: GatewayError, sequence = 0): string {
   return eventText('error', sequence, { code: error.code, message: error.message, param: error.param || null });
 }
 
-/** The end of a response that had begun. The codes are the only general ones that the format knows. */
+/** The end of a response that had begun. The codes are those that clients of this style know. */
 export function failedEvent(response: JsonObject, error: GatewayError, sequence: number): string {
-  const code = error.status === 429 ? 'rate_limit_exceeded' : 'server_error';
+  const code =
+    error.code === 'context_length_exceeded'
+      ? error.code
+      : error.status === 429
+        ? 'rate_limit_exceeded'
+        : 'server_error';
   return eventText('response.failed', sequence, {
     response: { ...response, status: 'failed', error: { code, message: error.message } },
   });

@@ -20,7 +20,7 @@ import { textIn } from './values.ts';
 
 /** A whole answer; undefined where it is none. */
 export function readReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
-  if (!Array.isArray(body.output) || isUnfinished(body)) return undefined;
+  if (!Array.isArray(body.output) || isUnfinished(body) || failureOf(body) !== undefined) return undefined;
   const items = objectsIn(body, 'output');
   const blocks = items.flatMap((item) => blocksOf(item, from));
   omitFromResponse(body, losses);
@@ -154,9 +154,6 @@ export function inputOf(item: JsonObject): string {
 
 /** Why a response ended. `types`: those of its blocks. */
 export function finishOf(response: Json | undefined, types: readonly Block['type'][]): Finish {
-  const failure = failureOf(response);
-  if (failure !== undefined) return { reason: 'error', explanation: failure.message };
-  if (member(response, 'status') === 'cancelled') return { reason: 'error', explanation: 'The answer was cancelled.' };
   if (member(response, 'status') === 'incomplete') {
     const reason = textIn(member(response, 'incomplete_details'), 'reason');
     if (reason === 'content_filter') return { reason };

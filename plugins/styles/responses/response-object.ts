@@ -4,7 +4,7 @@ import { isObject, member } from '../../../core/plugin.ts';
 
 /** What changes while a response is made. */
 export interface Progress {
-  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly status: 'in_progress' | 'completed' | 'incomplete';
   readonly output: readonly Json[];
   /** Null until it has ended. */
   readonly usage: JsonObject | null;
@@ -12,13 +12,12 @@ export interface Progress {
   readonly completedMs?: number;
   readonly serviceTier: string | undefined;
   readonly incompleteReason?: string;
-  readonly error?: JsonObject;
 }
 
 /** Every member that some client requires; null, or what it is when nothing is asked, where the request does not say. */
 export function responseObject(as: Answering, progress: Progress): JsonObject {
   const asked = (name: string): Json | undefined => member(as.request, name);
-  const { status, output, usage, completedMs, serviceTier, incompleteReason, error = null } = progress;
+  const { status, output, usage, completedMs, serviceTier, incompleteReason } = progress;
   return {
     id: `resp_${as.id}`,
     object: 'response',
@@ -26,7 +25,7 @@ export function responseObject(as: Answering, progress: Progress): JsonObject {
     status,
     background: false,
     completed_at: completedMs === undefined ? null : Math.floor(completedMs / 1_000),
-    error,
+    error: null,
     incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
     instructions: asked('instructions') ?? null,
     max_output_tokens: asked('max_output_tokens') ?? null,

@@ -1,5 +1,5 @@
 /** Why an answer ends, in the vendor's words and in ours. */
-import type { Finish, FinishReason, Json } from '../../../core/plugin.ts';
+import type { Finish, FinishReason, Json, VendorError } from '../../../core/plugin.ts';
 import { member } from '../../../core/plugin.ts';
 import { textIn } from './looking.ts';
 
@@ -16,15 +16,13 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   IMAGE_RECITATION: 'content_filter',
   IMAGE_OTHER: 'content_filter',
   CONTINUATION: 'pause',
-  MALFORMED_FUNCTION_CALL: 'error',
-  MALFORMED_RESPONSE: 'error',
-  UNEXPECTED_TOOL_CALL: 'error',
-  TOO_MANY_TOOL_CALLS: 'error',
-  MISSING_THOUGHT_SIGNATURE: 'error',
-  NO_IMAGE: 'error',
-  LANGUAGE: 'error',
-  OTHER: 'error',
 };
+
+/** Ends that the model did not mean: the answer has failed, whatever of it has come. */
+const FAILURES: ReadonlySet<string> = new Set([
+  ...['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'],
+  ...['MISSING_THOUGHT_SIGNATURE', 'NO_IMAGE', 'LANGUAGE', 'OTHER'],
+]);
 
 /** The end that a candidate tells; undefined where it goes on. */
 export function finishIn(candidate: Json | undefined): Finish | undefined {
@@ -32,6 +30,14 @@ export function finishIn(candidate: Json | undefined): Finish | undefined {
   if (said === undefined) return undefined;
   const reason = Object.hasOwn(REASONS, said) ? REASONS[said]! : 'stop';
   return { reason, ...explained(reason === 'stop' ? undefined : textIn(candidate, 'finishMessage')) };
+}
+
+/** The failure that a candidate ends in, in the vendor's words; undefined if it goes on or ends well. */
+export function failureIn(candidate: Json | undefined): VendorError | undefined {
+  const code = textIn(candidate, 'finishReason') ?? '';
+  if (!FAILURES.has(code)) return undefined;
+  const explanation = textIn(candidate, 'finishMessage');
+  return { message: explanation || `The model could not finish its answer (${code}).`, code };
 }
 
 /** The end of an answer that never began, because of what was asked; there are no candidates then. */

@@ -1,9 +1,20 @@
 /** Reads the vendor's answer, event by event, into parts of the common form. A whole answer is a stream of one event. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Block, Finish, Json, JsonObject, Losses, Opaque, Origin, Part, Usage } from '../../../core/plugin.ts';
+import type {
+  Block,
+  Finish,
+  Json,
+  JsonObject,
+  Losses,
+  Opaque,
+  Origin,
+  Part,
+  Usage,
+  VendorError,
+} from '../../../core/plugin.ts';
 import { isObject, member, objectsIn } from '../../../core/plugin.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
-import { blockedIn, finishIn, withCalls } from './finish.ts';
+import { blockedIn, failureIn, finishIn, withCalls } from './finish.ts';
 import { logprobsIn } from './logprobs.ts';
 import { isEmpty, textIn } from './looking.ts';
 import { linkedBlock, mediaBlock } from './media.ts';
@@ -87,11 +98,16 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     const error = errorIn(value);
     if (failed) return parts;
     if (error !== undefined) {
-      failed = true;
-      return [{ type: 'error', ...error }];
+      fail(error);
+      return parts;
     }
     for (const answer of Array.isArray(value) ? (value as Json[]) : [value]) if (isObject(answer)) read(answer);
     return parts;
+  }
+
+  function fail(error: VendorError): void {
+    failed = true;
+    parts.push({ type: 'error', ...error });
   }
 
   function read(answer: JsonObject): void {
@@ -119,6 +135,8 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     if (candidates.length > 1) losses.omit('candidates');
     if (candidates[0] !== undefined) readCandidate(candidates[0]);
     finish ??= blockedIn(answer);
+    const failure = failureIn(candidates[0]);
+    if (failure !== undefined) fail(failure);
   }
 
   function readCandidate(candidate: JsonObject): void {

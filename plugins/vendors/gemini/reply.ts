@@ -1,12 +1,28 @@
 /** A whole answer in the common form: what its reader says, put together. */
-import { foldParts, type JsonObject, type Losses, member, type Origin, type Reply } from '../../../core/plugin.ts';
+import {
+  foldParts,
+  type Json,
+  type JsonObject,
+  type Losses,
+  member,
+  type Origin,
+  objectsIn,
+  type Reply,
+  type VendorError,
+} from '../../../core/plugin.ts';
+import { failureIn } from './finish.ts';
 import { createReader } from './reader.ts';
 import { errorIn } from './usage.ts';
+
+/** The error that the vendor put in the place of an answer, or in which its answer ends; undefined if there is none. */
+export function failureOf(body: Json): VendorError | undefined {
+  return errorIn(body) ?? failureIn(objectsIn(body, 'candidates')[0]);
+}
 
 /** True for an answer of this style, were it one without a word. */
 export function isAnswer(body: JsonObject): boolean {
   return (
-    errorIn(body) === undefined &&
+    failureOf(body) === undefined &&
     ['candidates', 'promptFeedback', 'usageMetadata'].some((name) => typeof member(body, name) === 'object')
   );
 }

@@ -3,14 +3,14 @@ import type { AnswerFacts, Json, JsonBody, JsonObject, PartReader, Style } from 
 import { objectsIn, parsed } from '../../../core/plugin.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
 import { createReader } from './reader.ts';
-import { isAnswer, readReply } from './reply.ts';
+import { failureOf, isAnswer, readReply } from './reply.ts';
 import { encodeRequest } from './request.ts';
-import { errorIn, usageIn } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 /** What a whole answer tells; undefined where it is none. */
 function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const answer = body.tree();
-  const error = errorIn(answer);
+  const error = failureOf(answer);
   if (error === undefined && !isAnswer(answer as JsonObject)) return undefined;
   return { usage: usageIn(answer), textLength: textLength(answer), error };
 }
