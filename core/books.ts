@@ -28,7 +28,9 @@ export async function endExchange(x: LiveExchange, outcome: Outcome, pipeline: P
     try {
       refused = await books.store.atomic(steps);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || books.clock.mono() >= giveUpAt) return unsettled(x, error, books);
+      // Where no vendor was asked there is nothing to charge, and no reason to keep the client waiting for its refusal.
+      const canWait = error instanceof StoreUnavailable && x.attempts.length > 0;
+      if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, error, books);
       await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
       continue;
     }

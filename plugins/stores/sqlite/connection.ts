@@ -7,6 +7,9 @@ import { Database } from './binding.ts';
 /** Marks a file as Turnpike's (`PRAGMA application_id`): the letters `Turn`. */
 const APPLICATION_ID = 0x5475726e;
 
+/** Writes what the file says already: one page, which tells whether it can be written. */
+export const REWRITE_MARK = `PRAGMA application_id = ${APPLICATION_ID}`;
+
 /** Setting, what it is set to, what it must then read. There is no `mmap_size`: a failing disk would be a crash. */
 const SETTINGS: readonly (readonly [string, string, string | bigint])[] = [
   ['busy_timeout', '2000', 2000n],
@@ -35,7 +38,7 @@ export function openWriter(file: string): BetterSqlite3.Database {
       assertOurs(db, file);
       set(db, [...SETTINGS, ...WRITER_SETTINGS]);
       if (db.pragma('application_id', { simple: true }) !== BigInt(APPLICATION_ID)) {
-        db.pragma(`application_id = ${APPLICATION_ID}`);
+        db.exec(REWRITE_MARK);
       }
       // Fails now, not at the first call, where the file or its directory may only be read.
       db.exec('BEGIN IMMEDIATE; ROLLBACK');

@@ -12,7 +12,7 @@ const driver: StoreDriver = {
   async open({ file: name, log }) {
     const file = resolve(name);
     // Both threads start while the file is still being checked.
-    const writes = startWrites(log, lost);
+    const writes = startWrites(log, lost, () => roomOf(file));
     const reads = startReads(lost);
     /** Snapshots and backups under way. */
     const running = new Set<Promise<unknown>>();

@@ -1,6 +1,7 @@
 /** The writing thread as the rest of the gateway sees it. */
-import type { Log, Store } from '../../../core/plugin.ts';
+import type { Log, Store, StoreRoom } from '../../../core/plugin.ts';
 import { StoreInUse, StoreUnavailable } from '../../../core/plugin.ts';
+import { REWRITE_MARK } from './connection.ts';
 import { createLists } from './lists.ts';
 import { startThread } from './thread.ts';
 import type { FromWriter, ToWriter } from './wire.ts';
@@ -17,28 +18,51 @@ export interface Writes extends Pick<Store, 'run' | 'atomic'> {
   close(): Promise<void>;
 }
 
-/** How long after a failure the store is not called ready. */
-const CALM_MS = 5_000;
+/** After a failure, how often it is tried whether the store can be written again. */
+const PROBE_MS = 500;
+/** Free bytes that a probe wants on the disk: one page may still fit where the next batch of lists would fail again. */
+const PROBE_ROOM = 512 * 1_024;
 
-/** Starts the thread; `lost` hears why nothing can be written any more, for good. */
-export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): Writes {
+/**
+ * Starts the thread; `lost` hears why nothing can be written any more, for good. From a failure on, lists are refused at once, until a
+ * probe has been written. `room`: that on the disk of the file.
+ */
+export function startWrites(
+  log: Log,
+  lost: (error: StoreUnavailable) => void,
+  room: () => Promise<StoreRoom | undefined>,
+): Writes {
   const lists = createLists((parcel) => thread.post(parcel));
   let opening: { resolve(): void; reject(error: Error): void } | undefined;
   let closed = false;
-  let failing = false;
-  let failedMs = -Infinity;
+  /** Why lists are refused for now. */
+  let refusal: StoreUnavailable | undefined;
+  /** No more lists are taken. */
+  let isOver = false;
 
   function failed(numbers: readonly number[], reason: string, lasting: boolean): void {
     const error = new StoreUnavailable(`the store cannot be written: ${reason}`);
     lists.reject(numbers, error);
     if (lasting) lost(error);
-    else if (!failing) log.error('the store cannot be written', { reason });
-    failing = true;
-    failedMs = performance.now();
+    else if (refusal === undefined) {
+      log.error('the store cannot be written', { reason });
+      probeLater();
+    }
+    refusal = error;
   }
 
-  /** A commit that goes well between two that fail is no recovery. */
-  const isCalm = (): boolean => performance.now() - failedMs > CALM_MS;
+  function probeLater(): void {
+    setTimeout(probe, PROBE_MS).unref();
+  }
+
+  async function probe(): Promise<void> {
+    if (isOver) return;
+    const { free } = (await room()) ?? { free: Infinity };
+    const isWritten = free >= PROBE_ROOM && (await lists.run({ sql: REWRITE_MARK }).then(() => true, isFalse));
+    if (!isWritten) return probeLater();
+    log.info('the store can be written again');
+    refusal = undefined;
+  }
 
   const thread = startThread<ToWriter, FromWriter>(new URL('./writer.ts', import.meta.url), {
     message(from) {
@@ -47,10 +71,6 @@ export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): 
           lists.answer(from.answers);
           break;
         case 'durable':
-          if (failing && isCalm()) {
-            log.info('the store can be written again');
-            failing = false;
-          }
           lists.answer(from.answers);
           break;
         case 'failed':
@@ -78,11 +98,18 @@ export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): 
         opening = { resolve, reject };
         thread.post({ open: file });
       }),
-    run: (sql, ...params) => lists.run({ sql, params }),
-    atomic: (steps, when = 'durable') => lists.atomic(steps, when === 'durable'),
-    pressure: () => (isCalm() ? lists.pressure() : { ...lists.pressure(), oldestMs: Infinity }),
-    end: lists.end,
-    drain: lists.drain,
+    run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
+    atomic: (steps, when = 'durable') =>
+      refusal === undefined ? lists.atomic(steps, when === 'durable') : Promise.reject(refusal),
+    pressure: () => (refusal === undefined ? lists.pressure() : { ...lists.pressure(), oldestMs: Infinity }),
+    end(error) {
+      isOver = true;
+      lists.end(error);
+    },
+    drain() {
+      isOver = true;
+      return lists.drain();
+    },
     close() {
       closed = true;
       thread.post('close');
@@ -90,3 +117,5 @@ export function startWrites(log: Log, lost: (error: StoreUnavailable) => void): 
     },
   };
 }
+
+const isFalse = (): boolean => false;
