@@ -8,7 +8,7 @@ import type { Channel } from './contracts/vendor.ts';
 import type { Conveyance } from './conveyance.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
-import { createEventSplitter, type EventSplitter } from './events.ts';
+import { createEventSplitter, type EventSplitter, unendedEvent } from './events.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -281,19 +281,26 @@ class Delivery implements UpstreamListener {
       this.#fail('broken', `an event is larger than ${this.#maxEvent} bytes`);
       return;
     }
+    this.#relayEvents(events);
+  }
+
+  /** Whole events to the client. One that ends the stream, well or not, ends the attempt. */
+  #relayEvents(events: readonly Buffer[]): void {
     const out: Bytes[] = [];
     let begun = this.#committed;
     for (const event of events) {
       const before = out.length;
       const kind = this.#stream.see(event, out);
       begun ||= kind === 'pass';
-      if (kind === 'last' || kind === 'error') {
-        const ending = out.splice(before);
-        this.#write(out, begun);
-        if (kind === 'last') this.#finishStream(ending);
-        else this.#vendorGaveUp(ending);
-        return;
-      }
+      if (kind === 'hold' || kind === 'pass') continue;
+      const ending = out.splice(before);
+      this.#write(out, begun);
+      // What had to wait for too long has ended it already.
+      if (this.#state === 'done') return;
+      if (kind === 'last') this.#finishStream(ending);
+      else if (kind === 'error') this.#vendorGaveUp(ending);
+      else this.#fail('broken', 'an event of the stream is not whole');
+      return;
     }
     this.#write(out, begun);
   }
@@ -377,20 +384,10 @@ class Delivery implements UpstreamListener {
 
   /** The vendor closed its stream. */
   #streamEnded(): void {
+    const rest = unendedEvent(this.#splitter.rest());
+    if (rest !== undefined) this.#relayEvents([rest]);
+    if (this.#state !== 'stream') return;
     const out: Bytes[] = [];
-    const rest = this.#splitter.rest();
-    if (rest.length > 0) {
-      const kind = this.#stream.see(rest, out);
-      if (out.length > 0 && !endsBlank(rest)) out.push('\n\n');
-      if (kind === 'last') {
-        this.#finishStream(out);
-        return;
-      }
-      if (kind === 'error') {
-        this.#vendorGaveUp(out);
-        return;
-      }
-    }
     const how = this.#stream.close(out);
     if (how === 'broken') {
       this.#fail('broken', 'the stream ended before the answer did');
@@ -428,7 +425,8 @@ class Delivery implements UpstreamListener {
       this.#breakOff(new GatewayError(502, 'upstream_error', 'The vendor ended the answer with an error.'));
       return;
     }
-    this.#settleStream('failed', () => this.#x.response.end(bytes));
+    if (event.length === 0) this.#breakOff(new GatewayError(502, 'upstream_error', this.#attempt.reason));
+    else this.#settleStream('failed', () => this.#x.response.end(bytes));
   }
 
   /** The bad ending: the books, an error event, and no last chunk, so that nobody takes a part for the whole. */
@@ -588,11 +586,6 @@ function joined(pieces: readonly Bytes[]): Bytes {
   if (pieces.length === 1) return pieces[0]!;
   if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
-}
-
-/** Whether a stream's rest is an event with its blank line, and nobody could tell; without one clients do not see it. */
-function endsBlank(rest: Buffer): boolean {
-  return /[\r\n]\r$/.test(rest.toString('latin1', Math.max(0, rest.length - 2)));
 }
 
 /** Writes down what a translation could not carry over. */

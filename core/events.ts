@@ -1,4 +1,6 @@
 /** Server-sent events as bytes: cut at their blank lines, and read where somebody asks. */
+import { closingQuote } from './json-text.ts';
+import { parsed } from './translation/values.ts';
 
 /** Cuts a stream of bytes into events. Nothing is lost or changed: the events and the rest, joined, are what was pushed. */
 export interface EventSplitter {
@@ -16,6 +18,9 @@ export interface EventSplitter {
 
 const LF = 0x0a;
 const CR = 0x0d;
+const QUOTE = 0x22;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
 /** `maxBytes`: the largest event. Lines end with LF, CRLF or CR, mixed as one likes. */
 export function createEventSplitter({ maxBytes }: { readonly maxBytes: number }): EventSplitter {
@@ -89,6 +94,50 @@ export function createEventSplitter({ maxBytes }: { readonly maxBytes: number })
     },
     rest: () => Buffer.concat(held, heldBytes),
   };
+}
+
+/**
+ * The last event of a stream that ended cleanly without the blank line behind it, as some vendors end theirs; with that line.
+ * Undefined where the stream ended inside an event: its data has to be a complete JSON object or list, or `[DONE]`.
+ */
+export function unendedEvent(rest: Buffer): Buffer | undefined {
+  // A blank line that ends in CR: only a next byte could have told whether an LF belongs to it.
+  if (/[\r\n]\r$/.test(rest.toString('latin1', Math.max(0, rest.length - 2)))) return rest;
+  const data = eventData(rest);
+  if (data === undefined || !(isEndMark(data) || typeof (parsed(data) ?? 0) === 'object')) return undefined;
+  return Buffer.concat([rest, rest.at(-1) === LF ? BLANK_LINE.subarray(1) : BLANK_LINE]);
+}
+
+const BLANK_LINE = Buffer.from('\n\n');
+
+/** `[DONE]`, the end of a stream in several styles. */
+export function isEndMark(data: string): boolean {
+  return data.trim() === '[DONE]';
+}
+
+/** Whether data that is not JSON began as an object: a part of the answer is lost with it. Other words are no part of an answer. */
+export function isCutShort(data: string): boolean {
+  return /^\s*\{/.test(data);
+}
+
+/** What is wrong with a stream that has such an event. */
+export const CUT_SHORT = { message: 'The vendor sent an event that is not whole.', code: '' } as const;
+
+/**
+ * Whether the object in an event's data is closed again, told from its brackets: a stream has too many events to parse each.
+ * False where there is none.
+ */
+export function isClosed(event: Buffer): boolean {
+  let at = event.indexOf(OPEN_OBJECT);
+  if (at === -1) return false;
+  let depth = 0;
+  for (; at < event.length; at++) {
+    const byte = event[at];
+    if (byte === QUOTE) at = closingQuote(event, at + 1);
+    else if (byte === OPEN_OBJECT) depth++;
+    else if (byte === CLOSE_OBJECT) depth--;
+  }
+  return depth === 0;
 }
 
 /** What stands in an event's `data` lines, joined by LF; undefined where there is none. */

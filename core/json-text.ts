@@ -34,3 +34,14 @@ export function behindSpace(bytes: Buffer, start: number): number {
   while (bytes[at]! <= SPACE) at++;
   return at;
 }
+
+/** Where the quote stands that closes the string whose text begins at `start`; the end of the bytes where there is none. */
+export function closingQuote(bytes: Buffer, start: number): number {
+  let at = start;
+  let byte = bytes[at];
+  while (byte !== QUOTE && byte !== undefined) {
+    if (byte === BACKSLASH) at++;
+    byte = bytes[++at];
+  }
+  return at;
+}

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { buildConnector, Client, type Dispatcher, errors } from 'undici';
+import { type ContinueFilter, skipContinue } from './continue.ts';
 import type { FailureKind, Headers } from './contracts/call.ts';
 import { Dictionary } from './dictionary.ts';
 import type { Parcel } from './parcel.ts';
@@ -66,6 +67,7 @@ interface Connection {
   socket: Socket | undefined;
   /** Whether something has been answered on this socket. */
   used: boolean;
+  filter: ContinueFilter | undefined;
 }
 
 /** Makes it; connections are opened as they are needed. */
@@ -85,13 +87,14 @@ export function createUpstream(): Upstream {
         connector(options, (...[error, socket]) => {
           connection.socket = socket ?? undefined;
           connection.used = false;
+          connection.filter = error === null ? skipContinue(socket) : undefined;
           if (error === null) done(null, socket);
           else done(error, null);
         });
       },
       allowH2: false,
     });
-    const connection: Connection = { key, client, socket: undefined, used: false };
+    const connection: Connection = { key, client, socket: undefined, used: false, filter: undefined };
     open.add(client);
     return connection;
   };
@@ -190,6 +193,7 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#control = controller;
+    this.#connection.filter?.expectHead();
     if (this.#done) controller.abort(new errors.RequestAbortedError());
   }
 
@@ -202,8 +206,14 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (!this.#done) this.#listener.data(chunk);
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.#done) return;
+    // undici takes an answer without a length for whole even where its connection was reset.
+    const reset = this.#connection.socket?.errored;
+    if (reset) {
+      this.onResponseError(controller, reset);
+      return;
+    }
     this.#done = true;
     this.#pool.keep(this.#connection);
     this.#listener.end();
@@ -215,9 +225,9 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const { used, socket } = this.#connection;
     this.#pool.discard(this.#connection);
     const started = this.#control !== undefined;
-    // Nobody has worked on a request to which a kept connection said nothing at all before it closed.
-    const stale = used && started && socket?.bytesRead === this.#readBefore;
-    const unsent = this.#body instanceof Readable && !this.#body.readableEnded;
+    // Nobody has worked on a request to which a kept connection said nothing at all before it closed, or that it never got.
+    const stale = used && (!started || socket?.bytesRead === this.#readBefore);
+    const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
     this.#listener.fail(failureOf(error, started), reasonOf(error), { stale, unsent });
   }
 

@@ -208,9 +208,11 @@ export interface RelayOptions {
 /**
  * What an event means for the delivery. `pass`: the vendor has begun to answer, there is no way back. `hold`: it has not yet;
  * what was pushed waits for the first `pass`. `last`: what was pushed ends the stream well, and waits until the call is in the
- * books; a stream that ends without having begun an answer is no answer, and its end is `hold`. `error`: the vendor gives up inside the stream; what was pushed tells the client so.
+ * books; a stream that ends without having begun an answer is no answer, and its end is `hold`. `error`: the vendor gives up inside the stream; what was pushed tells the client so,
+ * or core does where nothing was.
+ * `broken`: a part of the answer cannot be read, and the stream ends like one that breaks off; nothing was pushed.
  */
-export type EventKind = 'hold' | 'pass' | 'last' | 'error';
+export type EventKind = 'hold' | 'pass' | 'last' | 'error' | 'broken';
 
 /**
  * One stream on its way to the client. Fed with the vendor's whole events, comments among them, in order; where a call asks for

@@ -175,7 +175,7 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
 
 const LINE_ENDS = Buffer.from('\n\n\n');
 
-const WEIGHTS: Readonly<Record<EventKind, number>> = { hold: 0, pass: 1, last: 2, error: 3 };
+const WEIGHTS: Readonly<Record<EventKind, number>> = { hold: 0, pass: 1, last: 2, error: 3, broken: 4 };
 
 function weightier(a: EventKind, b: EventKind): EventKind {
   return WEIGHTS[a] >= WEIGHTS[b] ? a : b;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createEventSplitter, eventData, eventName } from '../../core/events.ts';
+import { createEventSplitter, eventData, eventName, unendedEvent } from '../../core/events.ts';
 import fc from '../kit/fast-check.ts';
 
 /** The events of a text fed in pieces, and the rest. */
@@ -86,6 +86,32 @@ describe('splitting a stream into events', () => {
     assert.equal(split([Buffer.alloc(100, 'x')], 99), undefined);
     // Small events do not add up.
     assert.equal(split([Buffer.from('data: a\n\n'.repeat(100))], 20)?.events.length, 100);
+  });
+});
+
+describe('what a stream ends with behind its last blank line', () => {
+  const last = (text: string): string | undefined => unendedEvent(Buffer.from(text))?.toString();
+
+  it('is an event where only the blank line is missing', () => {
+    assert.equal(last('data: {"a":1}'), 'data: {"a":1}\n\n');
+    assert.equal(last('event: end\r\ndata: {"a":1}\r\n'), 'event: end\r\ndata: {"a":1}\r\n\n');
+    assert.equal(last('data: [DONE]'), 'data: [DONE]\n\n');
+    assert.equal(last('data: x\r\r'), 'data: x\r\r');
+  });
+
+  it('is none where it is a part of one, or says nothing', () => {
+    for (const rest of [
+      '',
+      ': comment',
+      'event: message_stop',
+      'data: ',
+      'data: [DON',
+      'data: {"a":1',
+      'data: 12',
+      'dat',
+    ]) {
+      assert.equal(last(rest), undefined, rest);
+    }
   });
 });
 

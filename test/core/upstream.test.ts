@@ -269,7 +269,55 @@ describe('the carrier of calls', () => {
     assert.deepEqual([told.status, told.heads, told.body, told.headers.link], [200, 1, '{"ok":1}', undefined]);
   });
 
+  it('passes over a 100 Continue that nobody asked for, however it comes in pieces', async () => {
+    const interim = 'HTTP/1.1 100 Continue\r\nx-hint: 1\r\n\r\n';
+    const answer = jsonAnswer(200, { ok: 1 });
+    const text = Buffer.concat([
+      Buffer.from(interim.repeat(2)),
+      ...answer.map((move) => (move.kind === 'bytes' ? move.bytes : Buffer.alloc(0))),
+    ]);
+    for (const script of [
+      [bytes(text)],
+      [bytes(text.subarray(0, 5)), hold('more'), bytes(text.subarray(5))],
+      [bytes(interim), hold('more'), ...answer],
+    ]) {
+      vendor.next(script);
+      const told = send();
+      if (script.length > 1) {
+        await vendor.waitFor(() => vendor.requests.at(-1)?.holding === 'more');
+        vendor.release('more');
+      }
+      assert.equal(await told.ended, 'end');
+      assert.deepEqual([told.status, told.heads, told.body], [200, 1, '{"ok":1}']);
+    }
+    vendor.next(sized(200, 'text/plain', interim));
+    const told = send();
+    assert.equal(await told.ended, 'end');
+    assert.equal(told.body, interim, 'a body that looks like one is left alone');
+  });
+
+  it('does not take an answer without a length for whole whose connection was reset', async () => {
+    const start = [head(200, { connection: 'close' }), bytes('half')];
+    vendor.next([...start, hold('reset'), rst()]);
+    const told = send({}, { data: () => vendor.release('reset') });
+    assert.deepEqual(await told.ended, failed('broken', 'the connection was reset'));
+    vendor.next([...start, fin()]);
+    assert.equal(await send().ended, 'end');
+  });
+
   describe('a connection that dies', () => {
+    it('before its next request has left is stale', async () => {
+      vendor.next([...jsonAnswer(200, { ok: true }), hold('reset'), rst()]);
+      assert.equal(await send().ended, 'end');
+      await setImmediate();
+      // The vendor resets it now, and its end has not been read yet when it is used again.
+      vendor.release('reset');
+      await vendor.waitFor(() => vendor.openConnections === 0);
+      const told = send();
+      assert.deepEqual(await told.ended, failed('connect', 'the connection was reset', true));
+      assert.equal(told.call.sent, false);
+    });
+
     it('as it is used again, without a word, is stale', async () => {
       for (const end of [rst(), fin()]) {
         await nextConnection();

@@ -232,11 +232,16 @@ const FAULTS: readonly Fault[] = [
   },
   { ...spoiled('07', 'its stream has only comments', eventStream([': one\n\n', ': two\n\n'])), asked: 'stream' },
 
+  broken(
+    '08',
+    'an event is not whole',
+    eventStream([...STREAM.slice(0, 3), 'data: {"choices":[{"del\n\n', ...STREAM.slice(3)]),
+  ),
   fine(
     '08',
-    'an event is not JSON',
-    eventStream([...STREAM.slice(0, 2), 'data: {"choices":[{"del\n\n', ...STREAM.slice(2)]),
-    [...STREAM.slice(0, 2), 'data: {"choices":[{"del\n\n', ...STREAM.slice(2)].join(''),
+    'an event is not JSON, and no part of the answer',
+    eventStream([...STREAM.slice(0, 2), 'data: <html>\n\n', ...STREAM.slice(2)]),
+    STREAM.join(''),
   ),
   fine(
     '08',

@@ -166,23 +166,36 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
       assert.ok(text.endsWith(fixtures.error.event), 'in the words of the vendor');
     });
 
+    /** What a fresh relay makes of one event. */
+    const seen = (event: string) => {
+      const out: (Buffer | string)[] = [];
+      const kind = style.relay({ hideUsage: true, call }).see(Buffer.from(event, 'latin1'), out);
+      return { kind, out };
+    };
+
     it('survives whatever a vendor sends', () => {
-      for (const event of [
-        '\n',
-        ':\n\n',
-        'data:\n\n',
-        'data: {\n\n',
-        'data: "\\\n\n',
-        'data: null\n\n',
-        'data: []\n\n',
-        'x\n\n',
-        '\xff\n\n',
-      ]) {
-        const out: (Buffer | string)[] = [];
-        const kind = style.relay({ hideUsage: true, call }).see(Buffer.from(event, 'latin1'), out);
+      for (const event of ['\n', ':\n\n', 'data: null\n\n', 'data: []\n\n', 'x\n\n', '\xff\n\n']) {
+        const { kind, out } = seen(event);
         assert.ok(kind === 'pass' || kind === 'hold', JSON.stringify(event));
         assert.deepEqual(out, [Buffer.from(event, 'latin1')]);
       }
+    });
+
+    it('keeps data that is not JSON from the client, and breaks off where it is a part of an event', () => {
+      for (const words of ['', ' "\\', ' <html>', ' ping']) {
+        assert.deepEqual(seen(`data:${words}\n\n`), { kind: 'hold', out: [] }, words);
+      }
+      assert.deepEqual(seen('data: {\n\n'), { kind: 'broken', out: [] });
+      for (const event of fixtures.stream) {
+        const cut = `${event.trimEnd().slice(0, -1)}\n\n`;
+        const { kind, out } = seen(cut);
+        assert.deepEqual([kind, out], [event.includes('[DONE]') ? 'hold' : 'broken', []], cut);
+      }
+    });
+
+    it('takes an error in words for one, and leaves its spelling to core', () => {
+      const { relay, kinds, text } = relayed(style, ['event: error\ndata: <html>Bad gateway\n\n']);
+      assert.deepEqual([kinds, text, relay.error?.message], [['error'], '', '<html>Bad gateway']);
     });
 
     it('ends a stream that has begun with an error of its own kind', () => {

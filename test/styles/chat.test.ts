@@ -331,6 +331,49 @@ describe('the chat relay', () => {
     assert.equal(relay.textLength, 6);
   });
 
+  const ofChoice = (index: number, delta: JsonObject, reason: string | null = null): string =>
+    chatEvent({ choices: [{ index, delta, finish_reason: reason }] });
+  const closing = (events: readonly string[], n = 1): string => {
+    const call = { ...ANY_CALL, bounds: { ...ANY_CALL.bounds, choices: n } };
+    return relayed(chat, events, false, call).relay.close([]);
+  };
+
+  it('takes an answer of several choices for whole once every one of them has said why it ends', () => {
+    const words = [ofChoice(0, { content: 'One' }), ofChoice(1, { content: 'Two' })];
+    assert.equal(closing([...words, ofChoice(0, {}, 'stop')], 2), 'broken');
+    assert.equal(closing([...words, ofChoice(0, {}, 'stop'), ofChoice(1, {}, 'stop')], 2), 'untidy');
+    assert.equal(closing([words[0]!, ofChoice(0, {}, 'stop')], 2), 'broken', 'the second may still have come');
+  });
+
+  it('takes an empty reason for none', () => {
+    assert.equal(closing([ofChoice(0, { content: 'One' }, '')]), 'broken');
+    assert.equal(closing([ofChoice(0, { content: 'One' }, ''), ofChoice(0, {}, 'stop')]), 'untidy');
+  });
+
+  it('fails where every choice ends in a failure', () => {
+    const { relay, kinds, text } = relayed(chat, [ofChoice(0, { content: 'One' }), ofChoice(0, {}, 'network_error')]);
+    assert.deepEqual([kinds, relay.error?.code], [['pass', 'error'], 'network_error']);
+    assert.equal(text, ofChoice(0, { content: 'One' }), 'core tells the client');
+  });
+
+  it('passes an error that stands behind the end of the answer, and all that follows', () => {
+    const counted = chatEvent({
+      choices: [],
+      error: { message: 'Not billed.' },
+      usage: { prompt_tokens: 3, completion_tokens: 1 },
+    });
+    const events = [ofChoice(0, { content: 'One' }), ofChoice(0, {}, 'stop'), counted];
+    const { relay, kinds, text } = relayed(chat, [...events, DONE]);
+    assert.deepEqual(kinds, ['pass', 'pass', 'pass', 'last']);
+    assert.equal(text, [...events, DONE].join(''));
+    assert.deepEqual([relay.error, relay.usage?.input], [undefined, 3]);
+    const out: (Buffer | string)[] = [];
+    assert.equal(relayed(chat, events).relay.close(out), 'whole');
+    assert.deepEqual(out, [], 'no good end behind an error');
+    const both = chatEvent({ choices: [{ index: 0, delta: {}, finish_reason: 'error' }], error: { message: 'No.' } });
+    assert.deepEqual(relayed(chat, [ofChoice(0, { content: 'One' }), both]).kinds, ['pass', 'error']);
+  });
+
   it('finds the end of a stream whose last blank line is missing', () => {
     const begun = chunk({ content: 'x' });
     assert.deepEqual(kindsOf([begun, 'data: [DONE]']), ['pass', 'last']);

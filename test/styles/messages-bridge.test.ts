@@ -1016,6 +1016,35 @@ describe("a messages vendor's answer in the common form", () => {
     assert.deepEqual(foldParts(parts)?.blocks, [text('Hi'), { type: 'thinking', text: 'x' }]);
   });
 
+  it('is whole where its first event tells everything and why it ends, unless blocks follow', () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 } };
+    const message = {
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm' },
+      content: [{ type: 'text', text: 'Hi' }, call],
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 9, output_tokens: 5 },
+    };
+    const first = { type: 'message_start', message };
+    for (const end of [[{ type: 'message_stop' }], []]) {
+      const parts = read([first, ...end]);
+      checkParts(parts);
+      const reply = foldParts(parts);
+      assert.deepEqual(
+        reply?.blocks.map((block) => (block.type === 'toolCall' ? block.input : block)),
+        [text('Hi'), '{"a":1}'],
+      );
+      assert.equal(reply?.finish.reason, 'tool_calls');
+      assert.deepEqual([reply?.usage?.output, reply?.usage?.estimated], [5, false]);
+    }
+    const repeated = [
+      ...[first, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }],
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+    ];
+    assert.equal(foldParts(read(repeated)), undefined);
+    const complete = [...repeated, { type: 'message_delta', delta: { stop_reason: 'end_turn' } }];
+    assert.deepEqual(foldParts(read(complete))?.blocks, [text('Hi')]);
+  });
+
   it('is not whole before the vendor says why it ends', () => {
     const cut = read(events.slice(0, -2));
     checkParts(cut);

@@ -281,6 +281,24 @@ describe('a messages stream', () => {
     assert.equal(relayed(messages, [silent, event('message_delta', { delta: {} })]).relay.usage, undefined);
   });
 
+  it('is whole where its first event tells everything and why it ends, unless blocks follow', () => {
+    const told = {
+      ...message,
+      content: [{ type: 'text', text: 'Twelve words' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 9, output_tokens: 5 },
+    };
+    const first = event('message_start', { message: told });
+    const { relay, kinds, text } = relayed(messages, [first, event('message_stop')]);
+    assert.deepEqual(kinds, ['hold', 'last']);
+    assert.equal(text, first + event('message_stop'));
+    assert.deepEqual(relay.usage, usage({ input: 9, output: 5 }));
+    assert.equal(relayed(messages, [first]).relay.close([]), 'untidy');
+    assert.equal(relayed(messages, [first, stream[2]!]).relay.close([]), 'broken');
+    const uncounted = event('message_start', { message: { ...told, usage: null } });
+    assert.equal(relayed(messages, [uncounted, event('message_stop')]).relay.textLength, 12);
+  });
+
   it('is ended by us where the vendor forgot to, once it has said why it ends', () => {
     const { relay } = relayed(messages, stream.slice(0, -1));
     const out: (Buffer | string)[] = [];

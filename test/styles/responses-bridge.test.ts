@@ -1359,7 +1359,7 @@ describe('responses, spoken: streams', () => {
     ];
     const junk = [null, 7, 'x', [], {}, { type: 'constructor' }, { type: 'response.odd' }, { type: 'ping' }];
     const parts = [
-      ...['', '[DONE]', '{', ...junk.map((value) => JSON.stringify(value))],
+      ...['', '[DONE]', '}', ...junk.map((value) => JSON.stringify(value))],
       ...types.flatMap((type) =>
         [{}, { item: 7, part: [], delta: {} }, { item: {}, part: {}, output_index: 'x' }].map((fields) =>
           JSON.stringify({ type: `response.${type}`, ...fields }),

@@ -259,10 +259,13 @@ describe('responses: streams', () => {
     assert.equal(failed.relay.answer, undefined);
   });
 
-  it('whose last event cannot be read have not ended', () => {
-    const { relay, kinds } = relayed(responses, [...stream.slice(0, 5), 'event: response.completed\ndata: {"ty\n\n']);
-    assert.equal(kinds.at(-1), 'pass');
-    assert.equal(relay.close([]), 'broken');
+  it('whose last event cannot be read, or holds no response, have not ended', () => {
+    for (const end of ['event: response.completed\ndata: {"ty\n\n', event('response.completed', {})]) {
+      const { relay, kinds, text } = relayed(responses, [...stream.slice(0, 5), end]);
+      assert.equal(kinds.at(-1), 'broken');
+      assert.equal(text, stream.slice(0, 5).join(''));
+      assert.equal(relay.close([]), 'broken');
+    }
   });
 
   it('that we break off fail as the response that they are, counted on', () => {

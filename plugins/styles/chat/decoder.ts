@@ -11,7 +11,16 @@ import type {
   Usage,
   VendorError,
 } from '../../../core/plugin.ts';
-import { isObject, omitRest, parsed, readVendorError, withCountedOutput } from '../../../core/plugin.ts';
+import {
+  CUT_SHORT,
+  isCutShort,
+  isEndMark,
+  isObject,
+  omitRest,
+  parsed,
+  readVendorError,
+  withCountedOutput,
+} from '../../../core/plugin.ts';
 import { createCallReader } from './call-reader.ts';
 import { stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
@@ -253,12 +262,15 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   return {
     read({ name, data }) {
       if (done) return [];
-      if (data.startsWith('[DONE]')) finish();
+      if (isEndMark(data)) finish();
       else {
         const value = valueIn(data);
         const error = errorIn(value) ?? (name === 'error' ? readVendorError(value ?? data) : undefined);
-        if (error !== undefined) fail(error);
+        // Behind the end of the answer it takes nothing from it; it is named like any other member that no client is told.
+        const isEnded = reason !== undefined && failureIn(reason) === undefined;
+        if (error !== undefined && !(isEnded && isObject(value))) fail(error);
         else if (isObject(value)) readChunk(value);
+        else if (value === undefined && isCutShort(data)) fail(CUT_SHORT);
       }
       return taken();
     },

@@ -1,6 +1,6 @@
 /** What one event or one answer says, seen in a single pass over its bytes: a stream has too many events to parse each. */
 
-import { behindSpace, jsonTextLength } from '../../../core/plugin.ts';
+import { behindSpace, closingQuote, jsonTextLength } from '../../../core/plugin.ts';
 
 /** Everything the meter must know before it decides to parse. */
 export interface Glance {
@@ -14,6 +14,8 @@ export interface Glance {
   readonly error: boolean;
   /** No object at all: a comment, or `[DONE]`. */
   readonly empty: boolean;
+  /** Everything that was opened is closed again. */
+  readonly closed: boolean;
 }
 
 type Kind = 'text' | 'part' | 'finish' | 'usage' | 'error' | 'object';
@@ -42,7 +44,6 @@ for (const [name, kind] of [
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const LOWER_E = 0x65;
 const LOWER_F = 0x66;
@@ -90,7 +91,8 @@ export function glance(bytes: Buffer, start: number): Glance {
       at = behindSpace(bytes, next + 1) - 1;
       if (kind === undefined) continue;
       const value = bytes[at + 1];
-      if (kind === 'finish') finished ||= value === QUOTE;
+      // Some write an empty reason for none.
+      if (kind === 'finish') finished ||= value === QUOTE && bytes[at + 2] !== QUOTE;
       else if (kind === 'usage') usage ||= value === OPEN_OBJECT;
       else if (kind === 'error') error ||= depth === 1 && value !== LOWER_N && value !== LOWER_F;
       // `"error"`: no answer is an object whose kind begins with this letter. Whoever parses it looks again.
@@ -98,17 +100,7 @@ export function glance(bytes: Buffer, start: number): Glance {
       if (value !== QUOTE) kind = undefined;
     }
   }
-  return { textLength: direct > 0 ? direct : parts, finished, usage, error, empty };
-}
-
-function closingQuote(bytes: Buffer, start: number): number {
-  let at = start;
-  let byte = bytes[at];
-  while (byte !== QUOTE && byte !== undefined) {
-    if (byte === BACKSLASH) at++;
-    byte = bytes[++at];
-  }
-  return at;
+  return { textLength: direct > 0 ? direct : parts, finished, usage, error, empty, closed: depth === 0 };
 }
 
 function kindOf(bytes: Buffer, start: number, end: number): Kind | undefined {

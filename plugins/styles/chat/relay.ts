@@ -1,27 +1,66 @@
 /** Passes one stream of chat chunks on, byte for byte, and counts along. */
-import type { EventKind, Json, JsonObject, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
-import { eventData, eventName, parsed, readVendorError, withCountedOutput } from '../../../core/plugin.ts';
+import type {
+  EventKind,
+  Json,
+  JsonObject,
+  RelayOptions,
+  StreamRelay,
+  Usage,
+  VendorError,
+} from '../../../core/plugin.ts';
+import {
+  eventData,
+  eventName,
+  isCutShort,
+  isEndMark,
+  objectsIn,
+  parsed,
+  readVendorError,
+  withCountedOutput,
+} from '../../../core/plugin.ts';
 import { errorEvent } from './errors.ts';
+import { failureIn } from './finish.ts';
 import { type Glance, glance } from './glance.ts';
 import { errorIn, isPlaceholder, usageIn } from './usage.ts';
 
 const DATA = 'data:';
-const COLON = 0x3a;
 
 /** A relay for one attempt. It parses the few events that carry usage or an error, and only glances at the others. */
-export function createRelay({ hideUsage }: RelayOptions): StreamRelay {
+export function createRelay({ hideUsage, call }: RelayOptions): StreamRelay {
+  const { choices } = call.bounds;
   let usage: Usage | undefined;
   let textLength = 0;
   /** How much of it had come when the usage was told. */
   let toldAt = 0;
   let begun = false;
-  let finished = false;
+  /** The choices that have begun, as far as events are read: why each ends, once the vendor has said so. */
+  const ends = new Map<number, string | undefined>();
   let error: StreamRelay['error'];
+  /** An error came behind the end of the answer. */
+  let warned = false;
 
   function pass(event: Buffer, out: (Buffer | string)[]): EventKind {
     begun = true;
     out.push(event);
     return 'pass';
+  }
+
+  function followChoices(value: Json | undefined): void {
+    for (const { index, finish_reason: reason } of objectsIn(value, 'choices')) {
+      const choice = typeof index === 'number' ? index : 0;
+      ends.set(choice, typeof reason === 'string' && reason !== '' ? reason : ends.get(choice));
+    }
+  }
+
+  /** Every choice that was asked for, and every other that has begun, has said why it ends. */
+  function isComplete(): boolean {
+    return ends.size >= choices && ![...ends.values()].includes(undefined);
+  }
+
+  /** The failure in which all of them end. */
+  function failure(): VendorError | undefined {
+    const failures = [...ends.values()].map((reason) => failureIn(reason));
+    return failures.includes(undefined) ? undefined : failures[0];
   }
 
   /** `data` is what the event's data lines hold. */
@@ -34,23 +73,28 @@ export function createRelay({ hideUsage }: RelayOptions): StreamRelay {
   ): EventKind {
     if (data === undefined) {
       out.push(event);
-      return event[0] === COLON ? 'hold' : 'pass';
+      return 'hold';
     }
-    if (seen.empty && !isError) {
-      if (data.trim() !== '[DONE]') return pass(event, out);
+    if (isEndMark(data)) {
       if (!begun) return 'hold';
       out.push(event);
       return 'last';
     }
-    // What is not JSON is the client's to complain about.
     const value = parsed(data);
-    const told = errorIn(value) ?? (isError ? readVendorError(value ?? data) : undefined);
-    if (told !== undefined) {
+    if (value === undefined) return judgeWords(isError, data);
+    const told = errorIn(value) ?? (isError ? readVendorError(value) : undefined);
+    // Behind the end of the answer it takes nothing from it.
+    if (told !== undefined && isComplete()) warned = true;
+    else if (told !== undefined) {
       error = told;
       out.push(event);
       return 'error';
     }
-    const counted = usageIn(value);
+    textLength += seen.textLength;
+    followChoices(value);
+    error = seen.finished && isComplete() ? failure() : undefined;
+    if (error !== undefined) return 'error';
+    const counted = seen.usage ? usageIn(value) : undefined;
     if (counted === undefined) return pass(event, out);
     // The last word counts, but some send zeros in place of one.
     if (counted.input + counted.output > 0) {
@@ -60,18 +104,29 @@ export function createRelay({ hideUsage }: RelayOptions): StreamRelay {
     return hideUsage && !hasChoices(value) ? 'hold' : pass(event, out);
   }
 
+  /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
+  function judgeWords(isError: boolean, words: string): EventKind {
+    if (!isError) return isCutShort(words) ? 'broken' : 'hold';
+    error = readVendorError(words);
+    return 'error';
+  }
+
   return {
     see(event, out) {
       const isPlain = startsWithData(event);
-      const seen = isPlain ? glance(event, DATA.length) : glance(Buffer.from(eventData(event) ?? ''), 0);
-      textLength += seen.textLength;
-      finished ||= seen.finished;
-      // The common event is one line of data, and nothing about it needs to be read.
-      if (isPlain && !seen.usage && !seen.error && !seen.empty) return pass(event, out);
-      return judge(event, out, seen, eventData(event), eventName(event) === 'error');
+      const data = isPlain ? undefined : eventData(event);
+      const seen = isPlain ? glance(event, DATA.length) : glance(Buffer.from(data ?? ''), 0);
+      // The common event is one line of data, and nothing about it needs to be read; of several choices any may go on.
+      const isRead = !isPlain || !seen.closed || seen.usage || seen.error || seen.empty || seen.finished || choices > 1;
+      if (!isRead) {
+        textLength += seen.textLength;
+        return pass(event, out);
+      }
+      return judge(event, out, seen, data ?? eventData(event), eventName(event) === 'error');
     },
     close(out) {
-      if (!finished || !begun) return 'broken';
+      if (!begun || !isComplete()) return 'broken';
+      if (warned) return 'whole';
       out.push('data: [DONE]\n\n');
       return 'untidy';
     },

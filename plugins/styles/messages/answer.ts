@@ -12,10 +12,15 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
     usage: toUsage(body.get('usage')),
     // Counted only where somebody asks: most vendors say what they used.
     get textLength() {
-      return Array.isArray(content) ? content.reduce((sum, block) => sum + lengthOf(block), 0) : 0;
+      return contentLength(content);
     },
     error,
   };
+}
+
+/** Characters of text, thoughts and arguments in the blocks of a message. */
+export function contentLength(content: Json | undefined): number {
+  return Array.isArray(content) ? content.reduce((sum, block) => sum + lengthOf(block), 0) : 0;
 }
 
 function lengthOf(block: Json): number {

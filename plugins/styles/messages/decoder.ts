@@ -1,5 +1,7 @@
 /** A vendor's stream of message events in the common form. */
 import {
+  CUT_SHORT,
+  isCutShort,
   isObject,
   type Json,
   type JsonObject,
@@ -15,7 +17,7 @@ import {
 import { decodeCitation } from './citations.ts';
 import { inputOf, sealOf, textOf, tierOf } from './decode-reply.ts';
 import { errorIn } from './errors.ts';
-import { decodeFinish } from './finish.ts';
+import { decodeFinish, isWholeAtOnce } from './finish.ts';
 import { omitFromBlock, omitFromMessage } from './members.ts';
 import { followUsage } from './usage.ts';
 
@@ -47,6 +49,8 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
   let length = 0;
   /** Why it ends, once the vendor has said so. */
   let said: JsonObject | undefined;
+  /** The message that came whole in the first event. */
+  let atOnce: JsonObject | undefined;
   let ended = false;
 
   function read(type: string | undefined, value: JsonObject, parts: Part[]): void {
@@ -76,6 +80,7 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
         if (isObject(value.usage)) tell(parts);
         break;
       case 'message_stop':
+        takeWhole(parts);
         if (begun) finish(parts);
         break;
       case 'ping':
@@ -91,6 +96,7 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
   function begin(message: JsonObject, parts: Part[]): void {
     if (begun) return;
     begun = true;
+    if (isWholeAtOnce(message)) atOnce = message;
     omitFromMessage(message, losses);
     const serviceTier = tierOf(message.usage);
     const tier = serviceTier === undefined ? {} : { serviceTier };
@@ -219,6 +225,15 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
     if (told !== undefined) parts.push({ type: 'usage', usage: told });
   }
 
+  /** A message that came whole, where nothing has followed it. */
+  function takeWhole(parts: Part[]): void {
+    if (atOnce === undefined || keys > 0 || said !== undefined) return;
+    said = atOnce;
+    usage.add(atOnce.usage);
+    const content: readonly Json[] = Array.isArray(atOnce.content) ? atOnce.content : [];
+    for (const [index, block] of content.entries()) if (isObject(block)) start(index, block, parts);
+  }
+
   function finish(parts: Part[]): void {
     for (const index of [...open.keys()]) end(index, parts);
     if (usage.after(length)?.estimated) tell(parts);
@@ -239,10 +254,12 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
       if (ended) return parts;
       if (isObject(value)) read(typeof value.type === 'string' ? value.type : name, value, parts);
       else if (name === 'error') fail(readVendorError(data), parts);
+      else if (value === undefined && isCutShort(data)) fail(CUT_SHORT, parts);
       return parts;
     },
     close() {
       const parts: Part[] = [];
+      if (!ended) takeWhole(parts);
       // Without its last event an answer is whole all the same, once it was said why it ends.
       if (!ended && typeof said?.stop_reason === 'string') finish(parts);
       return parts;

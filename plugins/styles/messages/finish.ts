@@ -70,6 +70,14 @@ export function decodeFinish(said: JsonObject, calls: boolean): Finish {
   };
 }
 
+/**
+ * Whether the event that begins a message tells all of it, and why it ends: so do vendors where a program has called the tools.
+ * It is the answer unless blocks follow: some tell the whole message in advance.
+ */
+export function isWholeAtOnce({ content, stop_reason: reason }: JsonObject): boolean {
+  return Array.isArray(content) && content.length > 0 && typeof reason === 'string';
+}
+
 function isText(value: Json | undefined): value is string {
   return typeof value === 'string' && value !== '';
 }

@@ -5,14 +5,20 @@ import {
   eventData,
   eventName,
   type GatewayError,
+  isClosed,
+  isCutShort,
+  isEndMark,
   isObject,
+  type JsonObject,
   jsonTextLength,
   parsed,
   readVendorError,
   type StreamRelay,
 } from '../../../core/plugin.ts';
+import { contentLength } from './answer.ts';
 import { errorEvent, errorIn } from './errors.ts';
 import { event as writeEvent } from './event.ts';
+import { isWholeAtOnce } from './finish.ts';
 import { followUsage } from './usage.ts';
 
 /** How nearly all events of a stream begin. */
@@ -24,6 +30,8 @@ export function createRelay(): StreamRelay {
   let textLength = 0;
   let begun = false;
   let finished = false;
+  /** The message that came whole in the first event, until more of it comes. */
+  let atOnce: JsonObject | undefined;
   let error: StreamRelay['error'];
 
   function pass(): EventKind {
@@ -32,26 +40,29 @@ export function createRelay(): StreamRelay {
   }
 
   function see(event: Buffer, out: (Buffer | string)[]): EventKind {
-    if (event.toString('latin1', 0, DELTA.length) === DELTA) {
+    if (event.toString('latin1', 0, DELTA.length) === DELTA && isClosed(event)) {
       out.push(event);
       textLength += deltaLength(event);
       return pass();
     }
     const name = eventName(event);
     const data = eventData(event);
-    // What is not JSON is the client's to complain about.
     const value = data === undefined ? undefined : parsed(data);
     const type = isObject(value) && typeof value.type === 'string' ? value.type : name;
     // What says nothing of the answer goes along, and leaves the way back open.
     const aside: EventKind = begun ? 'pass' : 'hold';
-    if (type === 'message_stop' && !begun) return 'hold';
+    if (data !== undefined && value === undefined && !isEndMark(data)) return judgeWords(type, data);
+    if (type === 'message_stop' && !begun && atOnce === undefined) return 'hold';
     out.push(event);
     switch (type) {
       case 'message_start':
-        if (isObject(value) && isObject(value.message)) usage.begin(value.message.usage);
+        if (!isObject(value) || !isObject(value.message)) return aside;
+        usage.begin(value.message.usage);
+        if (isWholeAtOnce(value.message)) atOnce = value.message;
         return aside;
       case 'content_block_start':
       case 'content_block_stop':
+        atOnce = undefined;
         return pass();
       case 'content_block_delta':
         textLength += deltaLength(event);
@@ -62,17 +73,34 @@ export function createRelay(): StreamRelay {
         finished ||= isObject(value.delta) && typeof value.delta.stop_reason === 'string';
         return pass();
       case 'message_stop':
+        takeWhole();
         return 'last';
       default:
-        error = errorIn(value) ?? (type === 'error' ? readVendorError(data) : undefined);
+        error = errorIn(value) ?? (type === 'error' ? readVendorError(value) : undefined);
         return error === undefined ? aside : 'error';
     }
+  }
+
+  /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
+  function judgeWords(type: string | undefined, words: string): EventKind {
+    if (type !== 'error') return isCutShort(words) ? 'broken' : 'hold';
+    error = readVendorError(words);
+    return 'error';
+  }
+
+  /** The end of a message that came whole. */
+  function takeWhole(): void {
+    if (atOnce === undefined) return;
+    usage.add(atOnce.usage);
+    textLength += contentLength(atOnce.content);
+    atOnce = undefined;
   }
 
   return {
     see,
     close(out) {
-      if (!finished) return 'broken';
+      if (!finished && atOnce === undefined) return 'broken';
+      takeWhole();
       out.push(writeEvent('message_stop'));
       return 'untidy';
     },

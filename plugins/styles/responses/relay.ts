@@ -1,6 +1,15 @@
 /** Passes one stream of this style on, byte for byte, and reads the few events that matter to the gateway. */
 import type { EventKind, GatewayError, Json, JsonObject, StreamRelay, Usage } from '../../../core/plugin.ts';
-import { eventData, isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
+import {
+  eventData,
+  isClosed,
+  isCutShort,
+  isEndMark,
+  isObject,
+  member,
+  parsed,
+  readVendorError,
+} from '../../../core/plugin.ts';
 import { errorEvent, failedEvent, failureOf } from './failures.ts';
 import { deltaLength, outputLength } from './text-length.ts';
 import { toUsage } from './usage.ts';
@@ -23,7 +32,7 @@ export function createRelay(): StreamRelay {
     error = failureOf(response);
     if (error !== undefined) return 'error';
     // Without a response nobody can say that this was the whole answer.
-    if (!isObject(response)) return 'pass';
+    if (!isObject(response)) return 'broken';
     answer = response;
     return 'last';
   }
@@ -62,6 +71,13 @@ export function createRelay(): StreamRelay {
     }
   }
 
+  /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
+  function judgeWords(type: string | undefined, words: string): EventKind {
+    if (type !== 'error') return isCutShort(words) ? 'broken' : 'hold';
+    error = readVendorError(words);
+    return 'error';
+  }
+
   /** Clients refuse a number that they have seen. */
   function nextSequence(): number {
     const last = member(latest && dataOf(latest), 'sequence_number');
@@ -70,13 +86,16 @@ export function createRelay(): StreamRelay {
 
   return {
     see(event, out) {
-      out.push(event);
       const type = typeOf(event);
+      const words = isClosed(event) ? undefined : wordsIn(event);
+      if (words !== undefined) return judgeWords(type, words);
       if (type !== undefined) {
         latest = event;
         events++;
       }
-      return judge(event, type);
+      const kind = judge(event, type);
+      if (kind !== 'broken') out.push(event);
+      return kind;
     },
     close: () => (answer === undefined ? 'broken' : 'whole'),
     fail(failure: GatewayError) {
@@ -115,6 +134,12 @@ function typeOf(event: Buffer): string | undefined {
   if (data === undefined || data === '' || data === '[DONE]') return undefined;
   const type = member(parsed(data), 'type');
   return typeof type === 'string' ? type : '';
+}
+
+/** The data of an event that is not JSON; undefined where it is, or marks the end. */
+function wordsIn(event: Buffer): string | undefined {
+  const data = eventData(event);
+  return data === undefined || isEndMark(data) || parsed(data) !== undefined ? undefined : data;
 }
 
 function dataOf(event: Buffer): Json | undefined {

@@ -1,6 +1,6 @@
 /** Reads a vendor's stream of this style. Servers skip events, repeat them and mix up ids; what is whole in the end counts. */
 import type { Json, JsonObject, Losses, Origin, Part, PartReader, VendorError } from '../../../core/plugin.ts';
-import { isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
+import { CUT_SHORT, isCutShort, isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
 import { failureOf } from './failures.ts';
 import { followItems, type IncomingItems } from './incoming-items.ts';
 import { omitFromResponse } from './members.ts';
@@ -109,6 +109,7 @@ export function createReader(from: Origin, losses: Losses): PartReader {
       parts = [];
       const event = ended ? undefined : parsed(data);
       if (isObject(event)) read(textIn(event, 'type') || (name ?? ''), event);
+      else if (!ended && event === undefined && isCutShort(data)) fail(CUT_SHORT);
       return parts;
     },
     // A stream of this style says when it ends; one that did not is cut, and half a call must not be made.

@@ -1,6 +1,6 @@
 /** The style `gemini`: what the vendor is asked and answers. No client asks in it; requests of other styles are translated. */
 import type { AnswerFacts, Json, JsonBody, JsonObject, PartReader, Style } from '../../../core/plugin.ts';
-import { objectsIn, parsed } from '../../../core/plugin.ts';
+import { CUT_SHORT, isCutShort, objectsIn, parsed } from '../../../core/plugin.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
 import { createReader } from './reader.ts';
 import { failureOf, isAnswer, readReply } from './reply.ts';
@@ -32,7 +32,8 @@ function createDecoder(...[from, losses]: Parameters<typeof createReader>): Part
   return {
     read({ data }) {
       const value = parsed(data);
-      return value === undefined ? [] : reader.take(value);
+      if (value !== undefined) return reader.take(value);
+      return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
     },
     close: () => reader.end(false),
   };
