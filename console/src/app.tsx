@@ -2,7 +2,7 @@
 import { Center, Loader, MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { Activity, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from 'wouter';
 import { HOME, Refusal } from './api/client.ts';
 import { useApi } from './api/hooks.ts';
@@ -12,6 +12,7 @@ import { PAGE_COMPONENTS } from './pages.tsx';
 import { Empty, Failure } from './parts/notes.tsx';
 import { ConsoleBoundary, PageBoundary } from './shell/boundary.tsx';
 import { fetched } from './shell/fetched.tsx';
+import type { Self } from './shell/self.ts';
 import { Shell } from './shell/shell.tsx';
 import { resolver, theme } from './shell/theme.ts';
 import { VerifyDialog } from './shell/verify-dialog.tsx';
@@ -46,7 +47,11 @@ const queries = new QueryClient({
   }),
   mutationCache: new MutationCache({ onError: lookWhoIsThere }),
   defaultOptions: {
+    // Nothing is queued while the browser believes to be offline: it is asked at once, and says at once that nothing answers.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchOnReconnect: true,
       staleTime: 5_000,
       // What was refused is refused again; a gateway that restarts is back in a moment.
       retry: (count, error) => count < 2 && error instanceof Refusal && (error.status === 0 || error.status >= 502),
@@ -131,19 +136,30 @@ function Gate() {
   if (self.isPending) return waiting;
   if (self.data === undefined && self.error?.status !== 401)
     return <Failure error={self.error} again={() => void self.refetch()} />;
-  if (self.data === undefined || self.error?.status === 401)
-    return (
-      <PageBoundary>
-        <Suspense fallback={waiting}>
-          <SignIn />
-        </Suspense>
-      </PageBoundary>
-    );
-  const role = self.data.role;
-  const allowed = PAGES.filter(({ group }) => group === 'you' || role >= (group === 'admin' ? 10 : 100));
   return (
-    // Whoever came in as somebody else finds nothing of what was open.
-    <Shell key={self.data.id} pages={allowed.map(({ name }) => name)} self={self.data}>
+    <>
+      {self.data !== undefined && (
+        // A session that ends leaves everything as it is, out of sight, for the same person to go on after the sign-in.
+        <Activity mode={isIn ? 'visible' : 'hidden'}>
+          <Inside key={self.data.id} self={self.data} />
+        </Activity>
+      )}
+      {!isIn && (
+        <PageBoundary>
+          <Suspense fallback={waiting}>
+            <SignIn />
+          </Suspense>
+        </PageBoundary>
+      )}
+    </>
+  );
+}
+
+/** The pages of a person who is signed in. Another person gets it new: nothing of what was open stays. */
+function Inside({ self }: { readonly self: Self }) {
+  const allowed = PAGES.filter(({ group }) => group === 'you' || self.role >= (group === 'admin' ? 10 : 100));
+  return (
+    <Shell pages={allowed.map(({ name }) => name)} self={self}>
       <VerifyDialog />
       <PageBoundary>
         <Suspense fallback={waiting}>

@@ -60,7 +60,7 @@ describe('the console, where something does not come', () => {
     page.on('load', () => loaded++);
     await page.getByRole('link', { name: 'System', exact: true }).click();
     await page.waitForEvent('load');
-    const again = page.getByRole('button', { name: 'Load it anew' });
+    const again = page.getByRole('button', { name: 'Reload' });
     await again.waitFor();
     await page.clock.install();
     await page.clock.runFor(20_000);
@@ -109,7 +109,7 @@ describe('something before the gateway', () => {
     await page.route('**/api/user/self', (route) => route.fulfill({ json: { success: true, data: {} } }));
     await open('/keys');
     await page.getByText('This page broke').waitFor();
-    await page.getByRole('button', { name: 'Load it anew' }).waitFor();
+    await page.getByRole('button', { name: 'Reload' }).waitFor();
     await close();
   });
 });
@@ -162,7 +162,7 @@ describe('an address without https, where https is wanted', () => {
     after(() => secure.stop());
     const { page, open, close } = await onlooker(browser, secure, undefined);
     await open('/');
-    await page.getByText('Nobody can sign in at this address').waitFor();
+    await page.getByText('You cannot sign in at this address').waitFor();
     const link = page.getByRole('link', { name: 'https://gateway.example/toll/console/' }).first();
     assert.equal(await link.getAttribute('href'), 'https://gateway.example/toll/console/');
     await close();

@@ -68,8 +68,8 @@ describe('departments in a browser', () => {
     await form.getByRole('combobox', { name: 'Who is in it' }).fill('customer');
     await page.getByRole('option', { name: 'customer-1' }).click();
     await page.keyboard.press('Escape');
-    await form.getByRole('button', { name: 'Make the team' }).click();
-    const check = page.getByRole('dialog', { name: 'Is it you?' });
+    await form.getByRole('button', { name: 'Create team' }).click();
+    const check = page.getByRole('dialog', { name: 'Confirm it’s you' });
     await check.getByRole('textbox').fill(codes[0]!);
     await check.getByRole('button', { name: 'Continue' }).click();
     const drawer = page.getByRole('dialog', { name: 'Night shift' });

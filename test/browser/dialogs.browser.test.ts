@@ -79,7 +79,7 @@ const PLACES: readonly Place[] = [
   },
   { who: 'root', path: '/users?tab=invitations', openers: [dialog(['button', 'New invitation'])] },
   { who: 'root', path: '/payments', openers: [dialog(LATEST)] },
-  { who: 'root', path: '/payments?tab=codes', openers: [dialog(['button', 'Make codes'])] },
+  { who: 'root', path: '/payments?tab=codes', openers: [dialog(['button', 'Create codes'])] },
   { who: 'root', path: '/audit', openers: [dialog(['button', /user 11\b/])] },
   { who: 'root', path: '/vendors', openers: [dialog(['button', 'Add a vendor']), dialog(['button', /^openai-eu/])] },
   { who: 'root', path: '/prices', openers: [dialog(['button', /^gpt-5-mini/]), dialog(['button', 'not-priced'])] },

@@ -87,10 +87,10 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
 
   it('makes an account', async () => {
     await at.open('/');
-    await page.getByRole('link', { name: 'Make an account' }).click();
+    await page.getByRole('link', { name: 'Create account' }).click();
     await page.getByLabel('Name', { exact: true }).fill(NAME);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await button('Make the account').click();
+    await button('Create account').click();
     await heading('Home').waitFor();
     await page.getByRole('button', { name: `Account: ${NAME}` }).waitFor();
   });
@@ -167,7 +167,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
 
     // Each code of the app is good once: a backup code stands in for the next.
     await button('Add a passkey').click();
-    const check = dialog('Is it you?');
+    const check = dialog('Confirm it’s you');
     await check.getByLabel('Code of your authenticator').fill(backup);
     await check.getByLabel('Code of your authenticator').press('Enter');
     await page.getByText('The passkey was added.').waitFor();
@@ -184,7 +184,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
     const exchange = dialog('Exchange the key');
     await exchange.getByLabel('Ends at once').check();
     await button('Exchange it', exchange).click();
-    await button('Use the passkey', dialog('Is it you?')).click();
+    await button('Use the passkey', dialog('Confirm it’s you')).click();
     const made = dialog('Your new key');
     const key = ((await made.getByLabel('Key', { exact: true }).textContent()) ?? '').trim();
     await button('I have copied it', made).click();

@@ -62,9 +62,9 @@ const call = async (key: string): Promise<number> => {
 describe('keys', () => {
   it('are made with limits, refused at the field, and shown whole once', async () => {
     await at.open('/keys');
-    await page.getByRole('button', { name: 'Make your first key' }).click();
+    await page.getByRole('button', { name: 'Create your first key' }).click();
     const form = dialog('New key');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create key' }).click();
     await form.getByText('Give it a name.').waitFor();
     await form.getByLabel('Name').fill('the <b>laptop</b>');
     await form.getByLabel('Up to an amount of its own').check();
@@ -75,13 +75,13 @@ describe('keys', () => {
     await page.getByRole('option', { name: 'test-model' }).click();
     await page.keyboard.press('Escape');
     await form.getByLabel('Addresses').fill('127.0.0.1\n300.1.1.1');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create key' }).click();
     await form
       .getByText(/300\.1\.1\.1/)
       .and(page.locator('.mantine-InputWrapper-error'))
       .waitFor();
     await form.getByLabel('Addresses').fill('127.0.0.1\n::1');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create key' }).click();
 
     const shown = dialog('Your new key');
     const key = (await shown.locator('pre').textContent()) ?? '';
@@ -141,7 +141,7 @@ describe('keys', () => {
     const asks = dialog('Exchange the key');
     await asks.getByLabel('Works for 1 hour more').check();
     await asks.getByRole('button', { name: 'Exchange it' }).click();
-    const check = dialog('Is it you?');
+    const check = dialog('Confirm it’s you');
     await check.getByLabel('Code of your authenticator').fill(codes[0]);
     await check.getByRole('button', { name: 'Continue' }).click();
     const shown = dialog('Your new key');

@@ -55,7 +55,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
   it('filters by what the address says, shows chips, and says why it is empty', async () => {
     await as('ann', '/logs?model=gpt-5&kind=use&range=30d', async (page) => {
       const { total } = await world.people.ann.data('GET', '/api/log/self?model_name=gpt-5&type=2');
-      await page.getByText(`${total} in all`).waitFor();
+      await page.getByText(`${total} entries`).waitFor();
       await page.getByRole('button', { name: 'Remove the filter Kind: Calls' }).click();
       assert.equal(addressOf(page).get('kind'), null);
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -189,7 +189,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
     const at = await onlooker(browser, world.gateway, await signedIn(world.gateway, 'root'));
     await at.open('/logs?whose=all');
     await at.page.getByRole('button', { name: 'Download CSV' }).click();
-    await at.page.getByRole('dialog', { name: 'Is it you?' }).waitFor();
+    await at.page.getByRole('dialog', { name: 'Confirm it’s you' }).waitFor();
     await at.close();
   });
 });

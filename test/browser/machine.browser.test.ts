@@ -87,11 +87,11 @@ describe('vendors', () => {
   it('that rest are seen in the routes, with what answers in their place', async () => {
     assert.equal((await gateway.chat({ model: 'patient' })).status, 200);
     await at.open('/vendors');
-    await row('ill').getByText('Resting').waitFor();
+    await row('ill').getByText('Paused').waitFor();
     await tab('Routes');
     const patient = page.getByRole('row', { name: /^patient/ });
     await patient.getByText('On its fallback').waitFor();
-    assert.match(await patient.innerText(), /ill\s+Resting\s+then\s+fallback\s+talker/);
+    assert.match(await patient.innerText(), /ill\s+Paused\s+then\s+fallback\s+talker/);
     await page.getByRole('row', { name: /^quick another name of talker/ }).waitFor();
     await page.getByText('Needs attention (2)').click();
     await page.getByRole('row', { name: /^quick/ }).waitFor({ state: 'detached' });

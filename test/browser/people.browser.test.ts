@@ -119,7 +119,7 @@ describe('people in a browser', () => {
     const link = async (): Promise<URL> => {
       await page.getByRole('button', { name: 'New invitation' }).first().click();
       const form = page.getByRole('dialog', { name: 'New invitation' });
-      await form.getByRole('button', { name: 'Make the link' }).click();
+      await form.getByRole('button', { name: 'Create link' }).click();
       const text = await form.locator('code').innerText();
       await form.getByRole('button', { name: 'Close' }).last().click();
       await form.waitFor({ state: 'hidden' });
@@ -148,7 +148,7 @@ describe('people in a browser', () => {
     const form = page.getByRole('dialog', { name: 'New account' });
     await form.getByRole('textbox', { name: 'Name to sign in with' }).fill('brief');
     await form.getByRole('button', { name: 'Make one up' }).click();
-    await form.getByRole('button', { name: 'Make the account' }).click();
+    await form.getByRole('button', { name: 'Create account' }).click();
     const made = page.getByRole('dialog', { name: 'The account brief is there' });
     const password = await made.locator('code').last().innerText();
     await visitor(gateway).signIn('brief', password);

@@ -157,7 +157,7 @@ describe('the playground', () => {
       await said(name, 'The tool answered "{"degrees": 4}".').waitFor();
       await column(name).getByText('get_weather was called').waitFor();
     }
-    await column('Messages').getByRole('button', { name: 'Go on from here' }).click();
+    await column('Messages').getByRole('button', { name: 'Continue this conversation' }).click();
     await holds('Turn 2, Model', /The tool answered/);
     await page.getByLabel('Turn 3, You').fill('And tomorrow?');
     await page.getByRole('textbox', { name: 'Tools' }).fill('{');
@@ -237,7 +237,7 @@ describe('the playground', () => {
     const bob = await member(gateway, 'bob');
     const his = await onlooker(browser, gateway, bob);
     await his.open('/playground?model=demo&styles=responses');
-    await his.page.getByRole('button', { name: 'Make a key called “playground”' }).click();
+    await his.page.getByRole('button', { name: 'Create a key called “playground”' }).click();
     await his.page.getByLabel('Turn 1, You').fill('Hello');
     await his.page.getByText('Free', { exact: true }).waitFor();
     await his.page.getByRole('button', { name: 'Send', exact: true }).click();

@@ -97,7 +97,7 @@ describe('second factors', () => {
 
     // With one factor there, another is sensitive.
     await press('Add a passkey');
-    const check = dialog('Is it you?');
+    const check = dialog('Confirm it’s you');
     await check.waitFor();
     await page.keyboard.press('Escape');
     await check.waitFor({ state: 'detached' });

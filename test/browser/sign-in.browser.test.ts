@@ -194,11 +194,11 @@ describe('somebody new', () => {
     await button('Send a code').click();
     const letter = await mail.letter();
     await page.getByLabel('Code of the letter').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
-    await button('Make the account').click();
+    await button('Create account').click();
     await page.getByText('8 to 256 characters').waitFor();
     assert.equal(await password.getAttribute('aria-invalid'), 'true');
     await password.fill('a passphrase of fay');
-    await button('Make the account').click();
+    await button('Create account').click();
     await heading('Home').waitFor();
     assert.equal((await root.data('GET', '/api/user/search?keyword=fay')).items[0]?.email, 'fay@example.com');
   });

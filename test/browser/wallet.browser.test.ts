@@ -214,12 +214,12 @@ describe('payments, for administrators', () => {
   it('makes codes, shows them whole to whoever was checked, switches one off, and gives plans', async () => {
     await look(admin);
     await at.open('/payments?tab=codes');
-    await press('Make codes');
-    const form = dialog('Make codes');
+    await press('Create codes');
+    const form = dialog('Create codes');
     await form.getByLabel('Name').fill('spring');
     await form.getByLabel('Each is worth').fill('2');
     await form.getByLabel('How many').fill('3');
-    await form.getByRole('button', { name: 'Make 3 codes' }).click();
+    await form.getByRole('button', { name: 'Create 3 codes' }).click();
     const made = dialog('3 codes');
     const codes = ((await made.locator('pre').textContent()) ?? '').split('\n');
     assert.equal(codes.length, 3);
@@ -244,7 +244,7 @@ describe('payments, for administrators', () => {
     await page.getByText('No plan: calls are paid from the balance.').waitFor();
     await press('Give it');
     await page.getByText('The plan Pro is given.').waitFor();
-    await part('Somebody’s plan').getByText('$0.00 of $20.00').waitFor();
+    await part('Plan of a person').getByText('$0.00 of $20.00').waitFor();
     await press('End it now');
     await dialog(`End the plan of ${name}?`).getByRole('button', { name: 'End the plan' }).click();
     await page.getByText('No plan: calls are paid from the balance.').waitFor();

@@ -22,7 +22,7 @@ export type Asked<O extends Operation> = (Operations[O] extends { readonly param
 /** As arguments: left out where nothing has to be sent. */
 export type AskedArguments<O extends Operation> = Record<string, never> extends Asked<O> ? [Asked<O>?] : [Asked<O>];
 
-/** A refusal of `/api`, or (`code: 'offline'`) no answer at all. */
+/** A refusal of `/api`, or no answer at all: `code` is then `offline`, or `cancelled`. */
 export class Refusal extends Error {
   readonly status: number;
   /** `wrong_password`. */
@@ -67,6 +67,17 @@ export async function callToPay<O extends Operation>(
   return (await whole(operation, (asked ?? {}) as Loose)) as { data: Data<O>; url?: string };
 }
 
+let ambient: AbortSignal | undefined;
+/** Runs `work`; the signal aborts the request that it begins before it first waits. */
+export function abortable<T>(signal: AbortSignal | undefined, work: () => T): T {
+  ambient = signal;
+  try {
+    return work();
+  } finally {
+    ambient = undefined;
+  }
+}
+
 interface Loose {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly search?: Readonly<Record<string, unknown>>;
@@ -74,11 +85,12 @@ interface Loose {
 }
 
 async function whole(operation: Operation, asked: Loose): Promise<unknown> {
+  const signal = ambient;
   try {
-    return await once(operation, asked);
+    return await once(operation, asked, signal);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'verification_required' || !(await verifier())) throw error;
-    return once(operation, asked);
+    return once(operation, asked, signal);
   }
 }
 
@@ -95,11 +107,10 @@ function addressOf<O extends Operation>(operation: O, asked: Pick<Loose, 'params
   return `${GATEWAY}${filled}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-async function once(operation: Operation, asked: Loose): Promise<unknown> {
+async function once(operation: Operation, asked: Loose, signal: AbortSignal | undefined): Promise<unknown> {
   const method = operation.slice(0, operation.indexOf(' '));
-  let response: Response;
   try {
-    response = await fetch(addressOf(operation, asked), {
+    const response = await fetch(addressOf(operation, asked), {
       method,
       headers: {
         accept: 'application/json',
@@ -107,11 +118,15 @@ async function once(operation: Operation, asked: Loose): Promise<unknown> {
         ...(asked.body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(asked.body !== undefined && { body: JSON.stringify(asked.body) }),
+      ...(signal && { signal }),
     });
-  } catch {
+    return await readAnswer(response);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    if (signal?.aborted === true)
+      throw new Refusal(0, 'cancelled', 'Cancelled before the gateway answered. Check whether it was done already.');
     throw new Refusal(0, 'offline', 'The gateway does not answer. Is it running, and are you online?');
   }
-  return readAnswer(response);
 }
 
 /** The JSON of an answer. Rejects with a `Refusal` where it is one, however it is spelled. */

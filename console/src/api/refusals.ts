@@ -19,7 +19,7 @@ const WAIT = texts(
 /** What the gateway says to scripts names paths; people get these in its place. */
 const IN_ENGLISH: Sentences = {
   not_the_gateway:
-    'Something before the gateway answered in its place. Load the page anew: a proxy may want you to sign in to it.',
+    'Something before the gateway answered in its place. Reload the page: a proxy may want you to sign in to it.',
   not_signed_in: 'You are not signed in any more. Sign in again.',
   session_wanted: 'This needs a sign-in. Sign in again.',
   sign_in_expired: 'This sign-in took too long, or was tried too often. Begin again.',
@@ -44,6 +44,7 @@ const IN_ENGLISH: Sentences = {
 
 const IN_CHINESE: Sentences = {
   offline: '网关没有响应。它在运行吗？您的网络正常吗？',
+  cancelled: '已在网关回答之前取消。请先确认操作是否已经完成，再决定是否重做。',
   not_the_gateway: '网关之前的某个服务代替它作了回答。请重新加载页面：代理可能需要您登录。',
   unreadable: '网关的回答无法读取，请稍后再试。',
   internal_error: '网关内部出错。请稍后再试；如果仍然出错，请联系管理员。',
@@ -198,7 +199,7 @@ export function sentenceOfCode(code: string, language: Language): string | undef
 const OF_ADDRESSES: Readonly<Record<string, string>> = {
   account_disabled: 'This account is disabled. Ask an administrator.',
   registration_closed:
-    'Nobody here has connected this account, and new accounts are not made. Whoever has an account signs in first and connects it on the page Security.',
+    'This account is not linked to any user, and registration is off. If you have an account here, sign in and link it under Security.',
   email_taken: 'There is an account with this e-mail address: sign in to it and connect it on the page Security.',
   identity_taken: 'This account signs in to another account here already.',
   provider_bound: 'Another account of this provider is connected already: disconnect it first.',

@@ -70,7 +70,7 @@ export function useChosenKey(id: string, onChoose: (id: string) => void): Chosen
       onChoose(String(chosen));
     },
     paste: (typed) => paste(typed.trim()),
-    make: making.mutate,
+    make: (name) => making.mutate(name),
   };
 }
 

@@ -1,54 +1,58 @@
 /** Asks before something is done that cannot be undone. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
+import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 
 const TEXT = texts({ cancel: 'Cancel' }, { cancel: '取消' });
+
+interface Question {
+  readonly children: ReactNode;
+  /** What the button says: `Delete the key`. */
+  readonly action: string;
+  readonly danger?: boolean;
+  /** The request that confirming begins, if it begins one. It is cancelled as the dialog closes. */
+  readonly doing?: Running;
+  onConfirm(): void;
+  onClose(): void;
+}
 
 /** A dialog with one question. */
 export function Confirm({
   opened,
   title,
-  children,
-  action,
-  danger = true,
-  busy = false,
-  onConfirm,
-  onClose,
-}: {
-  readonly opened: boolean;
-  readonly title: string;
-  readonly children: ReactNode;
-  /** What the button says: `Delete the key`. */
-  readonly action: string;
-  readonly danger?: boolean;
-  readonly busy?: boolean;
-  onConfirm(): void;
-  onClose(): void;
-}) {
-  const text = useText(TEXT);
+  ...question
+}: Question & { readonly opened: boolean; readonly title: string }) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
-      <Stack>
-        <Text size="sm" component="div">
-          {children}
-        </Text>
-        <Group justify="flex-end" gap="xs">
-          {/* Enter, pressed too soon, must not do what cannot be undone. */}
-          <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
-            {text.cancel}
-          </Button>
-          <Button
-            color={danger ? 'red.9' : 'pine'}
-            loading={busy}
-            onClick={onConfirm}
-            data-autofocus={!danger || undefined}
-          >
-            {action}
-          </Button>
-        </Group>
-      </Stack>
+    <Modal opened={opened} onClose={question.onClose} title={title}>
+      <Ask {...question} />
     </Modal>
+  );
+}
+
+function Ask({ children, action, danger = true, doing, onConfirm, onClose }: Question) {
+  const text = useText(TEXT);
+  useCancelled(doing);
+  return (
+    <Stack>
+      <Text size="sm" component="div">
+        {children}
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        {/* Enter, pressed too soon, must not do what cannot be undone. */}
+        <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
+          {text.cancel}
+        </Button>
+        <Button
+          color={danger ? 'red.9' : 'pine'}
+          loading={doing?.isPending === true}
+          onClick={onConfirm}
+          data-autofocus={!danger || undefined}
+        >
+          {action}
+        </Button>
+      </Group>
+    </Stack>
   );
 }
 

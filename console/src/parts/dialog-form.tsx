@@ -1,6 +1,7 @@
 /** A form in a dialog: its fields, what was refused of it, and the two buttons at its end. */
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { type Running, useCancelled } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 import { type FormRefusal, Refused } from './form-refusal.tsx';
 
@@ -11,7 +12,7 @@ export function DialogForm({
   refusal,
   action,
   danger = false,
-  busy,
+  doing,
   ready = true,
   autoComplete,
   onSubmit,
@@ -22,7 +23,8 @@ export function DialogForm({
   /** What the button says that sends it: `Make the account`. */
   readonly action: string;
   readonly danger?: boolean;
-  readonly busy: boolean;
+  /** What sending it begins. It is cancelled as the dialog closes. */
+  readonly doing: Running;
   /** False where it cannot be sent yet. */
   readonly ready?: boolean;
   readonly autoComplete?: 'off';
@@ -31,6 +33,7 @@ export function DialogForm({
   readonly children: ReactNode;
 }) {
   const text = useText(TEXT);
+  useCancelled(doing);
   return (
     <form
       ref={refusal.form}
@@ -48,7 +51,7 @@ export function DialogForm({
           <Button variant="default" onClick={onClose}>
             {text.cancel}
           </Button>
-          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={busy} disabled={!ready}>
+          <Button type="submit" color={danger ? 'red.9' : 'pine'} loading={doing.isPending} disabled={!ready}>
             {action}
           </Button>
         </Group>

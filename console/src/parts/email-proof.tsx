@@ -14,7 +14,7 @@ const TEXT = texts(
     again: 'Send another code',
     code: 'Code of the letter',
     sent: (email: string) => `A letter with a code is on its way to ${email}. The code is good for ten minutes.`,
-    logged: 'This gateway sends no letters: the code stands in its log. Ask whoever runs it.',
+    logged: 'This gateway sends no email: the code is in its log. Ask an administrator.',
   },
   {
     email: '电子邮箱',

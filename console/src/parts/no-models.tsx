@@ -10,7 +10,7 @@ const TEXT = texts(
   {
     title: 'No vendor is connected yet',
     admin: 'Give a channel of a vendor its key in gateway.yaml, and its models can be called.',
-    member: 'Whoever runs this gateway has to connect a vendor first: ask them.',
+    member: 'An administrator has to connect a vendor first.',
     openVendors: 'Open Vendors',
   },
   {

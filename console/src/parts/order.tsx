@@ -46,7 +46,7 @@ export const ORDER_TEXT = texts(
     notGivenAbout: 'An administrator has to decide what becomes of it.',
     failed: 'The provider said that it was not paid',
     neverOpened: 'The provider did not open its page',
-    expired: 'Nobody paid it in time',
+    expired: 'Not paid in time',
     expiredAbout: 'Nothing was taken. Should a payment come late, it counts all the same.',
     back: (money: string) => `${money} went back`,
     backAbout: 'What it had bought was taken from the balance.',

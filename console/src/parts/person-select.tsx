@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useApi } from '../api/hooks.ts';
 import { texts, useText } from '../text.ts';
 
-const TEXT = texts({ nobody: 'Nobody by that name' }, { nobody: '没有找到此用户' });
+const TEXT = texts({ nobody: 'No matching people' }, { nobody: '没有找到此用户' });
 
 /** How many are offered. */
 const MOST = 20;

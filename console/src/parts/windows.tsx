@@ -1,4 +1,4 @@
-/** The windows of a subscription: what is used within a day, a week and thirty days, and when each begins anew. */
+/** The windows of a subscription: what is used within a day, a week and thirty days, and when each resets. */
 import { Stack, Text } from '@mantine/core';
 import type { Data } from '../api/client.ts';
 import { texts, useText } from '../text.ts';
@@ -10,12 +10,12 @@ export type SubscriptionState = Data<'GET /api/user/subscription/stats'>;
 const TEXT = texts(
   {
     names: { daily: 'Today', weekly: 'This week', monthly: 'These 30 days' },
-    anew: 'begins anew',
+    resets: 'resets',
     none: 'This plan sets no limits by day, week or month.',
   },
   {
     names: { daily: '今日', weekly: '本周', monthly: '本期 30 天' },
-    anew: '重新计算：',
+    resets: '重置于',
     none: '此套餐没有按日、周或月的限额。',
   },
 );
@@ -40,7 +40,7 @@ export function SubscriptionWindows({ windows }: { readonly windows: Subscriptio
         <div key={name}>
           <Meter used={used} limit={limit} label={text.names[name]} />
           <Text size="xs" c="dimmed" mt={2}>
-            {text.anew} <When at={resets_at} />
+            {text.resets} <When at={resets_at} />
           </Text>
         </div>
       ))}

@@ -9,11 +9,11 @@ import { NotFetched } from './fetched.tsx';
 const TEXT = texts(
   {
     broken: 'This page broke',
-    about: 'Nothing was lost: what was done before stands. The message below helps whoever repairs it.',
-    reload: 'Load it anew',
+    about: 'Nothing was lost: finished actions stand. Include the message below when you report this.',
+    reload: 'Reload',
     absent: 'This page could not be fetched',
     absentAbout:
-      'The gateway does not answer, or it was updated since the console was opened. The page loads anew as soon as it answers.',
+      'The gateway does not answer, or it was updated since the console was opened. The page reloads as soon as it answers.',
   },
   {
     broken: '页面出错',

@@ -58,7 +58,7 @@ const TEXT = texts(
     account: 'Account',
     signOut: 'Sign out',
     left: 'left',
-    noPalette: 'The search could not be fetched: the gateway does not answer, or it was updated. Load the page anew.',
+    noPalette: 'The search could not be fetched: the gateway does not answer, or it was updated. Reload the page.',
   },
   {
     skip: '跳到页面内容',

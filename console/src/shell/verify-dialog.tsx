@@ -14,26 +14,26 @@ import { texts, useText } from '../text.ts';
 
 const TEXT = texts(
   {
-    title: 'Is it you?',
-    about: 'This is sensitive: show your second factor. For five minutes you will not be asked again.',
+    title: 'Confirm it’s you',
+    about: 'This action needs your second factor. You will not be asked again for five minutes.',
     go: 'Continue',
     cancel: 'Cancel',
     passkey: 'Use the passkey',
     locked: 'Too many codes were wrong: for now none is taken. Wait a while.',
-    none: 'This is sensitive, and needs a second factor: an authenticator app or a passkey. Your account has neither yet. It takes a minute; then come back and do this again.',
+    none: 'This action needs a second factor: an authenticator app or a passkey. Your account has neither yet. Set one up, then come back and try again.',
     setUp: 'Set one up',
-    off: 'This is sensitive and needs a second factor, but this gateway has none: its pipeline lacks the plugin second-factors.',
+    off: 'This action needs a second factor, but this gateway has none: its pipeline lacks the plugin second-factors.',
   },
   {
     title: '确认是您本人',
-    about: '这是敏感操作，请出示您的第二重验证。五分钟内不会再次询问。',
+    about: '此操作需要您的第二重验证。五分钟内不会再次询问。',
     go: '继续',
     cancel: '取消',
     passkey: '使用通行密钥',
     locked: '验证码错误次数过多，暂时不接受验证码，请稍候再试。',
-    none: '这是敏感操作，需要两步验证：验证器应用或通行密钥。您的账户两者都还没有。设置只需一分钟，完成后请回来重新操作。',
+    none: '此操作需要两步验证：验证器应用或通行密钥。您的账户两者都还没有。设置只需一分钟，完成后请回来重新操作。',
     setUp: '去设置',
-    off: '这是敏感操作，需要两步验证，但此网关没有启用：它的 pipeline 缺少插件 second-factors。',
+    off: '此操作需要两步验证，但此网关没有启用：它的 pipeline 缺少插件 second-factors。',
   },
 );
 

@@ -31,7 +31,7 @@ const withinZh = (fields: string): string => (fields === '' ? '' : `（${fields}
 const EN = {
   'sign-in.ok': ({ who, fact }) => `${who} signed in${fact('method') && ` (${fact('method')})`}`,
   'sign-in.failed': ({ whom, fact }) =>
-    `Somebody could not sign in${whom && ` as ${whom}`}${fact('method') && ` (${fact('method')})`}`,
+    `A sign-in${whom && ` as ${whom}`} failed${fact('method') && ` (${fact('method')})`}`,
   'user.create': ({ who, whom, fact }) => `${who} made the account ${whom}${fact('role') && `, ${role(fact('role'))}`}`,
   'user.register': ({ who, fact }) => `${who} registered${fact('provider') && ` with ${fact('provider')}`}`,
   'user.change': ({ who, whom, own, fields }) =>
@@ -96,9 +96,9 @@ const EN = {
   'order.disputed': ({ whom, fact }) => `The ${whom} is disputed: ${fact('returned')}`,
   'order.dispute-won': ({ whom }) => `The dispute about the ${whom} was won`,
   'order.refused': ({ whom, fact }) => `A notification does not fit the ${whom}${because(fact('reason'))}`,
-  'order.forged': ({ whom, fact }) => `Somebody tried a forged ${whom}${because(fact('reason'))}`,
+  'order.forged': ({ whom, fact }) => `A forged ${whom} was refused${because(fact('reason'))}`,
   'audit.export': ({ who, fact }) => `${who} exported ${fact('entries')} entries of the audit log`,
-  'config.reload': ({ who }) => `${who} had gateway.yaml read anew`,
+  'config.reload': ({ who }) => `${who} reloaded gateway.yaml`,
 } as const satisfies Readonly<Record<string, Sentence>>;
 
 /** An action that has a sentence. */

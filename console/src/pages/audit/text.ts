@@ -4,7 +4,7 @@ import { texts } from '../../text.ts';
 /** All of them. */
 export const TEXT = texts(
   {
-    about: 'Who changed what, newest first. Nobody can change or remove anything here.',
+    about: 'Who changed what, newest first. Entries cannot be changed or removed.',
     who: 'Who (whole name)',
     action: 'Action',
     anyAction: 'Anything',
@@ -35,7 +35,7 @@ export const TEXT = texts(
     ip: 'From',
     list: 'Entries',
     unknown: (who: string, action: string, object: string) => `${who}: ${action}${object && ` ${object}`}`,
-    nobody: 'Nobody known',
+    nobody: 'Unknown',
     commandLine: 'The command line',
     none: 'Nothing fits',
     noneAbout: 'No entry has all of this at once.',
@@ -61,14 +61,14 @@ export const TEXT = texts(
 
     chain: 'Chain of hashes',
     chainAbout:
-      'Each entry carries a hash over itself and all before it: whoever changes or removes one breaks the chain. This gateway can check its own; what it says is worth more next to an end that was noted elsewhere, which the log file does every day.',
+      'Each entry carries a hash over itself and all before it: changing or removing one breaks the chain. This gateway can check its own; what it says is worth more next to an end that was recorded outside of it, which the log file does every day.',
     chainCheck: 'Check the chain',
     chainAgain: 'Check again',
     chainBusy: (done: string, all: string) => `${done} of ${all} entries checked…`,
     chainWhole: (count: string) => `All ${count} entries fit together.`,
     chainBroken: (seq: string, why: string) => `The chain is broken at entry ${seq}: ${why}.`,
     chainBrokenAbout: 'Compare with a backup, and find out who can write to the database.',
-    chainHead: 'Its end, to be noted elsewhere',
+    chainHead: 'Its end, to be recorded outside',
     chainCommand: 'Against an end that was noted earlier',
   },
   {

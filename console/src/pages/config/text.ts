@@ -134,7 +134,7 @@ export const TEXT = texts(
   {
     about: (file: string) =>
       `${file} 是唯一的配置来源，只在机器上编辑，本页面从不写入；这里显示正在运行的配置、文件的内容，以及文件能否生效。`,
-    again: '重新读取',
+    again: '刷新',
     reload: '重新加载',
     reloadNothing: '正在运行的就是文件的内容',
     reloaded: '已生效：正在使用这份配置。',

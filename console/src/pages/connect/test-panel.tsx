@@ -58,7 +58,8 @@ export function TestPanel({
     <Section title={text.test}>
       <Stack gap="sm">
         <Text size="sm" c="dimmed">
-          {text.testAbout(style)} {caller !== undefined && ('key' in caller ? text.withKey : text.withSession)}
+          {text.testAbout(text.styles[style])}{' '}
+          {caller !== undefined && ('key' in caller ? text.withKey : text.withSession)}
         </Text>
         <Group gap="xs">
           <Button

@@ -44,13 +44,15 @@ export const TEXT = texts(
     container: (address: string) =>
       `It runs in a container, where ${address} is the container itself. Put host.docker.internal, or the name of this machine, in its place.`,
     insecure: (address: string) =>
-      `${address} is plain http: whoever is between you and the gateway can read the key. Put https in front of it.`,
+      `${address} is plain http: anyone on the network between you and the gateway can read the key. Put https in front of it.`,
     test: 'Test',
-    testAbout: (style: string) => `One short call on ${style}, as the client makes it; it is charged as usual.`,
+    styles: { chat: 'Chat Completions', messages: 'Messages', responses: 'Responses' },
+    testAbout: (style: string) => `Makes one short ${style} API call, as the client would. It is charged as usual.`,
     testNow: 'Test now',
     stop: 'Stop',
     withKey: 'Calls with the key itself.',
-    withSession: 'The text of the key is not here, so it is named by its number: all but the text is tested.',
+    withSession:
+      'The key itself is not stored here, so the call names it by its id: everything except the key itself is tested.',
     answers: 'It works',
     said: 'The answer',
     nothingSaid:
@@ -107,7 +109,8 @@ export const TEXT = texts(
       `它运行在容器中，在那里 ${address} 指的是容器自己。请换成 host.docker.internal 或这台机器的名称。`,
     insecure: (address: string) => `${address} 是明文 http：您与网关之间的任何人都能读到密钥。请在前面加上 https。`,
     test: '测试',
-    testAbout: (style: string) => `像客户端那样用 ${style} 接口发起一次简短的调用，照常计费。`,
+    styles: { chat: 'Chat Completions', messages: 'Messages', responses: 'Responses' },
+    testAbout: (style: string) => `像客户端那样发起一次简短的 ${style} API 调用，照常计费。`,
     testNow: '立即测试',
     stop: '停止',
     withKey: '使用密钥本身发起调用。',

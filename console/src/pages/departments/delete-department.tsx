@@ -37,7 +37,7 @@ export function DeleteDepartment({
         opened={opened}
         title={text.deleteTitle(name)}
         action={text.remove}
-        busy={remove.isPending}
+        doing={remove}
         onConfirm={() => remove.mutate()}
         onClose={onClose}
       >

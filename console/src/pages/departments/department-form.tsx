@@ -100,7 +100,7 @@ function Fields({
     <DialogForm
       refusal={refusal}
       action={before === undefined ? text.make : text.save}
-      busy={send.isPending}
+      doing={send}
       onSubmit={() => send.mutate()}
       onClose={onClose}
     >

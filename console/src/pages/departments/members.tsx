@@ -112,7 +112,7 @@ export function Members({ department }: { readonly department: Department }) {
         opened={leaving.opened}
         title={text.takeOutTitle}
         action={text.takeOutDo}
-        busy={takeOut.isPending}
+        doing={takeOut}
         onConfirm={() => leaving.about !== undefined && takeOut.mutate(leaving.about)}
         onClose={leaving.close}
       >

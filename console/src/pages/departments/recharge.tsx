@@ -40,7 +40,7 @@ function Fields({ department, onClose }: { readonly department: Department; onCl
     <DialogForm
       refusal={refusal}
       action={text.recharge}
-      busy={recharge.isPending}
+      doing={recharge}
       ready={amount !== null && amount > 0}
       onSubmit={() => recharge.mutate()}
       onClose={onClose}

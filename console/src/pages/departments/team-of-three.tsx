@@ -69,7 +69,7 @@ function Fields({ onClose, onMade }: Template) {
     <DialogForm
       refusal={refusal}
       action={text.templateMake}
-      busy={make.isPending}
+      doing={make}
       onSubmit={() => make.mutate()}
       onClose={onClose}
     >

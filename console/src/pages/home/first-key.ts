@@ -25,6 +25,6 @@ export function useFirstKey(name: string): FirstKey {
     key,
     text: key !== undefined && key.id === made?.id ? made.text : undefined,
     isMaking: making.isPending,
-    make: making.mutate,
+    make: () => making.mutate(),
   };
 }

@@ -16,7 +16,7 @@ import {
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useApi, useCancelled, useDoing } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -112,6 +112,7 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
       },
     },
   );
+  useCancelled(save);
   return (
     <form onSubmit={form.onSubmit((values) => save.mutate(values))} noValidate>
       <Stack>

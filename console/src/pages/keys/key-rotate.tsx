@@ -2,7 +2,7 @@
 import { Button, Group, Modal, NumberInput, Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useCancelled, useDoing } from '../../api/hooks.ts';
 import { useText } from '../../text.ts';
 import type { ShownKey } from './key-shown.tsx';
 import type { Key } from './key-state.ts';
@@ -34,6 +34,7 @@ export function KeyRotate({
       done: (key) => onMade({ key, oldUntil: seconds === 0 ? 0 : Math.floor(Date.now() / 1_000) + seconds }),
     },
   );
+  useCancelled(rotate, opened);
   return (
     <Modal opened={opened} onClose={onClose} title={text.title}>
       <Stack>

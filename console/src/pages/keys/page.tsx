@@ -74,7 +74,7 @@ export default function KeysPage() {
         notifications.show({ message: text.deleted(length) });
         deleting.close();
         setSelected(NOTHING);
-        if (length === rows?.length && page > 1) change({ page: `${page - 1}` });
+        if (length === rows?.length && page > 1) change({ page: `${page - 1}` }, 'replace');
       },
     },
   );
@@ -175,7 +175,7 @@ export default function KeysPage() {
         opened={deleting.opened}
         title={text.deleting.title(deleting.about?.length ?? 1)}
         action={text.deleting.action(deleting.about?.length ?? 1)}
-        busy={remove.isPending}
+        doing={remove}
         onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
         onClose={deleting.close}
       >

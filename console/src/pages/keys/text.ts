@@ -56,8 +56,8 @@ export const TEXT = texts(
     empty: 'You have no key yet',
     emptyAbout:
       'A key is a long password for one program: an editor, a script, a server. Make one for each, so that you see what each costs and can end one without the others.',
-    emptyMake: 'Make your first key',
-    noneFound: 'No key is like that',
+    emptyMake: 'Create your first key',
+    noneFound: 'No matching keys',
     noneFoundAbout: 'None of your keys has that name and state.',
     allKeys: 'Show all keys',
     form: {
@@ -97,7 +97,7 @@ export const TEXT = texts(
       strict: 'Refuse translations that lose something',
       strictAbout:
         'Where a model does not understand something of a call, the gateway says so in the answer’s headers. With this, such a call is refused instead.',
-      create: 'Make the key',
+      create: 'Create key',
       save: 'Save',
       cancel: 'Cancel',
       made: 'Made',
@@ -124,7 +124,7 @@ export const TEXT = texts(
         own: 'Works for so many hours more',
       },
       hours: 'Hours',
-      leaked: 'If somebody else has seen it, let it end at once.',
+      leaked: 'If another person has seen it, end it at once.',
       action: 'Exchange it',
     },
     deleting: {

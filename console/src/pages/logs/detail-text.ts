@@ -10,7 +10,7 @@ export const DETAIL = texts(
     older: 'Older line',
     arrows: 'The arrow keys ← and → go to the line before and after.',
     missing: 'There is no such line',
-    missingAbout: 'It may be mistyped, somebody else’s, or older than lines are kept.',
+    missingAbout: 'It may be mistyped, another person’s, or older than lines are kept.',
     none: '–',
     summary: {
       served: (model: string, time: string, cost: string) => `${model} answered in ${time} for ${cost}.`,
@@ -40,7 +40,7 @@ export const DETAIL = texts(
       amount: 'Amount',
     },
     links: {
-      title: 'Go on from here',
+      title: 'What to do next',
       model: 'Calls of this model',
       key: 'Calls with this key',
       person: 'Calls of this person',
@@ -102,7 +102,7 @@ export const DETAIL = texts(
     },
     receipt: {
       title: 'Receipt',
-      none: 'Nobody keeps books here.',
+      none: 'This gateway has no ledger.',
       what: 'What',
       count: 'Count',
       price: 'Price',

@@ -3,6 +3,7 @@ import { ActionIcon, Drawer, Group, Stack, Tooltip } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import type { Step } from '../../parts/address.ts';
 import { Empty, Failure, Loaded } from '../../parts/notes.tsx';
 import { useText } from '../../text.ts';
 import { CallDetails } from './call-details.tsx';
@@ -18,7 +19,7 @@ export function LineDrawer({
   lines,
 }: {
   readonly view: View;
-  change(change: Change): void;
+  change(change: Change, step?: Step): void;
   readonly lines: readonly Line[];
 }) {
   const text = useText(DETAIL);
@@ -27,7 +28,7 @@ export function LineDrawer({
   const newer = at > 0 ? lines[at - 1] : undefined;
   const older = at >= 0 ? lines[at + 1] : undefined;
   const go = (line: Line | undefined): void => {
-    if (line !== undefined) change({ open: line.request_id });
+    if (line !== undefined) change({ open: line.request_id }, 'replace');
   };
   useEffect(() => {
     if (open === '') return;

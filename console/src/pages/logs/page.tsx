@@ -92,7 +92,7 @@ export default function LogsPage() {
   );
 }
 
-/** Pages that were gone through are known; whoever came by a link goes back to the newest. */
+/** Pages that were gone through are known, also after Back; a link leads to one page, and from there to the newest. */
 function useTurning(view: View, change: (change: Change) => void, next: string | null) {
   const [trail, setTrail] = useState<readonly string[]>([]);
   const go = (before: string, trailed: readonly string[]): void => {
@@ -101,7 +101,7 @@ function useTurning(view: View, change: (change: Change) => void, next: string |
     document.querySelector('h1')?.scrollIntoView({ block: 'start' });
   };
   useEffect(() => {
-    if (view.before === '') setTrail([]);
+    setTrail((was) => (was.includes(view.before) ? was.slice(0, was.indexOf(view.before)) : was));
   }, [view.before]);
   const last = trail.at(-1);
   return {

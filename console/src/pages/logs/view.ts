@@ -1,6 +1,6 @@
 /** What the page of the log shows: whose lines, of when, under which filters, and which is open. All of it is in the address. */
 import type { Search } from '../../api/client.ts';
-import { useAddress } from '../../parts/address.ts';
+import { type Step, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { useRangeOf } from '../../parts/time-range.tsx';
 import { isAdmin, useSelf } from '../../shell/self.ts';
@@ -71,7 +71,7 @@ export const WITHOUT_FILTERS: Change = {
 };
 
 /** What the address says, and how to change it. */
-export function useView(): readonly [View, (change: Change) => void] {
+export function useView(): readonly [View, (change: Change, step?: Step) => void] {
   const [said, change] = useAddress(NAMES);
   const admin = isAdmin(useSelf());
   // Whoever asks for a person asks for somebody else's lines.

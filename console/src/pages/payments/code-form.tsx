@@ -4,7 +4,7 @@ import { useForm } from '@mantine/form';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, keepFile } from '../../api/client.ts';
-import { useDoing } from '../../api/hooks.ts';
+import { useCancelled, useDoing } from '../../api/hooks.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
@@ -83,6 +83,7 @@ function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }
       },
     },
   );
+  useCancelled(make);
   return (
     <form onSubmit={form.onSubmit((values) => make.mutate(values))} noValidate>
       <Stack>

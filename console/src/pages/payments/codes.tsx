@@ -146,7 +146,7 @@ export function Codes({ address, onChange }: Filtered) {
         opened={deleting.opened}
         title={asks.title}
         action={asks.action}
-        busy={remove.isPending}
+        doing={remove}
         onConfirm={() => deleting.about !== undefined && remove.mutate(deleting.about)}
         onClose={deleting.close}
       >
@@ -158,7 +158,7 @@ export function Codes({ address, onChange }: Filtered) {
         opened={cleaning.opened}
         title={asks.deadTitle}
         action={asks.deadAction}
-        busy={clean.isPending}
+        doing={clean}
         onConfirm={() => clean.mutate()}
         onClose={cleaning.close}
       >

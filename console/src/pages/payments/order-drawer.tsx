@@ -3,7 +3,7 @@ import { Button, Drawer, Group, Modal, Stack, Text, Textarea, Title } from '@man
 import { notifications } from '@mantine/notifications';
 import { type FormEvent, useState } from 'react';
 import { call } from '../../api/client.ts';
-import { useApi, useDoing } from '../../api/hooks.ts';
+import { useApi, useCancelled, useDoing } from '../../api/hooks.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Fact, type Order, OrderFacts, OrderState, OrderTimeline, useMoneyOf } from '../../parts/order.tsx';
 import { useText } from '../../text.ts';
@@ -94,6 +94,7 @@ function Complete({ order, opened, onClose }: { readonly order: Order; readonly 
       },
     },
   );
+  useCancelled(complete, opened);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (reason.trim() === '') setProblem(text.wanted);

@@ -96,7 +96,7 @@ function TheirPlan({
         opened={ending.opened}
         title={text.endTitle(account?.username ?? `#${id}`)}
         action={text.endAction}
-        busy={end.isPending}
+        doing={end}
         onConfirm={() => end.mutate()}
         onClose={ending.close}
       >

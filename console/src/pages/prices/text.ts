@@ -4,7 +4,7 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    about: 'What every model costs, and whence that is known. Prices are changed in gateway.yaml.',
+    about: 'What every model costs, and where the price comes from. Prices are changed in gateway.yaml.',
     prices: 'Prices',
     snapshot: (name: string, version: string) =>
       `In currency units. List prices come from ${name} ${version}, which came with this gateway; what gateway.yaml says wins.`,
@@ -63,7 +63,7 @@ export const TEXT = texts(
     },
     without: (names: string) => `No price: ${names}.`,
     whatItMeans:
-      'Nobody is charged for what has no price, so calls are refused. With `quota: { unpriced: free }` in gateway.yaml they would cost nothing instead.',
+      'Calls of models without a price are refused, because they could not be charged. With `quota: { unpriced: free }` in gateway.yaml they would cost nothing instead.',
     amount: 'What',
     costs: 'Costs',
     restAsUsual: 'What is not listed is charged as input or output, or not at all.',

@@ -70,7 +70,7 @@ export function AccessToken() {
         opened={asking.opened}
         title={isRenewal ? text.renewTitle : text.removeTitle}
         action={isRenewal ? text.renew : text.remove}
-        busy={make.isPending || remove.isPending}
+        doing={isRenewal ? make : remove}
         onConfirm={() => (isRenewal ? make.mutate() : remove.mutate())}
         onClose={asking.close}
       >

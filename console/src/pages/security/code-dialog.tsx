@@ -42,7 +42,7 @@ function CodeForm<Out>({ about, action, danger = false, backup = false, work, on
     <DialogForm
       refusal={refusal}
       action={action}
-      busy={doing.isPending}
+      doing={doing}
       danger={danger}
       onSubmit={() => doing.mutate()}
       onClose={onClose}

@@ -49,7 +49,7 @@ function DeletionForm({ name, onClose }: { readonly name: string; onClose(): voi
       refusal={refusal}
       action={text.go}
       danger
-      busy={remove.isPending}
+      doing={remove}
       ready={typed === name}
       onSubmit={() => remove.mutate()}
       onClose={onClose}

@@ -65,7 +65,7 @@ function EmailForm({ onEnd }: { onEnd(): void }) {
     <DialogForm
       refusal={refusal}
       action={text.go}
-      busy={bind.isPending}
+      doing={bind}
       onSubmit={() => (given.code.trim() === '' ? refusal.say('', text.askFirst) : bind.mutate())}
       onClose={onEnd}
     >

@@ -83,7 +83,7 @@ export function Links({ self }: { readonly self: Self }) {
         opened={asking.opened}
         title={text.title2(asking.about?.label ?? '')}
         action={text.disconnect}
-        busy={disconnect.isPending}
+        doing={disconnect}
         onConfirm={() => asking.about !== undefined && disconnect.mutate(asking.about.name)}
         onClose={asking.close}
       >

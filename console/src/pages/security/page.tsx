@@ -67,7 +67,7 @@ function WayBack() {
       role={error === '' ? 'status' : 'alert'}
       withCloseButton
       closeButtonLabel={text.dismiss}
-      onClose={() => change({ connected: '', error: '' })}
+      onClose={() => change({ connected: '', error: '' }, 'replace')}
     >
       {error === '' ? text.connected(label ?? '') : (sentenceOfCode(error, language) ?? text.connectFailed)}
     </Alert>

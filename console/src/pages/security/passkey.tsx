@@ -71,7 +71,7 @@ export function Passkey({ passkey }: { readonly passkey: Data<'GET /api/user/pas
         opened={asking.opened}
         title={text.removeTitle}
         action={text.remove}
-        busy={remove.isPending}
+        doing={remove}
         onConfirm={() => remove.mutate()}
         onClose={asking.close}
       >

@@ -102,7 +102,7 @@ export function Sessions() {
         opened={asking.opened}
         title={isOne ? text.endTitle : text.othersTitle}
         action={isOne ? text.end : text.endOthers}
-        busy={endOne.isPending || endOthers.isPending}
+        doing={isOne ? endOne : endOthers}
         onConfirm={() => (isOne ? endOne.mutate(about.sid) : endOthers.mutate())}
         onClose={asking.close}
       >

@@ -61,13 +61,7 @@ function SetupForm({
     refused: refusal.refused,
   });
   return (
-    <DialogForm
-      refusal={refusal}
-      action={text.go}
-      busy={enable.isPending}
-      onSubmit={() => enable.mutate()}
-      onClose={onClose}
-    >
+    <DialogForm refusal={refusal} action={text.go} doing={enable} onSubmit={() => enable.mutate()} onClose={onClose}>
       <Text size="sm">{text.scan}</Text>
       <Center>
         {/* White in the dark, too: cameras look for dark on light. */}

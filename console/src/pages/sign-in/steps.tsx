@@ -29,7 +29,7 @@ export function SignInSteps() {
   const restart = (why?: string): void => {
     setHalf(undefined);
     setOver(why);
-    change({ step: '', error: '', done: '' });
+    change({ step: '', error: '', done: '' }, 'replace');
   };
   if (half !== undefined || address.step === '2fa') return <SecondStep half={half} onRestart={restart} />;
 

@@ -9,7 +9,7 @@ export const TEXT = texts(
     password: 'Password',
     forgotLink: 'Forgot the password?',
     newHere: 'New here?',
-    registerLink: 'Make an account',
+    registerLink: 'Create account',
     haveAccount: 'Have an account?',
     backToSignIn: 'Sign in',
     or: 'or',
@@ -18,7 +18,7 @@ export const TEXT = texts(
     passkeyInsecure: 'Passkeys need https (or localhost): this page came over plain http.',
     passkeyElsewhere: 'Passkeys of this gateway belong to another address. Open the console there:',
     onlyHttps:
-      'Nobody can sign in at this address: this gateway signs people in over https alone. Open the console there:',
+      'You cannot sign in at this address: this gateway accepts sign-ins over https only. Open the console there:',
     failed: 'This sign-in did not work. Try again, or sign in another way.',
     done: {
       registered: 'Your account is made. Sign in with it.',
@@ -38,13 +38,13 @@ export const TEXT = texts(
       until: (clock: string) => `Good until ${clock}.`,
     },
     register: {
-      title: 'Make an account',
+      title: 'Create account',
       username: 'Name',
       usernameAbout: 'What you sign in with.',
       emailAbout: 'For a forgotten password.',
       invitation: 'Invitation',
       invitationAbout: 'An administrator gave it to you; good for one account.',
-      go: 'Make the account',
+      go: 'Create account',
       closed: 'Accounts are made by the administrators here',
       closedAbout: 'Ask one of them for yours, then sign in.',
     },
@@ -55,7 +55,7 @@ export const TEXT = texts(
       sent: 'Look at your mail',
       sentAbout: (email: string) =>
         `If an account here has the address ${email}, a letter with a link is on its way. The link is good for 15 minutes.`,
-      logged: 'This gateway sends no letters: the link stands in its log. Ask whoever runs it.',
+      logged: 'This gateway sends no email: the link is in its log. Ask an administrator.',
       again: 'Another address',
       none: 'This gateway sends no letters',
       noneAbout: 'Ask an administrator for a new password.',

@@ -5,7 +5,7 @@ import { texts } from '../../text.ts';
 export const TEXT = texts(
   {
     about: 'How the process and its machine are doing, what is normal, and what to do where it is not.',
-    refresh: 'Refresh by itself',
+    refresh: 'Refresh automatically',
     refreshAbout: 'Every five to thirty seconds, as long as this page is looked at.',
     asOf: (clock: string) => `as of ${clock}`,
     moods: { good: 'Normal', warn: 'Watch it', bad: 'Act', idle: 'Not known yet', info: 'Note' },
@@ -37,7 +37,7 @@ export const TEXT = texts(
     lagUnknown: 'It is known ten seconds after the start.',
     cpu: 'Processor of the process',
     cpuAbout:
-      'Calls run on one core. Normal is below 70% of it over the last minute; near 100% calls wait: move other work elsewhere, or run a second gateway beside this one.',
+      'Calls run on one core. Normal is below 70% of it over the last minute; near 100% calls wait: move other work to another machine, or run a second gateway beside this one.',
     cpuValue: (share: string) => `${share} of one core`,
     cpuUsed: (user: string, system: string) => `since the start: ${user} own, ${system} in the operating system`,
     load: 'Load of the machine',
@@ -83,7 +83,7 @@ export const TEXT = texts(
     backupDaily: 'Every night, as a line for `crontab -e`:',
     backupCron: 'Line for crontab',
     backupKey: (file: string) =>
-      `The key that secrets are sealed with is in no backup: keep a copy of ${file} (or of TURNPIKE_MASTER_KEY) elsewhere.`,
+      `The key that secrets are sealed with is in no backup: keep a copy of ${file} (or of TURNPIKE_MASTER_KEY) in another place.`,
 
     live: 'Calls running',
     liveAbout: 'Oldest first. Those that end while you point at the list stay until you leave it.',
@@ -102,7 +102,7 @@ export const TEXT = texts(
     started: 'Began',
 
     hour: 'The last hour',
-    hourAbout: 'One moment every ten seconds; it begins anew with the process.',
+    hourAbout: 'One reading every ten seconds since the process started, up to an hour.',
     charts: {
       memory: 'Memory',
       rss: 'Process',

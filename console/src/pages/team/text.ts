@@ -32,7 +32,7 @@ export const TEXT = texts(
       unit: 'US dollars',
       others: 'All others',
     },
-    nameless: { department: 'no department', member: 'nobody', model: 'no model (refused before one was found)' },
+    nameless: { department: 'no department', member: 'no person', model: 'no model (refused before one was found)' },
     departments: 'Departments',
     open: { departments: 'Press a name to look at one alone.', usage: 'Press a name for its usage in detail.' },
     members: 'Members',

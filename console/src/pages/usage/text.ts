@@ -4,10 +4,10 @@ import { texts } from '../../text.ts';
 /** Its texts. */
 export const TEXT = texts(
   {
-    mine: (range: string) => `What your calls came to. ${range}.`,
+    mine: (range: string) => `What your calls cost. ${range}.`,
     all: (range: string) => `What everybody's calls came to. ${range}.`,
     whose: { label: 'Whose', mine: 'Mine', all: 'Everybody' },
-    refresh: 'Read anew',
+    refresh: 'Refresh',
     csv: 'Download CSV',
     csvGroups: (by: string) => `Table: by ${by}`,
     csvTrend: (step: string) => `Chart: by ${step}`,
@@ -21,9 +21,9 @@ export const TEXT = texts(
       failed: (count: string) => `${count} refused or failed`,
       noRequests: 'no calls',
       ofAll: (share: string) => `${share} of all tokens`,
-      than: (change: string) => `${change} on the period before`,
+      than: (change: string) => `${change} vs previous period`,
       same: 'as in the period before',
-      none: 'nothing before that',
+      none: 'no earlier data',
     },
     chart: {
       day: 'day',
@@ -42,7 +42,7 @@ export const TEXT = texts(
     nameless: {
       model: 'no model (refused before one was found)',
       key: 'no key',
-      account: 'nobody',
+      account: 'no person',
       department: 'no department',
       channel: 'no channel (refused before one was asked)',
     },
@@ -60,10 +60,10 @@ export const TEXT = texts(
     },
   },
   {
-    mine: (range: string) => `您的调用用了多少。${range}。`,
-    all: (range: string) => `所有人的调用用了多少。${range}。`,
+    mine: (range: string) => `您的调用花费。${range}。`,
+    all: (range: string) => `所有人的调用花费。${range}。`,
     whose: { label: '查看范围', mine: '我的', all: '所有人' },
-    refresh: '重新读取',
+    refresh: '刷新',
     csv: '下载 CSV',
     csvGroups: (by: string) => `表格：按${by}`,
     csvTrend: (step: string) => `图表：按${step}`,
@@ -79,7 +79,7 @@ export const TEXT = texts(
       ofAll: (share: string) => `占全部 Token 的 ${share}`,
       than: (change: string) => `较上一周期 ${change}`,
       same: '与上一周期持平',
-      none: '此前没有',
+      none: '没有更早的数据',
     },
     chart: {
       day: '天',

@@ -44,7 +44,7 @@ function Fields({ user: { id, username }, onClose, onDeleted }: DeleteUserProps)
     <DialogForm
       refusal={refusal}
       action={text.remove}
-      busy={remove.isPending}
+      doing={remove}
       ready={typed === username}
       danger
       onSubmit={() => remove.mutate()}

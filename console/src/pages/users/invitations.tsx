@@ -120,7 +120,7 @@ export function Invitations({
         opened={revoking.opened}
         title={text.revokeTitle}
         action={text.revoke}
-        busy={revoke.isPending}
+        doing={revoke}
         onConfirm={() => revoking.about !== undefined && revoke.mutate(revoking.about)}
         onClose={revoking.close}
       >
@@ -172,7 +172,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Data<'POST 
     <DialogForm
       refusal={refusal}
       action={text.invitationMake}
-      busy={make.isPending}
+      doing={make}
       onSubmit={() => make.mutate()}
       onClose={onClose}
     >

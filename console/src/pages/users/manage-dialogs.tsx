@@ -77,7 +77,7 @@ function Fields({ id, action, about, button, danger = false, onClose }: ManageDi
     <DialogForm
       refusal={refusal}
       action={button}
-      busy={manage.isPending}
+      doing={manage}
       danger={danger}
       onSubmit={() => manage.mutate()}
       onClose={onClose}

@@ -93,7 +93,7 @@ function Fields({ onClose, onMade }: { onClose(): void; onMade(made: Made): void
     <DialogForm
       refusal={refusal}
       action={text.createDo}
-      busy={make.isPending}
+      doing={make}
       autoComplete="off"
       onSubmit={() => make.mutate()}
       onClose={onClose}

@@ -63,7 +63,7 @@ function Fields({ user, onClose }: QuotaDialogProps) {
     <DialogForm
       refusal={refusal}
       action={text.quotaModes[mode]}
-      busy={change.isPending}
+      doing={change}
       ready={isPossible}
       onSubmit={() => change.mutate()}
       onClose={onClose}

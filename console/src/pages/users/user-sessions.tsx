@@ -99,7 +99,7 @@ export function UserSessions({ user }: { readonly user: User }) {
         opened={asking.opened}
         title={text.endAllTitle(user.username)}
         action={text.endAll}
-        busy={endAll.isPending}
+        doing={endAll}
         onConfirm={() => endAll.mutate()}
         onClose={asking.close}
       >

@@ -132,7 +132,7 @@ export function UserSignIn({ user }: { readonly user: User }) {
         opened={asking.opened}
         title={asking.about?.title ?? ''}
         action={asking.about?.action ?? ''}
-        busy={answer.isPending}
+        doing={answer}
         onConfirm={() => asking.about !== undefined && answer.mutate(asking.about)}
         onClose={asking.close}
       >
@@ -186,7 +186,7 @@ function PasswordForm({ user: { id }, onClose }: { readonly user: User; onClose(
     <DialogForm
       refusal={refusal}
       action={text.save}
-      busy={set.isPending}
+      doing={set}
       ready={password !== ''}
       onSubmit={() => set.mutate()}
       onClose={onClose}

@@ -72,7 +72,7 @@ export function UserSubscription({ user }: { readonly user: User }) {
         opened={ending.opened}
         title={text.endPlanTitle}
         action={text.endPlan}
-        busy={end.isPending}
+        doing={end}
         onConfirm={() => end.mutate()}
         onClose={ending.close}
       >
@@ -110,7 +110,7 @@ function GiveForm({
     <DialogForm
       refusal={refusal}
       action={text.giveDo}
-      busy={give.isPending}
+      doing={give}
       ready={plan !== ''}
       onSubmit={() => give.mutate()}
       onClose={onClose}

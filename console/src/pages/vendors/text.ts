@@ -4,7 +4,7 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    about: 'The channels of gateway.yaml, how they do, and where the calls for each model go.',
+    about: 'The channels of gateway.yaml, their health, and where the calls for each model go.',
     add: 'Add a vendor',
     tabs: { channels: 'Channels', routes: 'Routes' },
 
@@ -15,7 +15,7 @@ export const TEXT = texts(
     name: 'Channel',
     state: 'State',
     order: 'Priority / weight',
-    orderAbout: 'The lowest priority is asked first; weights share the calls among channels of the same priority.',
+    orderAbout: 'Lower number = tried first; weights share the calls among channels of the same priority.',
     success: 'Answered',
     ofAttempts: (count: string) => `of ${count}`,
     firstByte: 'First byte p50 / p95',
@@ -29,16 +29,16 @@ export const TEXT = texts(
     states: {
       off: 'Off',
       closed: 'Taking calls',
-      open: 'Resting',
-      partly: 'Partly resting',
-      trial: 'On trial',
+      open: 'Paused',
+      partly: 'Partly paused',
+      trial: 'Testing',
     },
     until: (clock: string) => `until ${clock}`,
     means: {
       off: 'Its key is empty, so nothing is asked of it, and models that only it serves cannot be called.',
       closed: 'It is asked whenever it is its turn.',
       open: 'It failed several times, or asked for a pause. Calls go to the other channels of their models until then; after that one call tries whether it is well again.',
-      partly: 'Some of its models rest, the others take calls.',
+      partly: 'Some of its models are paused, the others take calls.',
       trial:
         'Its rest is over. The next call goes there: if that is answered, it takes calls as before, else it rests longer.',
     },
@@ -90,7 +90,7 @@ export const TEXT = texts(
     inARow: (count: string) => (count === '1' ? '1 failure in a row' : `${count} failures in a row`),
     turnOn: 'How to turn it on',
     turnOnVariable: (name: string) =>
-      `Its key comes from the environment variable \`${name}\`, which is empty. Set it where the gateway is started, and start the gateway anew: a process reads its environment when it begins.`,
+      `Its key comes from the environment variable \`${name}\`, which is empty. Set it where the gateway is started, and restart the gateway: a process reads its environment when it begins.`,
     turnOnFile: (name: string) =>
       `Its key comes from the file \`${name}\`, which is empty. Write the key there, and reload.`,
     turnOnKey: 'Give it a `key` in gateway.yaml: the name of an environment variable, or of a file. Then reload.',
@@ -160,9 +160,9 @@ export const TEXT = texts(
     stepYaml: 'Put this into gateway.yaml',
     stepYamlAbout:
       'The sections are there already: add the lines to them. What has no list price needs a price of its own.',
-    stepYamlPlugin: (plugin: string) => `\`pipeline\` has to list \`${plugin}\`; it does, unless somebody took it out.`,
+    stepYamlPlugin: (plugin: string) => `\`pipeline\` has to list \`${plugin}\`; it does, unless it was removed.`,
     yaml: 'Lines for gateway.yaml',
-    stepVariable: 'Set the key, and start the gateway anew',
+    stepVariable: 'Set the key, and restart the gateway',
     stepVariableAbout: 'A process reads its environment when it begins, so a reload is not enough.',
     stepFile: 'Write the key into a file beside gateway.yaml',
     stepFileAbout: 'Type the command, paste the key, then Enter and Ctrl+D.',
@@ -176,7 +176,7 @@ export const TEXT = texts(
     priceComment: 'your price per million tokens',
   },
   {
-    about: 'gateway.yaml 中的渠道、它们的状况，以及每个模型的调用去向。',
+    about: 'gateway.yaml 中的渠道、它们的健康状况，以及每个模型的调用去向。',
     add: '添加供应商',
     tabs: { channels: '渠道', routes: '路由' },
 
@@ -187,7 +187,7 @@ export const TEXT = texts(
     name: '渠道',
     state: '状态',
     order: '优先级 / 权重',
-    orderAbout: '数字最小的优先级先被调用；同一优先级的渠道按权重分担调用。',
+    orderAbout: '数字越小越先被调用；同一优先级的渠道按权重分担调用。',
     success: '成功率',
     ofAttempts: (count: string) => `共 ${count} 次`,
     firstByte: '首字节 p50 / p95',
@@ -201,17 +201,17 @@ export const TEXT = texts(
     states: {
       off: '未启用',
       closed: '正常接收调用',
-      open: '休息中',
-      partly: '部分休息中',
-      trial: '试探中',
+      open: '已暂停',
+      partly: '部分已暂停',
+      trial: '测试中',
     },
     until: (clock: string) => `至 ${clock}`,
     means: {
       off: '它的密钥为空，因此不会被调用；只由它提供的模型也无法调用。',
       closed: '轮到它时就会被调用。',
       open: '它连续失败，或要求暂停。在此之前调用会转到该模型的其他渠道；之后会用一次调用试探它是否恢复。',
-      partly: '它的一部分模型在休息，其余模型正常接收调用。',
-      trial: '休息时间已过。下一次调用会发给它：得到回答就恢复正常，否则休息更久。',
+      partly: '它的一部分模型已暂停，其余模型正常接收调用。',
+      trial: '暂停时间已过。下一次调用会发给它：得到回答就恢复正常，否则暂停更久。',
     },
     failures: {
       connect: '无法连接：地址没有响应，或证书不受信任。',

@@ -25,7 +25,7 @@ export function DepartmentBudgets() {
             <Meter used={used} limit={limit} label={text.windows[window](name)} />
             {resets_at !== null && (
               <Text size="xs" c="dimmed" mt={2}>
-                {text.anew} <When at={resets_at} />
+                {text.resets} <When at={resets_at} />
               </Text>
             )}
           </div>

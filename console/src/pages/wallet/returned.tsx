@@ -32,7 +32,7 @@ export function Returned({ onOpen }: { onOpen(tradeNo: string): void }) {
   const dismiss = (): void => {
     remember('');
     setKept('');
-    change({ paid: '', unpaid: '', out_trade_no: '', request_id: '' });
+    change({ paid: '', unpaid: '', out_trade_no: '', request_id: '' }, 'replace');
   };
   return (
     <div aria-live="polite">
