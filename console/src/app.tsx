@@ -16,6 +16,7 @@ import type { Self } from './shell/self.ts';
 import { Shell } from './shell/shell.tsx';
 import { resolver, theme } from './shell/theme.ts';
 import { VerifyDialog } from './shell/verify-dialog.tsx';
+import { chosenZone, keepZone, type Zone, ZoneContext } from './shell/zone.ts';
 import { firstLanguage, type Language, LanguageContext, texts, useText } from './text.ts';
 
 const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
@@ -75,6 +76,17 @@ export function App() {
     }),
     [language],
   );
+  const [zone, setZone] = useState(chosenZone);
+  const zones = useMemo(
+    () => ({
+      zone,
+      choose(chosen: Zone) {
+        keepZone(chosen);
+        setZone(chosen);
+      },
+    }),
+    [zone],
+  );
   // Buttons that components bring along have names, too.
   const named = useMemo(() => {
     const { close, reveal } = TEXT[language];
@@ -102,14 +114,16 @@ export function App() {
       {...(nonce !== undefined && { getStyleNonce: () => nonce })}
     >
       <LanguageContext value={languages}>
-        <QueryClientProvider client={queries}>
-          <Notifications position="bottom-right" />
-          <Router base={HOME.pathname.replace(/\/$/, '')}>
-            <ConsoleBoundary>
-              <Gate />
-            </ConsoleBoundary>
-          </Router>
-        </QueryClientProvider>
+        <ZoneContext value={zones}>
+          <QueryClientProvider client={queries}>
+            <Notifications position="bottom-right" />
+            <Router base={HOME.pathname.replace(/\/$/, '')}>
+              <ConsoleBoundary>
+                <Gate />
+              </ConsoleBoundary>
+            </Router>
+          </QueryClientProvider>
+        </ZoneContext>
       </LanguageContext>
     </MantineProvider>
   );

@@ -53,6 +53,8 @@ export interface Looks {
   readonly scheme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
+  /** The time zone of their machine; UTC unless it is said. */
+  readonly zone?: string;
 }
 
 /** Somebody who looks at the console. */
@@ -83,11 +85,11 @@ export async function onlooker(
   looks: Looks = {},
 ): Promise<Onlooker> {
   const origin = `http://localhost:${gateway.port}`;
-  const { language = 'en', scheme = 'light', width = 1_440, height = 900 } = looks;
+  const { language = 'en', scheme = 'light', width = 1_440, height = 900, zone = 'UTC' } = looks;
   const context = await browser.newContext({
     viewport: { width, height },
     locale: language === 'zh' ? 'zh-CN' : 'en-US',
-    timezoneId: 'UTC',
+    timezoneId: zone,
     colorScheme: scheme,
     reducedMotion: 'reduce',
   });

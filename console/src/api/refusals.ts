@@ -1,4 +1,5 @@
 /** What a refusal says to a person, in their language: by its code where we have words for it, else in the gateway's own. */
+import { chosenZone, HOUR_CYCLE, timeZoneOf } from '../shell/zone.ts';
 import { type Language, texts } from '../text.ts';
 import { Refusal } from './client.ts';
 
@@ -214,7 +215,12 @@ const OF_ADDRESSES: Readonly<Record<string, string>> = {
 function waitOf({ retryAfter: seconds = 60 }: Refusal, language: Language): string {
   const words = WAIT[language];
   if (seconds < 100) return words.soon(seconds);
-  const at = new Date(Date.now() + seconds * 1_000);
-  const clock = new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-US', { timeStyle: 'short' }).format(at);
+  const clock = new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-US', {
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    timeZone: timeZoneOf(chosenZone()),
+    ...HOUR_CYCLE,
+  }).format(Date.now() + seconds * 1_000);
   return words.later(Math.ceil(seconds / 60), clock);
 }

@@ -28,7 +28,8 @@ export interface Plotted {
   show(value: number): string;
   /** Writes a moment below the axis, where those are so many seconds apart. */
   tick(at: number, apart: number): string;
-  readonly utc: boolean;
+  /** Whose midnights the axis shows. */
+  readonly zone: string;
 }
 
 /** Where each layer begins and ends; a line begins nowhere. */
@@ -119,7 +120,7 @@ export function plot(
       points: { show: !bars, size: 7 },
     },
     focus: { alpha: 0.35 },
-    ...(of.utc && { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') }),
+    tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), of.zone === 'UTC' ? 'Etc/UTC' : of.zone),
     scales: {
       x: {
         time: true,

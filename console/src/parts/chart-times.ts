@@ -1,7 +1,8 @@
 /** Moments of charts in words: below the axis, and where one is told of. */
 import type { Format } from '../shell/format.ts';
 
-const DAY_S = 86_400;
+/** From so many seconds between two moments on, moments are days. */
+export const DAY_S = 86_400;
 
 /** The smallest distance of two moments; of one alone, a day. */
 export function stepOf(times: readonly number[]): number {
@@ -10,38 +11,29 @@ export function stepOf(times: readonly number[]): number {
   return Number.isFinite(least) && least > 0 ? least : DAY_S;
 }
 
-/** Writes a moment as exactly as the chart knows it. */
-export function momentWriter({ locale }: Format, utc: boolean, step: number): (unix: number) => string {
+/** Writes a moment as exactly as the chart knows it. Days are the UTC days of the ledger, hours are in the chosen zone. */
+export function momentWriter({ dates }: Format, step: number): (unix: number) => string {
   const day = { weekday: 'short', month: 'short', day: 'numeric' } as const;
-  const made = new Intl.DateTimeFormat(locale, {
-    ...day,
-    ...(step < DAY_S && { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' as const }),
-    ...(step < 60 && { second: '2-digit' as const }),
-    ...(utc && { timeZone: 'UTC' }),
-  });
-  return (unix) => made.format(unix * 1_000) + (utc && step < DAY_S ? ' UTC' : '');
+  if (step >= DAY_S) return dates(day, true);
+  const second = step < 60 ? ({ second: '2-digit' } as const) : {};
+  return dates({ ...day, hour: 'numeric', minute: '2-digit', ...second, timeZoneName: 'short' });
 }
 
-/** Writes the words of the axis: the day at midnight, and the clock in between; months where those are all that fits. */
-export function tickWriter({ locale }: Format, utc: boolean): (unix: number, apart: number) => string {
-  const zone = utc ? { timeZone: 'UTC' } : {};
-  const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...zone });
-  const exact = new Intl.DateTimeFormat(locale, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-    ...zone,
-  });
-  const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', ...zone });
-  const month = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', ...zone });
+/** Writes the words of the axis: the day at midnight, and the clock in between; months if there is no room for more. */
+export function tickWriter({ dates, zone }: Format, step: number): (unix: number, apart: number) => string {
+  const utc = step >= DAY_S;
+  const clock = dates({ hour: 'numeric', minute: '2-digit' }, utc);
+  const exact = dates({ hour: 'numeric', minute: '2-digit', second: '2-digit' }, utc);
+  const day = dates({ month: 'short', day: 'numeric' }, utc);
+  const month = dates({ month: 'short', year: 'numeric' }, utc);
+  // The chosen zone is UTC or that of the browser.
+  const isMidnight = (unix: number): boolean =>
+    utc || zone === 'UTC' ? unix % DAY_S === 0 : new Date(unix * 1_000).toTimeString().startsWith('00:00:00');
   return (unix, apart) => {
-    const ms = unix * 1_000;
-    if (apart >= 30 * DAY_S) return month.format(ms);
-    if (apart >= DAY_S) return day.format(ms);
+    if (apart >= 30 * DAY_S) return month(unix);
+    if (apart >= DAY_S) return day(unix);
     // Without its hour a minute would be read as one.
-    if (apart < 60) return exact.format(ms);
-    const said = clock.format(ms);
-    return said === '00:00' ? day.format(ms) : said;
+    if (apart < 60) return exact(unix);
+    return isMidnight(unix) ? day(unix) : clock(unix);
   };
 }

@@ -9,19 +9,21 @@ import './chart.css';
 import { placesOf, useSeriesColor } from './chart-colors.ts';
 import { layerAt, layersOf, plot, type Series } from './chart-plot.ts';
 import { ChartTable } from './chart-table.tsx';
-import { momentWriter, stepOf, tickWriter } from './chart-times.ts';
+import { DAY_S, momentWriter, stepOf, tickWriter } from './chart-times.ts';
 import { ChartTip, Swatch, toldAt, useSpoken } from './chart-tip.tsx';
 
 export type { Series } from './chart-plot.ts';
 
 const TEXT = texts(
   {
-    utc: 'Times are UTC',
+    days: 'Days are UTC',
+    hours: (zone: string) => `Times are ${zone}`,
     read: (label: string) => `${label}. Arrow keys go from moment to moment.`,
     nothing: 'There is nothing to draw yet.',
   },
   {
-    utc: '时间为 UTC',
+    days: '日期按 UTC 计算',
+    hours: (zone: string) => `时间为 ${zone}`,
     read: (label: string) => `${label}。用方向键逐个查看各时间点。`,
     nothing: '暂无可绘制的数据。',
   },
@@ -37,7 +39,6 @@ export function Chart({
   height = 200,
   show,
   unit,
-  utc = true,
   step = stepOf(times),
   onPick,
 }: {
@@ -51,8 +52,6 @@ export function Chart({
   show(value: number): string;
   /** What the values are, where `show` does not say it. */
   readonly unit?: string;
-  /** Days of the ledger are UTC. */
-  readonly utc?: boolean;
   /** Seconds from one moment to the next, where one moment may be all there is. */
   readonly step?: number;
   /** Someone wants to know more of a moment. */
@@ -70,7 +69,7 @@ export function Chart({
   const colors = placesOf(series).map(colorAt);
   const drawn = JSON.stringify([times, series, colors, unit]);
   const nothing = times.length === 0 || series.every(({ values }) => values.every((value) => value === null));
-  const when = momentWriter(format, utc, step);
+  const when = momentWriter(format, step);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn is compared by what it says
   useEffect(() => {
@@ -97,9 +96,9 @@ export function Chart({
         stacked,
         bars,
         step,
-        utc,
+        zone: step >= DAY_S ? 'UTC' : format.zone,
         show,
-        tick: tickWriter(format, utc),
+        tick: tickWriter(format, step),
         style: {
           ink: style.getPropertyValue('--mantine-color-dimmed'),
           grid: style.getPropertyValue('--mantine-color-default-border'),
@@ -118,7 +117,7 @@ export function Chart({
       setAt(undefined);
       made.destroy();
     };
-  }, [drawn, width, height, stacked, bars, format, utc, step, nothing]);
+  }, [drawn, width, height, stacked, bars, format, step, nothing]);
 
   const bright = legend ?? at?.layer;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was drawn anew is dimmed anew
@@ -158,10 +157,10 @@ export function Chart({
   const told = toldAt(series, index);
   return (
     <Box miw={0}>
-      {!nothing && (unit !== undefined || utc) && (
+      {!nothing && (
         <div className="chart-head" aria-hidden>
           <span>{unit}</span>
-          {utc && <span>{text.utc}</span>}
+          <span>{step >= DAY_S ? text.days : text.hours(format.zone)}</span>
         </div>
       )}
       <div className="chart-frame">

@@ -1,4 +1,4 @@
-/** Which days a page is about: chosen by name or by date, kept in the address, said in UTC. */
+/** Which days a page is about: chosen by name or by date, kept in the address. Days are the UTC days of the ledger. */
 import { Group, NativeSelect, SegmentedControl, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useFormat } from '../shell/format.ts';
@@ -8,8 +8,8 @@ import { dateOf, RANGE_NAMES, type RangeName, rangeFrom, type TimeRange } from '
 const TEXT = texts(
   {
     label: 'Range',
-    from: 'First day',
-    to: 'Last day',
+    from: 'First day (UTC)',
+    to: 'Last day (UTC)',
     names: {
       today: 'Today',
       '7d': '7 days',
@@ -18,13 +18,13 @@ const TEXT = texts(
       'last-month': 'Last month',
       custom: 'Custom',
     },
-    days: (first: string, last: string) => (first === last ? `${first}, UTC` : `${first} – ${last}, UTC days`),
-    hours: (first: string, last: string) => `${first} – ${last} UTC`,
+    days: (first: string, last: string) => (first === last ? `${first} (UTC day)` : `${first} – ${last} (UTC days)`),
+    hours: (first: string, last: string, zone: string) => `${first} – ${last} (${zone})`,
   },
   {
     label: '时间范围',
-    from: '开始日期',
-    to: '结束日期',
+    from: '开始日期（UTC）',
+    to: '结束日期（UTC）',
     names: {
       today: '今天',
       '7d': '7 天',
@@ -33,8 +33,8 @@ const TEXT = texts(
       'last-month': '上月',
       custom: '自定义',
     },
-    days: (first: string, last: string) => (first === last ? `${first}（UTC）` : `${first} – ${last}（UTC 日）`),
-    hours: (first: string, last: string) => `${first} – ${last}（UTC）`,
+    days: (first: string, last: string) => (first === last ? `${first}（UTC 日）` : `${first} – ${last}（UTC 日）`),
+    hours: (first: string, last: string, zone: string) => `${first} – ${last}（${zone}）`,
   },
 );
 
@@ -144,15 +144,11 @@ function DayInput({
 /** The days of a range in words. */
 export function useRangeWords(): (range: Pick<TimeRange, 'start' | 'end'>) => string {
   const text = useText(TEXT);
-  const { locale } = useFormat();
+  const { dates, zone } = useFormat();
   return ({ start, end }) => {
     const whole = start % 86_400 === 0 && end % 86_400 === 86_399;
-    const write = new Intl.DateTimeFormat(locale, {
-      dateStyle: 'medium',
-      ...(!whole && { timeStyle: 'short' as const }),
-      timeZone: 'UTC',
-    });
-    const [first, last] = [write.format(start * 1_000), write.format(end * 1_000)];
-    return whole ? text.days(first, last) : text.hours(first, last);
+    const write = dates({ dateStyle: 'medium', ...(!whole && { timeStyle: 'short' as const }) }, whole);
+    const [first, last] = [write(start), write(end)];
+    return whole ? text.days(first, last) : text.hours(first, last, zone);
   };
 }

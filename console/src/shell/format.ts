@@ -2,6 +2,7 @@
 import { useContext } from 'react';
 import { useStatus } from '../api/status.ts';
 import { LanguageContext } from '../text.ts';
+import { HOUR_CYCLE, timeZoneOf, ZoneContext } from './zone.ts';
 
 const SECOND = 1_000;
 const UNITS = [
@@ -13,9 +14,11 @@ const UNITS = [
   ['second', SECOND],
 ] as const;
 
-/** Writes values. Times are unix seconds unless they say `Ms`. */
+/** Writes values. Times are unix seconds, and in the chosen zone unless they say UTC. */
 export interface Format {
   readonly locale: string;
+  /** The chosen zone: `Europe/Berlin`, `UTC`. Whatever shows a clock without it names it beside. */
+  readonly zone: string;
   /** Quota units as money: `$1.25`; small amounts with as many digits as it takes to see them. */
   money(units: number): string;
   /** Quota units as they are: `625,000 quota`. */
@@ -28,36 +31,42 @@ export interface Format {
   /** `840 ms`, `1.2 s`, `3 min 5 s`. */
   duration(ms: number): string;
   bytes(count: number): string;
-  /** With the time, in the time zone of whoever looks. */
+  /** Date, time to the second, and the zone: `Nov 17, 2026, 5:58:14 PM GMT+1`. */
   moment(unix: number): string;
   day(unix: number): string;
-  /** The UTC day that begins then: what days of charts and windows are. */
-  utcDay(unix: number): string;
+  /** `Nov 17`. */
+  shortDay(unix: number): string;
+  /** To the second, without the zone: for columns and lists whose heading names it. */
   clock(unix: number): string;
+  /** To the second, with the zone. */
+  time(unix: number): string;
+  /** Formats of the browser in the chosen zone and hour cycle; `utc`: of the UTC days of the ledger. */
+  dates(options: Intl.DateTimeFormatOptions, utc?: boolean): (unix: number) => string;
   /** `3 minutes ago`, `in 2 days`. */
   ago(unix: number): string;
 }
 
-/** Formats for the language of whoever looks. */
+/** Formats for the language and the zone of the viewer. */
 export function useFormat(): Format {
   const { language } = useContext(LanguageContext);
   const status = useStatus();
   const perUnit = status?.quota_per_unit ?? 500_000;
-  return formatFor(language === 'zh' ? 'zh-CN' : 'en-US', perUnit);
+  const { zone } = useContext(ZoneContext);
+  return formatFor(language === 'zh' ? 'zh-CN' : 'en-US', perUnit, timeZoneOf(zone));
 }
 
 const known = new Map<string, Format>();
 
-/** Formats of a locale, where so many quota units are one currency unit. Always the same object for the same question. */
-function formatFor(locale: string, perUnit: number): Format {
-  const key = `${locale} ${perUnit}`;
-  const format = known.get(key) ?? makeFormat(locale, perUnit);
+/** Formats of a locale and a zone; so many quota units are one currency unit. Always the same object for the same question. */
+function formatFor(locale: string, perUnit: number, zone: string): Format {
+  const key = `${locale} ${perUnit} ${zone}`;
+  const format = known.get(key) ?? makeFormat(locale, perUnit, zone);
   known.set(key, format);
   return format;
 }
 
 /** Makes them. Formatters of the browser take long to make: each is made once, when it is first used. */
-function makeFormat(locale: string, perUnit: number): Format {
+function makeFormat(locale: string, perUnit: number, zone: string): Format {
   const made = new Map<string, Intl.NumberFormat>();
   const by = (name: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
     const formatter = made.get(name) ?? new Intl.NumberFormat(locale, options);
@@ -66,14 +75,20 @@ function makeFormat(locale: string, perUnit: number): Format {
   };
   const numbers = new Intl.NumberFormat(locale);
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
-  const date = (options: Intl.DateTimeFormatOptions) => {
-    const made = new Intl.DateTimeFormat(locale, options);
-    return (unix: number): string => made.format(unix * 1_000);
+  const dates = (options: Intl.DateTimeFormatOptions, utc = false) => {
+    let made: Intl.DateTimeFormat | undefined;
+    return (unix: number): string => {
+      made ??= new Intl.DateTimeFormat(locale, { ...options, ...HOUR_CYCLE, timeZone: utc ? 'UTC' : zone });
+      return made.format(unix * 1_000);
+    };
   };
+  const date = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+  const time = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const;
   const plain = (value: number, unit: string, digits = 0): string =>
     by(`${unit} ${digits}`, { maximumFractionDigits: digits, style: 'unit', unit, unitDisplay: 'short' }).format(value);
   return {
     locale,
+    zone,
     money(units) {
       const amount = units / perUnit;
       const small = amount !== 0 && Math.abs(amount) < 1;
@@ -103,10 +118,12 @@ function makeFormat(locale: string, perUnit: number): Format {
       const at = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
       return plain(count / 1_000 ** at, units[at] ?? 'byte', at === 0 ? 0 : 1);
     },
-    moment: date({ dateStyle: 'medium', timeStyle: 'medium' }),
-    day: date({ dateStyle: 'medium' }),
-    utcDay: date({ month: 'short', day: 'numeric', timeZone: 'UTC' }),
-    clock: date({ timeStyle: 'medium' }),
+    moment: dates({ ...date, ...time, timeZoneName: 'short' }),
+    day: dates(date),
+    shortDay: dates({ month: 'short', day: 'numeric' }),
+    clock: dates(time),
+    time: dates({ ...time, timeZoneName: 'short' }),
+    dates,
     ago(unix) {
       const ms = unix * 1_000 - Date.now();
       const [unit, length] = UNITS.find(([, each]) => Math.abs(ms) >= each) ?? ['second', SECOND];

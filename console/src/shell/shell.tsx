@@ -15,6 +15,7 @@ import {
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import {
+  IconCheck,
   IconChevronDown,
   IconDeviceDesktop,
   IconLanguage,
@@ -37,6 +38,7 @@ import { Boundary } from './boundary.tsx';
 import { fetched } from './fetched.tsx';
 import { useMenuFocus } from './menu-focus.ts';
 import type { Self } from './self.ts';
+import { LOCAL_ZONE, timeZoneOf, ZONES, ZoneContext } from './zone.ts';
 
 const Palette = fetched(() => import('./palette.tsx'));
 
@@ -48,7 +50,7 @@ const TEXT = texts(
     close: 'Close navigation',
     you: 'You',
     admin: 'Administration',
-    palette: 'Search pages and actions (Ctrl K)',
+    palette: 'Search pages (Ctrl K)',
     language: '中文',
     languageAbout: 'Show the console in Chinese',
     light: 'Light',
@@ -58,6 +60,7 @@ const TEXT = texts(
     account: 'Account',
     signOut: 'Sign out',
     left: 'left',
+    zone: 'Show times in',
     noPalette: 'The search could not be fetched: the gateway does not answer, or it was updated. Reload the page.',
   },
   {
@@ -77,6 +80,7 @@ const TEXT = texts(
     account: '账户',
     signOut: '退出登录',
     left: '剩余',
+    zone: '时间显示为',
     noPalette: '无法获取搜索：网关没有响应，或已更新。请重新加载页面。',
   },
 );
@@ -244,6 +248,29 @@ export function LanguageButton() {
   );
 }
 
+/** In which zone times are shown. Where the viewer's own is UTC there is nothing to choose. */
+function ZoneItems() {
+  const text = useText(TEXT);
+  const { zone, choose } = useContext(ZoneContext);
+  if (LOCAL_ZONE === 'UTC') return null;
+  return (
+    <>
+      <Menu.Divider />
+      <Menu.Label>{text.zone}</Menu.Label>
+      {ZONES.map((each) => (
+        <Menu.Item
+          key={each}
+          leftSection={<IconCheck size={16} visibility={zone === each ? 'visible' : 'hidden'} />}
+          onClick={() => choose(each)}
+          aria-current={zone === each}
+        >
+          {timeZoneOf(each)}
+        </Menu.Item>
+      ))}
+    </>
+  );
+}
+
 /** Light, dark, or as the system. */
 export function ColorMenu() {
   const text = useText(TEXT);
@@ -306,6 +333,7 @@ function AccountMenu({ self }: { readonly self: Self }) {
         <Menu.Item component={Link} href="/security">
           {names.security}
         </Menu.Item>
+        <ZoneItems />
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate()}>
           {text.signOut}

@@ -22,6 +22,7 @@ import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { useLanguage, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { toField } from '../../shell/zone.ts';
 import { useText } from '../../text.ts';
 import type { Key } from './key-state.ts';
 import { KeyStateBadge } from './key-table.tsx';
@@ -31,7 +32,6 @@ import {
   type Expiry,
   endOf,
   fieldNamed,
-  fieldOf,
   type KeyValues,
   newKeyOf,
   valuesOf,
@@ -209,7 +209,7 @@ function ExpiryField({ form }: { readonly form: Form }) {
     form.setFieldValue('expiry', chosen);
     form.clearFieldError('date');
     if (chosen === 'date' && date === '')
-      form.setFieldValue('date', fieldOf(Math.floor(Date.now() / 1_000) + 30 * 86_400));
+      form.setFieldValue('date', toField(Math.floor(Date.now() / 1_000) + 30 * 86_400));
   };
   return (
     <Stack gap="xs">
@@ -237,7 +237,12 @@ function ExpiryField({ form }: { readonly form: Form }) {
         </Chip.Group>
       </Input.Wrapper>
       {expiry === 'date' && (
-        <TextInput type="datetime-local" label={text.date} required {...form.getInputProps('date')} />
+        <TextInput
+          type="datetime-local"
+          label={`${text.date} (${format.zone})`}
+          required
+          {...form.getInputProps('date')}
+        />
       )}
     </Stack>
   );

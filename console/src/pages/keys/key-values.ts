@@ -1,5 +1,6 @@
 /** What the form of a key holds, and what of it is told to `/api`. */
 import type { Body } from '../../api/client.ts';
+import { fromField, toField } from '../../shell/zone.ts';
 import type { Key } from './key-state.ts';
 
 /** How the end of a key is said; `keep`: as it is. */
@@ -16,7 +17,7 @@ export interface KeyValues {
   /** Quota units; null: not said. */
   readonly amount: number | null;
   readonly expiry: Expiry;
-  /** As a field for a date and a time holds it, in the time zone of whoever looks. */
+  /** As a field for a date and a time holds it, in the chosen zone. */
   readonly date: string;
   readonly models: readonly string[];
   readonly addresses: string;
@@ -31,7 +32,7 @@ export function valuesOf(key: Key | undefined): KeyValues {
     limited: key !== undefined && !key.unlimited_quota,
     amount: key === undefined || key.unlimited_quota ? null : key.remain_quota,
     expiry: ends ? 'date' : 'never',
-    date: ends ? fieldOf(key.expired_time) : '',
+    date: ends ? toField(key.expired_time) : '',
     models: key?.model_limits_enabled === true ? key.model_limits.split(',') : [],
     addresses: key?.allow_ips ?? '',
     strict: key?.strict ?? false,
@@ -43,8 +44,7 @@ export function endOf({ expiry, date }: Pick<KeyValues, 'expiry' | 'date'>, nowM
   if (expiry === 'never') return -1;
   const days = DAYS[expiry];
   if (days !== undefined) return Math.floor(nowMs / 1_000) + days * 86_400;
-  const ms = new Date(date).getTime();
-  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1_000);
+  return fromField(date);
 }
 
 /** A new key. */
@@ -77,13 +77,6 @@ function restOf({ models, addresses, strict }: KeyValues) {
     allow_ips: addresses.trim(),
     strict,
   };
-}
-
-/** A moment as a field for a date and a time holds it: `2026-01-31T18:00`. */
-export function fieldOf(unix: number): string {
-  const at = new Date(unix * 1_000);
-  const two = (value: number): string => `${value}`.padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
 /** The field of the form that `/api` calls so; undefined where it is none. */

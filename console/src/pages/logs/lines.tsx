@@ -1,6 +1,6 @@
 /** Lines of the log as a table, with the way to older and newer ones. */
 import { Box, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
-import { type ReactNode, useMemo } from 'react';
+import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -26,7 +26,7 @@ export function Lines({
   const { columns: text, lines: caption } = useText(TEXT);
   const format = useFormat();
   const columns: readonly Column<Line>[] = [
-    { key: 'time', title: text.time, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { key: 'time', title: `${text.time} (${format.zone})`, cell: ({ created_at }) => <Moment at={created_at} /> },
     ...(everybody
       ? [{ key: 'person', title: text.person, from: 'sm' as const, cell: ({ username }: Line) => username ?? '' }]
       : []),
@@ -78,19 +78,11 @@ export function Lines({
 
 /** To the second: in a log it matters what came before what. How long ago that is on hover. */
 function Moment({ at }: { readonly at: number }) {
-  const { locale, ago } = useFormat();
-  const [day, clock] = useMemo(
-    () => [
-      new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' }),
-      new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' }),
-    ],
-    [locale],
-  );
+  const { shortDay, clock, ago } = useFormat();
   return (
     <Tooltip label={ago(at)}>
       <time className="logs-time" dateTime={new Date(at * 1_000).toISOString()}>
-        <span className="number">{day.format(at * 1_000)}</span>{' '}
-        <span className="number">{clock.format(at * 1_000)}</span>
+        <span className="number">{shortDay(at)}</span> <span className="number">{clock(at)}</span>
       </time>
     </Tooltip>
   );

@@ -9,6 +9,7 @@ import { sentenceOf } from '../../api/refusals.ts';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Snippet, useLanguage } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { fromField } from '../../shell/zone.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
@@ -51,6 +52,7 @@ export function CodeForm({ opened, onClose }: { readonly opened: boolean; onClos
 
 function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }) {
   const { making: text, cancel } = useText(TEXT);
+  const { zone } = useFormat();
   const language = useLanguage();
   const form = useForm<Values>({
     initialValues: { name: '', quota: null, count: 1, date: '' },
@@ -59,7 +61,7 @@ function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }
       quota: (quota) => (quota === null || quota < 1 ? text.amountWanted : null),
       count: (count) =>
         Number.isInteger(count) && Number(count) >= 1 && Number(count) <= 100 ? null : text.countAbout,
-      date: (date) => (date === '' || new Date(date).getTime() > Date.now() ? null : text.dateWanted),
+      date: (date) => (date === '' || (fromField(date) ?? 0) * 1_000 > Date.now() ? null : text.dateWanted),
     },
   });
   const make = useDoing(
@@ -67,7 +69,7 @@ function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }
       const of = {
         name: name.trim(),
         quota: quota ?? 0,
-        expires: date === '' ? 0 : Math.floor(new Date(date).getTime() / 1_000),
+        expires: fromField(date) ?? 0,
       };
       const body = { name: of.name, quota: of.quota, count: Number(count), expired_time: of.expires };
       return { ...of, codes: await call('POST /api/redemption/', { body }) };
@@ -115,7 +117,7 @@ function Form({ onMade, onClose }: { onMade(made: Made): void; onClose(): void }
         />
         <TextInput
           type="datetime-local"
-          label={text.expires}
+          label={`${text.expires} (${zone})`}
           description={text.expiresAbout}
           {...form.getInputProps('date')}
         />

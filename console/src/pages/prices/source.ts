@@ -1,4 +1,4 @@
-/** Whence a price is, and since when, in words. */
+/** Where a price comes from, and since when, in words. */
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import type { Priced } from './priced.ts';
@@ -12,10 +12,9 @@ export function useSource(): (source: NonNullable<Priced['source']>) => string {
 
 /** Writes a day that begins at midnight UTC: `2026-01-31`. */
 export function useDay(): (day: string) => string {
-  const { locale } = useFormat();
-  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+  const write = useFormat().dates({ dateStyle: 'medium' }, true);
   return (day) => {
     const at = Date.parse(`${day}T00:00:00Z`);
-    return Number.isNaN(at) ? day : format.format(at);
+    return Number.isNaN(at) ? day : write(at / 1_000);
   };
 }

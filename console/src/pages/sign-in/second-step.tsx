@@ -62,7 +62,7 @@ export function SecondStep({ half, onRestart }: { readonly half: Half | undefine
           </Button>
           {half !== undefined && (
             <Text size="xs" c="dimmed" ta="center">
-              {text.until(format.clock(half.expires_at))}
+              {text.until(format.time(half.expires_at))}
             </Text>
           )}
         </Stack>

@@ -23,7 +23,7 @@ export function LastHour({ history }: { readonly history: readonly Sample[] }) {
       <Text size="sm" fw={600} component="h3" m={0}>
         {label}
       </Text>
-      <Chart label={label} times={times} series={drawn} show={show} utc={false} step={10} height={140} />
+      <Chart label={label} times={times} series={drawn} show={show} step={10} height={140} />
     </div>
   );
   return (

@@ -106,7 +106,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
     },
     {
       key: 'started',
-      title: text.started,
+      title: `${text.started} (${format.zone})`,
       align: 'right',
       from: 'md',
       cell: ({ row }) => format.clock(row.started_at_ms / 1_000),

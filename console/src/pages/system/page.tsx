@@ -39,7 +39,7 @@ export default function SystemPage() {
       actions={
         <Group gap="sm">
           <Text size="xs" c="dimmed" className="number">
-            {vitals.dataUpdatedAt > 0 && text.asOf(format.clock(vitals.dataUpdatedAt / 1_000))}
+            {vitals.dataUpdatedAt > 0 && text.asOf(format.time(vitals.dataUpdatedAt / 1_000))}
           </Text>
           <Tooltip label={text.refreshAbout}>
             <div>

@@ -20,12 +20,11 @@ const PAGE_SIZE = 25;
 /** The part. */
 export function Budgets({ view, change }: { readonly view: View; change(change: Change): void }) {
   const text = useText(TEXT);
-  const { locale } = useFormat();
+  const month = useFormat().dates({ month: 'long', year: 'numeric' }, true);
   const paths = new Map(useDepartments()?.map(({ id, path }) => [id, path]));
   const budgets = useApi('GET /api/team/budgets', { search: searchOf(view) }, { refetchOnWindowFocus: false });
-  const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const period = (row: Row): string =>
-    row.period === 'month' && row.period_start !== null ? month.format(row.period_start * 1_000) : text.budgets.total;
+    row.period === 'month' && row.period_start !== null ? month(row.period_start) : text.budgets.total;
   const nameOf = (row: Row): string => paths.get(row.department_id) ?? row.name;
   return (
     <Section

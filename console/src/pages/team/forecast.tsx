@@ -100,7 +100,8 @@ function Table({
   const text = useText(TEXT).forecast;
   const format = useFormat();
   const unless = (again: boolean, node: ReactNode) => (again ? null : node);
-  const day = (date: string): string => format.utcDay(Date.parse(date) / 1_000);
+  const writeDay = format.dates({ month: 'short', day: 'numeric' }, true);
+  const day = (date: string): string => writeDay(Date.parse(date) / 1_000);
   const columns: readonly Column<Row>[] = [
     { key: 'name', title: useText(TEXT).department, cell: ({ of }) => nameOf(of.department_id, of.name) },
     {

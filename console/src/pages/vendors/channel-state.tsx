@@ -19,7 +19,7 @@ export function ChannelState({ condition, until = 0 }: { readonly condition: Con
       </Tooltip>
       {until > 0 && (
         <Text size="xs" c="dimmed" className="number">
-          {text.until(format.clock(until))}
+          {text.until(format.time(until))}
         </Text>
       )}
     </Group>
