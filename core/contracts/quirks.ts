@@ -29,6 +29,8 @@ export interface Quirks {
   readonly image: {
     /** An image given by its address: passed on, fetched by us, or refused. */
     readonly url: 'native' | 'fetch' | 'refuse';
+    /** Whether the model takes images, for the catalog; undefined: unknown. */
+    readonly input?: boolean;
     /** Media types that are taken; undefined: any. */
     readonly types?: readonly string[];
   };

@@ -154,6 +154,7 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       'fetch',
       'refuse',
     ),
+    input: flag('The model takes images; shown in the catalog.'),
     types: listOf('The media types it takes; else any.', { ...name, examples: ['image/png'] }),
   }),
   file: group<'file'>('Files in requests.', {

@@ -74,8 +74,8 @@ function abilitiesIn(said: readonly SomeQuirks[]): Partial<Record<Ability, boole
     said.reduce<T | undefined>((found, quirks) => read(quirks) ?? found, undefined);
   const thinks = last(({ reasoning }) => reasoning?.input);
   const found: Readonly<Record<Ability, boolean | undefined>> = {
-    // Which pictures are taken is said of whole vendors; that none are, of a model.
-    vision: last(({ image }) => image?.types)?.length === 0 ? false : undefined,
+    // Which types are taken is said of whole vendors; that none are, of a model.
+    vision: last(({ image }) => image?.types)?.length === 0 ? false : last(({ image }) => image?.input),
     // One that is told how it calls tools can call them.
     tools: said.some(({ tools }) => tools?.parallel_flag || tools?.strict || tools?.web_search) || undefined,
     reasoning: thinks === undefined ? undefined : thinks !== 'none',

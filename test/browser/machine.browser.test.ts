@@ -252,7 +252,7 @@ describe('the system', () => {
     await at.open('/system');
     await page.getByRole('row', { name: /^talker.*waiting for the vendor/ }).waitFor();
     await see('There was none yet');
-    await page.getByRole('switch', { name: 'Refresh by itself' }).uncheck();
+    await page.getByRole('switch', { name: 'Refresh automatically' }).uncheck();
     vendor.release();
     await asked;
     await gateway.command(`backup ${join(gateway.dir, 'copy.db')}`);

@@ -140,7 +140,7 @@ describe('the sign-in', () => {
     await at.open('/usage');
     github.person = { subject: '501', name: 'dora-elsewhere' };
     await button('Continue with GitHub').click();
-    await page.getByText('new accounts are not made').waitFor();
+    await page.getByText('registration is off').waitFor();
 
     // Connected by its owner, it signs in; and what is left of the way there is the code.
     await enter('dora', PASSWORD);

@@ -125,6 +125,7 @@ describe('the catalogue of models', () => {
     assert.deepEqual([context, longest], [128_000, 16_384]);
     assert.deepEqual([abilities.tools, abilities.structured_output, abilities.reasoning], [true, true, false]);
     assert.equal(all['claude-opus-4-6']?.abilities.reasoning, true);
+    assert.deepEqual([abilities.vision, all['claude-opus-4-6']?.abilities.vision], [true, true]);
   });
 
   it('says what it costs', async () => {

@@ -7,13 +7,18 @@ import performanceHooks, { PerformanceObserver } from 'node:perf_hooks';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { planFrom, rehearse } from '../../core/assembly.ts';
+import { Catalog } from '../../core/contracts/catalog.ts';
 import type { LimitsSection } from '../../plugins/limits/rules.ts';
 import { startGateway } from '../kit/gateway.ts';
 
 /** The gateway.yaml that everybody starts with. */
-const { pipeline, limits } = parse(readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8')) as {
+const { pipeline, limits, channels, models } = parse(
+  readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8'),
+) as {
   readonly pipeline: readonly string[];
   readonly limits: LimitsSection;
+  readonly channels: readonly { readonly key?: string }[];
+  readonly models: Readonly<Record<string, object>>;
 };
 
 describe('the limits that ship', () => {
@@ -21,6 +26,22 @@ describe('the limits that ship', () => {
     const { requestsPerMinute = Infinity, concurrent = Infinity, perAccount = {} } = limits;
     assert.ok(perAccount.requestsPerMinute! >= requestsPerMinute && perAccount.requestsPerMinute! <= 10_000);
     assert.ok(perAccount.concurrent! >= concurrent && perAccount.concurrent! <= 1_000);
+  });
+});
+
+describe('the models that ship', () => {
+  it('are known to take images or not, if they are models to talk to', async () => {
+    const on = channels.map((channel) => ('key' in channel ? { ...channel, key: 'sk-a-test' } : channel));
+    const gateway = await startGateway({ config: { pipeline, channels: on, models } });
+    try {
+      const catalog = gateway.host.use(Catalog);
+      const talk = catalog.names().filter((name) => /^(gpt-\d|claude|gemini-[\d.]+-(pro|flash)$)/.test(name));
+      assert.ok(talk.length >= 8, talk.join());
+      const unknown = talk.filter((name) => catalog.facts(name).abilities.vision !== true);
+      assert.deepEqual(unknown, []);
+    } finally {
+      await gateway.stop();
+    }
   });
 });
 

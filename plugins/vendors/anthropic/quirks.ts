@@ -28,6 +28,7 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
       cache: { hint: 'cache_control' },
     },
   },
+  { models: ['claude-*'], quirks: { image: { input: true } } },
   // These always think.
   {
     models: ['claude-fable-*', 'claude-mythos-*'],

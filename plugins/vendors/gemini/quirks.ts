@@ -49,6 +49,7 @@ export const MODEL_QUIRKS: readonly ModelQuirks[] = [
     // not to look for one.
     models: ['gemini-*'],
     quirks: {
+      image: { input: true },
       content: { tool_result_images: 'native' },
       reasoning: {
         input: 'level',

@@ -47,7 +47,15 @@ export const openaiQuirks: readonly ModelQuirks[] = [
     quirks: { tools: { strict: false, custom: false, web_search: false }, output: { json_schema: false } },
   },
   { models: ['gpt-4o*', 'gpt-4.1*', 'o1*', 'o3*', 'o4*'], quirks: { tools: { custom: false } } },
-  { models: ['gpt-4o*audio*', 'gpt-audio*'], quirks: { style: 'chat', audio: { input: true, output: true } } },
+  {
+    models: ['gpt-4-turbo*', 'gpt-4o*', 'chatgpt-4o*', 'gpt-4.1*', 'o1*', 'o3*', 'o4*', 'gpt-5*', 'gpt-6*'],
+    quirks: { image: { input: true } },
+  },
+  { models: ['gpt-3.5*', 'o1-preview*', 'o1-mini*', 'o3-mini*'], quirks: { image: { input: false } } },
+  {
+    models: ['gpt-4o*audio*', 'gpt-audio*'],
+    quirks: { style: 'chat', image: { input: false }, audio: { input: true, output: true } },
+  },
   {
     models: THINKING,
     quirks: {

@@ -6,7 +6,7 @@ import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
-import { isAdmin, type Self } from '../../shell/self.ts';
+import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { type Costs, daysLeft } from './costs.ts';
 import { TEXT } from './text.ts';
@@ -28,23 +28,45 @@ type Words = (typeof TEXT)['en'];
 type Subscription = Data<'GET /api/user/subscription/stats'>;
 type Key = Data<'GET /api/token/'>['items'][number];
 
+/** What the section looks at beside money. */
+export interface AlertFacts {
+  readonly keys: readonly Key[];
+  readonly channels: Data<'GET /api/vendor/'>;
+  readonly prices: Data<'GET /api/price/'>['models'];
+  readonly system: Data<'GET /api/system'> | undefined;
+  /** Not all of it is there yet. */
+  readonly isLoading: boolean;
+}
+
+/** Reads it. */
+export function useAlertFacts(admin: boolean): AlertFacts {
+  const keys = useApi('GET /api/token/', { search: { page_size: 100 } });
+  const channels = useApi('GET /api/vendor/', undefined, { enabled: admin });
+  const prices = useApi('GET /api/price/', undefined, { enabled: admin, staleTime: 60_000 });
+  const system = useApi('GET /api/system', undefined, { enabled: admin });
+  return {
+    keys: keys.data?.items ?? [],
+    channels: channels.data ?? [],
+    prices: prices.data?.models ?? [],
+    system: system.data,
+    isLoading: [keys, channels, prices, system].some(({ isLoading }) => isLoading),
+  };
+}
+
 /** The section. */
 export function Alerts({
   self,
+  facts: { keys, channels, prices, system },
   costs,
   subscription,
 }: {
   readonly self: Self;
+  readonly facts: AlertFacts;
   readonly costs: Costs | undefined;
   readonly subscription: Subscription | undefined;
 }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const admin = isAdmin(self);
-  const keys = useApi('GET /api/token/', { search: { page_size: 100 } }).data?.items ?? [];
-  const channels = useApi('GET /api/vendor/', undefined, { enabled: admin }).data ?? [];
-  const prices = useApi('GET /api/price/', undefined, { enabled: admin, staleTime: 60_000 }).data?.models ?? [];
-  const system = useApi('GET /api/system', undefined, { enabled: admin }).data;
   const now = Date.now() / 1_000;
   const alerts = [
     ...ofMoney(self, costs, subscription, text, format),

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { Chart, type Series } from '../../parts/chart.tsx';
+import { usageHref } from '../../parts/links.ts';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
 import { dateOf, momentsOf } from '../../parts/range.ts';
@@ -14,14 +15,15 @@ import { TEXT } from './text.ts';
 
 const MOST_MODELS = 6;
 
-/** The section. */
-export function CostChart() {
+/** The section; `everybody`: of all people, for administrators. */
+export function CostChart({ everybody }: { readonly everybody: boolean }) {
   const text = useText(TEXT);
   const format = useFormat();
   const [, go] = useLocation();
+  const about = everybody ? text.costsOfAll : text.costsAbout;
   const range = lastMonth();
   const moments = momentsOf(range, range.end);
-  const trend = useApi('GET /api/usage/self/trend', {
+  const trend = useApi(everybody ? 'GET /api/usage/trend' : 'GET /api/usage/self/trend', {
     search: {
       start_timestamp: range.start,
       end_timestamp: range.end,
@@ -33,9 +35,9 @@ export function CostChart() {
   return (
     <Section
       title={text.costs}
-      about={text.costsAbout}
+      about={about}
       actions={
-        <Button component={Link} href="/usage" variant="default">
+        <Button component={Link} href={usageHref({}, { everybody })} variant="default">
           {text.usage}
         </Button>
       }
@@ -55,7 +57,7 @@ export function CostChart() {
             </Empty>
           ) : (
             <Chart
-              label={`${text.costs}. ${text.costsAbout}`}
+              label={`${text.costs}. ${about}`}
               times={moments}
               series={dear(
                 trendSeries(items, moments, 'cost', (group, name) =>
@@ -66,7 +68,7 @@ export function CostChart() {
               bars
               height={200}
               show={format.money}
-              onPick={(time) => go(`/usage?start=${dateOf(time)}&end=${dateOf(time)}`)}
+              onPick={(time) => go(usageHref({ start: dateOf(time), end: dateOf(time) }, { everybody }))}
             />
           )
         }

@@ -27,9 +27,10 @@ export function lastMonth(): TimeRange {
 /** Reads them, one's own or everybody's; undefined as long as they are not there. */
 export function useCosts(
   of: 'GET /api/log/self/stat' | 'GET /api/log/stat' = 'GET /api/log/self/stat',
+  enabled = true,
 ): Costs | undefined {
   const { start, end } = lastMonth();
-  const { data } = useApi(of, { search: { start_timestamp: start, end_timestamp: end } });
+  const { data } = useApi(of, { search: { start_timestamp: start, end_timestamp: end } }, { enabled });
   if (data === undefined) return undefined;
   const since = (days: number): string => dateOf(end - days * DAY_S + 1);
   return {

@@ -15,10 +15,11 @@ export interface StepFact {
 /** Of which the gateway itself is the vendor. */
 const DEMO = 'demo';
 
-/** The steps of whoever looks; undefined as long as not all is known. */
+/** The steps of the viewer; undefined as long as not all is known. `used`: of an administrator, whether anybody calls through this gateway. */
 export function useSteps(
   self: Self,
   landed: boolean | undefined,
+  used: boolean | undefined,
   subscription: Data<'GET /api/user/subscription/stats'> | undefined,
 ): readonly StepFact[] | undefined {
   const admin = isAdmin(self);
@@ -30,14 +31,17 @@ export function useSteps(
   const invitations = useApi('GET /api/user/invitations', { search: { page_size: 1 } }, { enabled: admin });
   const asked = admin ? [keys, channels, codes, passkey, people, invitations] : [keys];
   // What cannot be read is not asked for: a feature may be off.
-  if (landed === undefined || asked.some(({ isPending }) => isPending)) return undefined;
+  if (landed === undefined || (admin && used === undefined) || asked.some(({ isPending }) => isPending))
+    return undefined;
+  // A gateway in use needs no first call of its administrator.
+  const called = landed || used === true;
   const own: readonly StepFact[] = [
     {
       name: 'balance',
-      done: self.unlimited_quota === true || self.quota > 0 || subscription?.status === 'active' || landed,
+      done: self.unlimited_quota === true || self.quota > 0 || subscription?.status === 'active' || called,
     },
-    { name: 'key', done: landed || keys.data?.items.some(({ status }) => status === 1) !== false },
-    { name: 'call', done: landed },
+    { name: 'key', done: called || keys.data?.items.some(({ status }) => status === 1) !== false },
+    { name: 'call', done: called },
   ];
   if (!admin) return own;
   return [

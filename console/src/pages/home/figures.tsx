@@ -4,7 +4,7 @@ import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import type { Self } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { type Costs, daysLeft, type Spent, useCosts } from './costs.ts';
+import { type Costs, daysLeft, type Spent } from './costs.ts';
 import { TEXT } from './text.ts';
 
 const YEAR_DAYS = 365;
@@ -37,9 +37,8 @@ export function Figures({ self, costs }: { readonly self: Self; readonly costs: 
 }
 
 /** The same of all people together, for administrators. */
-export function EverybodyFigures() {
+export function EverybodyFigures({ costs }: { readonly costs: Costs | undefined }) {
   const text = useText(TEXT);
-  const costs = useCosts('GET /api/log/stat');
   return (
     <div className="grid-figures home-figures">
       <SpentFigure label={text.everybody.today} sum={costs?.today} to="/team?range=today" />

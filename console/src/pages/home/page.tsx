@@ -1,5 +1,5 @@
 /** Home: what to do next, what is left and what was spent, what wants attention, and the latest requests. */
-import { Text } from '@mantine/core';
+import { Skeleton, Text } from '@mantine/core';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Page, Section } from '../../parts/page.tsx';
@@ -7,7 +7,7 @@ import { When } from '../../parts/values.tsx';
 import { SubscriptionWindows } from '../../parts/windows.tsx';
 import { isAdmin, type Self, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
-import { Alerts } from './alerts.tsx';
+import { Alerts, useAlertFacts } from './alerts.tsx';
 import { useCalls } from './calls.ts';
 import { CostChart } from './cost-chart.tsx';
 import { useCosts } from './costs.ts';
@@ -28,26 +28,37 @@ export default function HomePage() {
 
 function Home({ self }: { readonly self: Self }) {
   const text = useText(TEXT);
+  const admin = isAdmin(self);
   const calls = useCalls();
   const costs = useCosts();
-  const { data: subscription } = useApi('GET /api/user/subscription/stats');
-  const steps = useSteps(self, calls.landed, subscription);
+  const everybody = useCosts('GET /api/log/stat', admin);
+  const subscription = useApi('GET /api/user/subscription/stats');
+  const used = everybody && everybody.month.requests > 0;
+  const steps = useSteps(self, calls.landed, used, subscription.data);
+  const facts = useAlertFacts(admin);
   const firstKey = useFirstKey(text.firstKey);
-  const plan = subscription?.status === 'active' ? subscription : undefined;
+  const plan = subscription.data?.status === 'active' ? subscription.data : undefined;
+  // All at once: nothing moves because something above it comes later.
+  if ((steps === undefined && calls.error === null) || facts.isLoading || subscription.isLoading)
+    return <Skeleton height={480} aria-label={text.reading} role="status" />;
   return (
     <>
       <div role="status" className="home-news">
         {calls.first !== undefined && <FirstArrived line={calls.first} />}
       </div>
       {steps !== undefined && (
-        <Steps steps={steps} body={(name) => <StepBody name={name} calls={calls} firstKey={firstKey} />} />
+        <Steps
+          who={self.id}
+          steps={steps}
+          body={(name) => <StepBody name={name} calls={calls} firstKey={firstKey} />}
+        />
       )}
-      <Alerts self={self} costs={costs} subscription={subscription} />
+      <Alerts self={self} facts={facts} costs={costs} subscription={subscription.data} />
+      {admin && <EverybodyFigures costs={everybody} />}
       <Figures self={self} costs={costs} />
-      {isAdmin(self) && <EverybodyFigures />}
-      {calls.landed === true && (
+      {(calls.landed === true || used === true) && (
         <div className={plan === undefined ? undefined : 'home-columns'}>
-          <CostChart />
+          <CostChart everybody={admin} />
           {plan !== undefined && (
             <Section
               title={text.windows}

@@ -1,20 +1,42 @@
-/** The first steps: those that are done on one line, the next one with how it is done. When all are done there is nothing. */
-import { Box, Group, Text, ThemeIcon, Title } from '@mantine/core';
+/** The first steps: those that are done on one line, the next one with how it is done. Gone once all are done, or once dismissed. */
+import { Box, Button, Group, Text, ThemeIcon, Title } from '@mantine/core';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Section } from '../../parts/page.tsx';
 import { useText } from '../../text.ts';
 import type { StepFact, StepName } from './facts.ts';
 import './home.css';
 import { TEXT } from './text.ts';
 
-/** The section. `body`: how each is done. */
-export function Steps({ steps, body }: { readonly steps: readonly StepFact[]; body(name: StepName): ReactNode }) {
+/** The section. `who`: the account that dismisses it for good, in this browser; `body`: how each is done. */
+export function Steps({
+  who,
+  steps,
+  body,
+}: {
+  readonly who: number;
+  readonly steps: readonly StepFact[];
+  body(name: StepName): ReactNode;
+}) {
   const text = useText(TEXT);
+  const kept = `turnpike.started.${who}`;
+  const [dismissed, setDismissed] = useState(() => localStorage.getItem(kept) !== null);
   const done = steps.filter((step) => step.done).length;
-  if (done === steps.length) return null;
+  if (dismissed || done === steps.length) return null;
+  const dismiss = (): void => {
+    localStorage.setItem(kept, 'yes');
+    setDismissed(true);
+  };
   return (
-    <Section title={text.start} about={text.startAbout(done, steps.length)}>
+    <Section
+      title={text.start}
+      about={text.startAbout(done, steps.length)}
+      actions={
+        <Button variant="subtle" onClick={dismiss}>
+          {text.dismiss}
+        </Button>
+      }
+    >
       <ol className="home-steps">
         {steps.map((step) => (
           <li key={step.name} data-step={step.name} data-done={step.done}>

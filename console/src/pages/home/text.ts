@@ -4,6 +4,7 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
+    reading: 'Loading…',
     balance: 'Balance',
     lasts: (days: string) => `about ${days} days at the pace of this week`,
     noBalance: 'your account has no limit',
@@ -17,6 +18,7 @@ export const TEXT = texts(
     utc: 'days are UTC',
     start: 'Getting started',
     startAbout: (done: number, all: number) => `${done} of ${all} done`,
+    dismiss: 'Dismiss',
     done: 'done',
     open: 'to do',
     steps: {
@@ -88,6 +90,7 @@ export const TEXT = texts(
     more: (names: string, count: string) => `${names} and ${count} more`,
     costs: 'Cost per day',
     costsAbout: 'The last 30 days by model',
+    costsOfAll: 'The last 30 days of all users, by model',
     others: 'all others',
     noModel: 'no model',
     usage: 'Usage',
@@ -114,6 +117,7 @@ export const TEXT = texts(
     },
   },
   {
+    reading: '加载中…',
     balance: '余额',
     lasts: (days: string) => `按本周的用量约可用 ${days} 天`,
     noBalance: '您的账户没有额度限制',
@@ -127,6 +131,7 @@ export const TEXT = texts(
     utc: '按 UTC 计日',
     start: '开始使用',
     startAbout: (done: number, all: number) => `已完成 ${done} / ${all}`,
+    dismiss: '不再显示',
     done: '已完成',
     open: '待完成',
     steps: {
@@ -195,6 +200,7 @@ export const TEXT = texts(
     more: (names: string, count: string) => `${names}，以及另外 ${count} 个`,
     costs: '每日费用',
     costsAbout: '最近 30 天，按模型',
+    costsOfAll: '最近 30 天，全员，按模型',
     others: '其他',
     noModel: '无模型',
     usage: '用量',

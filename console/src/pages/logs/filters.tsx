@@ -3,6 +3,7 @@ import { Autocomplete, Button, Group, NativeSelect, TextInput } from '@mantine/c
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
+import { DepartmentSelect } from '../../parts/department-select.tsx';
 import { FilterChip, FilterChips } from '../../parts/filter-chips.tsx';
 import { PersonSelect } from '../../parts/person-select.tsx';
 import { useText } from '../../text.ts';
@@ -57,13 +58,31 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
       before: '',
     });
   };
+  const known = {
+    model: unique(models.data ?? []),
+    channel: unique((channels.data ?? []).map(({ name }) => name)),
+  };
+  const [several, setSeveral] = useState<readonly (keyof typeof known)[]>([]);
+  // A part of a name stands for the one name that has it. A name that is not known any more may still be in the log.
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    apply();
+    const names = ['model', 'channel'] as const;
+    const found = Object.fromEntries(names.map((name) => [name, matching(known[name], typed[name])]));
+    const unclear = names.filter((name) => (found[name]?.length ?? 0) > 1);
+    setSeveral(unclear);
+    if (unclear.length === 0)
+      apply(
+        Object.fromEntries(names.flatMap((name) => (found[name]?.[0] === undefined ? [] : [[name, found[name][0]]]))),
+      );
   };
+  const severalOf = (name: keyof typeof known): string | undefined =>
+    several.includes(name) ? text.several : undefined;
   const field = (name: keyof typeof asked) => ({
     value: typed[name],
-    onChange: (value: string) => setTyped((before) => ({ ...before, [name]: value })),
+    onChange: (value: string) => {
+      setTyped((before) => ({ ...before, [name]: value }));
+      setSeveral([]);
+    },
     onOptionSubmit: (value: string) => apply({ [name]: value }),
     limit: OFFERED,
     maxLength: 256,
@@ -71,7 +90,7 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
   return (
     <form onSubmit={submit}>
       <Group gap="xs" align="flex-start" className="logs-fields">
-        <Autocomplete label={text.model} data={unique(models.data ?? [])} {...field('model')} />
+        <Autocomplete label={text.model} data={known.model} error={severalOf('model')} {...field('model')} />
         <Autocomplete
           label={text.key}
           placeholder={text.keyAbout}
@@ -86,9 +105,16 @@ export function FilterFields({ view, change }: { readonly view: View; change(cha
               value={said('user_id')}
               onChange={(user_id) => change({ user_id, username: '', whose: 'all', before: '' })}
             />
+            <DepartmentSelect
+              label={text.department}
+              placeholder={text.anyDepartment}
+              value={said('department_id')}
+              onChange={(department_id) => change({ department_id, whose: 'all', before: '' })}
+            />
             <Autocomplete
               label={text.channel}
-              data={unique((channels.data ?? []).map(({ name }) => name))}
+              data={known.channel}
+              error={severalOf('channel')}
               {...field('channel')}
             />
           </>
@@ -194,6 +220,13 @@ function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string
   }
 }
 
+/** The names that a typed text stands for: itself, or those that it is a part of. */
+function matching(names: readonly string[], typed: string): readonly string[] {
+  if (typed === '' || names.includes(typed)) return [typed];
+  return names.filter((name) => name.toLowerCase().includes(typed.toLowerCase()));
+}
+
+/** Each once; a name stands before the longer ones that begin with it. */
 function unique(names: readonly string[]): readonly string[] {
-  return [...new Set(names)];
+  return [...new Set(names)].sort();
 }

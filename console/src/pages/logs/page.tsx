@@ -10,6 +10,7 @@ import { Empty, Failure } from '../../parts/notes.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { dateOf } from '../../parts/range.ts';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
+import { keepWhose } from '../../parts/whose.ts';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { Chips, clearedOf, FilterFields, KindSelect } from './filters.tsx';
@@ -194,7 +195,10 @@ function Actions({
             { value: 'all', label: text.whose.all },
           ]}
           value={everybody ? 'all' : ''}
-          onChange={(whose) => change({ ...WITHOUT_FILTERS, whose })}
+          onChange={(whose) => {
+            keepWhose(whose === 'all');
+            change({ ...WITHOUT_FILTERS, whose });
+          }}
         />
       )}
       <Button

@@ -3,6 +3,7 @@ import type { Search } from '../../api/client.ts';
 import { type Step, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { useRangeOf } from '../../parts/time-range.tsx';
+import { useWhose } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** The kinds of lines, by the numbers that `/api` knows them by. */
@@ -76,7 +77,7 @@ export function useView(): readonly [View, (change: Change, step?: Step) => void
   const admin = isAdmin(useSelf());
   // Whoever asks for a person asks for somebody else's lines.
   const asksForSomebody = said.username !== '' || said.user_id !== '' || said.department_id !== '';
-  const everybody = admin && (said.whose === 'all' || asksForSomebody);
+  const everybody = useWhose(admin, said.whose, change) || (admin && asksForSomebody);
   const range = useRangeOf(said, NAMES.range);
   const names: readonly FilterName[] = everybody ? EVERYBODY_FILTERS : OWN_FILTERS;
   const view: View = {

@@ -14,6 +14,7 @@ import { dateOf } from '../../parts/range.ts';
 import { type SumRow, SumsTable } from '../../parts/sums-table.tsx';
 import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { dearestFirst } from '../../parts/trend-series.ts';
+import { keepWhose } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Figures } from './figures.tsx';
@@ -178,7 +179,10 @@ function Actions({ view, change }: { readonly view: View; change(change: Change)
             { value: 'all', label: text.whose.all },
           ]}
           value={everybody ? 'all' : 'mine'}
-          onChange={(whose) => change({ ...WITHOUT_FILTERS, whose, group: 'model' })}
+          onChange={(whose) => {
+            keepWhose(whose === 'all');
+            change({ ...WITHOUT_FILTERS, whose, group: 'model' });
+          }}
         />
       )}
       <Menu position="bottom-end">

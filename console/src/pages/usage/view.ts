@@ -4,6 +4,7 @@ import { pageOf, useAddress } from '../../parts/address.ts';
 import type { TimeRange } from '../../parts/range.ts';
 import { type RangeChange, useRangeOf } from '../../parts/time-range.tsx';
 import { MEASURES, type Measure } from '../../parts/trend-series.ts';
+import { useWhose } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** What one's own usage is told apart by. */
@@ -57,7 +58,7 @@ export type Change = Partial<Record<keyof typeof NAMES, string>>;
 /** What the address says, and how to change it. */
 export function useView(): readonly [View, (change: Change) => void] {
   const [said, change] = useAddress(NAMES);
-  const everybody = isAdmin(useSelf()) && said.whose === 'all';
+  const everybody = useWhose(isAdmin(useSelf()), said.whose, change);
   const range = useRangeOf(said, NAMES.range);
   const groups: readonly GroupBy[] = everybody ? GROUPS : OWN_GROUPS;
   const view: View = {
