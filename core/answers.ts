@@ -77,9 +77,11 @@ export function send(
 export function rawAnswer(error: GatewayError, id: string): string {
   const body = JSON.stringify(errorObject(error));
   const headers = answerHeaders(id, error.headers, { 'content-type': 'application/json' });
+  // What names another protocol has to be named as a header of this connection.
+  const connection = 'upgrade' in headers ? 'upgrade, close' : 'close';
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return (
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}\r\n${lines.join('')}` +
-    `connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    `connection: ${connection}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 }

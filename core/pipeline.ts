@@ -50,7 +50,9 @@ async function rejected(work: () => never): Promise<never> {
 }
 
 function nobodyKnows(): never {
-  refuse(401, 'invalid_api_key', 'No plugin of the pipeline knows who is calling.');
+  refuse(401, 'invalid_api_key', 'No plugin of the pipeline knows who is calling.', {
+    headers: { 'x-should-retry': 'false' },
+  });
 }
 
 function nobodyServes(): never {

@@ -13,6 +13,8 @@ export type Match =
 export interface Router {
   /** Throws 404 or 405. */
   find(method: string, path: string): Match;
+  /** The passage of a path, undefined where something else is served; throws 404 where nothing is. */
+  passageAt(path: string): Passage | undefined;
   /** The style whose errors a path speaks, also where the request itself is refused. */
   styleAt(path: string): Style | undefined;
   /** Whether pages of other sites may read what is answered at a path: at all calls, and at routes that say so. */
@@ -49,7 +51,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route]);
   }
 
-  const passageAt = (path: string): Passage | undefined =>
+  const passageOver = (path: string): Passage | undefined =>
     passages.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   const patternsAt = (path: string): Hit[] => {
     const parts = path.split('/');
@@ -60,7 +62,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
   };
   const routeAt = (path: string): Route | undefined => exact.get(path)?.[0] ?? patternsAt(path)[0]?.route;
   const isServed = (path: string): boolean =>
-    styleByPath.has(path) || exact.has(path) || passageAt(path) !== undefined || patternsAt(path).length > 0;
+    styleByPath.has(path) || exact.has(path) || passageOver(path) !== undefined || patternsAt(path).length > 0;
   const notFound = (path: string): GatewayError => {
     const tidy = path.toLowerCase().replace(/\/$/, '');
     const right = [tidy, `/v1${tidy}`, tidy.replace(/^\/v1\/v1\//, '/v1/')].find((p) => p !== path && isServed(p));
@@ -92,14 +94,18 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
           method,
           routesHere.map((route) => ({ route, params: {} })),
         );
-      const passage = passageAt(path);
+      const passage = passageOver(path);
       if (passage !== undefined) return { kind: 'passage', passage };
       const found = patternsAt(path);
       if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },
+    passageAt(path) {
+      if (!isServed(path)) throw notFound(path);
+      return styleByPath.has(path) || exact.has(path) ? undefined : passageOver(path);
+    },
     styleAt: (path) => styleByPath.get(path) ?? styleAbove(path),
-    isShared: (path) => styleByPath.has(path) || (routeAt(path)?.cors ?? passageAt(path) !== undefined),
+    isShared: (path) => styleByPath.has(path) || (routeAt(path)?.cors ?? passageOver(path) !== undefined),
     routeAt,
   };
 }

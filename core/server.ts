@@ -579,21 +579,22 @@ async function upgradePassage(
 ): Promise<void> {
   const head = readHead(request);
   const generation = options.current();
-  const match = generation.router.find(head.method, head.path);
+  const passage = generation.router.passageAt(head.path);
   const asked = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
-  if (match.kind !== 'passage' || !asked) {
-    throw new GatewayError(400, 'upgrade_not_served', 'This path does not serve an upgrade of the connection.', {
-      param: 'upgrade',
-    });
-  }
+  if (passage === undefined || !asked) throw upgradeNotServed();
   if (options.state() !== 'ready') throw notReady();
   const ip = clientAddress(socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
-  const { passage } = match;
   const response = refusalOn(socket, request);
   const x = new LiveExchange({ request, response, head, ip, style: undefined, passage }, options.clock);
   await serveExchange(x, generation, options, (known) =>
     serveSocket(known, passage, { head, socket, first }, generation, options),
   );
+}
+
+/** Clients that find this status ask again without an upgrade, and do not try it once more. */
+function upgradeNotServed(): GatewayError {
+  const message = 'This path does not serve an upgrade of the connection. Send the request over plain HTTP/1.1.';
+  return new GatewayError(426, 'upgrade_not_served', message, { param: 'upgrade', headers: { upgrade: 'HTTP/1.1' } });
 }
 
 /** The answer to a request for an upgrade, should there be one: node makes none, because it has given the connection away. */

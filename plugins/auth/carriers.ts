@@ -31,9 +31,12 @@ const PLAIN = /^[^\s,]+$/;
 /** Addresses land in logs of proxies and browsers; these are read by clients that know no other way. */
 const QUERY_PATH = /^\/v1(?:beta)?\/models(?:\/|$)/;
 
-/** Refuses with 401 and says how a client may mend it; what was presented is never repeated. */
+/** Pages in a browser cannot set the headers of a websocket; among its protocols they name their key, as realtime clients do. */
+const KEY_PROTOCOL = /^openai-insecure-api-key\.(.*)$/;
+
+/** Refuses with 401 and says how a client may mend it, for asking again will not; what was presented is never repeated. */
 export function refuseKey(code: string, message: string): never {
-  refuse(401, code, message, { headers: { 'www-authenticate': 'Bearer' } });
+  refuse(401, code, message, { headers: { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' } });
 }
 
 /** The key a request carries; undefined where there is none. Refuses (401) where it is malformed, and where two places disagree. */
@@ -47,7 +50,15 @@ export function presentedKey(caller: Caller, places: KeyPlaces): string | undefi
   if (caller.method === 'GET' && QUERY_PATH.test(caller.path)) {
     for (const value of caller.query.getAll(places.query)) key = agreed(key, PLAIN.exec(value)?.[0]);
   }
+  for (const value of keyProtocols(caller)) key = agreed(key, PLAIN.exec(value)?.[0]);
   return key;
+}
+
+/** The keys among the protocols of a websocket. */
+function keyProtocols({ method, headers }: Caller): readonly string[] {
+  const protocols = headers['sec-websocket-protocol'];
+  if (protocols === undefined || method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return [];
+  return protocols.split(/[\s,]+/).flatMap((protocol) => KEY_PROTOCOL.exec(protocol)?.[1] ?? []);
 }
 
 /** Refuses (401) a request without one. */

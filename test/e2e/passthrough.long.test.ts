@@ -316,7 +316,7 @@ describe('a passage', () => {
         ['POST', { connection: 'Upgrade', upgrade: 'websocket' }, 'GET /smuggled HTTP/1.1\r\n\r\n'],
       ] as const) {
         const [answer, seen] = await counting(() => ask(method, '/v1/realtime', headers, body));
-        assert.deepEqual([answer.status, codeOf(answer), seen], [400, 'upgrade_not_served', 0]);
+        assert.deepEqual([answer.status, codeOf(answer), seen], [426, 'upgrade_not_served', 0]);
       }
     });
   });
@@ -807,6 +807,21 @@ describe('a websocket inside a passage', () => {
     assert.ok(!wire(request).replaceAll(VENDOR_KEY, '').includes('canary'), wire(request));
     assert.ok(!wire(request).includes(gateway.key));
     await ended();
+  });
+
+  it('is opened by a page of a browser, which can only name its key among the protocols', async () => {
+    const key = `openai-insecure-api-key.${gateway.key}`;
+    const webSocket = open({}, ['realtime', key, 'openai-beta.realtime-v1']);
+    await once(webSocket, 'open');
+    assert.equal(webSocket.protocol, 'realtime');
+    const request = vendor.requests.at(-1)!;
+    assert.equal(request.headers['sec-websocket-protocol'], 'realtime, openai-beta.realtime-v1');
+    assert.ok(!wire(request).includes(gateway.key));
+    assert.ok(!gateway.log.join('').includes(gateway.key));
+    webSocket.close();
+    await ended();
+    const other = await gateway.customer(1_000);
+    assert.deepEqual(await refused(open(bearer(other), ['realtime', key])), { status: 401, code: 'invalid_api_key' });
   });
 
   it('tells the client nothing of the vendor’s but what a websocket needs', async () => {

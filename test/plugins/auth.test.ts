@@ -55,7 +55,10 @@ const carriers: Readonly<Record<string, (secret: string) => Caller>> = {
   'x-api-key': (secret) => list({ headers: { 'x-api-key': secret } }),
   'x-goog-api-key': (secret) => list({ headers: { 'x-goog-api-key': secret } }),
   query: (secret) => list({ query: `key=${secret}` }),
+  'the protocols of a websocket': (secret) =>
+    list({ headers: webSocket(`realtime, openai-insecure-api-key.${secret}`) }),
 };
+const webSocket = (protocols: string) => ({ upgrade: 'websocket', 'sec-websocket-protocol': protocols });
 const list = (facts: Parameters<typeof caller>[0]): Caller => caller({ method: 'GET', path: '/v1/models', ...facts });
 
 describe('a key', () => {
@@ -99,7 +102,7 @@ describe('a key', () => {
         assert.equal(await enter(differing), '401 invalid_api_key', `${first}, ${second}`);
       }
     }
-    assert.equal(pairs, 12);
+    assert.equal(pairs, 20);
     assert.equal(await enter(list({ query: `key=${secrets.valid}&key=${other}` })), '401 invalid_api_key');
   });
 
@@ -116,6 +119,20 @@ describe('a key', () => {
     // Not read is not contradicting either.
     const headers = { 'x-api-key': secrets.valid };
     assert.equal(await enter(caller({ query: `key=${secrets.unknown}`, headers })), 'ok');
+  });
+
+  it('is read among the protocols of a websocket and of nothing else', async () => {
+    const { host, secrets, enter } = await door();
+    const other = (await host.use(Keys).create({ accountId: 1, name: 'other', allowance: undefined })).secret;
+    const protocol = `openai-insecure-api-key.${secrets.valid}`;
+    const ask = (headers: Record<string, string>, method = 'GET') =>
+      enter(caller({ method, path: '/v1/realtime', headers }));
+    assert.equal(await ask(webSocket(`realtime,${protocol},openai-beta.realtime-v1`)), 'ok');
+    assert.equal(await ask({ ...webSocket(protocol), upgrade: 'WebSocket' }), 'ok');
+    assert.equal(await ask(webSocket(`${protocol}, openai-insecure-api-key.${other}`)), '401 invalid_api_key');
+    assert.equal(await ask(webSocket('realtime, openai-insecure-api-key.')), '401 invalid_api_key');
+    assert.equal(await ask({ 'sec-websocket-protocol': protocol }), '401 invalid_api_key');
+    assert.equal(await ask(webSocket(protocol), 'POST'), '401 invalid_api_key');
   });
 
   it('follows the word Bearer, in whatever case, after exactly one space', async () => {
@@ -163,6 +180,7 @@ describe('a key', () => {
       const error = await authenticate(carriers['x-api-key']!(secret)).catch((e: unknown) => e);
       if (!(error instanceof GatewayError)) continue;
       assert.ok(!JSON.stringify([error.message, error.headers, error.param]).includes(secret.slice(3, 9)), state);
+      assert.equal(error.headers['x-should-retry'], 'false', state);
       if (error.status === 401) assert.equal(error.headers['www-authenticate'], 'Bearer');
     }
     await assert.rejects(authenticate(caller()), /No API key: send `Authorization: Bearer sk-…`/);
