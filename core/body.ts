@@ -9,6 +9,7 @@ import type { Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
+import type { Holding } from './intake.ts';
 
 /**
  * Refuses a call without a body (411). To be asked before anything else can come on the connection: what follows may well be
@@ -25,6 +26,8 @@ export interface BodyOptions {
   readonly limit: number;
   readonly expectsContinue: boolean;
   readonly deadlines: Deadlines;
+  /** Where the body counts: at once where its length is declared, else as it comes. */
+  readonly holding: Holding;
   /** It need not be JSON. */
   readonly anyType?: boolean;
 }
@@ -32,7 +35,7 @@ export interface BodyOptions {
 /** How long a client may take to send a JSON body; what forms may take is the server's own limit. */
 const JSON_MS = 60_000;
 
-/** The whole body, which is JSON unless `anyType`. Refuses with 408, 413 and 415; rejects with `ClientLeft`. */
+/** The whole body, which is JSON unless `anyType`. Refuses with 408, 413, 415 and as `holding` does; rejects with `ClientLeft`. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,8 +43,8 @@ export function readBody(
   options: BodyOptions,
 ): Promise<Buffer> {
   if (options.anyType !== true && !isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
-  begin(response, head, options);
-  return collect(request, options);
+  const take = begin(response, head, options);
+  return collect(request, options, take);
 }
 
 /**
@@ -59,11 +62,11 @@ export async function readCallBody(
   if (contentType === undefined || !isForm(contentType)) {
     if (form.only) throw notTaken(FORM_WANTED);
     if (!isJson(contentType)) throw notTaken(`${JSON_WANTED} Or send a form: multipart/form-data.`);
-    begin(response, head, options);
-    return { bytes: await collect(request, options), files: undefined };
+    const take = begin(response, head, options);
+    return { bytes: await collect(request, options, take), files: undefined };
   }
-  begin(response, head, { ...options, limit: options.uploadLimit });
-  const counted = countedBody(request, options.uploadLimit);
+  const take = begin(response, head, { ...options, limit: options.uploadLimit });
+  const counted = countedBody(request, take);
   try {
     const { fields, files } = await form.read({ body: counted.stream, contentType, spool: options.spool });
     return { bytes: Buffer.from(JSON.stringify(fields)), files };
@@ -84,13 +87,15 @@ interface CountedBody {
   end(): void;
 }
 
-function countedBody(request: IncomingMessage, limit: number): CountedBody {
-  let size = 0;
+function countedBody(request: IncomingMessage, take: Take): CountedBody {
   let failure: Error | undefined;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      if (size > limit) failure = tooLarge(limit);
+      try {
+        take(chunk.length);
+      } catch (error) {
+        failure = error as Error;
+      }
       done(failure ?? null, chunk);
     },
   });
@@ -114,14 +119,31 @@ function countedBody(request: IncomingMessage, limit: number): CountedBody {
   };
 }
 
-/** Refuses what is declared to be too large, and gives the go-ahead for the rest. */
-function begin(response: ServerResponse, head: Head, { limit, expectsContinue }: BodyOptions): void {
-  if (head.length !== undefined && head.length > limit) throw tooLarge(limit);
+/** Counts bytes of a body as they come; refuses when they are too many. */
+type Take = (bytes: number) => void;
+
+/** Refuses what is declared to be too large, gives the go-ahead for the rest, and says how it is counted. */
+function begin(response: ServerResponse, head: Head, { limit, holding, expectsContinue }: BodyOptions): Take {
+  const { length } = head;
+  if (length !== undefined) {
+    if (length > limit) throw tooLarge(limit);
+    holding.take(length);
+  }
   // Only now: a client that waits for a go-ahead never sends what would be refused.
   if (expectsContinue) response.writeContinue();
+  // The parser lets no more through than was declared.
+  if (length !== undefined) return takeNothing;
+  let size = 0;
+  return (bytes) => {
+    size += bytes;
+    if (size > limit) throw tooLarge(limit);
+    holding.take(bytes);
+  };
 }
 
-function collect(request: IncomingMessage, { limit, deadlines }: BodyOptions): Promise<Buffer> {
+function takeNothing(): void {}
+
+function collect(request: IncomingMessage, { deadlines }: BodyOptions, take: Take): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) {
       // While its sender was being looked up: it will say so to nobody any more.
@@ -139,11 +161,15 @@ function collect(request: IncomingMessage, { limit, deadlines }: BodyOptions): P
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > limit) {
+      try {
+        take(chunk.length);
+      } catch (error) {
         stopReading(request);
         deadlines.clear(deadline);
-        reject(tooLarge(limit));
-      } else if (chunks.length === MANY_CHUNKS) {
+        reject(error);
+        return;
+      }
+      if (chunks.length === MANY_CHUNKS) {
         pieces.push(Buffer.concat(chunks));
         chunks = [];
       }
@@ -186,7 +212,8 @@ function isJson(type: string | undefined): boolean {
   return media.trim() === 'application/json' && isUtf8;
 }
 
-function isForm(type: string): boolean {
+/** True for the type of a form with files. */
+export function isForm(type: string): boolean {
   return type.toLowerCase().split(';')[0]!.trim() === 'multipart/form-data';
 }
 

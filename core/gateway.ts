@@ -36,6 +36,7 @@ import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
+import { createIntake } from './intake.ts';
 import type { Log } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import { createPipeline } from './pipeline.ts';
@@ -194,6 +195,7 @@ async function assembleGateway(
   };
   const deadlines = createDeadlines(clock);
   const opaque = createOpaqueCarrier();
+  const intake = createIntake();
   /** What a reload has replaced, until its last exchange has ended. */
   const retiring = new Map<Generation, Promise<void>>();
   let state: 'starting' | 'ready' | 'draining' = 'starting';
@@ -240,6 +242,7 @@ async function assembleGateway(
       trusted: createAddressList(listen.trustProxy),
       origins: readOrigins(listen.cors),
       limits: listen.body,
+      intake,
       spoolDirectory: assembly.spoolDirectory,
       live: createRoll<LiveExchange>(),
       deliver: {

@@ -5,7 +5,17 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
 import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
-import { answerRaw, answerUnread, isClosing, isRead, readBody, readCallBody, requireBody, tooSlow } from './body.ts';
+import {
+  answerRaw,
+  answerUnread,
+  isClosing,
+  isForm,
+  isRead,
+  readBody,
+  readCallBody,
+  requireBody,
+  tooSlow,
+} from './body.ts';
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
@@ -19,6 +29,7 @@ import { GatewayError } from './errors.ts';
 import { ClientLeft, LiveExchange } from './exchange.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
+import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
@@ -50,6 +61,8 @@ export interface Generation {
   readonly trusted: (ip: string) => boolean;
   readonly origins: Origins;
   readonly limits: BodyLimits;
+  /** What bodies of all generations hold. */
+  readonly intake: Intake;
   /** Where files of forms are kept while they are on their way. */
   readonly spoolDirectory: string;
   /** Exchanges that still run in this generation. */
@@ -299,9 +312,15 @@ async function serveCall(
   expectsContinue: boolean,
   generation: Generation,
 ): Promise<void> {
-  const { pipeline, limits, deliver: tools } = generation;
-  const options = { limit: limits.jsonBytes, expectsContinue, deadlines: tools.deadlines };
+  const { pipeline, limits, intake, deliver: tools } = generation;
   const { form } = x.style!;
+  // A form that does not say how long it is may be a large one.
+  const isLarge = (head.length ?? Infinity) > SPOOLED_AT_ONCE;
+  const onDisk = isLarge && form !== undefined && isForm(head.headers['content-type'] ?? '');
+  const where = onDisk ? 'disk' : 'memory';
+  const holding = intake.begin(where, x.identity.account.id, limits.inFlight[where]);
+  x.defer(() => holding.giveBack());
+  const options = { limit: limits.jsonBytes, expectsContinue, deadlines: tools.deadlines, holding };
   let bytes: Buffer;
   let files: readonly Upload[] | undefined;
   if (form === undefined) {
@@ -310,7 +329,7 @@ async function serveCall(
     const spool = createSpool({
       directory: generation.spoolDirectory,
       maxBytes: limits.uploadBytes,
-      straightToDisk: (head.length ?? 0) > SPOOLED_AT_ONCE,
+      straightToDisk: onDisk,
     });
     x.defer(() => spool.discard());
     const uploads = { ...options, uploadLimit: limits.uploadBytes, spool };
@@ -324,7 +343,7 @@ async function serveCall(
   await deliver(x, offers instanceof Promise ? await offers : offers, tools);
 }
 
-/** A body that says it is larger goes to disk from its first byte on. */
+/** A form that is larger goes to disk from its first byte on. */
 const SPOOLED_AT_ONCE = 1_024 * 1_024;
 
 /** Understands a call: what its body asks for, and what it refers to. At once where that is nothing. */
@@ -494,10 +513,13 @@ async function handleRoute(
   let body: ApiRequest['body'];
   if (head.hasBody && route.takes !== 'none') {
     const raw = route.takes === 'bytes';
+    const holding = generation.intake.begin('memory', account?.id ?? at.ip, generation.limits.inFlight.memory);
+    at.entry.defer(() => holding.giveBack());
     const read = await readBody(request, response, head, {
       limit: route.maxBody ?? generation.limits.jsonBytes,
       expectsContinue: at.expectsContinue,
       deadlines: generation.deliver.deadlines,
+      holding,
       anyType: raw,
     });
     if (raw) bytes = read;

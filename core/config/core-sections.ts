@@ -1,4 +1,5 @@
 /** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
+import type { Budget, Where } from '../intake.ts';
 import { type Schema, schema } from '../plugin.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
@@ -12,10 +13,21 @@ export interface ListenSection {
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly trustProxy: readonly string[];
   readonly cors: readonly string[];
-  readonly body: { readonly json: string; readonly upload: string; readonly depth: number; readonly spool?: string };
+  readonly body: {
+    readonly json: string;
+    readonly upload: string;
+    readonly depth: number;
+    readonly spool?: string;
+    readonly inFlight: Readonly<Record<Where, BudgetSection>>;
+  };
   readonly drain: string;
   readonly onDisconnect: { readonly stream: OnDisconnect; readonly whole: OnDisconnect };
   readonly attempts: { readonly max: number };
+}
+
+interface BudgetSection {
+  readonly total: string;
+  readonly perAccount: string;
 }
 
 /** Where the database is when nobody says. */
@@ -42,6 +54,8 @@ export interface BodyLimits {
   readonly depth: number;
   /** A directory, relative to the file's own; undefined: the system's for temporary files. */
   readonly spool: string | undefined;
+  /** What the bodies of running requests may be together. */
+  readonly inFlight: Readonly<Record<Where, Budget>>;
 }
 
 /** `listen` as core uses it. */
@@ -66,6 +80,9 @@ export interface Listen {
 /** Reads a checked `listen` section. */
 export function readListen(value: unknown): Listen {
   const listen = value as ListenSection;
+  const jsonBytes = byteSize(listen.body.json);
+  const uploadBytes = byteSize(listen.body.upload);
+  const { memory, disk } = listen.body.inFlight;
   return {
     host: listen.host,
     port: Number(listen.port),
@@ -73,16 +90,38 @@ export function readListen(value: unknown): Listen {
     trustProxy: listen.trustProxy,
     cors: listen.cors,
     body: {
-      jsonBytes: byteSize(listen.body.json),
-      uploadBytes: byteSize(listen.body.upload),
+      jsonBytes,
+      uploadBytes,
       depth: listen.body.depth,
       spool: listen.body.spool,
+      inFlight: { memory: budgetOf(memory, jsonBytes), disk: budgetOf(disk, uploadBytes) },
     },
     drainMs: durationMs(listen.drain),
     onDisconnect: listen.onDisconnect,
     attempts: listen.attempts,
   };
 }
+
+/** One body of the largest size always fits, or it could never be sent. */
+function budgetOf(section: BudgetSection, largest: number): Budget {
+  const perAccount = Math.max(byteSize(section.perAccount), largest);
+  return { total: Math.max(byteSize(section.total), perAccount), perAccount };
+}
+
+const budget = (description: string, total: string, perAccount: string) => ({
+  type: 'object',
+  description,
+  additionalProperties: false,
+  properties: {
+    total: {
+      ...size,
+      description: 'Of all requests together; beyond it 503 for those that hold most.',
+      default: total,
+    },
+    perAccount: { ...size, description: 'Of the requests of one account; beyond it 429.', default: perAccount },
+  },
+  default: {},
+});
 
 const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], default: normally });
 
@@ -166,6 +205,17 @@ export const coreSections: {
               "The directory for files on their way, relative to this file; else the system's for temporary files.",
             minLength: 1,
             examples: ['./data'],
+          },
+          inFlight: {
+            type: 'object',
+            description:
+              'What the bodies of running requests may be together; one body of the largest size always fits.',
+            additionalProperties: false,
+            properties: {
+              memory: budget('Bodies in memory: JSON, and small forms.', '512mb', '128mb'),
+              disk: budget('Bodies that lie on disk: forms beyond 1 MB or of unknown length.', '2gb', '512mb'),
+            },
+            default: {},
           },
         },
         default: {},

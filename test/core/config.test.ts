@@ -563,11 +563,28 @@ describe('core sections', () => {
       tls: undefined,
       trustProxy: [],
       cors: ['*'],
-      body: { jsonBytes: 16 * 1024 ** 2, uploadBytes: 32 * 1024 ** 2, depth: 64, spool: undefined },
+      body: {
+        jsonBytes: 16 * 1024 ** 2,
+        uploadBytes: 32 * 1024 ** 2,
+        depth: 64,
+        spool: undefined,
+        inFlight: {
+          memory: { total: 512 * 1024 ** 2, perAccount: 128 * 1024 ** 2 },
+          disk: { total: 2 * 1024 ** 3, perAccount: 512 * 1024 ** 2 },
+        },
+      },
       drainMs: 30_000,
       onDisconnect: { stream: 'cancel', whole: 'drain' },
       attempts: { max: 3 },
     });
+  });
+
+  it('leave room for one body of the largest size, however small the budgets are', () => {
+    const file = read(
+      'listen: { body: { json: 64mb, inFlight: { memory: { total: 1mb, perAccount: 1mb } } } }\npipeline: [auth]\n',
+    );
+    const { inFlight } = readListen(checkSections(file, coreSections).listen).body;
+    assert.deepEqual(inFlight.memory, { total: 64 * 1024 ** 2, perAccount: 64 * 1024 ** 2 });
   });
 
   it('take the port from the environment, within its range', () => {

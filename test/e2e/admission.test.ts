@@ -1,6 +1,8 @@
 /** Nothing is read before it is admitted: rate and concurrency are counted from the head, of calls and of whatever else a key asks for. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Running } from '../../core/contracts/running.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { type RawConnection, rawConnection, requestText } from '../kit/raw-client.ts';
@@ -148,3 +150,140 @@ describe('a request for a route', () => {
     }
   });
 });
+
+describe('bodies that are on their way', () => {
+  const KIB = 1 << 10;
+  const LISTEN = {
+    port: 0,
+    body: {
+      json: '8kb',
+      upload: '8mb',
+      inFlight: { memory: { total: '30kb', perAccount: '20kb' }, disk: { total: '16mb', perAccount: '10mb' } },
+    },
+  };
+  const COUNT = '/v1/messages/count_tokens';
+  const FORM = { 'content-type': 'multipart/form-data; boundary=x' };
+  const CHUNKED = { 'transfer-encoding': 'chunked' };
+  let gateway: TestGateway;
+  let close: () => Promise<void>;
+  /** Connections that hold what they have announced, until they are torn down. */
+  let open: RawConnection[];
+
+  before(async () => {
+    ({ gateway, close } = await stand({}, { listen: LISTEN }));
+  });
+  beforeEach(() => {
+    open = [];
+  });
+  afterEach(async () => {
+    for (const client of open) client.abort();
+    // What they held is given back when the gateway has noticed that they are gone.
+    const running = gateway.host.find(Running)!;
+    await eventually(async () => running.inFlight({ limit: 0 }).total === 0);
+  });
+  after(() => close());
+
+  const CHAT = '/v1/chat/completions';
+  const CONTINUE = { expect: '100-continue' };
+
+  /** Announces a body and is told to go on: it counts from here on. */
+  async function holding(key: string, path: string, length: number, headers = {}): Promise<RawConnection> {
+    const client = await announce(gateway, key, path, length, { ...CONTINUE, ...headers });
+    open.push(client);
+    await client.until('100 Continue');
+    return client;
+  }
+  /** Announces a body that is refused. */
+  async function refused(key: string, path: string, length: number, headers = {}) {
+    const client = await announce(gateway, key, path, length, { ...CONTINUE, ...headers });
+    const { status, headers: said, text, interim } = await client.response();
+    client.abort();
+    assert.deepEqual(interim, []);
+    assert.equal(said['retry-after'], '1');
+    return { status, code: codeOf(text), text };
+  }
+  const small = (key: string) => gateway.chat({ model: 'demo', messages: HELLO }, { key });
+
+  it('are bounded for each account, whatever their paths, and before they come', async () => {
+    await holding(gateway.key, CHAT, 8 * KIB);
+    const second = await holding(gateway.key, COUNT, 8 * KIB);
+    for (const path of [CHAT, '/v1/messages', '/v1/responses', COUNT]) {
+      const { status, code, text } = await refused(gateway.key, path, 5 * KIB);
+      assert.deepEqual([status, code], [429, 'concurrency_limit_exceeded']);
+      assert.match(text, /20480 bytes.*listen\.body\.inFlight\.memory\.perAccount/);
+    }
+    assert.equal((await small(gateway.key)).status, 200);
+    second.abort();
+    await eventually(async () => {
+      const client = await announce(gateway, gateway.key, CHAT, 5 * KIB, CONTINUE);
+      open.push(client);
+      const goesOn = client.until('100 Continue').then(
+        () => true,
+        () => false,
+      );
+      return goesOn;
+    });
+  });
+
+  it('count as they come where their length is not declared', async () => {
+    await holding(gateway.key, CHAT, 8 * KIB);
+    await holding(gateway.key, CHAT, 8 * KIB);
+    const own = { authorization: `Bearer ${gateway.key}`, ...JSON_TYPE, ...CHUNKED };
+    const client = await rawConnection(gateway.port);
+    open.push(client);
+    await client.write(requestText('POST', CHAT, own));
+    await client.write(`${(3 * KIB).toString(16)}\r\n${' '.repeat(3 * KIB)}\r\n`);
+    await client.write(`${(3 * KIB).toString(16)}\r\n${' '.repeat(3 * KIB)}\r\n`);
+    const answer = await client.response();
+    assert.equal(answer.status, 429);
+    assert.match(answer.text, /inFlight\.memory\.perAccount/);
+  });
+
+  it('are bounded over all accounts; whoever holds more than an equal share is refused then, and nobody else', async () => {
+    const [second, third] = await Promise.all([gateway.customer(0), gateway.customer(0)]);
+    for (const key of [gateway.key, second]) await holding(key, CHAT, 8 * KIB);
+    await holding(gateway.key, CHAT, 8 * KIB);
+    const { status, code, text } = await refused(second, CHAT, 8 * KIB);
+    assert.deepEqual([status, code], [503, 'overloaded']);
+    assert.match(text, /listen\.body\.inFlight\.memory\.total/);
+    await holding(third, CHAT, 8 * KIB);
+    assert.equal((await refused(third, CHAT, 8 * KIB)).status, 503);
+    assert.equal((await small(second)).status, 200);
+    assert.equal((await small(gateway.key)).status, 503);
+  });
+
+  it('have a budget of their own where they lie on disk, or may come to', async () => {
+    const path = '/v1/audio/transcriptions';
+    await holding(gateway.key, path, 8 * MIB, FORM);
+    const { status, text } = await refused(gateway.key, path, 3 * MIB, FORM);
+    assert.equal(status, 429);
+    assert.match(text, /inFlight\.disk\.perAccount/);
+    await holding(gateway.key, CHAT, 8 * KIB);
+    const own = { authorization: `Bearer ${gateway.key}`, ...FORM, ...CHUNKED };
+    const client = await rawConnection(gateway.port);
+    open.push(client);
+    await client.write(requestText('POST', path, own));
+    const part = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+    await client.write(`${(part.length).toString(16)}\r\n${part}\r\n`);
+    void client.write(`${(3 * MIB).toString(16)}\r\n${' '.repeat(3 * MIB)}\r\n`).catch(() => {});
+    const answer = await client.response();
+    assert.equal(answer.status, 429);
+    assert.match(answer.text, /inFlight\.disk\.perAccount/);
+  });
+
+  it('are not forgotten by a reload', async () => {
+    await holding(gateway.key, CHAT, 8 * KIB);
+    await gateway.gateway.reload();
+    await holding(gateway.key, CHAT, 8 * KIB);
+    assert.equal((await refused(gateway.key, CHAT, 5 * KIB)).status, 429);
+  });
+});
+
+/** Asks again until it is so: what a gateway does when a connection breaks, it does in its own time. */
+async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await isSo()) return;
+    await setTimeout(10);
+  }
+  assert.fail('it never came to be');
+}
