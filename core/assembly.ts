@@ -307,6 +307,7 @@ const nobodyRuns = (): never => {
 const nothingRuns: Running = {
   inFlight: nobodyRuns,
   vitals: nobodyRuns,
+  hasRoom: nobodyRuns,
   history: nobodyRuns,
   configuration: nobodyRuns,
   check: nobodyRuns,

@@ -210,7 +210,9 @@ function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, asked }: Par
 /** Begins to collect what cannot be carried over, by the client's names. */
 function lossesOf({ asked: { asked }, x }: Parties): CollectedLosses {
   const names = asked?.names ?? {};
-  return collectLosses(asked?.namesIn === undefined ? names : { ...names, ...asked.namesIn(x.call.body) });
+  const losses = collectLosses(asked?.namesIn === undefined ? names : { ...names, ...asked.namesIn(x.call.body) });
+  for (const field of x.dropped) losses.drop(field, 'hint');
+  return losses;
 }
 
 /** Everything in the common form between. */

@@ -24,6 +24,7 @@ export interface Beginning {
 export class ClientLeft extends Error {}
 
 const NOTHING: JsonObject = Object.freeze({});
+const NONE: readonly string[] = Object.freeze([]);
 
 /** The exchange as core sees it: the plugins' view, and the state behind it. */
 export class LiveExchange extends Entry implements Exchange, Member {
@@ -46,6 +47,8 @@ export class LiveExchange extends Entry implements Exchange, Member {
   outcome: Outcome | undefined;
   status = 0;
   notes: JsonObject = NOTHING;
+  /** Fields of the request that the gateway does not do as asked. */
+  dropped: readonly string[] = NONE;
   /** True once the client has gone. */
   gone = false;
   /** What the client asks for; set before `admit`. */
@@ -118,6 +121,10 @@ export class LiveExchange extends Entry implements Exchange, Member {
   leave(): void {
     this.gone = true;
     this.cut(new ClientLeft('the client left'));
+  }
+
+  drop(field: string): void {
+    this.dropped = [...this.dropped, field];
   }
 
   note(facts: JsonObject): void {

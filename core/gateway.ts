@@ -178,6 +178,7 @@ async function assembleGateway(
     env: options.env,
     plugins: options.plugins ?? [],
     clock,
+    log,
     store,
     rolls: () => [current.generation, ...retiring.keys()].map(({ live }) => live),
     loaded: () => current,

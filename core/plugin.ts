@@ -275,6 +275,8 @@ export interface Exchange extends Arriving {
   readonly status: number;
   /** For the usage record. */
   note(facts: JsonObject): void;
+  /** Names a field of the request that the gateway does not do as asked: the client finds it among the warnings, `store:dropped`. */
+  drop(field: string): void;
   readonly notes: JsonObject;
   /** Cuts a running answer off: an error event in the client's style, no good ending. */
   cut(error: Error): void;

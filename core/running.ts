@@ -5,7 +5,9 @@ import type { Clock } from './clock.ts';
 import type { StoreSection } from './config/core-sections.ts';
 import { type ConfigurationTools, createConfiguration } from './configuration.ts';
 import type { Running, RunningExchange } from './contracts/running.ts';
+import { createDiskWatch } from './disk.ts';
 import type { LiveExchange } from './exchange.ts';
+import type { Log } from './log.ts';
 import type { OpenStore } from './plugin.ts';
 import type { Roll } from './roll.ts';
 import { lastBackup } from './store.ts';
@@ -14,6 +16,7 @@ import { createWatch } from './vitals.ts';
 /** What it is made with. */
 export interface RunningTools extends ConfigurationTools {
   readonly clock: Clock;
+  readonly log: Log;
   readonly store: OpenStore;
   /** Of every generation that has not ended. */
   rolls(): readonly Roll<LiveExchange>[];
@@ -28,13 +31,20 @@ export interface RunningWatch {
 
 /** Makes it. Nothing is looked at before `start`, and no call is touched: what runs is read when somebody asks. */
 export function createRunning(tools: RunningTools): RunningWatch {
-  const { clock, store, rolls, loaded } = tools;
+  const { clock, log, store, rolls, loaded } = tools;
   const inFlight = (): number => rolls().reduce((sum, { size }) => sum + size, 0);
   const watch = createWatch(clock, { inFlight, waiting: () => store.pressure().waiting });
+  const disk = createDiskWatch(store, clock, log);
 
   return {
-    start: watch.start,
-    stop: watch.stop,
+    start() {
+      watch.start();
+      disk.start();
+    },
+    stop() {
+      watch.stop();
+      disk.stop();
+    },
     service: {
       ...createConfiguration(tools),
       inFlight({ accountId, limit }) {
@@ -48,7 +58,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
       async vitals() {
         const { plan, number, loadedMs } = loaded();
         const { waiting, oldestMs } = store.pressure();
-        const [room, backup] = await Promise.all([store.room?.(), lastBackup(store)]);
+        const [room, backup] = await Promise.all([disk.look(), lastBackup(store)]);
         return {
           version,
           ...watch.now(),
@@ -59,11 +69,13 @@ export function createRunning(tools: RunningTools): RunningWatch {
             name: basename((plan.values.store as StoreSection).file),
             waiting,
             writable: Number.isFinite(oldestMs),
+            scarce: !disk.hasRoom(0),
             room,
           },
           backup,
         };
       },
+      hasRoom: disk.hasRoom,
       history: watch.history,
     },
   };

@@ -68,6 +68,8 @@ export interface Vitals {
     readonly waiting: number;
     /** False where it cannot be written now. */
     readonly writable: boolean;
+    /** Its disk is nearly full: what calls can do without (kept responses) is not written. */
+    readonly scarce: boolean;
     /** Undefined where the driver does not say. */
     readonly room:
       | { readonly file: number; readonly log: number; readonly free: number; readonly disk: number }
@@ -157,6 +159,11 @@ export interface Running {
     readonly items: readonly RunningExchange[];
   };
   vitals(): Promise<Vitals>;
+  /**
+   * Whether the store's disk has room for so many more bytes of something that calls can do without. It is refused long before the
+   * disk is full: what calls need is written as long as possible.
+   */
+  hasRoom(bytes: number): boolean;
   /** The last hour, oldest first. */
   history(): readonly Sample[];
   configuration(): Promise<Configuration>;

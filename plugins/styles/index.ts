@@ -1,6 +1,7 @@
 /** The plugin `styles`: the kinds of requests this gateway understands, and the answers it keeps so that they can be continued. */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Keys } from '../../core/contracts/keys.ts';
+import { Running } from '../../core/contracts/running.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { speech, transcription, translation } from './audio/index.ts';
 import { chat } from './chat/index.ts';
@@ -17,9 +18,9 @@ export default definePlugin({
   api: 1,
   sections: { responses: responsesSection },
   migrations,
-  wants: [Catalog, Keys],
+  wants: [Catalog, Keys, Running],
   create(host, config) {
-    const { recall, settle, routes, start, stop } = createResponseHistory(host, config.responses);
+    const { recall, settle, routes, invariants, start, stop } = createResponseHistory(host, config.responses);
     return {
       styles: [
         chat,
@@ -34,6 +35,7 @@ export default definePlugin({
       ],
       routes: [...routes, countTokensRoute(host), variationsRoute],
       settle,
+      invariants,
       start,
       stop,
     };

@@ -7,7 +7,7 @@ import { ClientLeft, LiveExchange } from '../../core/exchange.ts';
 import { newId } from '../../core/id.ts';
 import { createLog } from '../../core/log.ts';
 import { createPipeline } from '../../core/pipeline.ts';
-import { type Outcome, type Parts, type Step, StoreUnavailable } from '../../core/plugin.ts';
+import { type Attempt, type Outcome, type Parts, type Step, StoreUnavailable } from '../../core/plugin.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 
@@ -202,7 +202,8 @@ describe('the end of an exchange', () => {
 
   it('waits for a store that cannot be written, and writes as soon as it can', async () => {
     const full = new StoreUnavailable('disk full');
-    const { clock, kept, log, end } = ending({ settle: () => STEPS }, [full, full]);
+    const { x, clock, kept, log, end } = ending({ settle: () => STEPS }, [full, full]);
+    x.attempts.push({} as Attempt);
     let ended = false;
     const done = end().then(() => {
       ended = true;
@@ -216,10 +217,11 @@ describe('the end of an exchange', () => {
   });
 
   it('gives up on a store that stays unwritable, in so many seconds', async () => {
-    const { clock, kept, log, end } = ending(
+    const { x, clock, kept, log, end } = ending(
       { settle: () => STEPS },
       Array(1_000).fill(new StoreUnavailable('disk full')),
     );
+    x.attempts.push({} as Attempt);
     const began = clock.mono();
     let failure: unknown;
     end().catch((error: unknown) => {
@@ -233,6 +235,12 @@ describe('the end of an exchange', () => {
     assert.ok(clock.mono() - began >= 5_000 && clock.mono() - began < 6_000, `after ${clock.mono() - began} ms`);
     assert.deepEqual(kept, []);
     assert.match(log[0]!, /an exchange could not be settled/);
+  });
+
+  it('does not wait for the store where no vendor was asked', async () => {
+    const { kept, end } = ending({ settle: () => STEPS }, [new StoreUnavailable('disk full')]);
+    await assert.rejects(end('refused'), StoreUnavailable);
+    assert.deepEqual(kept, []);
   });
 
   it('does not try again what the store refuses', async () => {

@@ -189,6 +189,8 @@ export function exchange(facts: Partial<Known>): Known {
     notes: {},
     status: 200,
     delivered: false,
+    defer: () => {},
+    drop: () => {},
     ...facts,
   } as Known;
 }

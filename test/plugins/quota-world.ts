@@ -151,6 +151,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     header(header, value) {
       told[header] = value;
     },
+    drop: () => {},
     note(facts: JsonObject) {
       x.notes = { ...x.notes, ...facts };
     },

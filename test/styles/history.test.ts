@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { Running } from '../../core/contracts/running.ts';
 import { scanJson } from '../../core/json.ts';
 import {
   type Answer,
@@ -21,6 +25,7 @@ import {
   type ResponseHistory,
   responsesSection,
 } from '../../plugins/styles/history/index.ts';
+import type { ResponsesSection } from '../../plugins/styles/history/section.ts';
 import { caller, type Driven, drive, exchange, verdict } from '../kit/drive.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
@@ -38,7 +43,13 @@ interface Stage {
   vendor: (question: Question) => Promise<VendorReply>;
 }
 
-async function stage(keep: string | 0 = '30d'): Promise<Stage> {
+interface StageOptions {
+  readonly responses?: Partial<ResponsesSection>;
+  /** Bytes that may still be written for what calls can do without. */
+  readonly disk?: { free: number };
+}
+
+async function stage(keep: string | 0 = '30d', { responses = {}, disk }: StageOptions = {}): Promise<Stage> {
   const asked: Stage['asked'] = [];
   const warnings: string[] = [];
   let history: ResponseHistory | undefined;
@@ -63,9 +74,16 @@ async function stage(keep: string | 0 = '30d'): Promise<Stage> {
     },
   });
   const host = await drive([plugin], {
-    sections: { responses: { keep } },
+    sections: { responses: { perAccount: '100mb', perAccountFree: '4mb', keep, ...responses } },
     services: () => [
-      [Catalog, { channel: (name: string) => (name === 'gone' ? undefined : { name, vendor: 'acme' }) }],
+      [
+        Catalog,
+        {
+          channel: (name: string) => (name === 'gone' ? undefined : { name, vendor: 'acme' }),
+          require: (name: string) => ({ free: name === 'free' }),
+        },
+      ],
+      [Running, { hasRoom: (bytes: number) => disk === undefined || bytes < disk.free }],
     ],
   });
   const it: Stage = {
@@ -83,6 +101,10 @@ const THEIRS = 4;
 const identityOf = (account: number) => ({ key: { id: 7 }, account: { id: account } }) as Known['identity'];
 const bodyOf = (value: Json | string) =>
   scanJson(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
+
+/** A call at the moment when what it refers to is filled in. */
+const asking = (account: number, body = bodyOf({})): Known =>
+  exchange({ identity: identityOf(account), call: { body, model: 'm' } as never });
 
 /** An answer with one text. */
 const response = (id: string, text: string, more: JsonObject = {}): JsonObject => ({
@@ -112,11 +134,12 @@ async function call(
     outcome: 'served',
     served: { style: issuer === undefined ? 'chat' : 'responses', channel: { name: issuer ?? 'other' } } as never,
     answer: () => answer,
+    call: { body, model: body.get('model') } as never,
     ...more,
   });
   const recalled = await history.recall(x, body);
   const said = recalled && { body: scanJson(recalled.bytes), earlier: { channel: recalled.channel, body } };
-  Object.assign(x, { call: said ?? { body } });
+  if (said !== undefined) Object.assign(x, { call: said });
   await host.store.atomic((await history.settle(x)) ?? []);
   return recalled;
 }
@@ -124,7 +147,7 @@ async function call(
 /** What a request that goes on from a response says in full. */
 async function recalledInput(at: Stage, id: string, input: Json = 'And?', account = MINE): Promise<Json | undefined> {
   const body = bodyOf({ model: 'm', input, previous_response_id: id });
-  const recalled = await at.history.recall(exchange({ identity: identityOf(account) }), body);
+  const recalled = await at.history.recall(asking(account, body), body);
   assert.ok(recalled, 'a request that names an earlier response is filled in');
   return bodyOf(recalled.bytes.toString()).get('input');
 }
@@ -223,13 +246,13 @@ describe('a request that goes on from an earlier response', () => {
     const at = await stage();
     await call(at, { model: 'm' }, response('resp_1', 'Hello.'));
     const body = bodyOf({ model: 'm', previous_response_id: 'resp_1' });
-    const recalled = await at.history.recall(exchange({ identity: identityOf(MINE) }), body);
+    const recalled = await at.history.recall(asking(MINE, body), body);
     assert.deepEqual(bodyOf(recalled!.bytes.toString()).get('input'), output('resp_1', 'Hello.'));
   });
 
   it('leaves a request alone that names none', async () => {
     const at = await stage();
-    const x = exchange({ identity: identityOf(MINE) });
+    const x = asking(MINE);
     assert.equal(at.history.recall(x, bodyOf({ model: 'm', input: 'Hi' })), undefined);
     assert.equal(at.history.recall(x, bodyOf({ model: 'm', previous_response_id: null })), undefined);
     assert.equal(at.host.store.reads, 0);
@@ -331,7 +354,7 @@ describe('a request that names items of earlier answers', () => {
   const named = (id: string): JsonObject => ({ type: 'item_reference', id });
   const result = { type: 'function_call_output', call_id: 'c1', output: '7' };
   const recalledFor = async (at: Stage, input: readonly Json[], more: JsonObject = {}, account = MINE) => {
-    const x = exchange({ identity: identityOf(account), style: { name: 'responses' } as never });
+    const x = asking(account);
     const recalled = await at.history.recall(x, bodyOf({ model: 'm', input, ...more }));
     return recalled && bodyOf(recalled.bytes.toString()).get('input');
   };
@@ -385,11 +408,10 @@ describe('a request that names items of earlier answers', () => {
 });
 
 describe('what is kept of a call', () => {
-  it('is nothing where the client says so, where it was not served, or where it is of another style', async () => {
+  it('is nothing where the client says so, and where it was not served', async () => {
     const at = await stage();
     await call(at, { input: 'Hi', store: false }, response('resp_1', 'a'));
     await call(at, { input: 'Hi' }, response('resp_2', 'a'), { outcome: 'aborted' });
-    await call(at, { input: 'Hi' }, response('resp_3', 'a'), { style: { name: 'chat' } as never });
     await call(at, { input: 'Hi' }, response('../resp_4', 'a'));
     await call(at, { input: 'Hi' }, undefined);
     await call(at, { input: 'Hi' }, { object: 'response' });
@@ -440,6 +462,146 @@ describe('what is kept of a call', () => {
       assert.deepEqual(ids(at), []);
       await assert.rejects(recalledInput(at, 'resp_1'), /this gateway keeps none\. Send the whole conversation/);
     }
+  });
+});
+
+describe('how much is kept', () => {
+  const kilobyte = 'x'.repeat(1_024);
+  const bytesKept = (at: Stage, account = MINE): number =>
+    at.host.store.db
+      .prepare(
+        'SELECT COALESCE(SUM(octet_length(input) + octet_length(response)), 0) FROM response_turn WHERE account_id = ?',
+      )
+      .pluck()
+      .get(account) as number;
+  /** What is wrong with the sums. */
+  const faults = (at: Stage) => at.history.invariants[0]!.check(at.host.store);
+
+  it('of an account is bounded: the oldest go first, those of others stay', async () => {
+    const at = await stage('30d', { responses: { perAccount: '8kb' } });
+    await call(at, { input: kilobyte }, response('resp_theirs', 'a'), { account: THEIRS });
+    for (let i = 10; i < 30; i++) {
+      at.host.clock.advance(1);
+      await call(at, { input: kilobyte }, response(`resp_${i}`, 'a'));
+      assert.ok(bytesKept(at) <= 8_192, `${i}: ${bytesKept(at)}`);
+    }
+    assert.ok(bytesKept(at) > 6_000);
+    assert.equal(await verdict(() => recalledInput(at, 'resp_10')), '404 previous_response_not_found');
+    for (const id of ['resp_25', 'resp_29']) await recalledInput(at, id);
+    await recalledInput(at, 'resp_theirs', 'And?', THEIRS);
+    assert.deepEqual(await faults(at), []);
+  });
+
+  it('is bounded where many calls end at once', async () => {
+    const at = await stage('30d', { responses: { perAccount: '8kb' } });
+    await Promise.all(Array.from({ length: 30 }, (_, i) => call(at, { input: kilobyte }, response(`resp_${i}`, 'a'))));
+    assert.ok(bytesKept(at) <= 8_192);
+    assert.deepEqual(await faults(at), []);
+  });
+
+  it('of models that are free has a smaller budget of its own', async () => {
+    const at = await stage('30d', { responses: { perAccount: '100kb', perAccountFree: '4kb' } });
+    await call(at, { input: kilobyte, model: 'paid' }, response('resp_paid', 'a'));
+    for (let i = 0; i < 20; i++) await call(at, { input: kilobyte, model: 'free' }, response(`resp_free_${i}`, 'a'));
+    assert.ok(bytesKept(at) <= 4_096 + 2_048);
+    await recalledInput(at, 'resp_paid');
+    assert.deepEqual(await faults(at), []);
+  });
+
+  it('never holds a request that is larger than the budget, and its client is told', async () => {
+    const at = await stage('30d', { responses: { perAccount: '8kb' } });
+    const dropped: string[] = [];
+    const drop = (field: string) => void dropped.push(field);
+    await call(at, { input: 'small' }, response('resp_1', 'a'), { drop });
+    assert.deepEqual(dropped, []);
+    await call(at, { input: kilobyte.repeat(9) }, response('resp_2', 'a'), { drop });
+    assert.deepEqual([dropped, ids(at)], [['store'], ['resp_1']]);
+    await call(at, { input: kilobyte.repeat(9), store: false }, response('resp_3', 'a'), { drop });
+    assert.deepEqual(dropped, ['store']);
+  });
+
+  it('is one response alone where its answer is larger than the budget: its client has not been told otherwise', async () => {
+    const at = await stage('30d', { responses: { perAccount: '8kb' } });
+    await call(at, { input: 'One?' }, response('resp_1', 'a'));
+    await call(at, { input: 'Two?' }, response('resp_2', kilobyte.repeat(20)));
+    assert.deepEqual(ids(at), ['resp_2']);
+    await call(at, { input: 'Three?' }, response('resp_3', 'a'));
+    assert.deepEqual(ids(at), ['resp_3']);
+    assert.deepEqual(await faults(at), []);
+  });
+
+  it('stops to grow before the disk is full, counting what calls under way will bring; they are told', async () => {
+    const disk = { free: 4_096 };
+    const at = await stage('30d', { disk });
+    const dropped: string[] = [];
+    const releases: (() => unknown)[] = [];
+    const facts = {
+      drop: (field: string) => void dropped.push(field),
+      defer: (release: () => unknown) => void releases.push(release),
+    };
+    for (const id of ['resp_1', 'resp_2', 'resp_3', 'resp_4'])
+      await call(at, { input: kilobyte }, response(id, 'a'), facts);
+    assert.deepEqual([ids(at), dropped], [['resp_1', 'resp_2', 'resp_3'], ['store']]);
+    for (const release of releases.splice(0)) release();
+    await call(at, { input: kilobyte }, response('resp_5', 'a'), facts);
+    disk.free = 0;
+    await call(at, { input: 'Hi' }, response('resp_6', 'a'), facts);
+    assert.deepEqual(
+      [ids(at), dropped],
+      [
+        ['resp_1', 'resp_2', 'resp_3', 'resp_5'],
+        ['store', 'store'],
+      ],
+    );
+    // What is kept is still there.
+    await recalledInput(at, 'resp_5');
+  });
+
+  it('is counted to the byte, whatever becomes of a response', async () => {
+    const at = await stage('1d');
+    await call(at, { input: 'Ünï' }, response('resp_1', 'a', { status: 'in_progress' }), { issuer: 'acme' });
+    await call(at, { input: 'Hi' }, response('resp_2', 'a'));
+    await call(at, { input: 'again' }, response('resp_2', 'a twin'));
+    assert.deepEqual(await faults(at), []);
+    at.vendor = async () => ({ status: 200, body: response('resp_1', 'ä much longer end') });
+    await ask(at, 'GET', ROUTE, { id: 'resp_1' });
+    assert.deepEqual(await faults(at), []);
+    await ask(at, 'DELETE', ROUTE, { id: 'resp_2' });
+    assert.deepEqual([ids(at), await faults(at)], [['resp_1'], []]);
+    at.host.store.db.exec("UPDATE response_turn SET input = '[1]'");
+    assert.match((await faults(at)).join(), /account 3 is counted \d+ bytes of kept responses, and has \d+/);
+  });
+
+  it('comes down within the hour where gateway.yaml allows less than before', async () => {
+    const at = await stage('30d', { responses: { perAccount: '2kb', perAccountFree: '2kb' } });
+    const { db } = at.host.store;
+    for (let i = 0; i < 200; i++) {
+      const account = 1 + (i % 2);
+      db.prepare(
+        `INSERT INTO response_turn (account_id, id, conversation, turns, bytes, expires_ms, input, response, free)
+          VALUES (?, ?, 'c', 1, 100, ?, '[]', ?, ?)`,
+      ).run(account, `resp_${i}`, at.host.clock.now() + DAY_MS + i, `"${'x'.repeat(96)}"`, account % 2);
+    }
+    db.exec('INSERT INTO response_bytes SELECT account_id, free, 100 * COUNT(*) FROM response_turn GROUP BY 1, 2');
+    assert.deepEqual(await faults(at), []);
+    await at.host.start();
+    at.host.clock.advance(3_600_000);
+    for (let i = 0; i < 60; i++) await turn();
+    assert.deepEqual([bytesKept(at, 1), bytesKept(at, 2)], [2_000, 2_000]);
+    assert.deepEqual(await faults(at), []);
+    await at.host.stop();
+  });
+
+  it('is counted of what an older gateway has kept', async () => {
+    const at = await stage();
+    await call(at, { input: 'One?' }, response('resp_1', 'a'));
+    await call(at, { input: 'Two?' }, response('resp_2', 'a'), { account: THEIRS });
+    const { db } = at.host.store;
+    db.exec(`DROP TABLE response_bytes; DROP TABLE response_evicted; DROP INDEX response_turn_by_age;
+      ALTER TABLE response_turn DROP COLUMN free`);
+    for (const sql of migrations[1]!.sql) db.exec(sql);
+    assert.deepEqual(await faults(at), []);
+    assert.equal(db.prepare('SELECT COUNT(*) FROM response_bytes').pluck().get(), 2);
   });
 });
 
@@ -723,7 +885,7 @@ describe('a conversation through the whole gateway', () => {
     send(method: string, path: string, body?: JsonObject, key?: string): Promise<readonly [number, JsonObject]>;
   }
 
-  async function open(t: TestContext): Promise<Opened> {
+  async function open(t: TestContext, config: JsonObject = {}): Promise<Opened> {
     const chat = await fakeVendor();
     let made = 0;
     const native = await fakeVendor(({ method }) =>
@@ -734,6 +896,7 @@ describe('a conversation through the whole gateway', () => {
     const gateway = await startGateway({
       plugins: [acme],
       config: {
+        ...config,
         channels: [
           { name: 'native', vendor: 'acme', url: native.url, key: VENDOR_KEY, priority: 0 },
           { name: 'chat', vendor: 'compatible', url: chat.url, key: VENDOR_KEY, priority: 1 },
@@ -810,6 +973,59 @@ describe('a conversation through the whole gateway', () => {
     assert.deepEqual(await send('GET', `/v1/responses/${ended.id}`), [200, ended]);
     const [, unkept] = await send('POST', '/v1/responses', { model: 'plain', input: 'One?', store: false });
     assert.equal((await send('GET', `/v1/responses/${unkept.id}`))[0], 404);
+  });
+
+  it('is not kept while the disk is nearly full: calls are served, and say so', async (t) => {
+    const root = new URL('../..', import.meta.url).pathname;
+    const dir = mkdtempSync(join(tmpdir(), 'turnpike-'));
+    const driver = join(dir, 'store.mts');
+    writeFileSync(
+      driver,
+      `import sqlite from '${root}plugins/stores/sqlite/index.ts';
+       export default {
+         ...sqlite,
+         async open(options) {
+           const store = await sqlite.open(options);
+           return { ...store, room: async () => ({ ...(await store.room()), ...globalThis.turnpikeTestRoom }) };
+         },
+       };`,
+    );
+    const room = { disk: 1_000_000_000, free: 900_000_000 };
+    Object.assign(globalThis, { turnpikeTestRoom: room });
+    t.after(() => {
+      Reflect.deleteProperty(globalThis, 'turnpikeTestRoom');
+      rmSync(dir, { recursive: true });
+    });
+    const { gateway } = await open(t, { store: { driver, file: './turnpike.db' } });
+    const ask = (more: JsonObject) =>
+      fetch(`${gateway.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'plain', input: 'One?', ...more }),
+      });
+    const running = gateway.host.use(Running);
+    const told: (string | null)[] = [];
+    const scarce: boolean[] = [];
+    for (const free of [900_000_000, 50_000_000, 900_000_000]) {
+      room.free = free;
+      scarce.push((await running.vitals()).store.scarce);
+      for (const more of [{}, { model: 'both' }, { stream: true }, { store: false }]) {
+        const answer = await ask(more);
+        assert.equal(answer.status, 200);
+        await answer.text();
+        told.push(answer.headers.get('x-turnpike-translation'));
+      }
+    }
+    assert.deepEqual(scarce, [false, true, false]);
+    const [before, during, after] = [told.slice(0, 4), told.slice(4, 8), told.slice(8)];
+    assert.deepEqual(after, before);
+    assert.deepEqual(
+      during.map((value) => value?.includes('store:dropped') ?? false),
+      [true, true, true, false],
+    );
+    assert.ok(!before.join().includes('store:dropped'));
+    const kept = await gateway.host.store.one<{ n: number }>('SELECT COUNT(*) AS n FROM response_turn');
+    assert.equal(kept?.n, 6);
   });
 
   it('is told by its id to the vendor that issued it, and said in full to any other', async (t) => {

@@ -3794,6 +3794,10 @@ export interface Operations {
          */
         writable: boolean;
         /**
+         * False while the disk is nearly full: calls are served, and their responses are not kept.
+         */
+        keeps_responses: boolean;
+        /**
          * Null, as the next three, where the store does not say.
          */
         bytes: number | null;

@@ -70,11 +70,15 @@ const vitalsSchema = {
     },
     store: {
       type: 'object',
-      required: ['name', 'waiting', 'writable', 'bytes', 'log_bytes', 'disk_free', 'disk_total'],
+      required: ['name', 'waiting', 'writable', 'keeps_responses', 'bytes', 'log_bytes', 'disk_free', 'disk_total'],
       properties: {
         name: { ...text, description: 'Of its file, without the folder.' },
         waiting: { ...integer, description: 'Lists that wait to be written.' },
         writable: { ...boolean, description: 'False where it cannot be written now.' },
+        keeps_responses: {
+          ...boolean,
+          description: 'False while the disk is nearly full: calls are served, and their responses are not kept.',
+        },
         bytes: { type: ['integer', 'null'], description: 'Null, as the next three, where the store does not say.' },
         log_bytes: { type: ['integer', 'null'], description: 'Of what is not in the file yet.' },
         disk_free: { type: ['integer', 'null'], description: 'Bytes free where it lies.' },
@@ -162,6 +166,7 @@ function shownVitals(vitals: Vitals) {
       name: store.name,
       waiting: store.waiting,
       writable: store.writable,
+      keeps_responses: !store.scarce,
       bytes: store.room?.file ?? null,
       log_bytes: store.room?.log ?? null,
       disk_free: store.room?.free ?? null,

@@ -1,7 +1,8 @@
 /** `previous_response_id` and `item_reference`: keeps what was said in a response, and says it again where a later request refers to it. */
-import type { Exchange, Host, JsonBody, JsonObject, Known, Recalled, Step } from '../../../core/plugin.ts';
+import type { Exchange, Host, JsonBody, JsonObject, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
 import { refuse } from '../../../core/plugin.ts';
 import type { Issuer } from './issuer.ts';
+import type { Keeping } from './keeping.ts';
 import { resolveReferences } from './references.ts';
 import { retold } from './retold.ts';
 import { isResponseId, type Turn, type Turns } from './turns.ts';
@@ -12,12 +13,19 @@ const MAX_BYTES = 16 * 1_024 * 1_024;
 
 export interface History {
   recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined;
-  /** The step that keeps a response; undefined where it is not to be kept. */
-  keep(x: Exchange): Step | undefined;
+  /** The steps that keep a response; undefined where it is not to be kept. */
+  keep(x: Exchange): readonly Step[] | undefined;
 }
 
-/** `keepMs`: how long; 0 keeps nothing. */
-export function createHistory(host: Host, turns: Turns, issuer: Issuer, keepMs: number): History {
+interface HistoryTools {
+  readonly turns: Turns;
+  readonly issuer: Issuer;
+  readonly keeping: Keeping;
+  /** How long; 0 keeps nothing. */
+  readonly keepMs: number;
+}
+
+export function createHistory(host: Host, { turns, issuer, keeping, keepMs }: HistoryTools): History {
   /** What each call that is under way goes on from. */
   const recalled = new WeakMap<Exchange, Turn>();
   /** What each call that is under way says for the first time, with the items that it only named. */
@@ -59,22 +67,21 @@ export function createHistory(host: Host, turns: Turns, issuer: Issuer, keepMs: 
 
   return {
     recall(x, body) {
+      keeping.decide(x, body, sizeOf(body.members.get('input')));
       const id = body.get('previous_response_id');
       if (typeof id === 'string') return recallTurn(x, body, id);
       return body.bytes.includes('"item_reference"') ? recallItems(x, body) : undefined;
     },
 
     keep(x) {
-      if (keepMs === 0 || x.style?.name !== 'responses' || x.outcome !== 'served' || x.identity === undefined) {
-        return undefined;
-      }
+      const budget = keeping.budgetFor(x);
+      if (budget === undefined || x.outcome !== 'served' || x.identity === undefined) return undefined;
       const body = x.call.earlier?.body ?? x.call.body;
-      if (body.get('store') === false) return undefined;
       const response = x.answer();
       if (response === undefined || !isResponseId(response.id)) return undefined;
       // A vendor that says it keeps nothing cannot be told the id.
       const isIssued = x.served?.style === 'responses' && response.store !== false;
-      return turns.step({
+      return turns.steps({
         accountId: x.identity.account.id,
         id: response.id,
         channel: isIssued ? x.served.channel.name : null,
@@ -82,9 +89,14 @@ export function createHistory(host: Host, turns: Turns, issuer: Issuer, keepMs: 
         response: JSON.stringify(response),
         before: recalled.get(x),
         expiresMs: host.clock.now() + keepMs,
+        budget,
       });
     },
   };
+}
+
+function sizeOf(span: Span | undefined): number {
+  return span === undefined ? 0 : span.end - span.start;
 }
 
 const QUOTE = 0x22;

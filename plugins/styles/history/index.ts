@@ -2,8 +2,10 @@
 import { durationMs, type Host, type Parts, type Style } from '../../../core/plugin.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
+import { createKeeping } from './keeping.ts';
 import { historyRoutes } from './routes.ts';
 import type { ResponsesSection } from './section.ts';
+import { bytesAreSummed } from './sizes.ts';
 import { createSweep } from './sweep.ts';
 import { createTurns } from './turns.ts';
 
@@ -11,22 +13,22 @@ export { responsesSection } from './section.ts';
 export { migrations } from './tables.ts';
 
 /** The parts, and `Style.recall` for the style whose answers are kept. */
-export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'start' | 'stop'>> {
+export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'invariants' | 'start' | 'stop'>> {
   readonly recall: NonNullable<Style['recall']>;
 }
 
-export function createResponseHistory(host: Host, { keep }: ResponsesSection): ResponseHistory {
+export function createResponseHistory(host: Host, section: ResponsesSection): ResponseHistory {
+  const keepMs = section.keep === 0 ? 0 : durationMs(section.keep);
   const turns = createTurns(host);
   const issuer = createIssuer(host, turns);
-  const history = createHistory(host, turns, issuer, keep === 0 ? 0 : durationMs(keep));
-  const sweep = createSweep(host);
+  const keeping = createKeeping(host, section, keepMs > 0);
+  const history = createHistory(host, { turns, issuer, keeping, keepMs });
+  const sweep = createSweep(host, keeping.budgets);
   return {
     recall: history.recall,
-    settle(x) {
-      const step = history.keep(x);
-      return step && [step];
-    },
+    settle: history.keep,
     routes: historyRoutes(turns, issuer),
+    invariants: [bytesAreSummed],
     start: sweep.start,
     stop: sweep.stop,
   };

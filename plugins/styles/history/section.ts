@@ -1,9 +1,12 @@
 /** How the section `responses` must look. */
-import { duration, schema } from '../../../core/plugin.ts';
+import { duration, schema, size } from '../../../core/plugin.ts';
 
 export interface ResponsesSection {
   /** `30d`, or 0. */
   readonly keep: string | 0;
+  /** `100mb`. */
+  readonly perAccount: string;
+  readonly perAccountFree: string;
 }
 
 export const responsesSection = schema<ResponsesSection>({
@@ -14,6 +17,16 @@ export const responsesSection = schema<ResponsesSection>({
       anyOf: [duration, { type: 'integer', const: 0 }],
       description: 'How long a response can be continued and read. 0: none is kept.',
       default: '30d',
+    },
+    perAccount: {
+      ...size,
+      description: 'How much is kept of an account, requests and responses together; the oldest go first.',
+      default: '100mb',
+    },
+    perAccountFree: {
+      ...size,
+      description: 'The same for models that are free, beside that.',
+      default: '4mb',
     },
   },
   default: {},

@@ -1,5 +1,7 @@
 /** Forgets conversations whose last turn has expired, in small bites, so that calls never wait long behind a deletion. */
 import { type Chore, createChore, type Host } from '../../../core/plugin.ts';
+import type { Budget } from './keeping.ts';
+import { removeSteps, trim } from './sizes.ts';
 
 const EVERY_MS = 3_600_000;
 /** Rows looked at per query and deleted per list: few, for one may hold megabytes. */
@@ -13,8 +15,8 @@ interface Expired {
   readonly needed: number;
 }
 
-/** Deletes what nobody can continue any more, hourly. */
-export function createSweep(host: Host): Chore {
+/** Deletes what nobody can continue any more, and what is over the budgets, hourly. */
+export function createSweep(host: Host, budgets: readonly Budget[]): Chore {
   const { store, clock } = host;
 
   async function sweep(goesOn: () => boolean): Promise<void> {
@@ -24,15 +26,11 @@ export function createSweep(host: Host): Chore {
       const found: readonly Expired[] = await expired(nowMs, after);
       const gone = found.filter(({ needed }) => needed === 0);
       if (gone.length > 0) {
-        await store.atomic(
-          gone.map(({ accountId, id }) => ({
-            sql: 'DELETE FROM response_turn WHERE account_id = ? AND id = ?',
-            params: [accountId, id],
-          })),
-        );
+        await store.atomic(gone.flatMap(({ accountId, id }) => removeSteps(accountId, id)));
       }
       after = found.at(-1);
     } while (after !== undefined && goesOn());
+    await trim(host, budgets, goesOn);
   }
 
   /** The next ones along the index, behind `after`. */

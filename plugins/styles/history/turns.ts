@@ -1,5 +1,7 @@
 /** Responses as they are kept: one turn of a conversation each, found by its id and the account it belongs to. */
 import type { Host, Step } from '../../../core/plugin.ts';
+import type { Budget } from './keeping.ts';
+import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';
 
 /** What is known of a turn without its texts. */
 export interface Turn {
@@ -32,12 +34,13 @@ export interface NewTurn {
   /** What it goes on from. */
   readonly before: Turn | undefined;
   readonly expiresMs: number;
+  readonly budget: Budget;
 }
 
 /** All turns. What has expired is not found, though it may be kept a while for those that came after it. */
 export interface Turns {
-  /** The step that writes a turn; one that is there already stays as it is. */
-  step(turn: NewTurn): Step;
+  /** The steps that write a turn, and let the oldest of its account go if there are too many; one that is there already stays as it is. */
+  steps(turn: NewTurn): readonly Step[];
   find(accountId: number, id: string): Promise<Turn | undefined>;
   response(turn: Turn): Promise<string | undefined>;
   /** The turn and all before it, oldest first. Where one is missing, it begins behind the gap. */
@@ -54,24 +57,32 @@ export function isResponseId(id: unknown): id is string {
 
 export function createTurns({ store, clock }: Host): Turns {
   return {
-    step: ({ accountId, id, channel, input, response, before, expiresMs }) => ({
-      sql: `INSERT INTO response_turn
-          (account_id, id, previous_id, conversation, turns, bytes, channel, expires_ms, input, response)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO NOTHING`,
-      params: [
-        accountId,
-        id,
-        before?.id ?? null,
-        before?.conversation ?? id,
-        (before?.turns ?? 0) + 1,
-        (before?.bytes ?? 0) + Buffer.byteLength(input) + Buffer.byteLength(response),
-        channel,
-        expiresMs,
-        input,
-        response,
-      ],
-    }),
+    steps({ accountId, id, channel, input, response, before, expiresMs, budget }) {
+      const bytes = Buffer.byteLength(input) + Buffer.byteLength(response);
+      return [
+        countStep(accountId, id, budget, bytes),
+        {
+          sql: `INSERT INTO response_turn
+              (account_id, id, previous_id, conversation, turns, bytes, channel, expires_ms, input, response, free)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING`,
+          params: [
+            accountId,
+            id,
+            before?.id ?? null,
+            before?.conversation ?? id,
+            (before?.turns ?? 0) + 1,
+            (before?.bytes ?? 0) + bytes,
+            channel,
+            expiresMs,
+            input,
+            response,
+            Number(budget.isFree),
+          ],
+        },
+        ...evictSteps(accountId, budget, id),
+      ];
+    },
 
     async find(accountId, id) {
       if (!isResponseId(id)) return undefined;
@@ -106,11 +117,12 @@ export function createTurns({ store, clock }: Host): Turns {
       ),
 
     async replace({ accountId, id }, response) {
-      await store.run('UPDATE response_turn SET response = ? WHERE account_id = ? AND id = ?', response, accountId, id);
+      const sql = 'UPDATE response_turn SET response = ? WHERE account_id = ? AND id = ?';
+      await store.atomic([recountStep(accountId, id, response), { sql, params: [response, accountId, id] }]);
     },
 
     async remove({ accountId, id }) {
-      await store.run('DELETE FROM response_turn WHERE account_id = ? AND id = ?', accountId, id);
+      await store.atomic(removeSteps(accountId, id));
     },
   };
 }

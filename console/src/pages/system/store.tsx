@@ -12,7 +12,16 @@ import { TEXT } from './text.ts';
 export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const { name, bytes, log_bytes: log, disk_free: free, disk_total: total, writable, waiting } = vitals.store;
+  const {
+    name,
+    bytes,
+    log_bytes: log,
+    disk_free: free,
+    disk_total: total,
+    writable,
+    waiting,
+    keeps_responses: keepsResponses,
+  } = vitals.store;
   return (
     <Section flush title={text.store} about={name}>
       <Reading
@@ -24,7 +33,7 @@ export function StoreReadings({ vitals }: { readonly vitals: Vitals }) {
       <Reading
         name={text.disk}
         mood={diskMood(vitals)}
-        about={text.diskAbout}
+        about={keepsResponses ? text.diskAbout : text.diskScarce}
         {...((free === null || total === null) && { value: text.unknown })}
       >
         {free !== null && total !== null && (

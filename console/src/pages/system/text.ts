@@ -55,6 +55,8 @@ export const TEXT = texts(
     diskFree: (bytes: string) => `${bytes} free`,
     diskAbout:
       'When it is full, nothing can be charged, and calls are refused. Normal is more than a tenth free; else keep records for a shorter time (`log.keep`), or move to a larger disk.',
+    diskScarce:
+      'The disk is nearly full: calls are served, and their responses are no longer kept, so they cannot be continued by `previous_response_id`. Make room, or move to a larger disk.',
     writable: 'Writing',
     writableValue: { yes: 'can be written', no: 'cannot be written' },
     waiting: (count: string) => (count === '1' ? '1 entry waits' : `${count} entries wait`),
@@ -164,6 +166,8 @@ export const TEXT = texts(
     diskFree: (bytes: string) => `剩余 ${bytes}`,
     diskAbout:
       '磁盘写满后无法计费，调用会被拒绝。正常情况下剩余超过十分之一；否则请缩短记录的保留时间（`log.keep`），或换用更大的磁盘。',
+    diskScarce:
+      '磁盘即将写满：调用照常处理，但不再保留回答，无法通过 `previous_response_id` 继续。请腾出空间，或换用更大的磁盘。',
     writable: '写入',
     writableValue: { yes: '可以写入', no: '无法写入' },
     waiting: (count: string) => `${count} 条等待写入`,

@@ -1,0 +1,115 @@
+/** How much is kept of each account: a sum that is written with every response, and the oldest that go when it is too large. */
+import type { Host, Invariant, Step } from '../../../core/plugin.ts';
+import type { Budget } from './keeping.ts';
+
+/** Bytes of a row's texts. */
+const SIZE = 'octet_length(input) + octet_length(response)';
+/** Responses that one list lets go of, at most. */
+const BITE = 64;
+
+/** The step that counts a response which the next step writes; one that is there already is not counted twice. */
+export function countStep(accountId: number, id: string, { isFree }: Budget, bytes: number): Step {
+  return {
+    sql: `INSERT INTO response_bytes (account_id, free, bytes)
+      SELECT CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+      WHERE NOT EXISTS (SELECT 1 FROM response_turn WHERE account_id = ? AND id = ?)
+      ON CONFLICT (account_id, free) DO UPDATE SET bytes = response_bytes.bytes + excluded.bytes`,
+    params: [accountId, Number(isFree), bytes, accountId, id],
+  };
+}
+
+/** The step that counts another response in the place of one that is there; the next step replaces it. */
+export function recountStep(accountId: number, id: string, response: string): Step {
+  return {
+    sql: `UPDATE response_bytes SET bytes = bytes + (
+        SELECT CAST(? AS BIGINT) - octet_length(response) FROM response_turn WHERE account_id = ? AND id = ?
+      ) WHERE account_id = ? AND free = (SELECT free FROM response_turn WHERE account_id = ? AND id = ?)`,
+    params: [Buffer.byteLength(response), accountId, id, accountId, accountId, id],
+  };
+}
+
+/** The steps that delete a response. */
+export function removeSteps(accountId: number, id: string): readonly Step[] {
+  return [
+    {
+      sql: `UPDATE response_bytes SET bytes = bytes - (SELECT ${SIZE} FROM response_turn WHERE account_id = ? AND id = ?)
+        WHERE account_id = ? AND free = (SELECT free FROM response_turn WHERE account_id = ? AND id = ?)`,
+      params: [accountId, id, accountId, accountId, id],
+    },
+    { sql: 'DELETE FROM response_turn WHERE account_id = ? AND id = ?', params: [accountId, id] },
+  ];
+}
+
+/**
+ * The steps that delete the oldest responses of an account, as many as are over the budget and no more than a bite; `newest` stays:
+ * its client was told that it is kept.
+ */
+export function evictSteps(accountId: number, { isFree, bytes }: Budget, newest = ''): readonly Step[] {
+  const free = Number(isFree);
+  return [
+    {
+      sql: `INSERT INTO response_evicted (id, bytes)
+        SELECT id, bytes FROM (
+          SELECT id, bytes, over, SUM(bytes) OVER (ORDER BY expires_ms, id) - bytes AS before FROM (
+            SELECT id, expires_ms, ${SIZE} AS bytes, kept.bytes - ? AS over
+            FROM response_bytes AS kept CROSS JOIN response_turn AS turn
+            WHERE kept.account_id = ? AND kept.free = ? AND kept.bytes > ?
+              AND turn.account_id = ? AND turn.free = ? AND id <> ?
+            ORDER BY expires_ms, id LIMIT ${BITE}
+          ) AS oldest
+        ) AS counted
+        WHERE before < over`,
+      params: [bytes, accountId, free, bytes, accountId, free, newest],
+    },
+    {
+      sql: `UPDATE response_bytes SET bytes = bytes - (SELECT COALESCE(SUM(bytes), 0) FROM response_evicted)
+        WHERE account_id = ? AND free = ?`,
+      params: [accountId, free],
+    },
+    {
+      sql: 'DELETE FROM response_turn WHERE account_id = ? AND id IN (SELECT id FROM response_evicted)',
+      params: [accountId],
+    },
+    { sql: 'DELETE FROM response_evicted' },
+  ];
+}
+
+/** What must hold: the sums are those of the rows. */
+export const bytesAreSummed: Invariant = {
+  name: 'kept-responses-are-summed',
+  async check(read) {
+    const wrong = await read.all<{ id: number; free: number; bytes: number; sum: number }>(
+      `SELECT account_id AS id, free, SUM(counted) AS bytes, SUM(kept) AS sum FROM (
+          SELECT account_id, free, bytes AS counted, 0 AS kept FROM response_bytes
+          UNION ALL SELECT account_id, free, 0, ${SIZE} FROM response_turn
+        ) AS both GROUP BY account_id, free HAVING SUM(counted) <> SUM(kept)`,
+    );
+    return wrong.map(
+      ({ id, free, bytes, sum }) =>
+        `account ${id} is counted ${bytes} bytes of kept responses${free === 1 ? ' of free models' : ''}, and has ${sum}`,
+    );
+  },
+};
+
+/** Brings every account within its budgets, whose limits may have become lower. */
+export async function trim({ store }: Host, budgets: readonly Budget[], goesOn: () => boolean): Promise<void> {
+  for (const budget of budgets) {
+    const free = Number(budget.isFree);
+    let after = 0;
+    while (goesOn()) {
+      const over = await store.one<{ id: number; bytes: number }>(
+        `SELECT account_id AS id, bytes FROM response_bytes
+          WHERE account_id > ? AND free = ? AND bytes > ? ORDER BY account_id LIMIT 1`,
+        ...[after, free, budget.bytes],
+      );
+      if (over === undefined) break;
+      await store.atomic(evictSteps(over.id, budget));
+      const left = await store.one<{ bytes: number }>(
+        'SELECT bytes FROM response_bytes WHERE account_id = ? AND free = ?',
+        ...[over.id, free],
+      );
+      // What is left may be one response that is larger than its budget, because its answer was.
+      if (left === undefined || left.bytes <= budget.bytes || left.bytes === over.bytes) after = over.id;
+    }
+  }
+}
