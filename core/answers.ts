@@ -73,15 +73,6 @@ export function send(
   response.writeHead(status, headers).end(body);
 }
 
-/**
- * Ends a body that has begun with an error event, as vendors end theirs: many clients lose the error where the connection is
- * aborted behind it. Where nothing can be told, among bytes, that they end too early says it all.
- */
-export function endWithError(response: ServerResponse, event: string): void {
-  if (event === '') response.destroy();
-  else response.end(event);
-}
-
 /** A complete answer as bytes, for a connection that has no response object. */
 export function rawAnswer(error: GatewayError, id: string): string {
   const body = JSON.stringify(errorObject(error));

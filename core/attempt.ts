@@ -1,6 +1,6 @@
 /** One try at one offer: sends, waits no longer than allowed, and relays a stream to the client event by event. */
 
-import { answerHeaders, endWithError } from './answers.ts';
+import { answerHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { StreamRelay, Style } from './contracts/style.ts';
@@ -429,9 +429,15 @@ class Delivery implements UpstreamListener {
     else this.#settleStream('failed', () => this.#x.response.end(bytes));
   }
 
-  /** The bad ending: the books, and an error event behind which nothing comes. */
+  /** The bad ending: the books, an error event, and no last chunk, so that nobody takes a part for the whole. */
   #breakOff(error: GatewayError): void {
-    this.#settleStream('failed', () => endWithError(this.#x.response, this.#stream.fail(error, this.#x.id)));
+    const { response } = this.#x;
+    this.#settleStream('failed', () => {
+      const told = this.#stream.fail(error, this.#x.id);
+      // Inside bytes nothing can be told: that they end too early says it all.
+      if (told === '') response.destroy();
+      else response.write(told, () => response.destroy());
+    });
   }
 
   #settleStream(outcome: 'served' | 'failed' | 'aborted', then: () => void): void {

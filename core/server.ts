@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
-import { answerHeaders, endWithError, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
+import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
 import {
   answerRaw,
   answerUnread,
@@ -422,7 +422,7 @@ async function failExchange(
   if (x.gone || x.response.destroyed) return;
   if (x.response.headersSent) {
     // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
-    endWithError(x.response, x.style?.errorEvent(refusal, x.id) ?? '');
+    x.response.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
     return;
   }
   refuseRequest(x.request, x.response, refusal, x.style, x.id, options, x.answerHeaders);

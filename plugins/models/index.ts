@@ -7,7 +7,6 @@ import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, readChannels } from './channels.ts';
 import { explainOffers } from './explain.ts';
 import { factsOf } from './facts.ts';
-import { geminiCallRoutes } from './gemini-clients.ts';
 import { createHealth, createHealthState } from './health.ts';
 import { listRoutes } from './lists.ts';
 import { createOffers, type Offers } from './offers.ts';
@@ -81,7 +80,7 @@ export default definePlugin({
         countCall(byModel, x, ready().catalog);
         return undefined;
       },
-      routes: [...listRoutes(() => ready().catalog, allows), ...geminiCallRoutes(() => host.styles().values())],
+      routes: listRoutes(() => ready().catalog, allows),
       link() {
         ready();
       },

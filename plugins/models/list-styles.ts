@@ -77,8 +77,7 @@ export const geminiList: ListStyle = {
     // A number that is not known is 0 in this style.
     inputTokenLimit: context ?? 0,
     outputTokenLimit: maxOutput ?? 0,
-    // None of this style's calls is served.
-    supportedGenerationMethods: [],
+    supportedGenerationMethods: ['generateContent', 'countTokens'],
   }),
 };
 

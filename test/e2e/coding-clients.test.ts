@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import type { Json, JsonObject } from '../../core/contracts/call.ts';
 import { isObject } from '../../core/translation/fields.ts';
 import { KIND_NAMES, KINDS, modelOf, openStand, type Stand } from '../clients/stand.ts';
@@ -20,6 +18,7 @@ import {
   PATCH_GRAMMAR,
   PICTURE,
 } from '../kit/coding-clients.ts';
+import { COLLECTORS } from '../kit/collected.ts';
 import type { Answer, VendorRequest } from '../kit/fake-vendor.ts';
 import { VENDOR_KEY } from '../kit/gateway.ts';
 import { THOUGHT_SIGNATURE } from '../kit/gemini-speech.ts';
@@ -116,7 +115,7 @@ async function exchange(
     told: toldTo(kind, request.json),
     lost: (response.headers.get('x-turnpike-translation') ?? '').split(', ').filter((each) => each !== ''),
     stream,
-    answer: await READERS[client.style](stream),
+    answer: await COLLECTORS[client.style](stream),
   };
 }
 
@@ -136,30 +135,6 @@ function withoutHosted(request: VendorRequest): VendorRequest {
   const isOwn = (tool: JsonObject): boolean =>
     'functionDeclarations' in tool || 'input_schema' in tool || tool.type === 'function';
   return { ...request, json: { ...rest, tools: (tools as List).filter(isOwn) } };
-}
-
-/** How each library puts a stream together. */
-const READERS: Readonly<Record<CodingClient['style'], (stream: string) => Promise<JsonObject>>> = {
-  async messages(stream) {
-    const client = new Anthropic({ apiKey: 'key', fetch: answeredWith(stream) });
-    return plain(await client.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage());
-  },
-  async responses(stream) {
-    const client = new OpenAI({ apiKey: 'key', fetch: answeredWith(stream) });
-    return plain(await client.responses.stream({ model: 'm', input: '' }).finalResponse());
-  },
-  async chat(stream) {
-    const client = new OpenAI({ apiKey: 'key', fetch: answeredWith(stream) });
-    return plain(await client.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion());
-  },
-};
-
-function answeredWith(stream: string): typeof fetch {
-  return async () => new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
-}
-
-function plain(value: unknown): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 /** Results for these calls. */

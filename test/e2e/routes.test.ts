@@ -19,8 +19,6 @@ import { usageRecords } from '../kit/usage-records.ts';
 
 /** Routes of plugins that anybody may call. */
 const PUBLIC: readonly string[] = [
-  'POST /v1/models/:call*',
-  'POST /v1beta/models/:call*',
   'any /v1/images/variations',
   'GET /',
   'GET /login',

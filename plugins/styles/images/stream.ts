@@ -2,6 +2,7 @@
 import {
   type Call,
   type EventKind,
+  errorObject,
   eventData,
   eventName,
   type GatewayError,
@@ -18,7 +19,6 @@ import {
   type StreamRelay,
   type Usage,
 } from '../../../core/plugin.ts';
-import { streamedError } from '../chat/errors.ts';
 import { isImage } from './answer.ts';
 import { addUsage, countedImages, imagesMade, tokensOf, tokensTold } from './usage.ts';
 
@@ -126,7 +126,7 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
 
 /** An error as the only event of a stream, or its last one. */
 export function errorEvent(error: GatewayError): string {
-  return eventOf('error', { type: 'error', ...streamedError(error) });
+  return eventOf('error', { type: 'error', ...errorObject(error) });
 }
 
 /** The events for an answer that came whole although a stream was asked for: each image complete, the last with what was used. */
