@@ -87,7 +87,7 @@ interface Arrived {
   readonly expectsContinue: boolean;
 }
 
-/** A connection that sends more than this before it has read the answers is closed. */
+/** So many requests of one connection are served at a time; what it has sent beyond waits, and it is not read further. */
 const MAX_PIPELINED = 20;
 
 /** Makes the server. It listens to nothing yet; every request is served by the generation that is current when it comes. */
@@ -128,7 +128,10 @@ export function createGatewayServer(options: ServerOptions): Server {
 function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options: ServerOptions): void {
   // What was answered there already is still to be read.
   if (isClosing(socket) && error.code !== 'ECONNRESET') return;
-  const unanswered = [...owedOn(socket)];
+  const { owed, waiting } = lineOf(socket);
+  // Not the client is slow: we do not read it.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && waiting.length > 0) return;
+  const unanswered = [...owed];
   // The request that broke off may be answered here; behind others, or inside an answer, this one would be taken for theirs.
   const inPlace = unanswered.every(({ req, headersSent }) => !req.complete && !headersSent) && unanswered.length <= 1;
   if (error.code === 'ECONNRESET' || !socket.writable || !inPlace) {
@@ -155,23 +158,46 @@ function endSocket(socket: Duplex, error: GatewayError, { clock }: ServerOptions
   answerRaw(socket, rawAnswer(error, newId(clock.now())), clock.after);
 }
 
-const owed = new WeakMap<Duplex, ServerResponse[]>();
+/** What goes on at one connection. */
+interface Line {
+  /** The answers that have not been given, in their order. */
+  readonly owed: ServerResponse[];
+  /** Begins the requests that wait until fewer are served. */
+  readonly waiting: (() => void)[];
+}
 
-/** The answers that have not been given on a connection yet. */
-function owedOn(socket: Duplex): ServerResponse[] {
-  const known = owed.get(socket);
+const lines = new WeakMap<Duplex, Line>();
+
+function lineOf(socket: Duplex): Line {
+  const known = lines.get(socket);
   if (known !== undefined) return known;
-  const responses: ServerResponse[] = [];
-  owed.set(socket, responses);
+  const line: Line = { owed: [], waiting: [] };
+  lines.set(socket, line);
   // Of the answers that wait for their turn, node tells none that their connection has gone.
   socket.on('close', () => {
-    for (const response of [...responses]) {
+    for (const response of [...line.owed]) {
       if (response.socket !== null) continue;
       response.destroy();
       response.emit('close');
     }
   });
-  return responses;
+  return line;
+}
+
+/** Takes a place in the line of a connection until the answer is given. A promise where too many stand before it. */
+function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
+  const { owed, waiting } = lineOf(socket);
+  owed.push(response);
+  response.on('close', () => {
+    owed.splice(owed.indexOf(response), 1);
+    const begin = waiting.shift();
+    begin?.();
+    if (begin !== undefined && waiting.length === 0) socket.resume();
+  });
+  if (owed.length <= MAX_PIPELINED) return undefined;
+  // What came in one packet with this request comes all the same.
+  socket.pause();
+  return new Promise((begin) => waiting.push(begin));
 }
 
 /** A reset between two writes is the client's business, never an exception. */
@@ -184,14 +210,12 @@ async function serve(
   options: ServerOptions,
 ): Promise<void> {
   if (isClosing(request.socket)) return;
-  const waiting = owedOn(request.socket);
-  if (waiting.length === MAX_PIPELINED) {
-    request.socket.destroy();
-    return;
-  }
-  waiting.push(response);
-  response.on('close', () => waiting.splice(waiting.indexOf(response), 1));
   response.on('error', ignore);
+  const waiting = lineUp(request, response);
+  if (waiting !== undefined) {
+    await waiting;
+    if (response.destroyed || isClosing(request.socket)) return;
+  }
 
   if (options.state() !== 'ready') response.shouldKeepAlive = false;
 
@@ -583,7 +607,7 @@ function inexact(
 /** A connection that wants to become something else: a websocket inside a passage, or nothing. */
 function upgrade(request: IncomingMessage, socket: Duplex, first: Buffer, options: ServerOptions): void {
   socket.on('error', () => socket.destroy());
-  if (owedOn(socket).length > 0) {
+  if (lineOf(socket).owed.length > 0) {
     // An answer is still on its way there, and would end up inside ours.
     socket.destroy();
     return;

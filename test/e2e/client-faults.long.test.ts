@@ -444,17 +444,21 @@ describe('a client that does not wait for answers', () => {
     );
   });
 
-  it('T-CL-07 is cut off where it pipelines without end', async () => {
+  it('T-CL-07 waits where it pipelines without end, and is answered all the same, each charged', async () => {
     const { gateway, vendor } = stand;
+    const known = countRecords(gateway);
     vendor.always([hold('T-CL-07'), ...wholeAnswer()]);
+    const seen = vendor.requests.length;
     const client = await rawConnection(gateway.port);
-    void client.write(Buffer.concat(Array.from({ length: 100 }, () => callText(gateway))));
-    await client.ended;
-    assert.ok(vendor.maxInFlight <= 20);
+    await client.write(Buffer.concat(Array.from({ length: 100 }, () => callText(gateway))));
+    await vendor.waitFor(() => vendor.requests.length === seen + 20);
     vendor.release('T-CL-07');
-    await vendor.waitFor(() => vendor.inFlight === 0);
+    for (let i = 0; i < 100; i++) assert.equal((await client.response()).status, 200);
+    assert.ok(vendor.maxInFlight <= 20);
+    client.abort();
+    const records = await recordsAfter(gateway, known, 100);
+    assert.ok(records.every(({ charged }) => charged === FULL_COST));
     vendor.always(wholeAnswer());
-    assert.equal((await rawRequest(gateway.port, callText(gateway))).status, 200);
   });
 });
 

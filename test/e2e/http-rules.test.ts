@@ -968,14 +968,47 @@ describe('T-CL-07 requests that do not wait for answers', () => {
     assert.equal((await rawRequest(gateway.port, call())).status, 200);
   });
 
-  it('more than twenty at a time are cut off', async () => {
-    await ask(Buffer.concat(Array.from({ length: 21 }, () => get('/v1/models'))), async (client) => {
-      await client.ended;
-      assert.equal(client.received.length, 0);
+  it('are all answered in their order, and at most twenty of them are served at a time', async () => {
+    const { vendor } = stand;
+    vendor.always((asked) => [hold('crowd'), ...jsonAnswer(200, { ...chatBody(), user: asked.json.user ?? null })]);
+    const before = vendor.requests.length;
+    const users = Array.from({ length: 150 }, (_, i) => `crowd-${i}`);
+    await ask(Buffer.concat(users.map((user) => call({ user }))), async (client) => {
+      await vendor.waitFor(() => vendor.requests.length === before + 20);
+      vendor.release('crowd');
+      for (const user of users) assert.equal(JSON.parse((await client.response()).text).user, user);
+      assert.ok(vendor.maxInFlight <= 20);
+      // It is read again once nothing waits.
+      await client.write(call({ user: 'later' }));
+      assert.equal(JSON.parse((await client.response()).text).user, 'later');
     });
-    await ask(Buffer.concat(Array.from({ length: 20 }, () => get('/v1/models'))), async (client) => {
-      for (let i = 0; i < 20; i++) assert.equal((await client.response()).status, 200);
+    vendor.always(wholeAnswer());
+  });
+
+  it('are not read any further while more than twenty wait', async () => {
+    const { vendor } = stand;
+    vendor.always([hold('unread'), ...wholeAnswer()]);
+    const before = vendor.requests.length;
+    await ask(Buffer.concat(Array.from({ length: 30 }, () => call())), async (client) => {
+      await vendor.waitFor(() => vendor.requests.length === before + 20);
+      // Far more than the buffers on the way take; it is handed over once there is an end to the waiting.
+      const more = Array.from({ length: 8_000 }, () => call({ user: 'x'.repeat(2_000) }));
+      let sent = false;
+      const sending = client.write(Buffer.concat(more)).then(
+        () => {
+          sent = true;
+        },
+        () => {},
+      );
+      for (let i = 0; i < 20; i++) assert.equal((await rawRequest(stand.gateway.port, get('/v1/models'))).status, 200);
+      assert.equal(sent, false);
+      assert.equal(vendor.requests.length, before + 20);
+      client.abort();
+      await sending;
     });
+    vendor.release('unread');
+    await vendor.waitFor(() => vendor.inFlight === 0);
+    vendor.always(wholeAnswer());
   });
 
   it('behind a refused one are not carried out, and those before it are answered', async () => {
