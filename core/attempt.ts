@@ -146,6 +146,8 @@ class Delivery implements UpstreamListener {
   /** The vendor's first word has gone to the client: from here on there is no other channel. */
   #committed = false;
   #stalled = false;
+  /** What the vendor did while a piece waits to be let through. */
+  #behind: (() => void)[] | undefined;
 
   constructor(
     x: LiveExchange,
@@ -204,11 +206,15 @@ class Delivery implements UpstreamListener {
 
   data(chunk: Buffer): void {
     if (this.#state === 'done') return;
+    if (this.#behind !== undefined) {
+      this.#behind.push(() => this.data(chunk));
+      return;
+    }
     this.#attempt.firstByteMs ??= this.#tools.clock.now() - this.#attempt.startedMs;
     if (this.#state === 'stream') {
       if (!this.#stalled) this.#waitFor(this.#channel.timeout.idleMs);
       try {
-        this.#relay(chunk);
+        this.#split(chunk);
       } catch (error) {
         this.#styleFailed(error);
       }
@@ -228,6 +234,10 @@ class Delivery implements UpstreamListener {
   }
 
   end(): void {
+    if (this.#behind !== undefined) {
+      this.#behind.push(() => this.end());
+      return;
+    }
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
     if (this.#state === 'status') this.#finishStatus();
     else if (this.#state === 'whole')
@@ -237,6 +247,10 @@ class Delivery implements UpstreamListener {
   }
 
   fail(kind: FailureKind, reason: string, how: Breaking): void {
+    if (this.#behind !== undefined) {
+      this.#behind.push(() => this.fail(kind, reason, how));
+      return;
+    }
     if (this.#lingering !== undefined) this.#tools.deadlines.clear(this.#lingering);
     if (this.#state === 'status') {
       // The status has said enough; that its explanation broke off changes nothing.
@@ -275,34 +289,76 @@ class Delivery implements UpstreamListener {
     this.#expectStream(UNSPLIT);
   }
 
-  #relay(chunk: Buffer): void {
+  #split(chunk: Buffer): void {
     const events = this.#splitter.push(chunk);
-    if (events === undefined) {
-      this.#fail('broken', `an event is larger than ${this.#maxEvent} bytes`);
-      return;
-    }
-    this.#relayEvents(events);
+    if (events === undefined) this.#fail('broken', `an event is larger than ${this.#maxEvent} bytes`);
+    else this.#relay(events);
   }
 
   /** Whole events to the client. One that ends the stream, well or not, ends the attempt. */
-  #relayEvents(events: readonly Buffer[]): void {
+  #relay(events: readonly Buffer[]): void {
     const out: Bytes[] = [];
     let begun = this.#committed;
-    for (const event of events) {
+    for (const [i, event] of events.entries()) {
       const before = out.length;
       const kind = this.#stream.see(event, out);
+      if (kind !== 'hold' && kind !== 'pass') {
+        const ending = out.splice(before);
+        this.#write(out, begun);
+        // What had to wait for too long has ended it already.
+        if (this.#state === 'done') return;
+        if (kind === 'last') this.#finishStream(ending);
+        else if (kind === 'error') this.#vendorGaveUp(ending);
+        else this.#fail('broken', 'an event of the stream is not whole');
+        return;
+      }
+      const waiting = kind === 'pass' ? this.#lookAtIt() : undefined;
+      if (waiting !== undefined) {
+        const piece = out.splice(before);
+        this.#write(out, begun);
+        this.#waitToPass(waiting, () => {
+          this.#write(piece, true);
+          this.#relay(events.slice(i + 1));
+        });
+        return;
+      }
       begun ||= kind === 'pass';
-      if (kind === 'hold' || kind === 'pass') continue;
-      const ending = out.splice(before);
-      this.#write(out, begun);
-      // What had to wait for too long has ended it already.
-      if (this.#state === 'done') return;
-      if (kind === 'last') this.#finishStream(ending);
-      else if (kind === 'error') this.#vendorGaveUp(ending);
-      else this.#fail('broken', 'an event of the stream is not whole');
-      return;
     }
     this.#write(out, begun);
+  }
+
+  #lookAtIt(): Promise<void> | undefined {
+    const x = this.#x;
+    if (x.look === undefined) return undefined;
+    this.#serve();
+    return x.look(this.#stream.textLength);
+  }
+
+  /** The vendor and whatever it says next wait until a piece may pass; where it may not, nothing of it does. */
+  #waitToPass(waiting: Promise<void>, pass: () => void): void {
+    this.#behind = [];
+    this.#call?.pause();
+    const goOn = (): void => {
+      const behind = this.#behind ?? [];
+      this.#behind = undefined;
+      if (this.#state === 'done') return;
+      try {
+        pass();
+      } catch (error) {
+        this.#styleFailed(error);
+      }
+      // One of them may have to wait, too, and then all behind it.
+      for (const next of behind) {
+        const still = this.#behind as (() => void)[] | undefined;
+        if (still === undefined) next();
+        else still.push(next);
+      }
+      if (this.#behind === undefined && !this.#stalled) this.#call?.resume();
+    };
+    waiting.then(goOn, (error) => {
+      this.#behind = undefined;
+      this.#stop(error);
+    });
   }
 
   /** Events to the client. `begun`: the vendor really answers, which commits us to it; until then they are held. */
@@ -321,12 +377,18 @@ class Delivery implements UpstreamListener {
     this.#committed = true;
     const held = this.#held;
     this.#held = [];
-    const x = this.#x;
-    x.served = this.#attempt.offer;
-    x.running = () => this.#usage();
-    x.delivered = true;
+    this.#serve();
+    this.#x.delivered = true;
     this.#sendHead();
     if (held.length > 0) this.#send(joined(held));
+  }
+
+  /** From here on it is known what serves, and what it used so far. */
+  #serve(): void {
+    const x = this.#x;
+    if (x.running !== undefined) return;
+    x.served = this.#attempt.offer;
+    x.running = () => this.#usage();
   }
 
   #sendHead(): void {
@@ -385,7 +447,12 @@ class Delivery implements UpstreamListener {
   /** The vendor closed its stream. */
   #streamEnded(): void {
     const rest = unendedEvent(this.#splitter.rest());
-    if (rest !== undefined) this.#relayEvents([rest]);
+    if (rest !== undefined) this.#relay([rest]);
+    if (this.#behind === undefined) this.#closeStream();
+    else this.#behind.push(() => this.#closeStream());
+  }
+
+  #closeStream(): void {
     if (this.#state !== 'stream') return;
     const out: Bytes[] = [];
     const how = this.#stream.close(out);
@@ -431,13 +498,15 @@ class Delivery implements UpstreamListener {
 
   /** The bad ending: the books, an error event, and no last chunk, so that nobody takes a part for the whole. */
   #breakOff(error: GatewayError): void {
-    const { response } = this.#x;
-    this.#settleStream('failed', () => {
-      const told = this.#stream.fail(error, this.#x.id);
-      // Inside bytes nothing can be told: that they end too early says it all.
-      if (told === '') response.destroy();
-      else response.write(told, () => response.destroy());
-    });
+    this.#settleStream('failed', () => this.#tell(error));
+  }
+
+  #tell(error: GatewayError): void {
+    const { response, id } = this.#x;
+    const told = this.#stream.fail(error, id);
+    // Inside bytes nothing can be told: that they end too early says it all.
+    if (told === '') response.destroy();
+    else response.write(told, () => response.destroy());
   }
 
   #settleStream(outcome: 'served' | 'failed' | 'aborted', then: () => void): void {
@@ -459,8 +528,11 @@ class Delivery implements UpstreamListener {
       .then(() => {
         if (!x.gone) then();
       })
-      // Not in the books, or not to be spelt: the client must not believe it has everything.
-      .catch(() => x.response.destroy())
+      // Not paid, not in the books, or not to be spelt: the client must not believe it has everything.
+      .catch((error) => {
+        if (error instanceof GatewayError && !x.gone) this.#tell(error);
+        else x.response.destroy();
+      })
       .finally(() => this.#resolve({ kind: 'relayed' }));
   }
 

@@ -81,7 +81,14 @@ function untouched(parties: Parties): Conveyance {
   const losses = lossesOf(parties);
   // Who issued the earlier answer needs nothing but its name.
   const body = call.earlier?.channel === channel.name ? call.earlier.body : call.body;
-  const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), losses };
+  const to = {
+    model,
+    channel: channel.name,
+    quirks,
+    askUsage: asksUsage(parties),
+    maxOutput: x.outputLimit,
+    losses,
+  };
   const bytes = body.patched(fieldChanges(body, asked.patch(body, to), quirks, losses));
   const sent = dialect.request === undefined ? bytes : rewritten(JSON.parse(bytes.toString()), parties, losses);
   refuseLosses(parties, losses);

@@ -45,12 +45,18 @@ export class LiveExchange extends Entry implements Exchange, Member {
   served: Offer | undefined;
   delivered = false;
   outcome: Outcome | undefined;
+  /** Its end is being written down. */
+  ending = false;
   status = 0;
   notes: JsonObject = NOTHING;
   /** Fields of the request that the gateway does not do as asked. */
   dropped: readonly string[] = NONE;
   /** True once the client has gone. */
   gone = false;
+  /** Who looks at the pieces of a stream before they leave. */
+  look: ((textLength: number) => Promise<void> | undefined) | undefined;
+  /** The most tokens of output that vendors are told, for each choice; undefined: what the client says. */
+  outputLimit: number | undefined;
   /** What the client asks for; set before `admit`. */
   #call: Call | undefined;
   #search: string;
@@ -129,6 +135,19 @@ export class LiveExchange extends Entry implements Exchange, Member {
 
   note(facts: JsonObject): void {
     this.notes = { ...this.notes, ...facts };
+  }
+
+  limitOutput(tokens: number): void {
+    this.outputLimit = tokens;
+    const { bounds } = this.call;
+    const outputTokens = tokens * bounds.choices;
+    // Where it is the client's own limit that is lower, that stays the bound.
+    if (bounds.outputTokens !== undefined && bounds.outputTokens <= outputTokens) return;
+    this.call = { ...this.call, bounds: { ...bounds, outputTokens } };
+  }
+
+  watch(look: (textLength: number) => Promise<void> | undefined): void {
+    this.look = look;
   }
 
   cut(error: Error): void {

@@ -1,4 +1,4 @@
-/** The six phases and how each runs: who plays, in which order, what a failure means. */
+/** The seven phases and how each runs: who plays, in which order, what a failure means. */
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
 import { GatewayError, refuse } from './errors.ts';
@@ -21,6 +21,8 @@ export interface Pipeline {
   admit(x: Known): Awaitable<void>;
   /** What can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
+  /** Can the answer be paid? Rejects with what the client is told where it cannot. At once where nothing is waited for. */
+  pay(x: Known): Awaitable<void>;
   /** Tells how an attempt went. */
   attempted(x: Known, attempt: Attempt): void;
   /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
@@ -36,7 +38,7 @@ function broken(log: Log, phase: string, plugin: string, error: unknown, x: { re
   throw error;
 }
 
-type Phase = 'authenticate' | 'enter' | 'admit' | 'route';
+type Phase = 'authenticate' | 'enter' | 'admit' | 'route' | 'pay';
 
 /** A player of a phase who is asked about an `X`, and whose answer is a `T`. */
 interface Asked<X, T> {
@@ -72,6 +74,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
   const enter = having('enter') as { name: string; run: NonNullable<Parts['enter']> }[];
   const admit = having('admit') as { name: string; run: NonNullable<Parts['admit']> }[];
   const route = having('route') as { name: string; run: NonNullable<Parts['route']> }[];
+  const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
   const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
 
@@ -144,6 +147,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       if (offers instanceof Promise) return offers.then((found) => found ?? nobodyServes());
       return offers ?? rejected(nobodyServes);
     },
+    pay: (x) => ask('pay', pay, x, false),
     attempted(x, attempt) {
       for (const { name, run } of attempted) {
         try {
@@ -160,6 +164,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       ['admit', admit.map((p) => p.name)],
       ['route', route.map((p) => p.name)],
       ['attempted', attempted.map((p) => p.name)],
+      ['pay', pay.map((p) => p.name)],
       ['settle', settle.map((p) => p.name)],
     ],
   };

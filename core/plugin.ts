@@ -40,6 +40,7 @@ export { type Fields, isObject, readFields } from './translation/fields.ts';
 export { foldParts, partsOf } from './translation/fold.ts';
 export { choosesHosted } from './translation/hosted-choice.ts';
 export { dropSearchExtras, dropSummaryLength, isBlank, omitRest, omitUnsaid } from './translation/leftovers.ts';
+export { answerLimits } from './translation/limits.ts';
 export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './translation/quirks.ts';
 export { retell } from './translation/retell.ts';
 export { given, member, objectsIn, parsed, tokensIn } from './translation/values.ts';
@@ -81,7 +82,7 @@ export function definePlugin<const S extends Sections = {}>(plugin: Plugin<S>): 
 
 /** The parts a plugin may play. Most play one or two. */
 export interface Parts {
-  // The six phases, in the order they run.
+  // The seven phases, in the order they run.
   /** Who is calling? The first answer wins; none: 401. */
   authenticate?(x: Exchange): Awaitable<Holder | undefined>;
   /**
@@ -95,6 +96,11 @@ export interface Parts {
   route?(x: Known): Awaitable<Iterable<Offer> | undefined>;
   /** How did that channel do? All, after each attempt; synchronous. A throw is logged and ignored. */
   attempted?(x: Known, attempt: Attempt): void;
+  /**
+   * Can the answer be paid? Asked once of an answer that ends well, when what it used is known and before its last bytes leave.
+   * `refuse` withholds them: the client is told why, and `settle` follows with an outcome that is not `served`.
+   */
+  pay?(x: Known): Awaitable<void>;
   /**
    * What was used, what do we keep? All, exactly once, whatever happened. The steps of all plugins are written as one atomic
    * list, and the last bytes of an answer leave only after it is durable.
@@ -278,6 +284,16 @@ export interface Exchange extends Arriving {
   /** Names a field of the request that the gateway does not do as asked: the client finds it among the warnings, `store:dropped`. */
   drop(field: string): void;
   readonly notes: JsonObject;
+  /**
+   * Limits the answer to so many tokens, for each of its choices: every vendor that is asked from now on is told so, and the client
+   * finds it among the warnings. A limit of the client's that is lower stays.
+   */
+  limitOutput(tokens: number): void;
+  /**
+   * Asks `look` before a piece of a stream leaves that answers something; `textLength`: the characters of the answer with it. Where it
+   * makes a promise the piece waits for that, and so does the vendor; a rejection cuts the answer off before the piece.
+   */
+  watch(look: (textLength: number) => Promise<void> | undefined): void;
   /** Cuts a running answer off: an error event in the client's style, no good ending. */
   cut(error: Error): void;
 }

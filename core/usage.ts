@@ -22,15 +22,23 @@ export const NO_TOKENS: Usage = {
   estimated: false,
 };
 
-/** What was delivered, counted by length; what was sent counts whole, whatever it is measured in. */
+/** Longer no answer's tokens are on average. */
+const LONGEST_CHARACTERS_PER_TOKEN = 6;
+
+/**
+ * What was delivered, counted by length; what was sent counts whole, whatever it is measured in. Beyond the limit of the answer only
+ * text counts that no answer within it can have.
+ */
 export function countedUsage(bounds: Bounds, textLength: number): Usage {
-  const { inputBytes, media, seconds, characters } = bounds;
+  const { inputBytes, media, seconds, characters, outputTokens = Number.POSITIVE_INFINITY } = bounds;
+  const output = Math.ceil(textLength / CHARACTERS_PER_TOKEN);
+  const surely = Math.ceil(textLength / LONGEST_CHARACTERS_PER_TOKEN);
   const heard = Math.ceil((seconds ?? 0) * TOKENS_PER_SECOND);
   return {
     ...NO_TOKENS,
     input: Math.ceil(inputBytes / CHARACTERS_PER_TOKEN) + media * TOKENS_PER_MEDIUM + heard,
     inputAudio: heard,
-    output: Math.ceil(textLength / CHARACTERS_PER_TOKEN),
+    output: Math.min(output, Math.max(outputTokens, surely)),
     ...(characters !== undefined && { characters }),
     ...(seconds !== undefined && { seconds }),
     estimated: true,

@@ -67,7 +67,7 @@ export interface Bounds {
   readonly media: number;
   /** The highest number of output tokens the client allows, all choices together; undefined where it sets none. */
   readonly outputTokens: number | undefined;
-  /** How many answers were asked for (`n`). */
+  /** How many answers are made (`n`); each has a limit of its own. */
   readonly choices: number;
   /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. */
   readonly open?: boolean;

@@ -3,6 +3,7 @@
 import { service } from '../plugin.ts';
 import type { FailureKind, StyleName } from './call.ts';
 import type { Holder } from './keys.ts';
+import type { Quirks } from './quirks.ts';
 import type { Channel } from './vendor.ts';
 
 /** One model under its public name. */
@@ -13,7 +14,12 @@ export interface Model {
   /** Styles it answers on; undefined: all that its channels speak, and all that can be translated. */
   readonly only: readonly string[] | undefined;
   /** Where it may be had: channel and the channel's name for it. Channels that are off are not here. */
-  readonly from: readonly { readonly channel: Channel; readonly model: string }[];
+  readonly from: readonly {
+    readonly channel: Channel;
+    readonly model: string;
+    /** How long questions and answers may be there, in tokens, where that is known. */
+    readonly limits?: Pick<Quirks['limits'], 'context' | 'max_output'>;
+  }[];
   /** Public names tried in turn when every channel above has failed. */
   readonly fallback: readonly string[];
   /** `price:` of its entry, unread. */

@@ -174,6 +174,8 @@ export interface Patch {
   readonly channel: string;
   /** What the model takes. */
   readonly quirks: Quirks;
+  /** The most tokens of output that can be paid, for each choice; undefined: nothing is to be said of it. */
+  readonly maxOutput?: number | undefined;
   /** What is said in another way, or left out, is named here. */
   readonly losses: Losses;
 }

@@ -29,10 +29,11 @@ export function fieldChanges(
   }
   for (const [name, other] of renamed) {
     const span = body.members.get(name);
-    if (span === undefined) continue;
-    const text = all[name] ?? body.bytes.toString('utf8', span.start, span.end);
+    const own = all[name];
+    if (span === undefined && own === undefined) continue;
+    const text = own ?? body.bytes.toString('utf8', span!.start, span!.end);
     all[name] = undefined;
-    if (!isSaid(name)) continue;
+    if (own === undefined && !isSaid(name)) continue;
     if (isSaid(other)) {
       losses.leave(name);
     } else {

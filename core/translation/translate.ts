@@ -9,6 +9,7 @@ import { countedUsage } from '../usage.ts';
 import { adapt, type Restorer } from './adapt.ts';
 import { withFieldQuirks } from './field-quirks.ts';
 import { partsOf, textLengthOf } from './fold.ts';
+import { limitAnswer } from './limits.ts';
 import type { CollectedLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import { streamError } from './vendor-errors.ts';
@@ -23,7 +24,8 @@ export async function translateRequest(
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const target = { ...originOf(parties), quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
-  const said = asked.decodeRequest(x.call.body.tree() as JsonObject, losses);
+  const decoded = asked.decodeRequest(x.call.body.tree() as JsonObject, losses);
+  const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
   const complete = await fetchMedia(conversation, quirks, losses, x);
   return { body: withFieldQuirks(spoken.encodeRequest(complete, target, losses), quirks, losses), restore };

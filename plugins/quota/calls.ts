@@ -2,6 +2,7 @@
 import type { Ledger } from '../../core/contracts/ledger.ts';
 import {
   type Awaitable,
+  type Call,
   type Exchange,
   GatewayError,
   type Host,
@@ -9,11 +10,14 @@ import {
   type Known,
   type Step,
 } from '../../core/plugin.ts';
-import { checkpointStep, closeSteps, growSteps, type Hold, holdSteps } from './holds.ts';
+import { highest } from './decimal.ts';
+import type { EstimateOptions } from './estimate.ts';
+import { checkpointStep, closeSteps, growSteps, type Hold, holdSteps, type Payer } from './holds.ts';
 import { inQuota } from './in-quota.ts';
 import { noteOfFixed, noteOfPrice } from './noted-price.ts';
 import { type PriceRow, partOf } from './price.ts';
-import { insufficient, layersOf, leftIn } from './refusals.ts';
+import { insufficient, layersOf, leftInEach } from './refusals.ts';
+import { ASSUMED_MAXIMUM, type Reservation, reservations } from './reservation.ts';
 import { LARGEST_CALL } from './tables.ts';
 import type { Tariff } from './tariff.ts';
 import type { Terms, TermsOf } from './terms.ts';
@@ -21,19 +25,21 @@ import { saneUsage } from './usage-sanity.ts';
 
 /** What the ledger does with calls. */
 export interface Calls {
-  /** Sets aside the most the exchange can cost; refuses where a layer has less. */
+  /**
+   * Sets aside the most the exchange can cost. Where a layer has less, what an answer that is limited to it can cost; refuses where not
+   * even a short one can be paid.
+   */
   admit(x: Known): Promise<void>;
   /**
-   * The most the exchange can cost on these terms: what `admit` sets aside. Refuses a model that is unknown (404) or has no price
-   * (402).
+   * What `admit` would set aside on these terms, the most first; none where the exchange costs nothing. Refuses a model that is
+   * unknown (404) or has no price (402).
    */
-  most(x: Known, terms: Terms): bigint;
-  /** Charges what was used: never more than was held and, where that was a guess, than could be held in the end. */
+  reservations(x: Known, terms: Terms): Iterable<Reservation>;
+  /** Holds what the answer costs before its last bytes leave; refuses (403) where there is not so much. */
+  pay(x: Exchange): Awaitable<void>;
+  /** Charges what was used: never more than is held. */
   settle(x: Exchange): Awaitable<readonly Step[] | undefined>;
-  /**
-   * Writes down what running calls have delivered. Holds more for those that come near a hold that was a guess, and cuts off
-   * those that outrun theirs.
-   */
+  /** Writes down what running calls have delivered. */
   checkpoint(): Promise<void>;
   /** Whether a call with this id has not come to its end. */
   isRunning(id: string): boolean;
@@ -46,6 +52,8 @@ export interface Calls {
 /** What is remembered of an admitted exchange. */
 interface Taking {
   readonly exchange: Exchange;
+  /** As the client made it, whatever vendors are told. */
+  readonly call: Call;
   /** Of the configuration that admitted it, which alone looks after it. */
   readonly tariff: Tariff;
   readonly terms: Terms;
@@ -57,11 +65,19 @@ interface Taking {
   readonly fixed: bigint | undefined;
   /** At the last checkpoint. */
   delivered: bigint;
-  outran: boolean;
+  /** Characters of its stream up to which nothing has to be looked at. */
+  lookAgainAt: number;
+  /** As much is held as could be. */
+  isFull: boolean;
+  /** What the answer costs that was withheld, since it could not be paid. */
+  withheld: bigint | undefined;
   charged: bigint;
   /** Where it stands among those that run; -1 where it does not. */
   place: number;
 }
+
+/** A stream is looked at anew after so many characters: about as many as are counted for 64 tokens. */
+const LOOK_EACH = 256;
 
 /**
  * An exchange bears its taking itself, and those that run stand in a list: measured, a WeakMap and a Map that change with every
@@ -75,7 +91,15 @@ function takingOf(x: Bearer): Taking | undefined {
 }
 
 /** `ledger` is asked where a call is refused or outgrows its hold, and for how much quota a currency unit is. */
-export function createCalls(host: Host, tariff: Tariff, termsOf: TermsOf, ledger: () => Ledger): Calls {
+export function createCalls(
+  host: Host,
+  {
+    tariff,
+    termsOf,
+    options,
+  }: { readonly tariff: Tariff; readonly termsOf: TermsOf; readonly options: EstimateOptions },
+  ledger: () => Ledger,
+): Calls {
   const { store, clock, log, boot } = host;
   /** What records say of a price, made once. */
   const noted = new WeakMap<PriceRow, JsonObject>();
@@ -98,9 +122,42 @@ export function createCalls(host: Host, tariff: Tariff, termsOf: TermsOf, ledger
     last.place = place;
   }
 
-  function most(x: Known, fixed: bigint | undefined, { factorPpm }: Terms): bigint {
-    const amount = fixed === undefined ? tariff.most(x.call, x.startedMs, factorPpm) : partOf(fixed, factorPpm);
-    return least(amount, LARGEST_CALL);
+  function* reservationsOf(x: Known, { factorPpm }: Terms): IterableIterator<Reservation> {
+    const { call } = x;
+    const fixed = x.passage?.target(x).price;
+    if (fixed !== undefined) {
+      const amount = partOf(fixed, factorPpm);
+      if (amount > 0n) yield { amount, room: amount, care: 'strict', output: undefined, limit: undefined };
+      return;
+    }
+    const longest = tariff.longest(call);
+    const all = reservations({
+      bounds: call.bounds,
+      options,
+      maximum: longest ?? ASSUMED_MAXIMUM,
+      isKnown: longest !== undefined,
+      most: (care, output) => least(tariff.most(call, x.startedMs, factorPpm, care, output), LARGEST_CALL),
+    });
+    for (const each of all) {
+      // Neither its input nor its output costs anything.
+      if (each.amount === 0n) return;
+      yield each;
+    }
+  }
+
+  /**
+   * No use of a call costs more, whatever a vendor says; undefined where nobody knows: no limit was set for its output, or nothing tells
+   * how much an image, a file or a recording is, or what a tool of the vendor's finds.
+   */
+  function ceilingOf({ exchange, call, terms, fixed }: Taking): bigint | undefined {
+    if (fixed !== undefined) return partOf(fixed, terms.factorPpm);
+    return isGuess(call) ? undefined : tariff.most(call, exchange.startedMs, terms.factorPpm, 'strict');
+  }
+
+  /** What has to be held of what is due. */
+  function payableOf(taking: Taking, due: bigint): bigint {
+    const { amount } = taking.hold!;
+    return due <= amount ? due : highest([amount, least(due, ceilingOf(taking) ?? due)]);
   }
 
   function dueOf({ exchange, fixed, terms }: Taking): bigint {
@@ -108,11 +165,37 @@ export function createCalls(host: Host, tariff: Tariff, termsOf: TermsOf, ledger
   }
 
   /** What every layer of a call has left, at the least; by the time it is read it may be less. */
-  async function leftFor({ hold, terms }: Taking): Promise<bigint> {
-    const layers = layersOf(hold!.accountId, hold!.keyId, terms);
-    const asked = terms.fromAccount ? layers : layers.slice(1);
-    const left = await Promise.all(asked.map((each) => leftIn(ledger(), each)));
-    return left.reduce<bigint>((lowest, each) => (each === undefined ? lowest : least(lowest, each)), LARGEST_CALL);
+  async function leftFor({ accountId, keyId }: Payer, terms: Terms): Promise<bigint> {
+    const left = await leftInEach(ledger(), accountId, keyId, terms);
+    return left.reduce<bigint>((lowest, [, each]) => (each === undefined ? lowest : least(lowest, each)), LARGEST_CALL);
+  }
+
+  /** Holds the first that every layer has room for. Rejects with the refusal where none has. */
+  async function reserve(x: Known, first: Reservation, rest: Iterable<Reservation>, terms: Terms): Promise<Hold> {
+    const hold = holdFor(x, first.amount, terms, boot);
+    // A crash may forget a hold: nothing has gone out for it that could be charged.
+    let refused = await store.atomic(holdSteps(hold, first.room), 'ran');
+    if (refused === undefined) return hold;
+    const { accountId, keyId } = hold;
+    const others = [...rest];
+    const smallest = others.reduce((amount, each) => least(amount, each.amount), first.amount);
+    const left = await leftInEach(ledger(), accountId, keyId, terms);
+    const lacking = left.find(([, each]) => each !== undefined && each < smallest)?.[0];
+    const owes = (await ledger().debt(accountId)) > 0n;
+    if (lacking === undefined && !owes) {
+      const most = await leftFor(hold, terms);
+      for (const { amount, room, limit } of others) {
+        if (room > most) continue;
+        refused = await store.atomic(holdSteps({ ...hold, amount }, room), 'ran');
+        if (refused !== undefined) continue;
+        if (limit !== undefined) x.limitOutput(limit);
+        return { ...hold, amount };
+      }
+    }
+    const layers = layersOf(accountId, keyId, terms);
+    const layer = lacking ?? layers.find(({ name }) => name === refused);
+    if (layer === undefined) throw new Error(`no layer is called ${refused}`);
+    throw await insufficient(ledger(), layer, smallest);
   }
 
   /** The usage record tells how the charge came about, for prices change: a receipt is made of it. */
@@ -153,7 +236,7 @@ export function createCalls(host: Host, tariff: Tariff, termsOf: TermsOf, ledger
       noteAnomalies(x, due, hold);
     }
     if (taking.charged === 0n && taking.fixed === undefined && taking.tariff.isUnpriced(x)) x.note({ unpriced: true });
-    if (x.outcome === 'served') x.header('x-turnpike-cost', inQuota(taking.charged));
+    if (x.outcome === 'served' || taking.withheld !== undefined) x.header('x-turnpike-cost', inQuota(taking.charged));
     return hold && closeSteps(hold, taking.charged, clock.now(), 'call');
   }
 
@@ -164,7 +247,7 @@ export function createCalls(host: Host, tariff: Tariff, termsOf: TermsOf, ledger
     try {
       if (wanted <= 0n) return;
       if (await growBy(taking, wanted)) return;
-      const left = least(await leftFor(taking), wanted);
+      const left = least(await leftFor(hold, taking.terms), wanted);
       if (left > 0n) await growBy(taking, left);
     } catch (error) {
       log.warn('a hold could not grow', { exchange: hold.id, error });
@@ -178,78 +261,100 @@ export function createCalls(host: Host, tariff: Tariff, termsOf: TermsOf, ledger
     return true;
   }
 
+  /** Holds more before a stream needs it; what cannot be paid does not leave. */
+  function look(taking: Taking, textLength: number): Promise<void> | undefined {
+    if (textLength < taking.lookAgainAt) return undefined;
+    taking.lookAgainAt = textLength + LOOK_EACH;
+    const due = dueOf(taking);
+    const { amount } = taking.hold!;
+    if (due > amount) return growOrCut(taking, due, due);
+    if (due * 4n > amount * 3n && taking.growing === undefined && !taking.isFull) {
+      taking.growing = grow(taking, payableOf(taking, due * 2n)).then(() => {
+        taking.growing = undefined;
+        taking.isFull = taking.hold!.amount === amount;
+      });
+    }
+    return undefined;
+  }
+
+  async function growOrCut(taking: Taking, due: bigint, needed: bigint): Promise<void> {
+    await taking.growing;
+    await grow(taking, payableOf(taking, due));
+    if (taking.hold!.amount >= needed) return;
+    taking.withheld = due;
+    throw outrun(taking.hold!);
+  }
+
   return {
     isRunning: (id) => running.some(({ exchange }) => exchange.id === id),
     charged: (x) => takingOf(x)?.charged ?? 0n,
     isIncluded: (x) => takingOf(x)?.terms.fromAccount === false,
 
-    most: (x, terms) => most(x, x.passage?.target(x).price, terms),
+    reservations: reservationsOf,
 
     async admit(x) {
       const found = termsOf(x.identity.account.id, x.startedMs);
       const terms = found instanceof Promise ? await found : found;
-      const fixed = x.passage?.target(x).price;
-      const amount = most(x, fixed, terms);
-      if (amount > 0n && terms.refusal !== undefined) throw terms.refusal;
-      const hold = amount === 0n ? undefined : holdFor(x, amount, terms, boot);
-      const taking = {
+      const { call } = x;
+      const all = reservationsOf(x, terms);
+      const first: Reservation | undefined = all.next().value;
+      if (first !== undefined && terms.refusal !== undefined) throw terms.refusal;
+      const taking: Taking = {
         exchange: x,
+        call,
         tariff,
         terms,
-        hold,
+        hold: first && (await reserve(x, first, all, terms)),
         growing: undefined,
-        fixed,
+        fixed: x.passage?.target(x).price,
         delivered: 0n,
-        outran: false,
+        lookAgainAt: 0,
+        isFull: false,
+        withheld: undefined,
         charged: 0n,
         place: -1,
       };
-      if (hold !== undefined) {
-        // A crash may forget a hold: nothing has gone out for it that could be charged.
-        const refused = await store.atomic(holdSteps(hold), 'ran');
-        if (refused !== undefined) {
-          const layer = layersOf(hold.accountId, hold.keyId, terms).find(({ name }) => name === refused);
-          if (layer === undefined) throw new Error(`no layer is called ${refused}`);
-          throw await insufficient(ledger(), layer, amount);
-        }
+      if (taking.hold !== undefined) {
         begin(taking);
+        if (call.stream) x.watch((textLength) => look(taking, textLength));
       }
       (x as Bearer)[TAKING] = taking;
+    },
+
+    pay(x) {
+      const taking = takingOf(x);
+      if (taking?.hold === undefined) return;
+      // What is being held more is waited for, for it is a part of what `settle` closes.
+      end(taking);
+      const due = dueOf(taking);
+      if (taking.growing === undefined && due <= taking.hold.amount) return;
+      return growOrCut(taking, due, payableOf(taking, due));
     },
 
     settle(x) {
       const taking = takingOf(x);
       if (taking === undefined) return undefined;
       end(taking);
-      const { hold, growing } = taking;
+      const { hold, growing, withheld } = taking;
       if (hold === undefined) return close(taking, 0n);
+      if (withheld !== undefined) return close(taking, withheld);
       const due = dueOf(taking);
       // Mostly the hold covers it, and nothing is waited for.
-      if (growing === undefined && (due <= hold.amount || !isGuess(x))) return close(taking, due);
-      return (growing ?? Promise.resolve()).then(() => grow(taking, due)).then(() => close(taking, due));
+      if (growing === undefined && due <= hold.amount) return close(taking, due);
+      return (growing ?? Promise.resolve())
+        .then(() => grow(taking, payableOf(taking, due)))
+        .then(() => close(taking, due));
     },
 
     async checkpoint() {
       const steps: Step[] = [];
-      // A copy: whoever is cut off may leave the list at once.
-      for (const taking of [...running]) {
+      for (const taking of running) {
         const { exchange: x } = taking;
         if (taking.tariff !== tariff || taking.hold === undefined || !x.delivered) continue;
-        const due = dueOf(taking);
-        if (due * 4n > taking.hold.amount * 3n && isGuess(x) && taking.place >= 0) {
-          taking.growing = grow(taking, due * 2n);
-          await taking.growing;
-          taking.growing = undefined;
-        }
-        const { hold } = taking;
-        const delivered = least(due, hold.amount);
+        const delivered = least(dueOf(taking), taking.hold.amount);
         if (delivered > taking.delivered) {
           taking.delivered = delivered;
-          steps.push(checkpointStep(hold.id, delivered));
-        }
-        if (due > hold.amount && !taking.outran) {
-          taking.outran = true;
-          x.cut(outrun(hold));
+          steps.push(checkpointStep(taking.hold.id, delivered));
         }
       }
       if (steps.length > 0) await store.atomic(steps, 'ran');
@@ -276,16 +381,16 @@ function holdFor(x: Known, amount: bigint, { fromAccount, extras }: Terms, boot:
 }
 
 /**
- * Whether the hold was a guess: nobody said how long the answer may get, how much an image or a file is, or what a vendor's tool
- * finds; or how long the vendor finds a recording to be.
+ * Whether nobody can tell what a call costs at the most: it does not say how long the answer may get, or nothing tells how much an image
+ * or a file is, or what a vendor's tool finds; or how long the vendor finds a recording to be.
  */
-export function isGuess({ passage, call: { bounds } }: Exchange): boolean {
+export function isGuess({ bounds }: Call): boolean {
   const { outputTokens, media, open, seconds = 0 } = bounds;
-  return passage === undefined && (outputTokens === undefined || media > 0 || seconds > 0 || open === true);
+  return outputTokens === undefined || media > 0 || seconds > 0 || open === true;
 }
 
 function outrun(hold: Hold): GatewayError {
-  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota held for it, and there is no more to hold. Credit the account, or send max_tokens.`;
+  const message = `The answer ends here: it costs more than the ${inQuota(hold.amount)} quota that could be set aside for it. Credit the account, or ask for fewer output tokens.`;
   return new GatewayError(403, 'QUOTA_HOLD_EXCEEDED', message, { headers: { 'x-should-retry': 'false' } });
 }
 

@@ -1,15 +1,23 @@
 /** The most tokens a call may use: what a reservation is computed from. */
 import type { Bounds } from '../../core/contracts/call.ts';
+import { countedUsage } from '../../core/plugin.ts';
 import { saneImages, saneSeconds, wholeTokens } from './usage-sanity.ts';
+
+/**
+ * How carefully the input is estimated. `strict`: as many tokens as bytes, which no byte-level tokenizer exceeds. `estimate`: two
+ * tokens for five bytes (three bytes each, and a fifth more): smaller, right for nearly all text, not a proof. `count`: as the gateway
+ * counts where a vendor does not say, about four bytes each, all of it at the plain rate: what the call will probably cost.
+ */
+export type Care = 'strict' | 'estimate' | 'count';
 
 /** How carefully a call is reserved for. */
 export interface EstimateOptions {
+  /** The care that is taken where the balance allows it. */
+  readonly reserve: Exclude<Care, 'count'>;
   /**
-   * `strict`: as many input tokens as bytes, which no byte-level tokenizer exceeds. `estimate`: two tokens for five bytes
-   * (three bytes each, and a fifth more): smaller, right for nearly all text, not a proof.
+   * Output tokens of each answer that are set aside before anything else is spared, where neither the client nor the model sets a lower
+   * maximum; and the output assumed for each image.
    */
-  readonly reserve: 'strict' | 'estimate';
-  /** Output tokens assumed for each answer, or image, where the client sets no maximum. */
   readonly assumeOutput: number;
   /**
    * Input tokens set aside for each image, clip or file. The request does not tell their size, so this is no bound: 3,000 cover
@@ -36,19 +44,34 @@ export interface TokenBounds {
   readonly output: number;
   /** Whether any of the input may be sound or images: only a call with media can have some. */
   readonly media: boolean;
+  /** All input is charged at the plain rate; else any of it may be of the dearest kind. */
+  readonly plain: boolean;
 }
 
-/** The tokens a call may use within its bounds, as far as `options` go. */
-export function tokenBounds(bounds: Bounds, options: EstimateOptions): TokenBounds {
-  const bytes = wholeTokens(bounds.inputBytes);
+/** The tokens a call may use within its bounds; `output`: of all its answers, where that is not what the bounds say. */
+export function tokenBounds(
+  bounds: Bounds,
+  options: EstimateOptions,
+  care: Care = options.reserve,
+  output = bounds.outputTokens ?? options.assumeOutput * answersOf(bounds),
+): TokenBounds {
   const media = wholeTokens(bounds.media);
-  const text = options.reserve === 'strict' ? bytes : Math.ceil((bytes * 2) / 5);
   const sound = Math.ceil(saneSeconds(bounds.seconds)) * TOKENS_PER_SECOND;
-  // An image is an answer, too: whoever sells it by tokens makes thousands of them for one.
-  const answers = Math.max(1, wholeTokens(bounds.choices), saneImages(bounds.images)?.count ?? 0);
   return {
-    input: wholeTokens(text + media * options.mediaTokens + sound + ADDED[options.reserve]),
-    output: wholeTokens(bounds.outputTokens ?? options.assumeOutput * answers),
+    input: care === 'count' ? wholeTokens(countedUsage(bounds, 0).input) : inputTokens(bounds, options, care, sound),
+    output: wholeTokens(output),
     media: media > 0 || sound > 0,
+    plain: care === 'count',
   };
+}
+
+function inputTokens(bounds: Bounds, { mediaTokens }: EstimateOptions, care: 'strict' | 'estimate', sound: number) {
+  const bytes = wholeTokens(bounds.inputBytes);
+  const text = care === 'strict' ? bytes : Math.ceil((bytes * 2) / 5);
+  return wholeTokens(text + wholeTokens(bounds.media) * mediaTokens + sound + ADDED[care]);
+}
+
+/** An image is an answer, too: whoever sells it by tokens makes thousands of them for one. */
+function answersOf({ choices, images }: Bounds): number {
+  return Math.max(1, wholeTokens(choices), saneImages(images)?.count ?? 0);
 }

@@ -6,9 +6,11 @@ import { type Calls, isGuess } from './calls.ts';
 import { decimalText } from './decimal.ts';
 import { type EstimateOptions, tokenBounds } from './estimate.ts';
 import { inQuota } from './in-quota.ts';
-import { type AskedLayer, indebted, insufficient, layersOf, leftIn } from './refusals.ts';
+import { indebted, insufficient, leftInEach } from './refusals.ts';
 import type { Tariff } from './tariff.ts';
 import type { TermsOf } from './terms.ts';
+
+const NOTHING = { amount: 0n, care: 'strict', output: undefined, limit: undefined } as const;
 
 /** Explains calls: the prices that apply, what would be held, and whether every layer has it. Refuses as `admit` would. */
 export function createExplain(tools: {
@@ -26,36 +28,38 @@ export function createExplain(tools: {
     const { factorPpm } = terms;
     if (factorPpm !== undefined)
       yield `the department pays ${decimalText({ digits: factorPpm, scale: 6 })} of the price`;
-    const amount = calls.most(x, terms);
-    yield { facts: { most: `${amount}`, isGuess: isGuess(x) } };
+    const all = [...calls.reservations(x, terms)];
+    const layers = await leftInEach(ledger, account.id, key.id, terms);
+    const chosen = all.find(({ room }) => layers.every(([, left]) => left === undefined || room <= left));
+    const { amount, care, output: covered, limit } = chosen ?? all[0] ?? NOTHING;
+    const isOpen = isGuess(
+      limit === undefined ? x.call : { ...x.call, bounds: { ...x.call.bounds, outputTokens: limit } },
+    );
+    yield { facts: { most: `${amount}`, isGuess: isOpen, ...(limit !== undefined && { outputLimit: limit }) } };
     if (amount === 0n) {
       yield 'nothing is held';
       return;
     }
-    const { input, output } = tokenBounds(x.call.bounds, estimate);
-    const most = [`${input} input and ${output} output tokens`, ...unitsIn(x.call.bounds)];
-    yield `holds ${inQuota(amount)} quota: at most ${most.join(', ')}`;
-    if (isGuess(x)) {
-      yield 'that is a guess, and grows with the answer: the call limits not all of its output, or holds media or tools of the vendor';
-    }
     if (terms.refusal !== undefined) throw terms.refusal;
     const owed = await ledger.debt(account.id);
     if (owed > 0n) throw indebted(owed);
-    let refusedBy: AskedLayer | undefined;
-    for (const asked of layersOf(account.id, key.id, terms)) {
-      if (asked.layer.kind === 'account' && !terms.fromAccount) {
-        yield 'the account pays nothing: the subscription includes it';
-        continue;
-      }
-      const left = await leftIn(ledger, asked);
-      if (left === undefined) {
-        yield `${asked.title} is not limited`;
-        continue;
-      }
-      yield `${asked.title} has ${inQuota(left)} quota left: ${left >= amount ? 'enough' : 'too little'}`;
-      if (left < amount) refusedBy ??= asked;
+    const { bounds } = x.call;
+    const { input, output } = tokenBounds(bounds, estimate, care, covered);
+    const most = [`${input} input and ${output} output tokens`, ...unitsIn(bounds)];
+    yield `holds ${inQuota(amount)} quota: at most ${most.join(', ')}`;
+    if (limit !== undefined)
+      yield `the vendor is told that an answer may have ${limit} tokens: more cannot be set aside`;
+    if (isOpen)
+      yield 'that is a guess, and grows with the answer: the call limits not all of its output, or holds media or tools of the vendor';
+    if (!terms.fromAccount) yield 'the account pays nothing: the subscription includes it';
+    for (const [asked, has] of layers) {
+      if (has === undefined) yield `${asked.title} is not limited`;
+      else yield `${asked.title} has ${inQuota(has)} quota left: ${has >= amount ? 'enough' : 'too little'}`;
     }
-    if (refusedBy !== undefined) throw await insufficient(ledger, refusedBy, amount);
+    if (chosen !== undefined) return;
+    const smallest = all.reduce((lowest, each) => (each.amount < lowest ? each.amount : lowest), amount);
+    const lacking = layers.find(([, has]) => has !== undefined && has < smallest)?.[0];
+    if (lacking !== undefined) throw await insufficient(ledger, lacking, smallest);
   };
 }
 

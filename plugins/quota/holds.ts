@@ -74,29 +74,33 @@ export function nameOf({ kind, owner }: Layer): string {
 }
 
 /**
- * Sets an amount aside in every layer; the `must` that fails names the first that has too little: `account`, `key`, or what `nameOf`
+ * Sets an amount aside in every layer, where it has `room` left; the `must` that fails names the first that has too little: `account`, `key`, or what `nameOf`
  * says of the others. An included call asks the account only whether it owes anything.
  */
-function setAsideSteps({ accountId, keyId, fromAccount, extras }: Hold, amount: bigint): Step[] {
+function setAsideSteps({ accountId, keyId, fromAccount, extras }: Hold, amount: bigint, room = amount): Step[] {
   const ofAccount = fromAccount ? amount : 0n;
+  const roomOfAccount = fromAccount ? room : 0n;
   const steps: Step[] = [
-    { sql: HOLD_ACCOUNT, params: [ofAccount, accountId, ofAccount], must: 'account' },
-    { sql: HOLD_KEY, params: [amount, keyId, amount], must: 'key' },
+    { sql: HOLD_ACCOUNT, params: [ofAccount, accountId, roomOfAccount], must: 'account' },
+    { sql: HOLD_KEY, params: [amount, keyId, room], must: 'key' },
   ];
   for (const extra of extras) {
     const place = placeOf(extra);
     steps.push(
       { sql: GRANT_EXTRA, params: [...place, extra.limit] },
-      { sql: HOLD_EXTRA, params: [amount, ...place, amount], must: nameOf(extra) },
+      { sql: HOLD_EXTRA, params: [amount, ...place, room], must: nameOf(extra) },
     );
   }
   return steps;
 }
 
-/** Opens a hold: its amount is set aside, and what it is taken from is remembered. `must` as `setAsideSteps` says. */
-export function holdSteps(hold: Hold): readonly Step[] {
+/**
+ * Opens a hold: its amount is set aside where every layer has `room` left, and what it is taken from is remembered. `must` as
+ * `setAsideSteps` says.
+ */
+export function holdSteps(hold: Hold, room: bigint): readonly Step[] {
   const { id, boot, accountId, keyId, amount, style, model, stream, ip, createdMs, fromAccount, extras } = hold;
-  const steps = setAsideSteps(hold, amount);
+  const steps = setAsideSteps(hold, amount, room);
   steps.push({
     sql: fromAccount ? INSERT_HOLD : INSERT_INCLUDED_HOLD,
     params: [id, boot, accountId, keyId, amount, style, model, stream ? 1 : 0, ip, createdMs],

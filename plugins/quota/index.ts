@@ -47,7 +47,7 @@ export default definePlugin({
     const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
     const memory = host.lasting('quota.subscriptions', () => createSubscriptionMemory(host));
     const termsOf = createTerms({ memory, plans, departments: () => host.find(Departments) });
-    const calls = createCalls(host, tariff, termsOf, () => ledger);
+    const calls = createCalls(host, { tariff, termsOf, options: quota }, () => ledger);
     const ledger = createLedger({
       store,
       clock,
@@ -77,6 +77,7 @@ export default definePlugin({
 
     return {
       admit: calls.admit,
+      pay: calls.pay,
       settle: calls.settle,
       explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
       commands: [userCredit(host, ledger)],

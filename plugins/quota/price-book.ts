@@ -1,7 +1,7 @@
 /** Which price a model has, and what a use of it costs: gateway.yaml first, then the vendors' list prices. */
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
-import { type EstimateOptions, tokenBounds } from './estimate.ts';
+import type { TokenBounds } from './estimate.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
 import { type ListPrice, type ListPrices, listPrices, type Upstream } from './price-data.ts';
 import type { Problem } from './price-fields.ts';
@@ -30,15 +30,15 @@ export interface PriceBook {
     factorPpm?: bigint,
   ): bigint | undefined;
   /**
-   * The most a call within these bounds can cost there, in micro-quota: its tokens at the dearest rates that could apply, and its
+   * The most a call within these bounds can cost there, in micro-quota: these tokens at the dearest rates that could apply, and its
    * images, sound and characters. Undefined where the model has no price, or none for such a call: per image, and it makes none.
    */
   most(
     model: Model,
     upstream: Upstream | undefined,
     bounds: Bounds,
+    tokens: TokenBounds,
     atMs: number,
-    options: EstimateOptions,
     factorPpm?: bigint,
   ): bigint | undefined;
   /** The price and whence it is; undefined where the model has none, and where it is free. */
@@ -115,9 +115,9 @@ export function createPriceBook(options: {
   return {
     cost: (model, upstream, usage, atMs, factorPpm) =>
       model.free ? 0n : price(model, upstream, atMs)?.cost(usage, factorPpm),
-    most(model, upstream, bounds, atMs, estimate, factorPpm) {
+    most(model, upstream, bounds, tokens, atMs, factorPpm) {
       if (model.free) return 0n;
-      const amount = price(model, upstream, atMs)?.most(tokenBounds(bounds, estimate), bounds, factorPpm);
+      const amount = price(model, upstream, atMs)?.most(tokens, bounds, factorPpm);
       // Sold by the piece, and this call has none of them: it was priced for another endpoint.
       const isForOthers = amount === 0n && missesUnits(find(model, upstream, atMs)?.row.units, bounds);
       return isForOthers ? undefined : amount;

@@ -137,13 +137,11 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
           quota: inQuotaUnits(amount, scale),
         }));
     },
-    most({ input, output, media }, bounds, factorPpm) {
+    most({ input, output, media, plain }, bounds, factorPpm) {
       const at = levelAt(input);
+      const perInput = plain ? at.input : media ? at.dearestMedia : at.dearestText;
       return roundUp(
-        perRequest +
-          times(input, media ? at.dearestMedia : at.dearestText) +
-          times(output, at.dearestOutput) +
-          (units?.most(bounds) ?? 0n),
+        perRequest + times(input, perInput) + times(output, at.dearestOutput) + (units?.most(bounds) ?? 0n),
         factorPpm,
       );
     },

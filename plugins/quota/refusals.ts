@@ -63,6 +63,18 @@ export async function leftIn(ledger: Ledger, { layer, limit }: AskedLayer): Prom
   return left > 0n ? left : 0n;
 }
 
+/** What is left in every layer that pays a call, in their order; undefined where one has no limit. */
+export function leftInEach(
+  ledger: Ledger,
+  accountId: number,
+  keyId: number,
+  terms: Terms,
+): Promise<readonly (readonly [AskedLayer, bigint | undefined])[]> {
+  const layers = layersOf(accountId, keyId, terms);
+  const paying = terms.fromAccount ? layers : layers.slice(1);
+  return Promise.all(paying.map(async (layer) => [layer, await leftIn(ledger, layer)] as const));
+}
+
 /** The refusal of a layer that has less than `amount` left; looks up how it stands, for the sentence. */
 export async function insufficient(ledger: Ledger, asked: AskedLayer, amount: bigint): Promise<GatewayError> {
   const { layer, code, title, advice } = asked;
@@ -71,7 +83,7 @@ export async function insufficient(ledger: Ledger, asked: AskedLayer, amount: bi
   const left = await leftIn(ledger, asked);
   // Others may have given back meanwhile what this call was refused.
   const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
-  return refusal(code, `This call may cost up to ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
+  return refusal(code, `This call needs ${inQuota(amount)} quota set aside, and ${title} has ${has}. ${advice}`);
 }
 
 /** The refusal of an account that owes something. */

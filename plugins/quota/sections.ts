@@ -27,12 +27,14 @@ export const quotaSection = schema<QuotaSection>({
       default: 500_000,
     },
     reserve: {
-      description: 'What a call holds before it goes out: the most it can cost, or what such a call usually costs.',
+      description:
+        'How the input of a call is estimated while the balance allows it: `strict`, a token per byte, or `estimate`, two for five bytes.',
       enum: ['strict', 'estimate'],
       default: ESTIMATE_DEFAULTS.reserve,
     },
     assumeOutput: {
-      description: 'Output tokens to hold for where the client sets no limit, for each answer or image.',
+      description:
+        'Output tokens that an answer should have room for before its input is estimated less carefully; and what is assumed for an image.',
       type: 'integer',
       minimum: 1,
       maximum: 10_000_000,

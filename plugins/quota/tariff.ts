@@ -1,6 +1,7 @@
 /** What an exchange may cost and what it comes to: the price book applied to the catalog. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { type Call, type Exchange, refuse } from '../../core/plugin.ts';
+import { type Care, tokenBounds } from './estimate.ts';
 import { type PriceRow, partOf } from './price.ts';
 import type { PriceBook, Upstream } from './price-book.ts';
 import type { QuotaSection } from './sections.ts';
@@ -9,10 +10,12 @@ import { saneUsage } from './usage-sanity.ts';
 /** The prices of exchanges. */
 export interface Tariff {
   /**
-   * The most a call can cost, whichever of its model's channels or fallbacks serves it: the price, or so many millionths of it.
-   * Refuses a model that is unknown (404) or has no price (402).
+   * The most a call can cost, whichever of its model's channels or fallbacks serves it: the price, or so many millionths of it. `output`:
+   * of so many tokens, where that is not what its bounds say. Refuses a model that is unknown (404) or has no price (402).
    */
-  most(call: Call, atMs: number, factorPpm: bigint | undefined): bigint;
+  most(call: Call, atMs: number, factorPpm: bigint | undefined, care: Care, output?: number): bigint;
+  /** The longest answer of all that may serve a call, in tokens; undefined where that is not known of each. */
+  longest(call: Call): number | undefined;
   /**
    * What an exchange comes to by now, whether or not its hold covers that. Nothing is due for failures, the vendor's or
    * ours, before the first byte was delivered. `fixed` is the price of a passage; undefined for a call.
@@ -32,17 +35,26 @@ export interface Tariff {
 /** Makes it. `options`: what gateway.yaml says of estimates, and of models without a price. */
 export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSection): Tariff {
   return {
-    most(call, atMs, factorPpm) {
-      catalog.require(call.model);
+    most({ model: name, style, bounds }, atMs, factorPpm, care, output) {
+      catalog.require(name);
+      const tokens = tokenBounds(bounds, options, care, output);
       let dearest = 0n;
-      for (const model of catalog.chain(call.model, call.style)) {
+      for (const model of catalog.chain(name, style)) {
         for (const from of model.from) {
-          const amount = book.most(model, upstreamOf(from), call.bounds, atMs, options, factorPpm);
+          const amount = book.most(model, upstreamOf(from), bounds, tokens, atMs, factorPpm);
           if (amount === undefined && options.unpriced === 'refuse') refuseUnpriced(model);
           if (amount !== undefined && amount > dearest) dearest = amount;
         }
       }
       return dearest;
+    },
+
+    longest({ model, style }) {
+      const all = catalog.chain(model, style).flatMap(({ from }) => from.map(({ limits }) => limits?.max_output));
+      return all.reduce<number | undefined>(
+        (longest, each) => (longest === undefined || each === undefined ? undefined : Math.max(longest, each)),
+        0,
+      );
     },
 
     due(x, fixed, factorPpm) {

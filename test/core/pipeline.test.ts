@@ -205,6 +205,7 @@ describe('a plugin', () => {
       ['admit', ['one']],
       ['route', []],
       ['attempted', []],
+      ['pay', []],
       ['settle', ['one', 'three']],
     ]);
   });

@@ -302,7 +302,9 @@ describe('a client that is slow', () => {
   const text = chatEvent({ choices: [{ index: 0, delta: { content: 'a'.repeat(64 << 10) } }] });
 
   /** A client that has not read a byte of this stream, and whose vendor has been made to wait for it. */
-  async function stalled(events: readonly string[]): Promise<{ client: RawConnection; request: VendorRequest }> {
+  async function stalled(
+    events: Parameters<typeof eventStream>[0],
+  ): Promise<{ client: RawConnection; request: VendorRequest }> {
     const { gateway, vendor } = stand;
     const seen = vendor.requests.length;
     vendor.next(eventStream(events));
@@ -344,22 +346,28 @@ describe('a client that is slow', () => {
   });
 
   it('T-CL-03 is told why its answer was cut where it outran what was held for it', async () => {
-    const { clock, vendor } = stand;
-    const { client, request } = await stalled(Array<string>(800).fill(text));
-    clock.advance(5_000);
-    await vendor.waitFor(() => request.state === 'aborted');
+    const { vendor } = stand;
+    const { client, request } = await stalled([...Array<string>(250).fill(padding), text, silence()]);
     client.resume();
+    await vendor.waitFor(() => request.state === 'aborted');
     await client.ended;
     assert.ok(client.received.includes('QUOTA_HOLD_EXCEEDED'));
     assert.ok(!client.received.includes('[DONE]'));
   });
 
   it('T-CL-03 is cut off where it does not even read why', async () => {
-    const { clock, vendor } = stand;
-    const { client, request } = await stalled(Array<string>(800).fill(text));
-    clock.advance(5_000);
-    await vendor.waitFor(() => request.state === 'aborted');
+    const { clock, vendor, gateway } = stand;
+    // The piece that costs too much comes with one that fills every buffer on the way.
+    const much = chatEvent({ choices: [{ index: 0, delta: { content: 'a' } }], padding: 'a'.repeat(7 << 20) });
+    const short = chatEvent({ choices: [{ index: 0, delta: { content: 'a'.repeat(8_000) } }] });
+    vendor.next(eventStream([much + short, silence()]));
+    const seen = vendor.requests.length;
+    const client = await rawConnection(gateway.port);
+    client.pause();
+    await client.write(callText(gateway, STREAMED));
+    await vendor.waitFor(() => (vendor.requests[seen]?.sentBytes ?? 0) > 7 << 20);
     await timePasses(clock);
+    await vendor.waitFor(() => vendor.requests[seen]?.state === 'aborted');
     client.resume();
     await client.ended;
     assert.ok(!client.received.includes('QUOTA_HOLD_EXCEEDED'), 'it was kept for a client that does not read');

@@ -266,11 +266,9 @@ describe('a call that the gateway cuts off', () => {
 
   for (const pair of PAIRS) {
     it(`T-CL-03 because it outran what was held for it: ${named(pair)}`, async () => {
-      const scenario = { ...SAID, text: ['a'.repeat(64 << 10), 'b'] };
+      const scenario = { ...SAID, text: ['b', 'a'.repeat(64 << 10)] };
       const says: Saying = ({ wire, events }) => eventStream([...events.slice(0, FIRST[wire] + 2), NEVER]);
       const { client, request } = await begin(bench, pair, 'stream', says, { scenario });
-      await client.until('"b"');
-      bench.clock.advance(5_000);
       const answer = await client.response();
       await bench.vendor.waitFor(() => request.state === 'aborted');
       assert.equal(answer.complete, false, 'a part must not look like the whole');

@@ -33,7 +33,7 @@ function bookOf(price: PriceFields) {
 }
 
 function most(price: PriceFields, part: Partial<Bounds>, options = STRICT): bigint | undefined {
-  return bookOf(price).most(MODEL, undefined, bounds(part), 0, options);
+  return bookOf(price).most(MODEL, undefined, bounds(part), tokenBounds(bounds(part), options), 0);
 }
 
 describe('the tokens of a call', () => {
@@ -106,8 +106,9 @@ describe('the most a call can cost', () => {
 
   it('is nothing for a free model, and unknown for one without a price', () => {
     const book = bookOf({ input: 1 });
-    assert.equal(book.most({ ...MODEL, free: true }, undefined, bounds({}), 0, STRICT), 0n);
-    assert.equal(book.most({ ...MODEL, name: 'other' }, undefined, bounds({}), 0, STRICT), undefined);
+    assert.equal(book.most({ ...MODEL, free: true }, undefined, bounds({}), tokenBounds(bounds({}), STRICT), 0), 0n);
+    const none = tokenBounds(bounds({}), STRICT);
+    assert.equal(book.most({ ...MODEL, name: 'other' }, undefined, bounds({}), none, 0), undefined);
   });
 
   it('is not below the cost of any use within the bounds', () => {
@@ -168,7 +169,7 @@ describe('the most a call can cost', () => {
         };
         const book = bookOf(price as PriceFields);
         const cost = book.cost(MODEL, undefined, usage, 0);
-        const bound = book.most(MODEL, undefined, limit, 0, options);
+        const bound = book.most(MODEL, undefined, limit, tokenBounds(limit, options), 0);
         assert.ok(cost !== undefined && bound !== undefined && cost <= bound, `${cost} > ${bound}`);
       }),
       { numRuns: 500 },

@@ -4,8 +4,14 @@ import { describe, it } from 'node:test';
 import type { Bounds, Images, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import { NO_TOKENS } from '../../core/plugin.ts';
-import { ESTIMATE_DEFAULTS } from '../../plugins/quota/estimate.ts';
-import { createPriceBook, type PriceEntry, type PriceFields, type Upstream } from '../../plugins/quota/price-book.ts';
+import { ESTIMATE_DEFAULTS, tokenBounds } from '../../plugins/quota/estimate.ts';
+import {
+  createPriceBook,
+  type PriceBook,
+  type PriceEntry,
+  type PriceFields,
+  type Upstream,
+} from '../../plugins/quota/price-book.ts';
 import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;
@@ -27,8 +33,13 @@ function cost(price: PriceEntry, used: Partial<Usage>): bigint {
   return amount;
 }
 
+function mostIn(book: PriceBook, part: Partial<Bounds>): bigint | undefined {
+  const bounds = { ...NO_BOUNDS, ...part };
+  return book.most(MODEL, undefined, bounds, tokenBounds(bounds, ESTIMATE_DEFAULTS), NOW);
+}
+
 function most(price: PriceEntry, bounds: Partial<Bounds>): bigint {
-  const amount = bookOf(price).most(MODEL, undefined, { ...NO_BOUNDS, ...bounds }, NOW, ESTIMATE_DEFAULTS);
+  const amount = mostIn(bookOf(price), bounds);
   assert.ok(amount !== undefined, 'there is no price');
   return amount;
 }
@@ -158,8 +169,7 @@ describe('a price of tokens and of units', () => {
   });
 
   it('is none for a call that has none of its units: somebody meant another endpoint', () => {
-    const most = (price: PriceEntry, bounds: Partial<Bounds>) =>
-      bookOf(price).most(MODEL, undefined, { ...NO_BOUNDS, ...bounds }, NOW, ESTIMATE_DEFAULTS);
+    const most = (price: PriceEntry, bounds: Partial<Bounds>) => mostIn(bookOf(price), bounds);
     assert.equal(most({ perImage: 0.04 }, { seconds: 60 }), undefined);
     assert.equal(most({ perSecond: 0.0001 }, { characters: 100 }), undefined);
     assert.equal(most({ characters: 15 }, { inputBytes: 100 }), undefined);

@@ -108,6 +108,10 @@ const catalog = {
 export type Exchange = { -readonly [K in keyof Known]: Known[K] } & {
   readonly told: Record<string, string>;
   readonly cuts: Error[];
+  /** What vendors are told. */
+  limit: number | undefined;
+  /** Asked before a piece leaves. */
+  look: ((textLength: number) => Promise<void> | undefined) | undefined;
 };
 
 export const NOTHING: readonly Step[] = [];
@@ -147,6 +151,8 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     told,
     answer: () => undefined,
     cuts,
+    limit: undefined,
+    look: undefined,
     defer() {},
     header(header, value) {
       told[header] = value;
@@ -154,6 +160,12 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     drop: () => {},
     note(facts: JsonObject) {
       x.notes = { ...x.notes, ...facts };
+    },
+    limitOutput(tokens) {
+      x.limit = tokens;
+    },
+    watch(look) {
+      x.look = look;
     },
     cut(error) {
       cuts.push(error);

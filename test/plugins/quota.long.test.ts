@@ -5,6 +5,7 @@ import { MICRO, type Purse } from '../../core/contracts/ledger.ts';
 import type { Bounds, Outcome, Passage, Usage } from '../../core/plugin.ts';
 import { UsageError } from '../../core/plugin.ts';
 import { inQuota } from '../../plugins/quota/in-quota.ts';
+import { ASSUMED_MAXIMUM } from '../../plugins/quota/reservation.ts';
 import { LARGEST_CALL, LARGEST_GRANT } from '../../plugins/quota/tables.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import fc from '../kit/fast-check.ts';
@@ -133,11 +134,14 @@ describe('holding', () => {
   );
 
   it(
-    'a call beyond all measure is refused to who has little, and held for at the largest amount where there is no limit',
+    'a call beyond all measure is limited to what there is, and held for at the largest amount where there is no limit',
     inWorld(LARGEST_CALL - 1n, 'unlimited', async (world) => {
       const run = await world.run();
       const { ledger } = run;
-      await assert.rejects(run.admit(calling('steep', 2 ** 53)), refusedWith('QUOTA_USER_INSUFFICIENT'));
+      const limited = calling('steep', 2 ** 53);
+      await run.admit(limited);
+      assert.ok(limited.limit !== undefined && limited.limit < 2 ** 53);
+      await run.settle(ended(limited, 'refused'));
       await world.store.atomic(ledger.open({ kind: 'account', owner: 2 }, 0n, true));
       await run.admit(calling('steep', 2 ** 53, { identity: holder(2, KEY.owner) }));
       assert.equal((await world.balance(KEY)).held, LARGEST_CALL);
@@ -342,50 +346,115 @@ describe('what is not sold by the token', () => {
   );
 });
 
-describe('a hold that is a guess', () => {
-  /** Nobody says how long the answer may get: 4,096 tokens are assumed. */
+describe('a call without a limit', () => {
+  /** Nobody says how long the answer may get, nor how long the model's answers can be. */
   const unbounded = (): Exchange => {
     const x = calling('metered', 1);
     x.call = { ...x.call, bounds: { ...x.call.bounds, outputTokens: undefined } };
     return x;
   };
-  for (const [balance, used, charged] of [
-    [10_000n, 6_000, 6_000n],
-    [5_000n, 6_000, 5_000n],
-    [4_096n, 6_000, 4_096n],
+
+  it(
+    'holds the longest answer of its model where that is at most half of what is there, and tells the vendor nothing',
+    inWorld(2n * BigInt(ASSUMED_MAXIMUM), 'unlimited', async (world) => {
+      const run = await world.run();
+      const x = unbounded();
+      await run.admit(x);
+      assert.equal((await world.balance(ACCOUNT)).held, BigInt(ASSUMED_MAXIMUM));
+      assert.equal(x.limit, undefined);
+    }),
+  );
+
+  for (const [balance, limit] of [
+    [2n * BigInt(ASSUMED_MAXIMUM) - 1n, 8_192],
+    [16_384n, 8_192],
+    [16_383n, 4_096],
+    [4_096n, 4_096],
+    [4_095n, 2_048],
+    [256n, 256],
   ] as const) {
     it(
-      `of 4096 with ${balance} there is settled for ${charged} of ${used}`,
+      `is told ${limit} tokens where ${balance} are there, and holds as many`,
+      inWorld(balance, 'unlimited', async (world) => {
+        const run = await world.run();
+        const x = unbounded();
+        await run.admit(x);
+        assert.equal(x.limit, limit);
+        assert.equal((await world.balance(ACCOUNT)).held, BigInt(limit));
+      }),
+    );
+  }
+
+  it(
+    'is refused where there are fewer than an answer is worth asking for, by the layer that has fewer',
+    inWorld(1_000n, 255n, async (world) => {
+      const run = await world.run();
+      await assert.rejects(run.admit(unbounded()), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
+      assert.equal((await world.balance(ACCOUNT)).held, 0n);
+    }),
+  );
+
+  it(
+    'shares what is there with those beside it, each with its own limit for each of its answers',
+    inWorld(16_384n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const limits: (number | undefined)[] = [];
+      for (let i = 0; i < 5; i++) {
+        const x = unbounded();
+        x.call = { ...x.call, bounds: { ...x.call.bounds, choices: 2 } };
+        const admitted = run.admit(x).then(() => limits.push(x.limit), refusedWith('QUOTA_USER_INSUFFICIENT'));
+        await admitted;
+        await settled(world.store);
+      }
+      assert.deepEqual(limits, [4_096, 4_096]);
+      assert.equal((await world.balance(ACCOUNT)).held, 16_384n);
+    }),
+  );
+
+  for (const [balance, used, withheld] of [
+    [10_000n, 6_000, false],
+    [5_000n, 6_000, true],
+  ] as const) {
+    it(
+      `whose vendor ignores what it is told and uses ${used} is ${withheld ? 'withheld' : 'paid'} with ${balance}`,
       inWorld(balance, 'unlimited', async (world) => {
         const run = await world.run();
         const x = unbounded();
         await run.admit(x);
         await settled(world.store);
-        assert.equal(await run.settle(ended(x, 'served', used)), undefined);
-        assert.equal((await world.balance(ACCOUNT)).used, charged);
+        ended(x, 'served', used, false);
+        x.outcome = undefined;
+        const paying = async () => run.parts.pay?.(x);
+        if (withheld) await assert.rejects(paying, refusedWith('QUOTA_HOLD_EXCEEDED'));
+        else await paying();
+        assert.equal(await run.settle(ended(x, withheld ? 'refused' : 'served', used, false)), undefined);
+        assert.equal((await world.balance(ACCOUNT)).used, withheld ? balance : BigInt(used));
         assert.equal((await world.balance(ACCOUNT)).held, 0n);
       }),
     );
   }
 
   it(
-    'grows while a stream runs, instead of cutting it off',
-    inWorld(20_000n, 'unlimited', async (world) => {
-      const run = await world.run('boot-of-its-own');
+    'holds more before a stream needs it, and lets nothing pass that cannot be paid',
+    inWorld(7_000n, 'unlimited', async (world) => {
+      const run = await world.run();
       const x = unbounded();
       await run.admit(x);
-      for (const output of [4_000, 7_000]) {
+      const say = async (output: number) => {
         ended(x, 'served', output);
         x.outcome = undefined;
-        world.clock.advance(1_000);
-        await run.parts.stop?.();
-        await run.parts.start?.();
-        assert.ok((await world.balance(ACCOUNT)).held >= BigInt(output), `${output} tokens are not covered`);
-        assert.equal(x.cuts.length, 0);
-      }
-      assert.equal(await run.settle(ended(x, 'served', 7_500)), undefined);
+        await x.look?.(output * 4);
+        await settled(world.store);
+      };
+      await say(3_000);
+      assert.equal((await world.balance(ACCOUNT)).held, 4_096n);
+      await say(4_000);
+      await say(5_000);
+      assert.ok((await world.balance(ACCOUNT)).held >= 5_000n, 'more is held');
+      await assert.rejects(say(7_001), refusedWith('QUOTA_HOLD_EXCEEDED'));
+      assert.equal(await run.settle(ended(x, 'failed', 7_001)), undefined);
       const { used, held } = await world.balance(ACCOUNT);
-      assert.deepEqual([used, held], [7_500n, 0n]);
+      assert.deepEqual([used, held], [7_000n, 0n]);
     }),
   );
 
@@ -491,21 +560,18 @@ describe('a crash', () => {
   });
 
   it(
-    'a stream that outruns its hold is cut off once, and pays the hold',
+    'a stream that outruns the limit of its client is cut off, and pays the hold',
     inWorld(100n, 100n, async (world) => {
       const run = await world.run();
       const x = calling('metered', 40);
       await run.admit(x);
-      for (const output of [40, 41, 50]) {
-        ended(x, 'served', output);
-        x.outcome = undefined;
-        world.clock.advance(1_000);
-        await run.parts.stop?.();
-        await run.parts.start?.();
-        assert.equal(x.cuts.length, output === 40 ? 0 : 1);
-      }
-      refusedWith('QUOTA_HOLD_EXCEEDED')(x.cuts[0]);
-      await run.settle(ended(x, 'failed', 50));
+      ended(x, 'served', 40);
+      x.outcome = undefined;
+      assert.equal(x.look?.(160), undefined);
+      ended(x, 'served', 41);
+      x.outcome = undefined;
+      await assert.rejects(async () => x.look?.(1_000), refusedWith('QUOTA_HOLD_EXCEEDED'));
+      await run.settle(ended(x, 'failed', 41));
       assert.equal((await world.balance(ACCOUNT)).used, 40n);
     }),
   );

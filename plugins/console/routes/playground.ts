@@ -108,7 +108,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
           at_most: typeof facts.most === 'string' ? unitsAbove(BigInt(facts.most)) : null,
           may_grow: facts.isGuess === true,
           input_estimate: call === undefined ? null : countedUsage(call, 0).input,
-          output_limit: call?.outputTokens ?? null,
+          output_limit: typeof facts.outputLimit === 'number' ? facts.outputLimit : (call?.outputTokens ?? null),
           price: priceOf(call) ?? null,
           losses: first?.losses ?? [],
           would_go_to: reaches(account.role, 'admin')

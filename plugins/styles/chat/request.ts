@@ -1,6 +1,6 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
-import { behindSpace, CARRIER, isObject, refuse } from '../../../core/plugin.ts';
+import { answerLimits, behindSpace, CARRIER, isObject, refuse } from '../../../core/plugin.ts';
 import { unsealed } from './thinking.ts';
 
 /** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
@@ -39,6 +39,14 @@ export function readRequest(body: JsonBody): CallFacts {
  * exactly where the usage has to be asked for and the client did not.
  */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
+  // Some vendors know only one of the two, so what the client says stays where it says it.
+  const usual = to.quirks.limits.max_tokens_field;
+  const other = usual === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  return { ...patchCommon(body, to), ...answerLimits(body, [usual, other], to) };
+}
+
+/** The same for a style whose requests differ in nothing of this but their limit. */
+export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const changes: Record<string, string> = {};
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
   if (to.askUsage && body.get('stream') === true) {

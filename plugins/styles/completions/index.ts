@@ -2,11 +2,11 @@
  * The style `completions`: one text that goes on, from before there were conversations. Its answers, streams and errors are
  * framed as those of chat, so the same code reads them.
  */
-import { errorObject, type Style } from '../../../core/plugin.ts';
+import { answerLimits, errorObject, type Style } from '../../../core/plugin.ts';
 import { readAnswer } from '../chat/answer.ts';
 import { errorEvent } from '../chat/errors.ts';
 import { createRelay } from '../chat/relay.ts';
-import { patchRequest } from '../chat/request.ts';
+import { patchCommon } from '../chat/request.ts';
 import { about } from './about.ts';
 import { asked } from './bridge.ts';
 import { readRequest } from './request.ts';
@@ -17,7 +17,7 @@ export const completions: Style = {
   path: '/v1/completions',
   about,
   read: readRequest,
-  patch: patchRequest,
+  patch: (body, to) => ({ ...patchCommon(body, to), ...answerLimits(body, ['max_tokens'], to) }),
   answer: readAnswer,
   relay: createRelay,
   error: (error) => errorObject(error),

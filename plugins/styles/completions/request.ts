@@ -31,7 +31,7 @@ export function readRequest(body: JsonBody): CallFacts {
       inputBytes: body.textBytes,
       media: body.media,
       outputTokens: limit === undefined ? undefined : limit * written,
-      choices: n * prompts,
+      choices: written,
     },
   };
 }

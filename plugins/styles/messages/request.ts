@@ -1,5 +1,6 @@
 /** Messages requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import {
+  answerLimits,
   CARRIER,
   type CallFacts,
   type Headers,
@@ -70,22 +71,42 @@ function objectsIn(value: Json | undefined): readonly JsonObject[] {
 
 /** The vendor's model name, and thoughts that were sealed for this very channel given back as it spelt them. */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
-  const changes: Record<string, string | undefined> = {};
+  const limits = answerLimits(body, ['max_tokens'], to);
+  const changes: Record<string, string | undefined> = { ...limits };
+  if (limits.max_tokens !== undefined) Object.assign(changes, fitThinking(body, Number(limits.max_tokens), to));
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
   if (body.bytes.includes(CARRIER)) {
     const sealed = messagesOf(body) as readonly JsonObject[];
     const messages = unsealedAll(sealed, to.channel);
     changes.messages = JSON.stringify(messages);
     if (mustStopThinking(body.get('thinking'), sealed, messages)) {
-      const management = body.get('context_management');
-      changes.thinking = undefined;
-      if (isObject(management)) changes.context_management = JSON.stringify(keepingThoughts(management));
+      Object.assign(changes, withoutThinking(body.get('context_management')));
     }
   }
   return changes;
 }
 
-/** The same for a body that is a value. */
+/** The fewest tokens that this style lets a model think with. */
+const LEAST_BUDGET = 1_024;
+
+/** What is thought is part of the answer: its budget has to be below the limit, and leaves a fifth of that for the words. */
+function fitThinking(body: JsonBody, limit: number, { losses }: Patch): Readonly<Record<string, string | undefined>> {
+  const thinking = body.get('thinking');
+  if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < limit) return {};
+  losses.change('thinking', 'hint');
+  const budget = Math.max(LEAST_BUDGET, Math.floor(limit * 0.8));
+  if (budget < limit) return { thinking: JSON.stringify({ ...thinking, budget_tokens: budget }) };
+  return withoutThinking(body.get('context_management'));
+}
+
+function withoutThinking(management: Json | undefined): Readonly<Record<string, string | undefined>> {
+  return {
+    thinking: undefined,
+    ...(isObject(management) && { context_management: JSON.stringify(keepingThoughts(management)) }),
+  };
+}
+
+/** What `patchRequest` does of seals, for a body that is a value. */
 export function withoutSeals(body: JsonObject, channel: string): JsonObject {
   if (!JSON.stringify(body.messages).includes(CARRIER)) return body;
   const sealed = objectsIn(body.messages);

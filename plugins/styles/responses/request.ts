@@ -1,6 +1,6 @@
 /** Requests of this style: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
-import { CARRIER, isObject, member, refuse, unpackOpaque } from '../../../core/plugin.ts';
+import { answerLimits, CARRIER, isObject, member, refuse, unpackOpaque } from '../../../core/plugin.ts';
 
 /** Any of these says what is to be answered. */
 const QUESTIONS = ['input', 'prompt', 'previous_response_id', 'conversation'];
@@ -51,6 +51,7 @@ const OWN_TOOLS: readonly (Json | undefined)[] = ['function', 'custom', 'namespa
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const changes: Record<string, string> = {};
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
+  Object.assign(changes, answerLimits(body, ['max_output_tokens'], to));
   if (body.bytes.includes(CARRIER)) {
     const input = body.get('input');
     if (Array.isArray(input)) changes.input = JSON.stringify(input.flatMap((item) => unsealed(item, to.channel)));
