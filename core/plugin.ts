@@ -43,6 +43,7 @@ export { dropSearchExtras, dropSummaryLength, isBlank, omitRest, omitUnsaid } fr
 export { answerLimits } from './translation/limits.ts';
 export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './translation/quirks.ts';
 export { retell } from './translation/retell.ts';
+export { flatName } from './translation/tool-names.ts';
 export { given, member, objectsIn, parsed, tokensIn } from './translation/values.ts';
 export { readVendorError, type VendorError, vendorError } from './translation/vendor-errors.ts';
 export { countedUsage, NO_TOKENS, withCountedOutput } from './usage.ts';

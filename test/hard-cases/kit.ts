@@ -176,6 +176,7 @@ async function partiesOf(
     startedMs: Date.UTC(2026, 0, 1),
     signal: new AbortController().signal,
     call: { ...facts, style: asked.name, body },
+    dropped: [],
   };
   // Of the exchange a conveyance looks at nothing else.
   return {

@@ -1,7 +1,18 @@
 /** The items of a request's input as turns: what one speaker says in several items becomes one turn. */
-import type { Block, Fields, Losses, Opaque, ThinkingBlock, Tool, ToolCallBlock, Turn } from '../../../core/plugin.ts';
-import { unpackOpaque } from '../../../core/plugin.ts';
+import type {
+  Block,
+  Fields,
+  Json,
+  Losses,
+  Opaque,
+  ThinkingBlock,
+  Tool,
+  ToolCallBlock,
+  Turn,
+} from '../../../core/plugin.ts';
+import { flatName, isObject, unpackOpaque } from '../../../core/plugin.ts';
 import { dropRest, readContent, required } from './content.ts';
+import { CLIENT_SEARCH } from './tools.ts';
 import { textIn } from './values.ts';
 
 /** Items that declare tools: some clients do so in the middle of the conversation, or after a search for tools. */
@@ -41,8 +52,6 @@ const VENDORS: ReadonlySet<string> = new Set([
   'program_output',
   'shell_call',
   'shell_call_output',
-  'tool_search_call',
-  'tool_search_output',
   'web_search_call',
 ]);
 
@@ -94,6 +103,27 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
     say('user', [{ type: 'toolResult', id: callIds.get(id) ?? id, kind, content }], true);
   }
 
+  /** A search for tools by the client: other vendors know it as a function, and the tools it found by their names. */
+  function readSearch(item: Fields, type: 'tool_search_call' | 'tool_search_output'): void {
+    const id = required(item, 'call_id');
+    for (const name of ['id', 'status', 'execution']) item.get(name);
+    if (type === 'tool_search_call') {
+      say(
+        'assistant',
+        [{ type: 'toolCall', id, name: CLIENT_SEARCH, kind: 'function', input: argumentsOf(item) }],
+        true,
+      );
+      return;
+    }
+    const text = namesIn(item.list('tools') ?? []).join('\n') || 'No tools were found.';
+    say('user', [{ type: 'toolResult', id, kind: 'function', content: [{ type: 'text', text }] }], true);
+  }
+
+  function sayForeign(item: Fields, type: string): void {
+    const raw = { type, ...item.rest() };
+    say(/_(output|response)$/.test(type) ? 'user' : 'assistant', [foreign(type, raw)], true);
+  }
+
   for (const item of items) {
     const type = item.text('type') ?? (item.get('role') === undefined ? required(item, 'type') : 'message');
     switch (type) {
@@ -109,6 +139,17 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
       case 'function_call_output':
         readResult(item, 'function');
         break;
+      case 'tool_search_call':
+      case 'tool_search_output': {
+        const { execution, call_id: id } = item.rest();
+        if (execution === 'client' && typeof id === 'string') {
+          readSearch(item, type);
+          break;
+        }
+        // What the vendor searched for by itself is none of the client's calls.
+        sayForeign(item, type);
+        continue;
+      }
       case 'custom_tool_call_output':
         readResult(item, 'custom');
         break;
@@ -135,14 +176,22 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
         break;
       default: {
         if (!VENDORS.has(type)) item.wrong('type', `must be ${KINDS}, or an item of the vendor's own tools`);
-        const raw = { type, ...item.rest() };
-        say(/_(output|response)$/.test(type) ? 'user' : 'assistant', [foreign(type, raw)], true);
+        sayForeign(item, type);
         continue;
       }
     }
     dropRest(item, losses);
   }
   return withOpaques(turns.map(({ role, blocks }) => ({ role, blocks })));
+}
+
+/** The tools of a list as they are called; those of a group with its name. */
+function namesIn(tools: readonly Json[], group?: string): readonly string[] {
+  return tools.filter(isObject).flatMap((tool) => {
+    const name = textIn(tool, 'name');
+    if (tool.type === 'namespace' && Array.isArray(tool.tools)) return namesIn(tool.tools, name);
+    return name === '' ? [] : [flatName({ name, ...(group !== undefined && { namespace: group }) })];
+  });
 }
 
 function groupKey(namespace: string | undefined, name: string): string {

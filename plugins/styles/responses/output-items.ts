@@ -11,6 +11,7 @@ import type {
   ToolCallBlock,
 } from '../../../core/plugin.ts';
 import { given, isObject, omitUnsaid, packOpaque, parsed, UNSEALED } from '../../../core/plugin.ts';
+import { CLIENT_SEARCH, hasClientSearch } from './tools.ts';
 
 /** The output of a response that is being made. */
 export interface Output {
@@ -56,6 +57,8 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
   const messages: Message[] = [];
   /** What vendors sealed for calls, by their places in the output. */
   const sealed = new Map<number, Opaque>();
+  const searches = hasClientSearch(as.request);
+
   // ---- items
 
   function newId(prefix: string): string {
@@ -188,7 +191,39 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
 
   // ---- calls
 
+  /** A search for tools that the client carries out; it has no events of its own. */
+  function writeSearch(call: ToolCallBlock): Writing {
+    leaveMessage();
+    const id = newId('tsc');
+    const item = (status: string, input: JsonObject): JsonObject => ({
+      id,
+      type: 'tool_search_call',
+      status,
+      execution: 'client',
+      call_id: call.id,
+      arguments: input,
+    });
+    const index = addItem(item('in_progress', {}));
+    const seal = (opaque: Opaque): void => {
+      sealed.set(index, { ...opaque, id: call.id });
+    };
+    if (call.opaque !== undefined) seal(call.opaque);
+    let input = '';
+    return {
+      say(delta) {
+        input += delta;
+      },
+      cite: () => {},
+      seal,
+      end() {
+        const given = parsed(input || '{}');
+        finishItem(index, isObject(given) ? item('completed', given) : item('incomplete', {}));
+      },
+    };
+  }
+
   function writeCall(call: ToolCallBlock): Writing {
+    if (searches && call.name === CLIENT_SEARCH) return writeSearch(call);
     const isCustom = call.kind === 'custom';
     const type = isCustom ? 'custom_tool_call' : 'function_call';
     const events = isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';

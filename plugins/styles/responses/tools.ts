@@ -19,6 +19,9 @@ const SEARCH = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 /** A search that must not reach into the web as it is now: no other style has one, so it is not the one that all share. */
 export const CACHED_SEARCH = 'cached_web_search';
 
+/** The type of a search for tools, and the name it has for vendors of other styles. */
+export const CLIENT_SEARCH = 'tool_search';
+
 /** What is declared, flat and each once; tools of a group know its name. */
 export function readTools(declared: readonly Fields[], losses: Losses): readonly Tool[] {
   const tools = new Map<string, Tool>();
@@ -63,9 +66,27 @@ function readTool(tool: Fields, losses: Losses, namespace?: string): readonly To
       for (const name of Object.keys(tool.rest())) losses.drop(`tools.${name}`);
       return tools;
     }
+    case CLIENT_SEARCH:
+      if (tool.get('execution') !== 'client') return [hostedTool(tool, type)];
+      return [
+        given<FunctionTool>({
+          type: 'function',
+          name: CLIENT_SEARCH,
+          description: tool.text('description'),
+          schema: tool.object('parameters'),
+          extras: extrasOf(tool),
+        }),
+      ];
     default:
       return [hostedTool(tool, type)];
   }
+}
+
+/** Whether this request has a search for tools that the client itself carries out: for other vendors a function like any other. */
+export function hasClientSearch({ tools }: JsonObject): boolean {
+  const isSearch = (tool: Json): boolean =>
+    isObject(tool) && tool.type === CLIENT_SEARCH && tool.execution === 'client';
+  return Array.isArray(tools) && tools.some(isSearch);
 }
 
 /** A grammar passes as it is; free text is what such a tool is called with everywhere. */
