@@ -7,7 +7,7 @@ import { startWorld, type World } from '../kit/world.ts';
 
 /** Something that is pressed, and what it opens. */
 interface Opener {
-  readonly press: readonly ['button' | 'menuitem' | 'treeitem', string | RegExp];
+  readonly press: readonly ['button' | 'link' | 'menuitem' | 'treeitem', string | RegExp];
   readonly opens: 'dialog' | 'menu';
   /** What opens from there. */
   readonly inside?: readonly Opener[];
@@ -48,7 +48,7 @@ const PLACES: readonly Place[] = [
   },
   { who: 'root', path: '/security', openers: [dialog(['button', 'New backup codes'])] },
   { who: 'root', path: '/usage?whose=all&range=30d', openers: [menu(['button', 'Download CSV'])] },
-  { who: 'ann', path: '/logs?range=30d', openers: [dialog(['button', /:\d\d:/])] },
+  { who: 'ann', path: '/logs?range=30d', openers: [dialog(['link', /:\d\d:/])] },
   { who: 'ann', path: '/models', openers: [dialog(['button', 'gpt-5'])] },
   {
     who: 'root',

@@ -119,7 +119,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
     await row.getByText(COST_SHOWN).waitFor();
     await row.getByText('Served').first().waitFor();
     await row.getByText('1,000 / 400').waitFor();
-    await row.getByRole('button').first().click();
+    await row.getByRole('link').first().click();
     const call = dialog('Call');
     await call.getByText(/^gpt-5 answered in .+ for \$0\.00525\.$/).waitFor();
     requestId = new URL(page.url()).searchParams.get('open') ?? '';

@@ -208,8 +208,8 @@ describe('Back', () => {
       steps.push(search());
       await at.settled();
     };
-    await step(() => page.getByRole('button', { name: 'test-model', exact: true }).click());
-    await step(() => page.getByRole('button', { name: 'server', exact: true }).click());
+    await step(() => page.getByRole('link', { name: 'test-model', exact: true }).click());
+    await step(() => page.getByRole('link', { name: 'server', exact: true }).click());
     await step(() => page.getByRole('radiogroup', { name: 'Range' }).getByText('Today', { exact: true }).click());
     for (const before of steps.slice(0, -1).reverse()) {
       await back();

@@ -107,7 +107,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await drawerOf(page).getByText('Balance of ann').waitFor();
     });
     await as('ann', '/logs?kind=use', async (page) => {
-      await rowsOf(page).nth(1).getByRole('button').first().click();
+      await rowsOf(page).nth(1).getByRole('link').first().click();
       const second = addressOf(page).get('open');
       await page.keyboard.press('ArrowLeft');
       await page.waitForURL((url) => url.searchParams.get('open') !== second);
@@ -142,7 +142,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await drawer.getByText('It was refused, so nothing was charged.').waitFor();
     });
     await as('ann', '/logs?kind=top-up', async (page) => {
-      await rowsOf(page).first().getByRole('button').first().click();
+      await rowsOf(page).first().getByRole('link').first().click();
       await drawerOf(page).getByText('Redeemed the code "<b>A fair</b>".').waitFor();
       await drawerOf(page).getByText('+$0.50').waitFor();
     });

@@ -51,7 +51,7 @@ describe('times', () => {
       const row = page.getByRole('row').filter({ hasText: 'test-model' });
       await page.getByRole('columnheader', { name: `Time (${zone})` }).waitFor();
       await row.getByText(clockIn(zone)).waitFor();
-      await row.getByRole('button').first().click();
+      await row.getByRole('link').first().click();
       await page
         .getByRole('dialog', { name: 'Call' })
         .getByText(`${clockIn(zone)} ${offset}`)

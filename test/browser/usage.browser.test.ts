@@ -101,7 +101,7 @@ describe('usage and team', { timeout: 60_000 }, () => {
 
   it('leads from a model to its keys, to the log, to a day, and back', async () => {
     await as('ann', '/usage?range=30d', async (page, at) => {
-      await page.getByRole('button', { name: 'gpt-5', exact: true }).click();
+      await page.getByRole('link', { name: 'gpt-5', exact: true }).click();
       await page.getByRole('heading', { name: 'Cost by day and key' }).waitFor();
       assert.deepEqual([addressOf(page).get('model'), addressOf(page).get('group')], ['gpt-5', 'key']);
       const logs = new URL(
@@ -130,7 +130,7 @@ describe('usage and team', { timeout: 60_000 }, () => {
     await as('ann', '/usage?range=30d&model=nobody-has-it', async (page) => {
       await page.getByText('No calls under these filters').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
-      await page.getByRole('button', { name: 'gpt-5', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'gpt-5', exact: true }).waitFor();
     });
   });
 
@@ -138,7 +138,7 @@ describe('usage and team', { timeout: 60_000 }, () => {
     await as('root', '/usage?range=30d', async (page) => {
       await page.getByText('Everybody', { exact: true }).click();
       await page.getByRole('combobox', { name: 'By' }).selectOption('account');
-      await page.getByRole('button', { name: 'fatma' }).waitFor();
+      await page.getByRole('link', { name: 'fatma', exact: true }).waitFor();
       await page.getByRole('button', { name: 'Download CSV' }).click();
       const saving = page.waitForEvent('download');
       await page.getByRole('menuitem', { name: 'Table: by person' }).click();
@@ -148,7 +148,7 @@ describe('usage and team', { timeout: 60_000 }, () => {
 
       // Of one channel alone.
       await page.getByRole('combobox', { name: 'By' }).selectOption('channel');
-      await page.getByRole('button', { name: 'openai-us' }).click();
+      await page.getByRole('link', { name: 'openai-us', exact: true }).click();
       await page.getByRole('button', { name: 'Remove the filter Channel: openai-us' }).waitFor();
       const total = await world.people.root.data(
         'GET',

@@ -14,11 +14,16 @@ let isGoingBack = false;
 
 /**
  * What the address says, by these names; what it does not say is as given here. Setting '' or the default removes a name. A change
- * that leads to where the person came from is Back: a drawer that is opened and closed leaves no two entries behind.
+ * that leads to where the person came from is Back: a drawer that is opened and closed leaves no two entries behind. The third part
+ * is the address of a change, for links.
  */
 export function useAddress<const T extends Readonly<Record<string, string>>>(
   defaults: T,
-): [{ readonly [K in keyof T]: string }, (change: Partial<Record<keyof T, string>>, step?: Step) => void] {
+): [
+  { readonly [K in keyof T]: string },
+  (change: Partial<Record<keyof T, string>>, step?: Step) => void,
+  (change: Partial<Record<keyof T, string>>) => string,
+] {
   const [search, setSearch] = useSearchParams();
   const key = search.toString();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the defaults are written down where this is called and stay
@@ -33,21 +38,32 @@ export function useAddress<const T extends Readonly<Record<string, string>>>(
       return;
     }
     const before = new URLSearchParams(location.search);
-    const after = new URLSearchParams(before);
-    for (const [name, value] of Object.entries(asked) as [string, string][]) {
-      if (value === '' || value === defaults[name]) after.delete(name);
-      else after.set(name, value);
-    }
-    const changed = Object.keys(asked).filter((name) => before.get(name) !== after.get(name));
-    if (changed.length === 0) return;
+    const after = changed(before, asked, defaults);
+    const names = Object.keys(asked).filter((name) => before.get(name) !== after.get(name));
+    if (names.length === 0) return;
     const { from } = (history.state ?? {}) as { readonly from?: string };
-    const isTyped =
-      changed.every((name) => TYPED.has(name) || name === RESET) && changed.some((name) => name !== RESET);
+    const typed = names.filter((name) => name !== RESET);
+    const isTyped = typed.length > 0 && typed.every((name) => TYPED.has(name));
     if (step === 'replace' || isTyped) setSearch(after, { replace: true, state: history.state });
     else if (from === after.toString()) goBack();
     else setSearch(after, { state: { from: before.toString() } });
   };
-  return [values, change];
+  const hrefOf = (asked: Partial<Record<keyof T, string>>): string =>
+    `${location.pathname}?${changed(search, asked, defaults)}`;
+  return [values, change, hrefOf];
+}
+
+function changed(
+  before: URLSearchParams,
+  asked: Readonly<Record<string, string | undefined>>,
+  defaults: Readonly<Record<string, string>>,
+): URLSearchParams {
+  const after = new URLSearchParams(before);
+  for (const [name, value = ''] of Object.entries(asked)) {
+    if (value === '' || value === defaults[name]) after.delete(name);
+    else after.set(name, value);
+  }
+  return after;
 }
 
 function goBack(): void {

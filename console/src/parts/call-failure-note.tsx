@@ -62,7 +62,7 @@ export function CallFailureNote({
         </Text>
         {message !== '' && cause !== 'network' && (
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {text.voices[voiceOf(refused)](message, channel)}
+            {text.voices[voiceOf(refused)](message, isAdmin(self) ? channel : '')}
           </Text>
         )}
         {children}

@@ -6,7 +6,8 @@ export const FAILURE_TEXT = texts(
   {
     voices: {
       gateway: (message: string) => `The gateway says: ${message}`,
-      vendor: (message: string, channel: string) => `The vendor behind ${channel} says: ${message}`,
+      vendor: (message: string, channel: string) =>
+        channel === '' ? `The vendor says: ${message}` : `The vendor behind ${channel} says: ${message}`,
       either: (message: string) => `The gateway passes this on: ${message}`,
     },
     causes: {
@@ -54,7 +55,8 @@ export const FAILURE_TEXT = texts(
   {
     voices: {
       gateway: (message: string) => `网关的原话：${message}`,
-      vendor: (message: string, channel: string) => `${channel} 背后供应商的原话：${message}`,
+      vendor: (message: string, channel: string) =>
+        channel === '' ? `供应商的原话：${message}` : `${channel} 背后供应商的原话：${message}`,
       either: (message: string) => `网关转告：${message}`,
     },
     causes: {

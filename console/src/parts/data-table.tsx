@@ -1,7 +1,7 @@
 /** Rows of anything: a dense table that scrolls inside its frame, opens a row, and says why it is empty. */
 import { ActionIcon, Box, Group, Skeleton, Table, Text, UnstyledButton } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
-import type { Key, ReactNode } from 'react';
+import { type Key, type MouseEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 
@@ -40,6 +40,7 @@ export function DataTable<Row>({
   rows,
   rowKey,
   onOpen,
+  hrefOf,
   empty,
   open,
 }: {
@@ -49,17 +50,20 @@ export function DataTable<Row>({
   readonly rows: readonly Row[] | undefined;
   rowKey(row: Row): Key;
   onOpen?(row: Row): void;
+  /** Where that leads: the first column is a link then, for new tabs and for copying. */
+  hrefOf?(row: Row): string;
   /** Instead of a table without rows. */
   readonly empty?: ReactNode;
   /** The row that is open. */
   readonly open?: Key | undefined;
 }) {
   const text = useText(TEXT);
+  const table = useAlignedMoney(rows);
   if (rows === undefined) return <Skeleton height={180} aria-label={text.reading} role="status" />;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   return (
     <Box className="table-frame" tabIndex={0} role="region" aria-label={caption}>
-      <Table aria-label={caption}>
+      <Table aria-label={caption} ref={table}>
         <Table.Thead>
           <Table.Tr>
             {columns.map(({ key, title, quiet, align = 'left', from }) => (
@@ -88,9 +92,9 @@ export function DataTable<Row>({
               {columns.map(({ key, align = 'left', from, cell }, at) => (
                 <Table.Td key={key} ta={align} visibleFrom={from} className={align === 'right' ? 'number' : undefined}>
                   {at === 0 && onOpen !== undefined ? (
-                    <UnstyledButton className="row-opener" onClick={() => onOpen(row)} fz="sm">
+                    <Opener href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
                       {cell(row)}
-                    </UnstyledButton>
+                    </Opener>
                   ) : (
                     cell(row)
                   )}
@@ -102,6 +106,60 @@ export function DataTable<Row>({
       </Table>
     </Box>
   );
+}
+
+/** A name that opens something. With an address it is a link: a plain press opens it here, any other does what browsers do. */
+export function Opener({
+  href,
+  onOpen,
+  children,
+}: {
+  readonly href: string | undefined;
+  onOpen(): void;
+  readonly children: ReactNode;
+}) {
+  if (href === undefined)
+    return (
+      <UnstyledButton className="row-opener" onClick={onOpen} fz="sm">
+        {children}
+      </UnstyledButton>
+    );
+  return (
+    <UnstyledButton
+      component="a"
+      href={href}
+      className="row-opener"
+      fz="sm"
+      onClick={(event: MouseEvent) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        onOpen();
+      }}
+    >
+      {children}
+    </UnstyledButton>
+  );
+}
+
+/**
+ * Amounts of a column have their decimal points below each other: those with fewer digits get room for the others. `rows` is what
+ * the table shows.
+ */
+function useAlignedMoney(rows: unknown): React.RefObject<HTMLTableElement | null> {
+  const table = useRef<HTMLTableElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows have other amounts
+  useLayoutEffect(() => {
+    const columns = new Map<number, HTMLElement[]>();
+    for (const money of table.current?.querySelectorAll<HTMLElement>('td.number [data-decimals]') ?? []) {
+      const at = money.closest('td')?.cellIndex ?? 0;
+      columns.set(at, [...(columns.get(at) ?? []), money]);
+    }
+    for (const amounts of columns.values()) {
+      const most = Math.max(...amounts.map(({ dataset }) => Number(dataset.decimals)));
+      for (const { dataset } of amounts) dataset.room = '0'.repeat(most - Number(dataset.decimals));
+    }
+  }, [rows]);
+  return table;
 }
 
 /** Turns the pages of a list. `page` counts from 1. */
@@ -121,7 +179,7 @@ export function Pager({
   if (total === 0) return null;
   const pages = Math.max(1, Math.ceil(total / pageSize));
   return (
-    <Group justify="flex-end" gap="xs" p="xs">
+    <Group justify="flex-end" gap="xs" p="xs" className="table-pager">
       <Text size="sm" c="dimmed" className="number">
         {text.range(
           format.number((page - 1) * pageSize + 1),

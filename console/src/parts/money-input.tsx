@@ -48,7 +48,7 @@ export function MoneyInput({
         const amount = typeof value === 'number' ? value : Number.parseFloat(value);
         onUnits(Number.isFinite(amount) ? Math.round(amount * perUnit) : null);
       }}
-      prefix="$"
+      leftSection="$"
       thousandSeparator=","
       min={0}
       allowNegative={false}

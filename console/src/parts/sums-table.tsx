@@ -1,12 +1,12 @@
 /** Rows of sums: what each group cost, how much of all that is, its requests, errors and tokens; found by name and paged. */
-import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Box, Group, Progress, Text, TextInput, Tooltip } from '@mantine/core';
 import { IconListDetails, IconSearch } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Swatch } from './chart-tip.tsx';
-import { type Column, DataTable, Pager } from './data-table.tsx';
+import { type Column, DataTable, Opener, Pager } from './data-table.tsx';
 import { type Measure, measured, type Sums } from './trend-series.ts';
 import { Money } from './values.tsx';
 
@@ -69,6 +69,7 @@ export function SumsTable({
   page,
   onView,
   onOpen,
+  hrefOf,
   extra = [],
   empty,
 }: {
@@ -82,6 +83,8 @@ export function SumsTable({
   readonly page: number;
   onView(change: { find?: string; page?: string }): void;
   onOpen?(row: SumRow): void;
+  /** Where that leads. */
+  hrefOf?(row: SumRow): string;
   readonly extra?: readonly Column<SumRow>[];
   readonly empty: ReactNode;
 }) {
@@ -104,9 +107,9 @@ export function SumsTable({
           {onOpen === undefined || row.closed === true ? (
             <span>{row.name}</span>
           ) : (
-            <UnstyledButton className="row-opener" fz="sm" onClick={() => onOpen(row)}>
+            <Opener href={hrefOf?.(row)} onOpen={() => onOpen(row)}>
               {row.name}
-            </UnstyledButton>
+            </Opener>
           )}
           {row.note !== undefined && (
             <Text span size="xs" c="dimmed">

@@ -3,6 +3,7 @@ import { ActionIcon, Badge, Box, Code, Group, Progress, Text, Tooltip, UnstyledB
 import { useTimeout } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { type ReactNode, useContext, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { useFormat } from '../shell/format.ts';
 import { LanguageContext, texts, useText } from '../text.ts';
 
@@ -32,14 +33,20 @@ export function Money({ units, sign = false }: { readonly units: number | null |
   const format = useFormat();
   const text = useText(TEXT);
   if (units === null || units === undefined) return <>{text.unlimited}</>;
+  const amount = format.money(units);
   return (
     <Tooltip label={format.quota(units)}>
-      <span className="number" data-quota={units}>
+      <span className="number" data-quota={units} data-decimals={decimalsOf(amount)}>
         {sign && units > 0 ? '+' : ''}
-        {format.money(units)}
+        {amount}
       </span>
     </Tooltip>
   );
+}
+
+/** How many digits stand behind the point. */
+function decimalsOf(amount: string): number {
+  return /\.(\d+)/.exec(amount)?.[1]?.length ?? 0;
 }
 
 /** How long ago somebody still counts the days. */
@@ -198,12 +205,13 @@ export function Figure({
   label,
   value,
   note,
-  onOpen,
+  href,
 }: {
   readonly label: string;
   readonly value: ReactNode;
   readonly note?: ReactNode;
-  onOpen?(): void;
+  /** The page that says more. */
+  readonly href?: string;
 }) {
   const inside = (
     <>
@@ -220,10 +228,10 @@ export function Figure({
       )}
     </>
   );
-  return onOpen === undefined ? (
+  return href === undefined ? (
     <Box className="figure">{inside}</Box>
   ) : (
-    <UnstyledButton className="figure" onClick={onOpen}>
+    <UnstyledButton component={Link} href={href} className="figure">
       {inside}
     </UnstyledButton>
   );

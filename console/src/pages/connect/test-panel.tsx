@@ -9,6 +9,7 @@ import { Section } from '../../parts/page.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
 import { Money, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import type { Style } from './recipe.ts';
 import { type Caller, CallRefused, type Heard, testCall } from './test-call.ts';
@@ -102,6 +103,7 @@ export function TestPanel({
 function Success({ heard }: { readonly heard: Heard }) {
   const text = useText(TEXT);
   const format = useFormat();
+  const showsChannel = isAdmin(useSelf());
   const { text: said, cut, channel, requestId, firstByteMs, totalMs } = heard;
   return (
     <Stack gap="xs">
@@ -121,8 +123,12 @@ function Success({ heard }: { readonly heard: Heard }) {
         <dd>
           <Cost heard={heard} />
         </dd>
-        <dt>{text.channel}</dt>
-        <dd>{channel}</dd>
+        {showsChannel && (
+          <>
+            <dt>{text.channel}</dt>
+            <dd>{channel}</dd>
+          </>
+        )}
         <dt>{text.firstByte}</dt>
         <dd>{format.duration(firstByteMs)}</dd>
         <dt>{text.total}</dt>

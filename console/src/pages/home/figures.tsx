@@ -1,5 +1,4 @@
 /** The numbers at the top: what is left, and what was spent. */
-import { useLocation } from 'wouter';
 import { Figure, Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import type { Self } from '../../shell/self.ts';
@@ -13,7 +12,6 @@ const YEAR_DAYS = 365;
 export function Figures({ self, costs }: { readonly self: Self; readonly costs: Costs | undefined }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const [, go] = useLocation();
   const unlimited = self.unlimited_quota === true;
   const days = unlimited || self.quota <= 0 ? undefined : daysLeft(self.quota, costs);
   const note = (): string => {
@@ -27,7 +25,7 @@ export function Figures({ self, costs }: { readonly self: Self; readonly costs: 
         label={text.balance}
         value={<Money units={unlimited ? null : self.quota} />}
         note={note()}
-        onOpen={() => go('/wallet')}
+        href="/wallet"
       />
       <SpentFigure label={text.today} sum={costs?.today} to="/usage?range=today" />
       <SpentFigure label={text.week} sum={costs?.week} to="/usage?range=7d" />
@@ -59,13 +57,12 @@ function SpentFigure({
 }) {
   const text = useText(TEXT);
   const format = useFormat();
-  const [, go] = useLocation();
   return (
     <Figure
       label={label}
       value={sum === undefined ? '…' : <Money units={sum.quota} />}
       note={sum === undefined ? text.utc : text.requests(format.number(sum.requests))}
-      onOpen={() => go(to)}
+      href={to}
     />
   );
 }

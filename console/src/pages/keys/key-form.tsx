@@ -151,9 +151,9 @@ function KeyForm({ of, onClose, onMade }: { readonly of: Key | undefined; onClos
         <Textarea
           label={text.addresses}
           description={text.addressesAbout}
-          placeholder={'203.0.113.7\n10.0.0.0/8'}
+          placeholder={text.addressesExample}
           autosize
-          minRows={2}
+          minRows={3}
           maxRows={10}
           spellCheck={false}
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}

@@ -92,6 +92,7 @@ export const TEXT = texts(
       modelsAll: 'All models',
       modelsNone: 'No model by that name',
       addresses: 'Addresses',
+      addressesExample: 'For example:\n203.0.113.7\n10.0.0.0/8',
       addressesAbout:
         'It may be used from these only: an IP address or a network such as 10.0.0.0/8 on each line. Empty: from anywhere.',
       strict: 'Refuse translations that lose something',
@@ -215,6 +216,7 @@ export const TEXT = texts(
       modelsAll: '全部模型',
       modelsNone: '没有这个模型',
       addresses: '来源地址',
+      addressesExample: '例如：\n203.0.113.7\n10.0.0.0/8',
       addressesAbout: '只能从这些地址使用：每行一个 IP 地址或网段（如 10.0.0.0/8）。留空表示不限。',
       strict: '拒绝有损转换',
       strictAbout: '如果模型不支持调用中的某项内容，网关会在响应头中说明。开启后，此类调用将直接被拒绝。',

@@ -1,5 +1,5 @@
 /** A call with all that is known of it: a sentence, how long it took, what it used, what was lost, and how its charge came about. */
-import { Anchor, Code, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { LossList } from '../../parts/loss-notes.tsx';
@@ -15,6 +15,8 @@ import { useReason } from './reasons.ts';
 import { LedgerEntries, ReceiptTable } from './receipt.tsx';
 import { Timing } from './timing.tsx';
 import type { View } from './view.ts';
+
+const SHORTEST_MS = 200;
 
 /** It. */
 export function CallDetails({ call, view }: { readonly call: CallDetail; readonly view: View }) {
@@ -66,7 +68,7 @@ function Summary({ call }: { readonly call: CallDetail }) {
 function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: View }) {
   const { facts: text } = useText(DETAIL);
   const format = useFormat();
-  const { code: _, ...notes } = call.notes;
+  const { code: _, usageAnomalies, ...notes } = call.notes;
   return (
     <Section title={text.title}>
       <FactList
@@ -81,7 +83,9 @@ function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: V
           [text.channel, call.channel_name || undefined],
           [
             text.speed,
-            call.tokens_per_second === null ? undefined : text.perSecond(format.number(call.tokens_per_second)),
+            call.tokens_per_second === null || !wasTimed(call)
+              ? undefined
+              : text.perSecond(format.number(call.tokens_per_second)),
           ],
           [text.ip, call.ip || undefined],
           [text.id, <Copy key="id" value={call.request_id} what={text.id} />],
@@ -91,11 +95,37 @@ function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: V
               <Copy key="c" value={call.client_request_id} what={text.clientId} />
             ),
           ],
-          [text.notes, Object.keys(notes).length === 0 ? undefined : <Code key="notes">{JSON.stringify(notes)}</Code>],
+          [text.anomalies, usageAnomalies === undefined ? undefined : <Lines key="anomalies" of={usageAnomalies} />],
+          [
+            text.notes,
+            Object.keys(notes).length === 0 ? undefined : (
+              <Lines key="notes" of={Object.entries(notes).map(([name, value]) => `${name}: ${written(value)}`)} />
+            ),
+          ],
         ]}
       />
     </Section>
   );
+}
+
+/** A rate of what came within a few milliseconds, or all at once, says nothing about the model. */
+function wasTimed({ stream, duration_ms: total, first_byte_ms: first }: CallDetail): boolean {
+  return stream && first !== null && total - first >= SHORTEST_MS;
+}
+
+function Lines({ of }: { readonly of: unknown }) {
+  const lines = Array.isArray(of) ? of : [of];
+  return (
+    <>
+      {lines.map((line) => (
+        <div key={written(line)}>{written(line)}</div>
+      ))}
+    </>
+  );
+}
+
+function written(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 interface Count {
@@ -157,11 +187,13 @@ type Names = (typeof DETAIL)['en']['links'];
 function linksOf(call: CallDetail, { everybody, admin }: View, text: Names): readonly (readonly [string, string])[] {
   const whose: Record<string, string> = everybody ? { whose: 'all' } : {};
   const to = (page: string, search: Record<string, string>): string => `${page}?${new URLSearchParams(search)}`;
-  const { model_name: model = '', token_id: key = 0, username = '' } = call;
+  const { model_name: model = '', token_id: key = 0, username = '', user_id: person } = call;
   const links: (readonly [string, string])[] = [];
   if (model !== '') links.push([text.model, to('/logs', { ...whose, model })]);
   if (key !== 0) links.push([text.key, to('/logs', { ...whose, token_id: `${key}` })]);
   if (admin && username !== '') links.push([text.person, to('/logs', { whose: 'all', username })]);
+  if (admin && factsOf(call).code === 'QUOTA_USER_INSUFFICIENT')
+    links.push([text.give, to('/users', { user: `${person}` })]);
   if (model !== '') links.push([text.playground, to('/playground', { model })]);
   if (!everybody && key !== 0) links.push([text.keys, to('/keys', { open: `${key}` })]);
   if (model !== '') links.push([text.usage, to('/usage', { ...whose, model })]);

@@ -15,12 +15,14 @@ export function Lines({
   everybody,
   open,
   onOpen,
+  hrefOf,
   empty,
 }: {
   readonly lines: readonly Line[] | undefined;
   readonly everybody: boolean;
   readonly open: string;
   onOpen(line: Line): void;
+  hrefOf(line: Line): string;
   readonly empty: ReactNode;
 }) {
   const { columns: text, lines: caption } = useText(TEXT);
@@ -71,6 +73,7 @@ export function Lines({
       rowKey={({ request_id }) => request_id}
       open={open === '' ? undefined : open}
       onOpen={onOpen}
+      hrefOf={hrefOf}
       empty={empty}
     />
   );

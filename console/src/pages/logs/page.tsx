@@ -28,7 +28,7 @@ export default function LogsPage() {
   const names = useText(PAGE_NAMES);
   const words = useRangeWords();
   const format = useFormat();
-  const [view, change] = useView();
+  const [view, change, hrefOf] = useView();
   const lines = useLines(view);
   const [fields, setFields] = useState(false);
   const turn = useTurning(view, change, lines.next);
@@ -82,6 +82,7 @@ export default function LogsPage() {
               everybody={view.everybody}
               open={view.open}
               onOpen={({ request_id }) => change({ open: request_id })}
+              hrefOf={({ request_id }) => hrefOf({ open: request_id })}
               empty={<Nothing view={view} change={change} />}
             />
           </Box>

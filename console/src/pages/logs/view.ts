@@ -71,9 +71,9 @@ export const WITHOUT_FILTERS: Change = {
   before: '',
 };
 
-/** What the address says, and how to change it. */
-export function useView(): readonly [View, (change: Change, step?: Step) => void] {
-  const [said, change] = useAddress(NAMES);
+/** What the address says, how to change it, and the address of a change. */
+export function useView(): readonly [View, (change: Change, step?: Step) => void, (change: Change) => string] {
+  const [said, change, hrefOf] = useAddress(NAMES);
   const admin = isAdmin(useSelf());
   // Whoever asks for a person asks for somebody else's lines.
   const asksForSomebody = said.username !== '' || said.user_id !== '' || said.department_id !== '';
@@ -89,7 +89,7 @@ export function useView(): readonly [View, (change: Change, step?: Step) => void
     latency: said.latency === 'open',
     open: said.open,
   };
-  return [view, change];
+  return [view, change, hrefOf];
 }
 
 /** True of what can be the id of a line. */

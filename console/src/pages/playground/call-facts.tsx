@@ -4,6 +4,7 @@ import { LossNotes } from '../../parts/loss-notes.tsx';
 import { RequestLink } from '../../parts/request-link.tsx';
 import { Money } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
+import { isAdmin, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { ANSWER_TEXT } from './answer-text.ts';
 import type { CallState } from './calling.ts';
@@ -32,6 +33,7 @@ function useLogged({ requestId, phase }: CallState) {
 export function CallFacts({ call }: { readonly call: CallState }) {
   const text = useText(ANSWER_TEXT);
   const format = useFormat();
+  const showsChannel = isAdmin(useSelf());
   const { detail, isReading } = useLogged(call);
   const { usage } = call.answer;
   const input = usage?.input ?? detail?.usage.input;
@@ -75,7 +77,7 @@ export function CallFacts({ call }: { readonly call: CallState }) {
             )}
           </Fact>
         )}
-        {call.channel !== '' && <Fact name={text.facts.channel}>{call.channel}</Fact>}
+        {showsChannel && call.channel !== '' && <Fact name={text.facts.channel}>{call.channel}</Fact>}
         {call.requestId !== '' && (
           <Fact name={text.facts.request}>
             <RequestLink id={call.requestId} />

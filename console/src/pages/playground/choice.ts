@@ -26,12 +26,11 @@ export interface Choice {
 
 /** As many as the field of keys lists: they are read once. */
 const KEYS_LISTED = 50;
-const ALL_STYLES = STYLES.join(',');
 const NO_STYLE = 'none';
 
 /** `cards`: all models. */
 export function useChoice(cards: readonly ModelCard[]): Choice {
-  const [address, change] = useAddress({ model: '', key: '', kind: '', styles: ALL_STYLES });
+  const [address, change] = useAddress({ model: '', key: '', kind: '', styles: '' });
   const listed = useApi('GET /api/token/', { search: { page_size: KEYS_LISTED, keyword: '' } });
   // Whoever comes with a model wants a key that may call it.
   const fits = listed.data?.items.find((key) => key.status === 1 && scopeOf(key)?.has(address.model) !== false);
@@ -50,7 +49,10 @@ export function useChoice(cards: readonly ModelCard[]): Choice {
   const kinds = card === undefined ? CHAT : purposesOf(card);
   const kind = kinds.find((each) => each === address.kind) ?? kinds[0] ?? 'chat';
   const styles = useMemo(() => {
-    const asked = address.styles.split(',');
+    // One call, unless more are wanted: each is paid.
+    const usual =
+      card?.styles.find(({ name, native }) => native && STYLES.some((style) => style === name))?.name ?? 'chat';
+    const asked = address.styles === '' ? [usual] : address.styles.split(',');
     return STYLES.filter(
       (style) => asked.includes(style) && (card === undefined || card.styles.some(({ name }) => name === style)),
     );

@@ -10,6 +10,7 @@ import { TEXT } from './text.ts';
 import { searchOf, type View } from './view.ts';
 
 const HOUR_S = 3_600;
+const MANY_TIMES = 10;
 
 /** The numbers at the top. */
 export function Figures({ view, total }: { readonly view: View; readonly total: Sums | undefined }) {
@@ -26,6 +27,8 @@ export function Figures({ view, total }: { readonly view: View; readonly total: 
     if (then === undefined || (now === 0 && then === 0)) return undefined;
     if (then === 0) return text.none;
     const change = now / then - 1;
+    // Thousands of percent say less than how many times as much.
+    if (change >= MANY_TIMES - 1) return text.times(format.number(Math.round(now / then)));
     if (Math.abs(change) < 0.005) return text.same;
     return text.than(
       `${change > 0 ? '+' : '−'}${format.percent(Math.abs(change) >= 0.1 ? Math.round(Math.abs(change) * 100) / 100 : Math.abs(change))}`,

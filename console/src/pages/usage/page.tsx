@@ -27,7 +27,7 @@ export default function UsagePage() {
   const text = useText(TEXT);
   const names = useText(PAGE_NAMES);
   const words = useRangeWords();
-  const [view, change] = useView();
+  const [view, change, hrefOf] = useView();
   const { range, group, everybody } = view;
   const sums = useApi(
     everybody ? 'GET /api/usage/sums' : 'GET /api/usage/self/sums',
@@ -98,6 +98,7 @@ export default function UsagePage() {
                   page={view.page}
                   onView={change}
                   onOpen={({ key }) => change(drilled(view, group, key))}
+                  hrefOf={({ key }) => hrefOf(drilled(view, group, key))}
                   empty={<NoCalls view={view} change={change} />}
                 />
               </Section>

@@ -55,9 +55,9 @@ const NAMES = {
 /** Members of the address. */
 export type Change = Partial<Record<keyof typeof NAMES, string>>;
 
-/** What the address says, and how to change it. */
-export function useView(): readonly [View, (change: Change) => void] {
-  const [said, change] = useAddress(NAMES);
+/** What the address says, how to change it, and the address of a change. */
+export function useView(): readonly [View, (change: Change) => void, (change: Change) => string] {
+  const [said, change, hrefOf] = useAddress(NAMES);
   const everybody = useWhose(isAdmin(useSelf()), said.whose, change);
   const range = useRangeOf(said, NAMES.range);
   const groups: readonly GroupBy[] = everybody ? GROUPS : OWN_GROUPS;
@@ -75,7 +75,7 @@ export function useView(): readonly [View, (change: Change) => void] {
     find: said.find,
     page: pageOf(said.page),
   };
-  return [view, change];
+  return [view, change, hrefOf];
 }
 
 /** Another range; what was turned to or looked for was in the one before. */
