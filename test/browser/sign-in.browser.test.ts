@@ -128,7 +128,7 @@ describe('the sign-in', () => {
     await refusal().waitFor();
     assert.match(
       (await refusal().textContent()) ?? '',
-      /Too many attempts\. Try again in 60 minutes \(at \d+:\d\d [AP]M\)/,
+      /Too many attempts\. Try again in 60 minutes \(at \d+:\d\d [AP]M UTC\)/,
     );
     await page.getByRole('button', { name: 'Show the console in Chinese' }).click();
     await button('登录').click();

@@ -5,7 +5,7 @@ import { texts } from '../../text.ts';
 export const TEXT = texts(
   {
     mine: (range: string) => `What your calls cost. ${range}.`,
-    all: (range: string) => `What everybody's calls came to. ${range}.`,
+    all: (range: string) => `What everybody’s calls cost. ${range}.`,
     whose: { label: 'Whose', mine: 'Mine', all: 'Everybody' },
     refresh: 'Refresh',
     csv: 'Download CSV',
