@@ -29,7 +29,6 @@ export interface Assembly {
   readonly tls: TlsFiles | undefined;
   /** Where files of forms are kept while they are on their way. */
   readonly spoolDirectory: string;
-  readonly storeSection: StoreSection;
   /** In the order of the pipeline. */
   readonly players: readonly Player[];
   readonly vendors: ReadonlyMap<string, Vendor>;
@@ -220,7 +219,6 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
     listen,
     tls,
     spoolDirectory,
-    storeSection: plan.values.store as StoreSection,
     players: plugins.map(({ name }) => ({ name, parts: created.get(name)! })),
     vendors,
     styles,
@@ -279,10 +277,10 @@ function blamed(plugin: string, step: string, error: unknown): Error {
 }
 
 /**
- * Creates and links everything a plan describes, with nothing behind it: no store is opened, nothing is started. Finds every
- * mistake that can be found without a start. Throws `ConfigError`.
+ * Creates and links everything a plan describes, and starts nothing. Finds every mistake that can be found without a start. There is
+ * nothing behind it, no open store either, unless `real` brings it. Throws `ConfigError`.
  */
-export async function rehearse(plan: Plan): Promise<Assembly> {
+export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Promise<Assembly> {
   throwIfWrong(plan.file);
   await driverOf(plan);
   const assembly = await assemble(plan, {
@@ -293,9 +291,10 @@ export async function rehearse(plan: Plan): Promise<Assembly> {
     lasting: new Map(),
     ask: () => () => Promise.reject(new Error('nobody is asked before `start`')),
     provided: new Map<string, unknown>([
-      [FirstStart.id, { note: () => {}, signIn: () => {} } satisfies FirstStart],
+      [FirstStart.id, { begin: () => {}, note: () => {}, signIn: () => {} } satisfies FirstStart],
       [Running.id, nothingRuns],
     ]),
+    ...real,
   });
   assembly.link();
   return assembly;

@@ -2,6 +2,8 @@
 import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { problemLine } from './config/file.ts';
 import { silentLog } from './log.ts';
+import { missingKey } from './master-key.ts';
+import { keySourceOf, storeFileOf } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Command, Route } from './plugin.ts';
 
@@ -9,7 +11,10 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** The whole report. Throws `ConfigError` with everything that is wrong. */
 export async function describeAssembly(configFile: string, env: Env): Promise<string> {
-  const assembly = await rehearse(await planFrom(configFile, env));
+  const plan = await planFrom(configFile, env);
+  const assembly = await rehearse(plan);
+  const missing = missingKey(keySourceOf(plan), storeFileOf(plan));
+  if (missing !== undefined) assembly.file.warn(['store'], missing);
   return reportOf(assembly, assembly.file.file);
 }
 

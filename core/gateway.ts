@@ -1,26 +1,16 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
-import { resolve } from 'node:path';
 import { createAddressList } from './address.ts';
 import { createAsk } from './ask.ts';
-import {
-  type Assembly,
-  assemble,
-  CORE_PATHS,
-  driverOf,
-  type Plan,
-  planFrom,
-  rehearse,
-  type Surroundings,
-} from './assembly.ts';
+import { type Assembly, assemble, CORE_PATHS, type Plan, planFrom, rehearse, type Surroundings } from './assembly.ts';
+import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
-import { readListen, type StoreSection } from './config/core-sections.ts';
+import { readListen } from './config/core-sections.ts';
 import { type ConfigFile, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
@@ -39,6 +29,7 @@ import { runExplain } from './explain-command.ts';
 import { createIntake } from './intake.ts';
 import type { Log } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
+import { keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
@@ -46,9 +37,8 @@ import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
-import { backUp, CORE_TABLES, isSealed, migrate, openStore, rememberVault } from './store.ts';
+import { CORE_TABLES, copyBeforeUpgrade, migrate, pendingMigrations, requireUpToDate } from './store.ts';
 import { createUpstream } from './upstream.ts';
-import { createVault, masterKeyFile, readMasterKey, type Vault } from './vault.ts';
 
 /** What a gateway is opened with. */
 export interface GatewayOptions {
@@ -59,8 +49,6 @@ export interface GatewayOptions {
   readonly clock?: Clock;
   /** Plugins beside those of the file, at the end of the pipeline. */
   readonly plugins?: readonly Plugin<Sections>[];
-  /** It runs a command and serves nobody: it takes no address, and `listen` is not called. */
-  readonly alone?: boolean;
   /** Is filled with what the very first start makes, also where that start then fails. */
   readonly firstSecrets?: FirstSecrets;
 }
@@ -71,6 +59,9 @@ export interface FirstSecrets {
   readonly key?: string;
   /** Where people sign in with the password; no secret. */
   readonly signIn?: string;
+  /** The files that were made: the database, and the master key unless the environment has it. */
+  readonly database?: string;
+  readonly masterKey?: string;
 }
 
 /** An open gateway: store, plugins and, after `listen`, the network. */
@@ -94,36 +85,33 @@ export interface Gateway {
   hurry(): void;
 }
 
-/** Opens a gateway: everything but taking requests. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
+/** Opens a gateway: everything but taking requests. Makes the store if there is none. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { log } = options;
-  const clock = options.clock ?? systemClock;
   const plan = await planFrom(options.configFile, options.env, options.plugins);
   // Whatever can be found wrong is found before the store is touched.
   await rehearse(plan);
-  const store = await storeOf(plan, log);
+  return openPlanned(plan, options, false);
+}
+
+/** The same of a plan that was rehearsed. `alone`: it runs a command and serves nobody; it takes no address, and `listen` is not called. */
+export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
+  const { log } = options;
+  const clock = options.clock ?? systemClock;
+  const store = await (alone ? openForCommand(plan, log) : openToServe(plan, log));
   const firstSecrets = options.firstSecrets ?? {};
   const around: Omit<Surroundings, 'ask' | 'vault'> = {
     store,
     log,
     clock,
     lasting: new Map(),
-    provided: new Map([
-      [
-        FirstStart.id,
-        {
-          note: (lines) => Object.assign(firstSecrets, lines),
-          signIn: (url) => Object.assign(firstSecrets, { signIn: url }),
-        } satisfies FirstStart,
-      ],
-    ]),
+    provided: new Map([[FirstStart.id, firstStart(firstSecrets, plan, alone)]]),
   };
   let door: NetServer | undefined;
   try {
     // Before anything is written: what a first start makes once would be lost with a start that fails.
-    if (options.alone !== true) door = await takeAddress(plan);
-    const vault = await openVault(plan, store);
-    return await assembleGateway(plan, { ...around, vault }, store, options, firstSecrets, door);
+    if (!alone) door = await takeAddress(plan);
+    const vault = await vaultOf(plan, store, !alone);
+    return await assembleGateway(plan, { ...around, vault }, { store, options, firstSecrets, door, alone });
   } catch (error) {
     door?.close();
     await store.close();
@@ -131,42 +119,32 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-async function storeOf(plan: Plan, log: Log): Promise<OpenStore> {
-  const driver = await driverOf(plan);
-  return openStore({ driver, file: resolve(plan.file.dir, (plan.values.store as StoreSection).file), log });
-}
-
-/**
- * The vault of a store: its key from the environment, or from the file beside the database. Throws `ConfigError` where it is not the
- * key that the store was sealed with.
- */
-async function openVault({ file, values, env }: Plan, store: OpenStore): Promise<Vault> {
-  const keyFile = `${resolve(file.dir, (values.store as StoreSection).file)}.key`;
-  const given = env.TURNPIKE_MASTER_KEY;
-  try {
-    // A new one would open nothing, and stand where the right one belongs.
-    if (!given && !existsSync(keyFile) && (await isSealed(store))) {
-      throw new Error(`the master key of this store is missing: put ${keyFile} back, or set TURNPIKE_MASTER_KEY`);
-    }
-    const vault = createVault(given ? readMasterKey(given) : masterKeyFile(keyFile));
-    await rememberVault(store, vault);
-    return vault;
-  } catch (error) {
-    file.problem(['store'], error instanceof Error ? error.message : String(error));
-    throwIfWrong(file);
-    throw error;
-  }
+function firstStart(secrets: FirstSecrets, plan: Plan, alone: boolean): FirstStart {
+  const { file, given } = keySourceOf(plan);
+  const made = { database: storeFileOf(plan), ...(given === undefined && { masterKey: file }) };
+  return {
+    begin() {
+      if (alone) throw new Error('the first start has not finished: run `turnpike start`');
+    },
+    note: (lines) => Object.assign(secrets, lines, made),
+    signIn: (url) => Object.assign(secrets, { signIn: url }),
+  };
 }
 
 async function assembleGateway(
   plan: Plan,
   outside: Omit<Surroundings, 'ask'>,
-  store: OpenStore,
-  options: GatewayOptions,
-  firstSecrets: FirstSecrets,
-  door: NetServer | undefined,
+  opened: {
+    readonly store: OpenStore;
+    readonly options: GatewayOptions;
+    readonly firstSecrets: FirstSecrets;
+    readonly door: NetServer | undefined;
+    readonly alone: boolean;
+  },
 ): Promise<Gateway> {
   const { log, clock } = outside;
+  const { store, options, firstSecrets, alone } = opened;
+  let { door } = opened;
   const upstream = createUpstream();
   const explaining = createExplaining(() => ({
     generation: current.generation,
@@ -213,8 +191,16 @@ async function assembleGateway(
   });
   const grace = (): Promise<void> => new Promise((done) => void clock.after(GRACE_MS, done));
 
+  const bringUpToDate = async (from: Plan): Promise<void> => {
+    const owners = [CORE_TABLES, ...from.plugins];
+    if (alone) return requireUpToDate(store, owners);
+    const pending = await pendingMigrations(store, owners);
+    await copyBeforeUpgrade(store, storeFileOf(from), pending, log);
+    await migrate(store, owners, clock);
+  };
+
   const build = async (from: Plan, number: number): Promise<Built> => {
-    await migrate(store, [CORE_TABLES, ...from.plugins], clock);
+    await bringUpToDate(from);
     const assembly = await assemble(from, around);
     assembly.link();
     const generation = generationOf(assembly);
@@ -278,14 +264,7 @@ async function assembleGateway(
         return text;
       },
     },
-    {
-      ...CORE_COMMANDS.backup,
-      async run({ positionals, cwd }) {
-        const file = resolve(cwd, positionals[0]!);
-        await backUp(store, file, { clock, log });
-        return file;
-      },
-    },
+    backupCommand(plan, store, { log, clock }),
     {
       ...CORE_COMMANDS.explain,
       run(request) {
@@ -367,10 +346,8 @@ async function assembleGateway(
     hurry: cutAll,
     async listen() {
       if (door === undefined) throw new Error('a gateway that was opened for a command has no address');
-      const { listen, tls, storeSection, file } = current.assembly;
-      control = await openControl(controlPath(resolve(file.dir, storeSection.file)), (line) =>
-        runCommand(commands(), line),
-      );
+      const { listen, tls, file } = current.assembly;
+      control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
       server = createGatewayServer({ tls, current: () => current.generation, state: () => state, opaque, clock, log });
       await handOver(door, server);
       door = undefined;

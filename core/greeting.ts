@@ -10,7 +10,7 @@ export interface FirstCall {
 
 /** As text for people and as one line of JSON for a log; undefined where nothing was made. */
 export function greeting(
-  { rootPassword, key, signIn }: FirstSecrets,
+  { rootPassword, key, signIn, database, masterKey }: FirstSecrets,
   at?: FirstCall,
 ): { readonly text: string; readonly json: string } | undefined {
   if (rootPassword === undefined && key === undefined) return undefined;
@@ -20,9 +20,26 @@ export function greeting(
   if (rootPassword !== undefined) lines.push(`  root password   ${rootPassword}`);
   if (key !== undefined) lines.push(`  first API key   ${key}`);
   if (page !== undefined) lines.push(`  console         ${page} (sign in as root)`);
+  if (database !== undefined) lines.push(`  database        ${database} (new)`);
+  if (masterKey !== undefined) {
+    lines.push(
+      `  master key      ${masterKey}`,
+      '',
+      'Keep a copy of the master key in another place: backups do not hold it.',
+    );
+  }
   if (call !== undefined) lines.push('', 'Try it:', '', call);
   lines.push('');
-  const json = JSON.stringify({ level: 'info', msg: 'first start', rootPassword, key, console: page, try: call });
+  const json = JSON.stringify({
+    level: 'info',
+    msg: 'first start',
+    rootPassword,
+    key,
+    console: page,
+    database,
+    masterKey,
+    try: call,
+  });
   return { text: `${lines.join('\n')}\n`, json };
 }
 
@@ -30,7 +47,8 @@ export function greeting(
 function reachable(signIn: string, url: string): string {
   const page = new URL(signIn);
   const direct = page.protocol === 'http:' && page.hostname === 'localhost' && page.pathname === '/console';
-  if (direct) page.port = new URL(url).port;
+  const listening = new URL(url);
+  if (direct) [page.protocol, page.port] = [listening.protocol, listening.port];
   return page.href;
 }
 

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import {
+  answerToWords,
   CORE_COMMANDS,
   type CommandLine,
   type CommandResult,
@@ -13,7 +14,7 @@ import {
   readWords,
   usage,
 } from './commands.ts';
-import { DEFAULT_STORE_FILE, type StoreSection } from './config/core-sections.ts';
+import { DEFAULT_STORE_FILE } from './config/core-sections.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
@@ -27,23 +28,32 @@ interface Arguments {
   readonly configFile: string;
 }
 
+/** Where a command writes: lines for standard output and for standard error. */
+export interface Terminal {
+  say(line: string): void;
+  complain(line: string): void;
+  /** Somebody reads along. */
+  readonly isWatched: boolean;
+}
+
 /** What a command that runs in this process is given. */
-interface Asked extends Pick<CommandRequest, 'values' | 'positionals'> {
+interface Asked extends Pick<CommandRequest, 'values' | 'positionals'>, Terminal {
   readonly configFile: string;
 }
 
-const say = (line: string): boolean => process.stdout.write(line.endsWith('\n') ? line : `${line}\n`);
-const complain = (line: string): boolean => process.stderr.write(line.endsWith('\n') ? line : `${line}\n`);
+const ended = (line: string): string => (line.endsWith('\n') ? line : `${line}\n`);
+const TERMINAL: Terminal = {
+  say: (line) => void process.stdout.write(ended(line)),
+  complain: (line) => void process.stderr.write(ended(line)),
+  isWatched: process.stderr.isTTY === true,
+};
 
 /** Runs the command line, and ends the process with its exit code; `start` is over when the gateway has stopped. */
 export async function main(args: readonly string[]): Promise<never> {
   // Whoever pipes our output away has still had our work done.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  const code = await run(args).catch((error: unknown) => {
-    complain(error instanceof Error ? error.message : String(error));
-    return error instanceof ConfigError ? EXIT.config : error instanceof StoreInUse ? EXIT.storeInUse : EXIT.failed;
-  });
+  const code = await runCommandLine(args, TERMINAL);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   // What is done is over, also where a plugin has left a timer or a connection behind.
   return process.exit(code);
@@ -54,10 +64,24 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => void stream.write('', () => done()));
 }
 
-async function run(args: readonly string[]): Promise<number> {
+/** Runs the command line in this process; its exit code. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await run(args, terminal);
+  } catch (error) {
+    terminal.complain(error instanceof Error ? error.message : String(error));
+    return codeOf(error);
+  }
+}
+
+function codeOf(error: unknown): number {
+  return error instanceof ConfigError ? EXIT.config : error instanceof StoreInUse ? EXIT.storeInUse : EXIT.failed;
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const parsed = readArguments(args);
   if (typeof parsed === 'string') {
-    complain(parsed);
+    terminal.complain(parsed);
     return EXIT.usage;
   }
   const { argv, configFile } = parsed;
@@ -66,18 +90,20 @@ async function run(args: readonly string[]): Promise<number> {
   if (core === undefined || own === undefined) {
     const stdin = argv.some((word) => /^(--[\w-]*-stdin|(--\w+=)?-)$/.test(word)) ? await text(process.stdin) : '';
     const line = { argv, stdin, cwd: process.cwd() };
-    return show((await askRunning(configFile, line)) ?? (await runAlone(configFile, line)));
+    return show((await askRunning(configFile, line)) ?? (await runHere(configFile, line, terminal)), terminal);
   }
+  const answered = answerToWords([core], argv);
+  if (answered !== undefined) return show(answered, terminal);
   try {
-    return await own({ ...readWords(core, argv), configFile });
+    return await own({ ...readWords(core, argv), ...terminal, configFile });
   } catch (error) {
-    if (error instanceof UsageError) return show(misused(core, error));
+    if (error instanceof UsageError) return show(misused(core, error), terminal);
     throw error;
   }
 }
 
 /** Shows what a command has left behind. Its exit code. */
-function show({ code, stdout, stderr }: CommandResult): number {
+function show({ code, stdout, stderr }: CommandResult, { say, complain }: Terminal): number {
   if (stdout !== '') say(stdout);
   if (stderr !== '') complain(stderr);
   return code;
@@ -89,6 +115,7 @@ const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> 
   check,
   schema,
   restore,
+  recover,
   help,
   version,
 };
@@ -100,7 +127,7 @@ const DEBUGGERS: readonly (readonly [name: string, talks: RegExp])[] = [
 ];
 
 /** Serves until a signal ends it. */
-async function start({ configFile, values }: Asked): Promise<number> {
+async function start({ configFile, values, say, complain, isWatched }: Asked): Promise<number> {
   const chatter = DEBUGGERS.find(([name, talks]) => talks.test(process.env[name] ?? ''));
   if (chatter !== undefined) {
     complain(
@@ -108,13 +135,14 @@ async function start({ configFile, values }: Asked): Promise<number> {
     );
     return EXIT.failed;
   }
-  const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info');
+  const forPeople = values.welcome === true || isWatched;
+  const log = processLog(process.env.TURNPIKE_LOG_LEVEL === 'debug' ? 'debug' : 'info', complain);
   const { openGateway } = await import('./gateway.ts');
   const firstSecrets: FirstSecrets = {};
   const greet = (url?: string): void => {
     const lines = greeting(firstSecrets, url === undefined ? undefined : { url, model: gateway?.exampleModel });
     if (lines === undefined) return;
-    complain(values.welcome === true || process.stderr.isTTY ? lines.text : lines.json);
+    complain(forPeople ? lines.text : lines.json);
   };
   let gateway: Gateway | undefined;
   try {
@@ -129,7 +157,10 @@ async function start({ configFile, values }: Asked): Promise<number> {
     // They are made only once, and are good for the next start.
     greet();
     await gateway?.stop();
-    throw error;
+    if (forPeople) throw error;
+    // Where the log is read by programs, this is a line of it, too.
+    log.error('the gateway did not start', reasons(error));
+    return codeOf(error);
   }
 }
 
@@ -160,16 +191,21 @@ function untilSignal(gateway: Gateway, log: Log): Promise<number> {
 }
 
 /** Says what the file means, or everything that is wrong with it. */
-async function check({ configFile }: Asked): Promise<number> {
+async function check({ configFile, say }: Asked): Promise<number> {
   const { describeAssembly } = await import('./check.ts');
   say(await describeAssembly(configFile, process.env));
   return EXIT.done;
 }
 
 /** Writes the JSON Schema of gateway.yaml that editors read. */
-async function schema({ configFile }: Asked): Promise<number> {
-  const [{ planFrom }, { editorSchema }] = await Promise.all([import('./assembly.ts'), import('./config/schema.ts')]);
-  const { sections } = await planFrom(configFile, process.env);
+async function schema({ configFile, say }: Asked): Promise<number> {
+  const [{ planFrom }, { editorSchema }, { throwIfWrong }] = await Promise.all([
+    import('./assembly.ts'),
+    import('./config/schema.ts'),
+    import('./config/sections.ts'),
+  ]);
+  const { sections, file } = await planFrom(configFile, process.env);
+  if (!file.readable) throwIfWrong(file);
   const path = fileURLToPath(new URL('./schema.json', import.meta.url));
   writeFileSync(path, `${JSON.stringify(editorSchema(sections), null, 2)}\n`);
   say(path);
@@ -177,17 +213,35 @@ async function schema({ configFile }: Asked): Promise<number> {
 }
 
 /** Puts a backup in the place of the database. Only while no gateway runs on it. */
-async function restore({ positionals, configFile }: Asked): Promise<number> {
-  const { driverOf, planFrom } = await import('./assembly.ts');
+async function restore({ positionals, configFile, say, complain }: Asked): Promise<number> {
+  const [{ driverOf, planFrom }, { throwIfWrong }, { storeFileOf, unfitKey }] = await Promise.all([
+    import('./assembly.ts'),
+    import('./config/sections.ts'),
+    import('./opening.ts'),
+  ]);
   const plan = await planFrom(configFile, process.env);
+  throwIfWrong(plan.file);
   const driver = await driverOf(plan);
-  const { file } = plan.values.store as StoreSection;
-  await driver.restore({ from: resolve(positionals[0]!), file: resolve(plan.file.dir, file), log: processLog('warn') });
+  const [from, file, log] = [resolve(positionals[0]!), storeFileOf(plan), processLog('warn', complain)];
+  const kept = await driver.restore({ from, file, log });
+  say(`restored ${file} from ${from}${kept === undefined ? '' : `; what was there is kept as ${kept}`}`);
+  const unfit = await unfitKey(plan, log);
+  if (unfit !== undefined) complain(`warning: ${unfit}`);
+  return EXIT.done;
+}
+
+/** Makes a new master key in the place of a lost one, and says what was given up. */
+async function recover({ configFile, values, say, complain }: Asked): Promise<number> {
+  if (values['without-master-key'] !== true) throw new UsageError('--without-master-key is missing');
+  const { recover } = await import('./alone.ts');
+  const lost = await recover({ configFile, env: process.env, log: processLog('warn', complain) });
+  say('a new master key was made. Given up, because it was sealed with the lost one:');
+  say(lost.length === 0 ? '  nothing' : lost.map((what) => `  ${what}`).join('\n'));
   return EXIT.done;
 }
 
 /** Lists the commands of core and those that the plugins bring. */
-async function help({ configFile }: Asked): Promise<number> {
+async function help({ configFile, say }: Asked): Promise<number> {
   say('turnpike <command> [--config FILE]\n');
   for (const command of [...Object.values(CORE_COMMANDS), ...(await commandsOf(configFile))]) {
     say(`  ${command.name.padEnd(24)}${command.summary}`);
@@ -196,7 +250,7 @@ async function help({ configFile }: Asked): Promise<number> {
   return EXIT.done;
 }
 
-async function version(): Promise<number> {
+async function version({ say }: Asked): Promise<number> {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -213,19 +267,10 @@ async function askRunning(configFile: string, line: CommandLine): Promise<Comman
   return askControl(controlPath(resolve(dir, storeFile)), line);
 }
 
-/** Does it with a gateway of our own that serves nobody. */
-async function runAlone(configFile: string, line: CommandLine): Promise<CommandResult> {
-  const { openGateway } = await import('./gateway.ts');
-  const firstSecrets: FirstSecrets = {};
-  let gateway: Gateway | undefined;
-  try {
-    gateway = await openGateway({ configFile, env: process.env, log: processLog('warn'), alone: true, firstSecrets });
-    return await gateway.run(line);
-  } finally {
-    const lines = greeting(firstSecrets);
-    if (lines !== undefined) complain(lines.text);
-    await gateway?.stop();
-  }
+/** Does it in this process. */
+async function runHere(configFile: string, line: CommandLine, { complain }: Terminal): Promise<CommandResult> {
+  const { runAlone } = await import('./alone.ts');
+  return runAlone({ configFile, env: process.env, log: processLog('warn', complain) }, line);
 }
 
 /** The commands a configuration has; those of core alone where it cannot be opened. */
@@ -238,8 +283,8 @@ async function commandsOf(configFile: string): Promise<readonly Command[]> {
   }
 }
 
-function processLog(level: 'debug' | 'info' | 'warn'): Log {
-  return createLog({ level, write: (line) => process.stderr.write(`${line}\n`), now: () => Date.now() });
+function processLog(level: 'debug' | 'info' | 'warn', write: Terminal['complain']): Log {
+  return createLog({ level, write, now: () => Date.now() });
 }
 
 /** Other ways to say `help` and `version`. */

@@ -118,6 +118,11 @@ export interface Parts {
   readonly commands?: readonly Command[];
   /** What must hold in the tables it owns; `turnpike reconcile` asks. */
   readonly invariants?: readonly Invariant[];
+  /**
+   * What it keeps sealed with `host.vault`, for `turnpike recover --without-master-key`: how much of it there is, and the steps that give
+   * it up. Called before `start`; nothing can be opened any more. Every plugin that seals something has this.
+   */
+  surrender?(): Awaitable<readonly Surrender[]>;
   /** Lines for `turnpike check`: what it found in its sections. Warnings begin with `warning: `. */
   report?(): readonly string[];
   /**
@@ -136,6 +141,13 @@ export interface Parts {
   start?(): Awaitable<void>;
   /** After the last exchange has settled, in reverse order. */
   stop?(): Awaitable<void>;
+}
+
+/** Secrets that are lost with their master key. */
+export interface Surrender {
+  /** What is lost, and what follows from it: `3 authenticators: their accounts sign in with the password alone`. */
+  readonly what: string;
+  readonly steps: readonly Step[];
 }
 
 /** What a plugin says about a call: a line for people, facts for programs, or an offer that `route` would make, in its place among them. */
@@ -427,11 +439,20 @@ export interface Command {
   /** One line for `turnpike help`. */
   readonly summary: string;
   /** `--name` and friends: what `node:util` `parseArgs` takes. */
-  readonly options?: Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>;
+  readonly options?: Readonly<Record<string, CommandOption>>;
   /** Words after the options: `['ID']`. */
   readonly positionals?: readonly string[];
   /** Returns what goes to standard output. A `GatewayError` becomes exit code 1, a `UsageError` 2. */
   run(request: CommandRequest): Awaitable<string>;
+}
+/** An option of a command, as `node:util` `parseArgs` takes it. */
+export interface CommandOption {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  /** What may follow it, for its help: `member|admin`. */
+  readonly value?: string;
+  /** It is for programs, and help does not show it. */
+  readonly internal?: boolean;
 }
 /** A command line, understood. */
 export interface CommandRequest {
@@ -441,6 +462,8 @@ export interface CommandRequest {
   readonly stdin: string;
   /** The folder in which the command was called; absolute. Relative paths are meant from there. */
   readonly cwd: string;
+  /** Adds a line to standard error: what a person should know, and a script that reads the result should not. */
+  remark(line: string): void;
 }
 /** The command was called in a way it does not understand. */
 export class UsageError extends Error {}
@@ -493,10 +516,16 @@ export interface Migration {
 
 /** A driver that `store:` can name. */
 export interface StoreDriver {
-  /** Throws `StoreInUse` where another process has it. */
-  open(options: { readonly file: string; readonly log: Log }): Promise<OpenStore>;
-  /** Puts a backup in the place of the store, once it is proven sound; what was there is kept. Throws `StoreInUse`. */
-  restore(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<void>;
+  /**
+   * Opens the store, and makes an empty one if there is none. Throws `StoreInUse` if another process has it. Throws `StoreMissing`, and
+   * makes nothing, if there is none and `mustExist` is set, or if what is left proves that there was one.
+   */
+  open(options: { readonly file: string; readonly log: Log; readonly mustExist?: boolean }): Promise<OpenStore>;
+  /**
+   * Puts a backup in the place of the store, once it is proven sound. Throws `StoreInUse`. Resolves with the path that what was there
+   * is kept under; undefined if there was nothing.
+   */
+  restore(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<string | undefined>;
 }
 /** A store, and what only core does with it. */
 export interface OpenStore extends Store {
@@ -524,6 +553,9 @@ export interface StoreRoom {
 /** Another process holds the store. Exit code 73. */
 export class StoreInUse extends Error {}
 sharedByCopies(StoreInUse, 'StoreInUse');
+/** There is no store, or a part of it is missing. The message says what. */
+export class StoreMissing extends Error {}
+sharedByCopies(StoreMissing, 'StoreMissing');
 /** The store cannot be written now: disk full, read-only, failed sync. Calls are refused with 503. */
 export class StoreUnavailable extends Error {}
 sharedByCopies(StoreUnavailable, 'StoreUnavailable');

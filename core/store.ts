@@ -1,11 +1,12 @@
 /** Opens the store and brings its tables up to date. */
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Backup } from './contracts/running.ts';
 import type { Log } from './log.ts';
-import type { Migration, OpenStore, StoreDriver } from './plugin.ts';
+import { type Migration, type OpenStore, type StoreDriver, StoreMissing, StoreUnavailable } from './plugin.ts';
 import type { Vault } from './vault.ts';
 
 /** Where the store is and what opens it. */
@@ -13,6 +14,8 @@ export interface StoreOptions {
   readonly driver: StoreDriver;
   readonly file: string;
   readonly log: Log;
+  /** There has to be one: none is made. */
+  readonly mustExist?: boolean;
 }
 
 /** Whose tables to bring up to date; a plugin is one. */
@@ -79,10 +82,10 @@ export async function lastBackup(store: OpenStore): Promise<Backup | undefined> 
   return { atMs: row.at_ms, name: row.name, bytes: row.bytes ?? undefined, tookMs: row.took_ms };
 }
 
-/** Whether a master key seals what is in the store. */
-export async function isSealed(store: OpenStore): Promise<boolean> {
+/** Names the master key that seals what is in the store; undefined if nothing was sealed yet. */
+export async function sealedWith(store: OpenStore): Promise<string | undefined> {
   await store.run(VAULT_TABLE);
-  return (await store.one('SELECT key_id FROM vault')) !== undefined;
+  return (await store.one<{ key_id: string }>('SELECT key_id FROM vault'))?.key_id;
 }
 
 /** Notes which master key seals what is in the store. Throws where that was another one. */
@@ -94,20 +97,32 @@ export async function rememberVault(store: OpenStore, { keyId }: Vault): Promise
   );
   if ((await store.one('SELECT key_id FROM vault WHERE key_id = ?', keyId)) !== undefined) return;
   throw new Error(
-    'the secrets in this store were sealed with another master key: give it TURNPIKE_MASTER_KEY, or its .key file back',
+    'the secrets in this store were sealed with another master key: give it TURNPIKE_MASTER_KEY, or its .key file back. ' +
+      'If the key is lost for good, move the wrong one away: `turnpike recover --without-master-key` gives up what was sealed with it',
   );
 }
 
-/** Opens the store, with the table that remembers migrations in it. Throws `StoreInUse`, or says what is wrong with it. */
-export async function openStore({ driver, file, log }: StoreOptions): Promise<OpenStore> {
-  const store = await driver.open({ file, log });
+/** Opens the store, with the table that remembers migrations in it. Throws `StoreInUse`, `StoreMissing`, or says what is wrong with it. */
+export async function openStore({ driver, ...options }: StoreOptions): Promise<OpenStore> {
+  const store = await driver.open(options);
   try {
-    await store.run(TABLE);
+    if (options.mustExist === true) await requireTables(store, options.file);
+    else await store.run(TABLE);
   } catch (error) {
     await store.close();
     throw error;
   }
   return store;
+}
+
+/** Throws `StoreMissing` if nothing was ever written to a store, or everything was lost. Writes nothing. */
+async function requireTables(store: OpenStore, file: string): Promise<void> {
+  try {
+    await store.one('SELECT 1 FROM migration');
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    throw new StoreMissing(`${file} has no tables`);
+  }
 }
 
 /**
@@ -120,14 +135,7 @@ export async function migrate(
   owners: readonly TableOwner[],
   clock: Clock = systemClock,
 ): Promise<void> {
-  const applied = new Map<string, Set<number>>();
-  for (const { owner, id } of await store.all<{ owner: string; id: number }>('SELECT owner, id FROM migration')) {
-    applied.set(owner, (applied.get(owner) ?? new Set()).add(id));
-  }
-  const pending = owners.flatMap((owner) =>
-    missing(owner, applied.get(owner.name) ?? new Set()).map((migration) => ({ owner: owner.name, migration })),
-  );
-  for (const { owner, migration } of pending) {
+  for (const { owner, migration } of await pendingMigrations(store, owners)) {
     const { id, title, sql } = migration;
     // The row goes first: where two gateways start on one database, only one of them gets past it.
     const row = { sql: 'INSERT INTO migration (owner, id, title, applied_ms) VALUES (?, ?, ?, ?)' };
@@ -138,6 +146,65 @@ export async function migrate(
       throw new Error(`migration ${id} of "${owner}" (${title}) failed: ${reason}`, { cause: error });
     }
   }
+}
+
+/** A migration that has not run yet. */
+export interface Pending {
+  readonly owner: string;
+  readonly migration: Migration;
+  /** It changes tables that are there, and does not only add the first ones of its owner. */
+  readonly upgrade: boolean;
+}
+
+/** What has not run yet, in the order in which it will. Throws where what has run does not fit the code. */
+export async function pendingMigrations(store: OpenStore, owners: readonly TableOwner[]): Promise<readonly Pending[]> {
+  const applied = new Map<string, Set<number>>();
+  for (const { owner, id } of await store.all<{ owner: string; id: number }>('SELECT owner, id FROM migration')) {
+    applied.set(owner, (applied.get(owner) ?? new Set()).add(id));
+  }
+  return owners.flatMap((owner) => {
+    const ran = applied.get(owner.name) ?? new Set();
+    return missing(owner, ran).map((migration) => ({ owner: owner.name, migration, upgrade: ran.size > 0 }));
+  });
+}
+
+/** Throws if anything has not run yet: a command changes no tables. */
+export async function requireUpToDate(store: OpenStore, owners: readonly TableOwner[]): Promise<void> {
+  if ((await pendingMigrations(store, owners)).length === 0) return;
+  throw new Error(
+    'the database was made by an older version, or with fewer plugins: `turnpike start` brings it up to date, any other command does not',
+  );
+}
+
+/**
+ * Writes a copy of the store beside it before its tables are changed, named after the first migration that changes them, so that the
+ * version before can be gone back to. A copy that is there already is kept. Without room for it, the log says so, and no copy is made.
+ */
+export async function copyBeforeUpgrade(
+  store: OpenStore,
+  file: string,
+  pending: readonly Pending[],
+  log: Log,
+): Promise<void> {
+  const first = pending.find(({ upgrade }) => upgrade);
+  if (first === undefined) return;
+  const copy = `${file}.before-${first.owner.replaceAll('/', '-')}-${first.migration.id}`;
+  if (existsSync(copy)) return;
+  const room = await store.room?.();
+  const bytes = room === undefined ? undefined : room.file + room.log;
+  if (room !== undefined && room.free < bytes! * 1.1) {
+    log.warn('there is no room for a copy of the database before its tables are changed', {
+      copy,
+      bytes,
+      free: room.free,
+    });
+    return;
+  }
+  await store.backup(copy);
+  log.info('a copy of the database was made before its tables are changed; remove it when all is well', {
+    copy,
+    bytes,
+  });
 }
 
 /** The migrations of one owner that have not run, in order. Throws where what has run does not fit the code. */

@@ -1,17 +1,5 @@
 /** Secrets at rest: sealed with the master key, each for the one place of the store where it stands. */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
 
 /** Seals and opens. */
 export interface Vault {
@@ -22,14 +10,18 @@ export interface Vault {
   seal(place: string, secret: string): string;
   /** Throws where it was not sealed for this place, with this master key, or was changed since. */
   open(place: string, sealed: string): string;
+  /** Whether a text was sealed, with this master key or another one. */
+  isSealed(text: string): boolean;
   /** Names the master key without telling anything of it; 16 hexadecimal characters. */
   readonly keyId: string;
 }
 
-const KEY_BYTES = 32;
+/** How long a master key is. */
+export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION = 'v1';
+const SEALED = /^v1\.[0-9a-f]{16}\.[\w-]{38,}$/;
 
 /** A vault on a master key of 32 bytes. AES-256-GCM; the place is authenticated along. */
 export function createVault(masterKey: Buffer): Vault {
@@ -39,6 +31,7 @@ export function createVault(masterKey: Buffer): Vault {
 
   return {
     keyId,
+    isSealed: (text) => SEALED.test(text),
     seal(place, secret) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
@@ -69,31 +62,4 @@ export function readMasterKey(text: string): Buffer {
   // Buffers skip what is no base64: a sentence of the right length would be a key, and a weak one.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(key)) return Buffer.from(key, 'base64');
   throw new Error('TURNPIKE_MASTER_KEY must be 32 bytes in base64 or hexadecimal: `openssl rand -base64 32` makes one');
-}
-
-/**
- * The master key in a file beside the database; made where there is none. Throws where others may read it, and where it holds no
- * key.
- */
-export function masterKeyFile(file: string): Buffer {
-  if (!existsSync(file)) makeKeyFile(file);
-  const { mode } = statSync(file);
-  if ((mode & 0o077) !== 0) throw new Error(`others may read ${file}: chmod 600 it`);
-  const key = Buffer.from(readFileSync(file, 'utf8'), 'base64');
-  if (key.length === KEY_BYTES) return key;
-  throw new Error(`${file} holds no master key: put the right one back, or set TURNPIKE_MASTER_KEY`);
-}
-
-/** Whole or not at all, whenever the power goes: what is sealed with it is lost without it. Whoever calls holds the store. */
-function makeKeyFile(file: string): void {
-  const draft = `${file}.new`;
-  rmSync(draft, { force: true });
-  const made = openSync(draft, 'wx', 0o600);
-  writeSync(made, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
-  fsyncSync(made);
-  closeSync(made);
-  renameSync(draft, file);
-  const folder = openSync(dirname(file), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }

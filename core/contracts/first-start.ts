@@ -3,6 +3,8 @@ import { service } from '../plugin.ts';
 
 /** Core's ear for them. */
 export interface FirstStart {
+  /** To be called before anything is made that only the first start makes. Throws if this process only runs a command. */
+  begin(): void;
   /** Has core print these on the terminal when the gateway is ready. They are stored nowhere and never logged. */
   note(lines: { readonly rootPassword?: string; readonly key?: string }): void;
   /** Where people sign in with the password; shown beside it, on the first start only. */

@@ -257,6 +257,7 @@ export function createAccounts(
 
     async openRoot(givenPassword) {
       if ((await store.one(`SELECT id FROM account WHERE role = 'root' LIMIT 1`)) !== undefined) return;
+      host.find(FirstStart)?.begin();
       const password = givenPassword ?? randomBase62(ROOT_PASSWORD_LENGTH);
       const root = await insert({ name: 'root', role: 'root' }, await hashOf(password, 'root'), []);
       // Undefined where another gateway on the same store was quicker: then that one shows its password.

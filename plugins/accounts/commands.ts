@@ -33,7 +33,11 @@ export function createCommands(host: Host, accounts: Accounts, sessions: Session
     {
       name: 'user create',
       summary: 'makes an account and prints its id; the password is read from standard input',
-      options: { name: { type: 'string' }, role: { type: 'string' }, 'password-stdin': { type: 'boolean' } },
+      options: {
+        name: { type: 'string' },
+        role: { type: 'string', value: 'member|admin' },
+        'password-stdin': { type: 'boolean' },
+      },
       async run(request) {
         const { name, role } = request.values;
         if (typeof name !== 'string') throw new UsageError('--name is missing');

@@ -13,6 +13,7 @@ import { createInvitations } from './invitations.ts';
 import { createPasswords } from './passwords.ts';
 import { createSessions } from './sessions.ts';
 import { createSteadyTime } from './steady-time.ts';
+import { surrenderSealed } from './surrender.ts';
 import { migrations } from './tables.ts';
 import { createTickets } from './tickets.ts';
 
@@ -46,6 +47,7 @@ export default definePlugin({
     });
     return {
       commands: createCommands(host, accounts, sessions),
+      surrender: () => surrenderSealed(host, now),
       async start() {
         // An empty variable is what a deployment leaves where nobody filled it in.
         await accounts.openRoot(host.env.TURNPIKE_ROOT_PASSWORD || undefined);

@@ -315,6 +315,7 @@ export function createKeys(host: Host): KeyRing {
       if ((await lastId()) > 0) return;
       const root = await accounts.findByName('root');
       if (root === undefined) return;
+      host.find(FirstStart)?.begin();
       const secret = newSecret();
       const asked = { accountId: root.id, name: 'first', allowance: undefined };
       const key = await insert(1, secret, asked, false, () => []);

@@ -14,6 +14,7 @@ import {
   readPage,
   refuse,
   type Step,
+  type Surrender,
 } from '../../core/plugin.ts';
 
 interface Row {
@@ -41,7 +42,10 @@ const USE = `UPDATE redemption_code SET used_by = ?, used_ms = ?
 const DEAD = 'used_by IS NOT NULL OR enabled = 0 OR expires_ms <= ?';
 
 /** Makes the service. */
-export function createCodes(host: Host): RedemptionCodes {
+export function createCodes(host: Host): RedemptionCodes & {
+  /** The codes as administrators read them; by their hashes they can still be redeemed. */
+  surrender(): Promise<readonly Surrender[]>;
+} {
   const { store, clock, vault } = host;
   const ledger = host.use(Ledger);
   const audit = (event: Parameters<Audit['steps']>[0]): readonly Step[] => host.find(Audit)?.steps(event) ?? [];
@@ -77,6 +81,13 @@ export function createCodes(host: Host): RedemptionCodes {
 
   return {
     get,
+
+    async surrender() {
+      const unused = 'used_by IS NULL AND deleted_ms IS NULL';
+      const row = await store.one<{ n: number }>(`SELECT COUNT(*) AS n FROM redemption_code WHERE ${unused}`);
+      const what = `the text of ${row?.n ?? 0} unused redemption codes: they cannot be shown again, and can still be redeemed`;
+      return [{ what, steps: [{ sql: `UPDATE redemption_code SET sealed = ''` }] }];
+    },
 
     async create({ name, quota, count, expiresMs }, actor) {
       const nowMs = clock.now();

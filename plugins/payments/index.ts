@@ -70,6 +70,7 @@ export default definePlugin({
             : []),
         ];
       },
+      surrender: codes.surrender,
       start: tidy.start,
       stop: tidy.stop,
     };

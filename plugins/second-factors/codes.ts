@@ -3,7 +3,7 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import type { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { type Host, refuse, type Step } from '../../core/plugin.ts';
+import { type Host, refuse, type Step, type Surrender } from '../../core/plugin.ts';
 import { hashOfBackupCode, newBackupCodes } from './backup-codes.ts';
 import type { Endings } from './endings.ts';
 import { newTotpSecret, stepOfCode, totpCard } from './totp.ts';
@@ -39,6 +39,8 @@ export interface Codes extends Pick<SecondFactors, 'setUp' | 'enable' | 'disable
   ): Promise<{ readonly totp: boolean; readonly lockedUntilMs: number; readonly backupCodes: number }>;
   /** The steps that take all of it away; with a `must` where an account has to have a secret. */
   removeSteps(accountId: number, must?: string): readonly Step[];
+  /** All authenticators, with the backup codes that stand in for them: their secrets cannot be opened any more. */
+  surrender(): Promise<readonly Surrender[]>;
 }
 
 /** Makes them. */
@@ -196,6 +198,13 @@ export function createCodes(host: Host, endings: Endings): Codes {
 
     check: (accountId, code) => redeem(accountId, code),
     removeSteps,
+
+    async surrender() {
+      const row = await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM totp');
+      const what = `${row?.n ?? 0} authenticators with their backup codes: their accounts have no such second factor any more`;
+      const tables = ['totp', 'totp_pending', 'backup_code'];
+      return [{ what, steps: tables.map((table) => ({ sql: `DELETE FROM ${table}` })) }];
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createCodes } from './codes.ts';
+import { userFactors } from './commands.ts';
 import { createEndings } from './endings.ts';
 import { createFactors } from './factors.ts';
 import { createPasskeys } from './passkeys.ts';
@@ -20,8 +21,9 @@ export default definePlugin({
   provides: [SecondFactors],
   create(host) {
     const endings = createEndings(host);
-    const factors = createFactors(host, createCodes(host, endings), createPasskeys(host, endings), endings);
+    const codes = createCodes(host, endings);
+    const factors = createFactors(host, codes, createPasskeys(host, endings), endings);
     host.provide(SecondFactors, factors);
-    return {};
+    return { commands: [userFactors(host, factors)], surrender: codes.surrender };
   },
 });

@@ -108,12 +108,45 @@ describe('a command line', () => {
     assert.equal(asked.length, before);
   });
 
-  it('that names no command ends with 2', async () => {
-    assert.deepEqual(await run('key remove 7'), {
-      code: 2,
-      stdout: '',
-      stderr: 'there is no command `key remove 7`; `turnpike help` lists them\n',
-    });
+  it('that names no command ends with 2, and says which there are', async () => {
+    const group = `turnpike key create [--name …] [--unlimited] [--password-stdin]
+  does key create
+turnpike key list
+  does key list
+`;
+    for (const [line, said] of [
+      ['key remove 7', `there is no command \`key remove 7\`; there are\n${group}`],
+      ['key', `there is no command \`key\`; there are\n${group}`],
+      ['usr credit ada', 'there is no command `usr credit ada`; did you mean `user credit`?\n'],
+      ['frobnicate', 'there is no command `frobnicate`; `turnpike help` lists them\n'],
+    ] as const) {
+      assert.deepEqual(await run(line), { code: 2, stdout: '', stderr: said }, line);
+    }
+    assert.deepEqual(await run('key --help'), { code: 0, stdout: group, stderr: '' });
+  });
+
+  it('that asks for help gets it, and runs nothing', async () => {
+    const before = asked.length;
+    for (const line of ['user credit --help', 'user credit -h', 'user credit ada --nonsense --help']) {
+      const stdout = 'turnpike user credit NAME UNITS\n  does user credit\n';
+      assert.deepEqual(await run(line), { code: 0, stdout, stderr: '' }, line);
+    }
+    assert.equal(asked.length, before);
+    assert.equal((await run('user credit ada -- --help')).code, 0);
+    assert.deepEqual(asked.at(-1)!.positionals, ['ada', '--help']);
+  });
+
+  it('may leave a remark beside its result', async () => {
+    const noting: Command = {
+      ...command('noting', () => ''),
+      run({ remark }) {
+        remark('one');
+        remark('two');
+        return 'done';
+      },
+    };
+    const expected = { code: 0, stdout: 'done\n', stderr: 'one\ntwo\n' };
+    assert.deepEqual(await runCommand([noting], typed('noting')), expected);
   });
 
   it('ends with the code that its command has earned', async () => {
@@ -150,6 +183,11 @@ describe('a command line', () => {
 
   it('is shown with its words and its options', () => {
     assert.equal(usage(COMMANDS[2]!), 'user credit NAME UNITS');
+    const options = {
+      role: { type: 'string', value: 'member|admin' },
+      welcome: { type: 'boolean', internal: true },
+    } as const;
+    assert.equal(usage({ ...COMMANDS[0]!, options }), 'key create [--role member|admin]');
     assert.equal(usage(COMMANDS[1]!), 'key list');
   });
 });

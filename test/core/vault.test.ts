@@ -12,11 +12,20 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import {
+  draftKey,
+  type KeySource,
+  keySource,
+  nameDraft,
+  newVault,
+  openVault,
+  readKeyFile,
+} from '../../core/master-key.ts';
+import type { OpenStore } from '../../core/plugin.ts';
 import { openStore, rememberVault } from '../../core/store.ts';
-import { createVault, masterKeyFile, readMasterKey } from '../../core/vault.ts';
+import { createVault, readMasterKey } from '../../core/vault.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
 import fc from '../kit/fast-check.ts';
-import { startGateway } from '../kit/gateway.ts';
 
 const KEY = Buffer.alloc(32, 1);
 const PLACE = 'totp.secret 7';
@@ -130,40 +139,39 @@ describe('the master key of the environment', () => {
 describe('the master key beside the database', () => {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-vault-'));
   after(() => rmSync(dir, { recursive: true }));
+  const make = (file: string): Buffer => {
+    const key = draftKey(file);
+    nameDraft(file);
+    return key;
+  };
 
-  it('is made once, for its owner only, and stays', () => {
+  it('is made for its owner only, and read as it was made', () => {
     const file = join(dir, 'made.key');
-    const key = masterKeyFile(file);
+    const key = make(file);
     assert.equal(key.length, 32);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.deepEqual(masterKeyFile(file), key);
-    assert.notDeepEqual(masterKeyFile(join(dir, 'other.key')), key);
+    assert.deepEqual(readKeyFile(file), key);
+    assert.notDeepEqual(make(join(dir, 'other.key')), key);
     assert.deepEqual(readMasterKey(readFileSync(file, 'utf8')), key, 'it may be moved to the environment');
     assert.deepEqual(readdirSync(dir).sort(), ['made.key', 'other.key'], 'and nothing else is left');
   });
 
-  it('is made anew where the power went while it was', () => {
-    const file = join(dir, 'cut-off.key');
-    writeFileSync(`${file}.new`, 'AAAA', { mode: 0o600 });
-    assert.equal(masterKeyFile(file).length, 32);
-  });
-
   it('is refused where others may read it', () => {
     const file = join(dir, 'open.key');
-    masterKeyFile(file);
+    make(file);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(file, mode);
-      assert.throws(() => masterKeyFile(file), { message: `others may read ${file}: chmod 600 it` });
+      assert.throws(() => readKeyFile(file), { message: `others may read ${file}: chmod 600 it` });
     }
     chmodSync(file, 0o400);
-    assert.equal(masterKeyFile(file).length, 32);
+    assert.equal(readKeyFile(file).length, 32);
   });
 
   it('is refused, and left as it is, where it holds something else', () => {
     const file = join(dir, 'wrong.key');
     for (const text of ['', 'not a key\n', `${KEY.subarray(1).toString('base64')}\n`]) {
       writeFileSync(file, text, { mode: 0o600 });
-      assert.throws(() => masterKeyFile(file), /holds no master key/);
+      assert.throws(() => readKeyFile(file), /holds no master key/);
       assert.equal(readFileSync(file, 'utf8'), text);
     }
   });
@@ -172,26 +180,81 @@ describe('the master key beside the database', () => {
 describe('a store', () => {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-vault-'));
   after(() => rmSync(dir, { recursive: true }));
-
-  it('opens with the master key it was sealed with, and with no other', async () => {
-    const log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
-    const store = await openStore({ driver: sqlite, file: join(dir, 'turnpike.db'), log });
+  const log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
+  let stores = 0;
+  /** An empty store, and where its key would be. */
+  async function withStore(use: (store: OpenStore, source: KeySource) => Promise<void>): Promise<void> {
+    const file = join(dir, `${stores++}.db`);
+    const store = await openStore({ driver: sqlite, file, log });
     try {
+      await use(store, keySource(file, {}));
+    } finally {
+      await store.close();
+    }
+  }
+
+  it('opens with the master key it was sealed with, and with no other', () =>
+    withStore(async (store) => {
       await rememberVault(store, createVault(KEY));
       await rememberVault(store, createVault(KEY));
       await assert.rejects(rememberVault(store, createVault(Buffer.alloc(32, 2))), /sealed with another master key/);
       await rememberVault(store, createVault(KEY));
-    } finally {
-      await store.close();
-    }
+    }));
+
+  it('gets a key at its first start, and the same vault ever after', () =>
+    withStore(async (store, source) => {
+      const { keyId } = await openVault(source, store, true);
+      assert.equal(createVault(readKeyFile(source.file)).keyId, keyId);
+      assert.equal((await openVault(source, store, false)).keyId, keyId);
+    }));
+
+  it('gets none by a command, nor in the place of one that is missing', () =>
+    withStore(async (store, source) => {
+      await assert.rejects(openVault(source, store, false), /the first start has not finished/);
+      assert.ok(!existsSync(source.file));
+      await openVault(source, store, true);
+      rmSync(source.file);
+      await assert.rejects(openVault(source, store, true), /master key of this store is missing/);
+      assert.ok(!existsSync(source.file), 'the right one can be put there');
+    }));
+
+  it('that knows no key beside the file of one has lost what was in it', () =>
+    withStore(async (store, source) => {
+      draftKey(source.file);
+      nameDraft(source.file);
+      const before = readFileSync(source.file, 'utf8');
+      await assert.rejects(openVault(source, store, true), /the database is empty, but .* is the master key of one/);
+      assert.equal(readFileSync(source.file, 'utf8'), before);
+    }));
+
+  it('whose first start was cut off while its key was made takes that key, or makes another that nothing needs yet', async () => {
+    await withStore(async (store, source) => {
+      draftKey(source.file);
+      const { keyId } = await openVault(source, store, true);
+      assert.equal(createVault(readKeyFile(source.file)).keyId, keyId);
+    });
+    await withStore(async (store, source) => {
+      const { keyId } = createVault(draftKey(source.file));
+      await rememberVault(store, createVault(readKeyFile(`${source.file}.new`)));
+      assert.equal((await openVault(source, store, true)).keyId, keyId);
+      assert.equal(createVault(readKeyFile(source.file)).keyId, keyId);
+    });
   });
 
-  it('gets no new master key in the place of one that is missing', async () => {
-    const home = mkdtempSync(join(dir, 'restored-'));
-    await (await startGateway({ dir: home })).stop();
-    const file = join(home, 'turnpike.db.key');
-    rmSync(file);
-    await assert.rejects(startGateway({ dir: home }), /master key of this store is missing/);
-    assert.ok(!existsSync(file), 'the right one can be put there');
-  });
+  it('gets a new key only if its own is lost, and knows it before the file has its name', () =>
+    withStore(async (store, source) => {
+      const first = await openVault(source, store, true);
+      await assert.rejects(newVault(source, store), /nothing is lost/);
+      const kept = readFileSync(source.file);
+      writeFileSync(source.file, `${KEY.toString('base64')}\n`);
+      await assert.rejects(newVault(source, store), /is the master key of another database: move it away first/);
+      rmSync(source.file);
+      const second = await newVault(source, store);
+      await store.atomic(second.steps);
+      // The power goes here.
+      assert.equal((await openVault(source, store, false)).keyId, second.vault.keyId);
+      assert.notEqual(second.vault.keyId, first.keyId);
+      writeFileSync(source.file, kept);
+      await assert.rejects(openVault(source, store, true), /sealed with another master key/);
+    }));
 });

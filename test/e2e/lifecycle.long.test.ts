@@ -203,11 +203,11 @@ describe('starting', () => {
     const { code, stdout, stderr } = await run('start');
     assert.equal(code, 78);
     assert.equal(stdout, '');
-    const places = stderr
-      .trim()
-      .split('\n')
-      .map((line) => /gateway\.yaml:(\d+:\d+): /.exec(line)?.[1]);
-    assert.deepEqual(places, ['2:3', '3:1', '4:17']);
+    const { msg, problems } = JSON.parse(stderr) as { msg: string; problems: readonly string[] };
+    const places = problems.map((line) => /gateway\.yaml:(\d+:\d+): /.exec(line)?.[1]);
+    assert.deepEqual([msg, places], ['the gateway did not start', ['2:3', '3:1', '4:17']]);
+    const { code: shown, stderr: lines } = await run('start --welcome');
+    assert.deepEqual([shown, lines], [78, `${problems.join('\n')}\n`], 'people are shown lines');
     assert.ok(!existsSync(storeFile));
   });
 
@@ -233,7 +233,7 @@ describe('starting', () => {
     const { code, stdout, stderr } = await run('start');
     assert.equal(code, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /^the plugin late failed in its `start`: nothing is not defined$/m);
+    assert.match(stderr, /"error":\{"message":"the plugin late failed in its `start`: nothing is not defined"/);
     const { key, rootPassword } = JSON.parse(/^\{.*"first start".*$/m.exec(stderr)![0]) as Record<string, string>;
     assert.ok(rootPassword);
     configure();
@@ -670,7 +670,8 @@ describe('commands', () => {
       if (!beside) await gateway.stop();
       const cwd = realpathSync(mkdtempSync(join(dir, 'elsewhere-')));
       const { code, stdout, stderr } = await turnpike(['backup', './x.db', '--config', configFile], { cwd });
-      assert.equal(`${code} ${stdout}${stderr}`, `0 ${join(cwd, 'x.db')}\n`);
+      assert.equal(`${code} ${stdout}`, `0 ${join(cwd, 'x.db')}\n`);
+      assert.equal(stderr, `The master key is not in it: keep a copy of ${storeFile}.key in another place.\n`);
       assert.deepEqual(ledgerFaults(join(cwd, 'x.db')), []);
     });
   }
@@ -697,7 +698,8 @@ describe('commands', () => {
 
     assert.equal((await run(`restore ${configFile}`)).code, 1, 'that is no database');
     assert.match(await done('user credit ada 1'), /502 quota available/);
-    await done(`restore ${copy}`);
+    const said = await done(`restore ${copy}`);
+    assert.equal(said, `restored ${storeFile} from ${copy}; what was there is kept as ${storeFile}.before-restore`);
     const restored = await start();
     assert.match(await done('user credit ada 1'), /501 quota available/);
     assert.equal((await chat(restored, key)).status, 200);

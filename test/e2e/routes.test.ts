@@ -130,7 +130,7 @@ describe('every door of the gateway', () => {
       lasting: new Map(),
       vault: createVault(Buffer.alloc(32, 7)),
       ask: () => () => Promise.reject(new Error('nobody is asked here')),
-      provided: new Map([[FirstStart.id, { note() {}, signIn() {} } satisfies FirstStart]]),
+      provided: new Map([[FirstStart.id, { begin() {}, note() {}, signIn() {} } satisfies FirstStart]]),
     });
   });
   after(async () => {

@@ -105,7 +105,7 @@ export async function drive(
   const { store = memoryStore(), clock = fakeClock(), sections = {}, env = {} } = options;
   const shown: Driven['shown'] = [];
   const provided = new Map<string, unknown>([
-    [FirstStart.id, { note: (lines: Driven['shown'][number]) => shown.push(lines), signIn() {} }],
+    [FirstStart.id, { begin() {}, note: (lines: Driven['shown'][number]) => shown.push(lines), signIn() {} }],
     ...(options.services?.(store, clock) ?? []).map(([service, it]) => [service.id, it] as const),
   ]);
   const lasting = new Map<string, unknown>();
@@ -163,7 +163,7 @@ export async function drive(
     async run(name, values = {}, { stdin = '', positionals = [] } = {}) {
       const command = commands.get(name);
       if (command === undefined) throw new Error(`no command ${name}`);
-      return command.run({ values, stdin, positionals, cwd: '/' });
+      return command.run({ values, stdin, positionals, cwd: '/', remark() {} });
     },
   };
 }

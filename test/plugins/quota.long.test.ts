@@ -649,7 +649,8 @@ describe('credit', () => {
       const run = await world.run();
       const command = run.parts.commands?.find(({ name }) => name === 'user credit');
       assert.ok(command);
-      const give = async (...positionals: string[]) => command.run({ values: {}, positionals, stdin: '', cwd: '/' });
+      const give = async (...positionals: string[]) =>
+        command.run({ values: {}, positionals, stdin: '', cwd: '/', remark() {} });
       assert.equal(await give('ann', '250'), 'credited 250 to ann: 250 quota available\n');
       assert.equal(await give('ann', '250'), 'credited 250 to ann: 500 quota available\n');
       for (const words of [

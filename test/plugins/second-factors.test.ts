@@ -416,3 +416,23 @@ describe('a change of second factors', () => {
     assert.notEqual(next.secret, secret);
   });
 });
+
+describe('second factors on the command line', () => {
+  it('are shown, and taken away from whoever has lost them, with their sessions and a line in the audit log', async () => {
+    const host = await factorsHost();
+    const { account } = await enrolled(host);
+    const { secret } = await host.session(account);
+    const factors = (remove: boolean, name = 'ann') => host.run('user factors', { remove }, { positionals: [name] });
+    assert.equal(await factors(false), 'authenticator (10 backup codes left)');
+    assert.equal(await factors(true), 'removed from ann: authenticator (10 backup codes left)');
+    assert.equal((await host.factors.status(account.id)).totp, false);
+    assert.equal(await host.use(Sessions).find(secret), undefined);
+    assert.equal((await host.actions()).at(-1), 'two-factor.reset');
+    const [entry] = await host.use(Audit).page({ limit: 1 });
+    assert.deepEqual([entry?.actor.name, entry?.object], ['command line', `user ${account.id}`]);
+    assert.equal(await factors(false), 'ann has no second factor');
+    assert.equal(await verdict(() => factors(true)), '409 no_second_factor');
+    assert.equal(await verdict(() => factors(true, 'bob')), '404 account_not_found');
+    await host.stop();
+  });
+});

@@ -13,6 +13,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -23,7 +24,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Log, OpenStore, Step, Value } from '../../core/plugin.ts';
-import { StoreInUse, StoreUnavailable } from '../../core/plugin.ts';
+import { StoreInUse, StoreMissing, StoreUnavailable } from '../../core/plugin.ts';
 import { openStore } from '../../core/store.ts';
 import { createBatches } from '../../plugins/stores/sqlite/batch.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
@@ -193,6 +194,124 @@ describe('sqlite: how the file is opened', () => {
     const still = new Database(file);
     assert.equal(still.pragma('journal_mode', { simple: true }), 'delete');
     still.close();
+  });
+});
+
+describe('sqlite: a database that is not there', () => {
+  /** A database of which a killed process has left the log and its index. */
+  async function crashed(): Promise<string> {
+    const file = await written(1);
+    const killed = child(`
+      const store = await open(${JSON.stringify(file)});
+      await store.run('INSERT INTO number (id) VALUES (7)');
+      say('written');
+      await new Promise(() => {});`);
+    await firstLine(killed);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    return file;
+  }
+  const names = (file: string): string[] => readdirSync(join(file, '..')).sort();
+
+  it('is not made where there has to be one, and nothing else is', async () => {
+    const home = freshDirectory();
+    const opening = driver.open({ file: join(home, 'data', 'turnpike.db'), log: silent, mustExist: true });
+    await assert.rejects(
+      opening,
+      (error) => error instanceof StoreMissing && /turnpike\.db does not exist/.test(error.message),
+    );
+    assert.deepEqual(readdirSync(home), []);
+    const empty = join(home, 'empty.db');
+    writeFileSync(empty, '');
+    await assert.rejects(driver.open({ file: empty, log: silent, mustExist: true }), /empty\.db is empty/);
+    assert.deepEqual([readdirSync(home), statSync(empty).size], [['empty.db'], 0]);
+  });
+
+  it('is never made anew beside the log of one that was there', async () => {
+    for (const lose of [(file: string) => rmSync(file), (file: string) => truncateSync(file)]) {
+      const file = await crashed();
+      lose(file);
+      const [before, size] = [names(file), statSync(`${file}-wal`).size];
+      await assert.rejects(
+        driver.open({ file, log: silent }),
+        (error) =>
+          error instanceof StoreMissing && /but its write-ahead log \S+turnpike\.db-wal is there/.test(error.message),
+      );
+      assert.deepEqual([names(file), statSync(`${file}-wal`).size], [before, size]);
+    }
+  });
+
+  it('is not opened without its log while that holds what is in it nowhere else', async () => {
+    for (const lose of [rmSync, truncateSync]) {
+      const file = await crashed();
+      lose(`${file}-wal`);
+      const before = names(file);
+      await assert.rejects(
+        driver.open({ file, log: silent }),
+        (error) => error instanceof StoreMissing && /turnpike\.db-wal .*put it back/.test(error.message),
+      );
+      assert.deepEqual(names(file), before);
+    }
+  });
+});
+
+describe('sqlite: files that go while it is open', () => {
+  for (const end of ['', '-wal', '-shm']) {
+    for (const [how, change] of [
+      ['removed', (name: string) => rmSync(name)],
+      [
+        'replaced',
+        (name: string) => {
+          copyFileSync(name, `${name}.other`);
+          renameSync(`${name}.other`, name);
+        },
+      ],
+    ] as const) {
+      it(`answers no write as done once turnpike.db${end} was ${how}`, async () => {
+        const file = freshFile();
+        const store = await open(file);
+        await store.run(NUMBERS);
+        await store.atomic([insert(1)]);
+        change(`${file}${end}`);
+        await assert.rejects(store.atomic([insert(2)]), (error) => {
+          assert.ok(error instanceof StoreUnavailable);
+          assert.match(error.message, new RegExp(`turnpike\\.db${end} was ${how} while in use`));
+          return true;
+        });
+        await assert.rejects(store.atomic([insert(3)]), StoreUnavailable);
+        assert.equal(store.pressure().oldestMs, Infinity);
+        await store.close();
+      });
+    }
+  }
+
+  it('notices it without a write, too', async () => {
+    const file = freshFile();
+    const errors: string[] = [];
+    const store = await open(file, { ...silent, error: (_, facts) => errors.push(String(facts?.reason)) });
+    await store.run(NUMBERS);
+    rmSync(`${file}-wal`);
+    while (store.pressure().oldestMs !== Infinity) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.match(errors[0]!, /-wal was removed while in use/);
+    await store.close();
+  });
+
+  it('has what it acknowledged in the database when the log went, even if it is killed then', async () => {
+    const file = freshFile();
+    const killed = child(`
+      import { rmSync } from 'node:fs';
+      const store = await open(${JSON.stringify(file)});
+      await store.run(${JSON.stringify(NUMBERS)});
+      for (let id = 0; id < 50; id++) await store.run('INSERT INTO number (id) VALUES (?)', id);
+      rmSync(${JSON.stringify(`${file}-wal`)});
+      rmSync(${JSON.stringify(`${file}-shm`)});
+      await store.run('INSERT INTO number (id) VALUES (99)').catch(() => say('refused'));
+      await new Promise(() => {});`);
+    assert.equal(await firstLine(killed), 'refused');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    const store = await open(file);
+    assert.equal((await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM number WHERE id < 50'))?.n, 50);
   });
 });
 
@@ -566,7 +685,8 @@ describe('sqlite: restoring', () => {
     await store.close();
     return copy;
   }
-  const restore = (from: string, file: string): Promise<void> => driver.restore({ from, file, log: silent });
+  const restore = (from: string, file: string): Promise<string | undefined> =>
+    driver.restore({ from, file, log: silent });
   async function rowsIn(file: string): Promise<number> {
     const store = await open(file);
     const rows = await countOf(store);
@@ -599,6 +719,52 @@ describe('sqlite: restoring', () => {
     assert.equal(await rowsIn(`${file}.before-restore`), 15);
     assert.equal(await rowsIn(copy), 3);
     await assert.rejects(restore(copy, file), /before-restore is left from an earlier restore/);
+  });
+
+  it('takes a backup that a program has only looked at', async () => {
+    const copy = await backupOf(4);
+    const looking = new Database(copy, { readonly: true });
+    assert.equal(looking.prepare('SELECT COUNT(*) FROM number').pluck().get(), 4);
+    looking.close();
+    assert.equal(statSync(`${copy}-wal`).size, 0, 'it leaves an empty log behind');
+    const file = freshFile();
+    assert.equal(await restore(copy, file), undefined);
+    assert.equal(await rowsIn(file), 4);
+  });
+
+  it('takes what a crash has left, with all that its log holds', async () => {
+    const copy = await backupOf(3);
+    const file = await written(5);
+    const killed = child(`
+      const store = await open(${JSON.stringify(file)});
+      for (let id = 10; id < 20; id++) await store.run('INSERT INTO number (id) VALUES (?)', id);
+      say('written');
+      await new Promise(() => {});`);
+    await firstLine(killed);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    const kept = await restore(copy, file);
+    const back = freshFile();
+    await restore(kept!, back);
+    assert.equal(await rowsIn(back), 15);
+  });
+
+  it('keeps the log of a database that is missing itself', async () => {
+    const copy = await backupOf(3);
+    const file = await written(0);
+    rmSync(file);
+    writeFileSync(`${file}-wal`, 'x'.repeat(100));
+    assert.equal(await restore(copy, file), `${file}.before-restore`);
+    assert.equal(statSync(`${file}.before-restore-wal`).size, 100);
+    assert.equal(await rowsIn(file), 3);
+  });
+
+  it('of what is no backup leaves no folder behind', async () => {
+    const home = freshDirectory();
+    const garbage = join(home, 'garbage.db');
+    writeFileSync(garbage, 'Dear diary, '.repeat(1_000));
+    await assert.rejects(restore(garbage, join(home, 'data', 'deep', 'turnpike.db')), /damaged or no database/);
+    assert.deepEqual(readdirSync(home), ['garbage.db']);
   });
 
   it('makes a store where there was none', async () => {
@@ -652,7 +818,7 @@ describe('sqlite: restoring', () => {
       [foreign, /foreign\.db is a database of another program/],
       [empty, /empty\.db is not a database of Turnpike/],
       [dangling, /1 rows refer to rows that are not there, the first in child/],
-      [busy, /is in use or was not closed well/],
+      [busy, /busy\/turnpike\.db is in use/],
       [join(directory, 'missing.db'), /missing\.db does not exist/],
       [file, /is the store itself/],
     ] as const) {

@@ -15,11 +15,13 @@ type Statement = Database.Statement<unknown[]>;
 
 /**
  * Runs the lists of some parcels as one transaction on `db`, and posts what came of them: `ran` answers before the commit,
- * `durable` ones behind it, or that all of it failed. After a lasting failure everything fails without being tried.
+ * `durable` ones behind it, or that all of it failed. After a lasting failure everything fails without being tried. `loss` says what
+ * has become of a file of the database that is no longer where it was: nothing that is written to it counts.
  */
 export function createBatches(
   db: Database.Database,
   post: (message: FromWriter) => void,
+  loss: () => string | undefined = () => undefined,
 ): (parcels: readonly Parcel[]) => void {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
@@ -137,6 +139,9 @@ export function createBatches(
         post({ kind: 'ran', answers: outcome.ran });
       }
       commit.run();
+      // Looked at behind the commit: what is answered now was written to files that were still there.
+      broken = loss();
+      if (broken !== undefined) return fail(parcels, answered, broken);
       if (outcome.ran.length > 0 && doubtful) post({ kind: 'ran', answers: outcome.ran });
       if (outcome.durable.length > 0) post({ kind: 'durable', answers: outcome.durable });
     } catch (error) {

@@ -9,7 +9,7 @@ import { roomOf } from './room.ts';
 import { startWrites } from './writes.ts';
 
 const driver: StoreDriver = {
-  async open({ file: name, log }) {
+  async open({ file: name, log, mustExist = false }) {
     const file = resolve(name);
     // Both threads start while the file is still being checked.
     const writes = startWrites(log, lost, () => roomOf(file));
@@ -64,7 +64,7 @@ const driver: StoreDriver = {
       },
     };
     try {
-      await writes.open(file);
+      await writes.open(file, mustExist);
       await reads.open(file, false);
     } catch (error) {
       await store.close();

@@ -1,14 +1,17 @@
 /** One process per store: a tiny second database, kept locked for as long as the process lives. */
+import { existsSync } from 'node:fs';
 import { StoreInUse } from '../../../core/plugin.ts';
 import { Database } from './binding.ts';
 import { createPrivate } from './connection.ts';
+
+const lockOf = (file: string): string => `${file}.lock`;
 
 /**
  * Locks `file` against other processes, and against this one doing it twice; returns what lets go. The kernel lets go where
  * the process dies. Throws `StoreInUse` where somebody has it.
  */
 export function lock(file: string): () => void {
-  const name = `${file}.lock`;
+  const name = lockOf(file);
   createPrivate(name);
   const db = new Database(name, { timeout: 0 });
   try {
@@ -20,4 +23,16 @@ export function lock(file: string): () => void {
     throw new StoreInUse(`${file} is in use by another process: only one gateway at a time can have it`);
   }
   return () => db.close();
+}
+
+/** Whether a process has `file` locked. Makes nothing. */
+export function isLocked(file: string): boolean {
+  if (!existsSync(lockOf(file))) return false;
+  try {
+    lock(file)();
+    return false;
+  } catch (error) {
+    if (error instanceof StoreInUse) return true;
+    throw error;
+  }
 }

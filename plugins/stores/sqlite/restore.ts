@@ -1,15 +1,16 @@
 /** Puts a backup in the place of the store. */
-import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { StoreDriver } from '../../../core/plugin.ts';
-import { refuse } from '../../../core/plugin.ts';
+import { refuse, StoreInUse } from '../../../core/plugin.ts';
 import { sync, verify } from './connection.ts';
-import { lock } from './lock.ts';
+import { isLocked, lock } from './lock.ts';
 
 /**
- * Replaces the database `file` by the one at `from`, which stays as it is. What was there is kept as `<file>.before-restore`.
- * Throws `StoreInUse` while a gateway runs on it, and refuses (400, 409) a source that is not a whole, sound database of
- * Turnpike; nothing has changed then. Cut off in the middle, it leaves the old database or the new one, never a mixture.
+ * Replaces the database `file` by the one at `from`, which stays as it is; changes that its write-ahead log still holds are part of
+ * it. What was there is kept as `<file>.before-restore`. Throws `StoreInUse` while a gateway runs on it, and refuses (400, 409) a
+ * source that is not a whole, sound database of Turnpike; nothing has changed then. Cut off in the middle, it leaves the old database
+ * or the new one, never a mixture.
  */
 export const restore: StoreDriver['restore'] = async ({ from, file, log }) => {
   const source = resolve(from);
@@ -17,38 +18,62 @@ export const restore: StoreDriver['restore'] = async ({ from, file, log }) => {
   const kept = `${target}.before-restore`;
   if (source === target) refuse(400, 'backup_unusable', `${from} is the store itself`);
   if (!existsSync(source)) refuse(400, 'backup_unusable', `${from} does not exist`);
-  if (existsSync(`${source}-wal`)) {
-    refuse(400, 'backup_unusable', `${from} is in use or was not closed well: take a backup of it and restore that`);
+  if (isLocked(source)) {
+    refuse(400, 'backup_unusable', `${from} is in use: take a backup of it with its own gateway, and restore that`);
   }
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-  const unlock = lock(target);
-  const copy = `${target}.restoring`;
+  if (isLocked(target)) throw new StoreInUse(`${target} is in use by another process: stop the gateway first`);
+  // A folder that is made for a backup that turns out to be none goes again.
+  const made = mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  const copy = `${target}.restoring-${process.pid}`;
+  const removeCopy = (): void => {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${copy}${end}`, { force: true });
+  };
   try {
-    if (existsSync(kept)) refuse(409, 'file_exists', `${kept} is left from an earlier restore: move it away first`);
-    rmSync(copy, { force: true });
-    copyFileSync(source, copy);
-    chmodSync(copy, 0o600);
-    try {
-      verify(copy);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message.replaceAll(copy, from) : String(error);
-      refuse(400, 'backup_unusable', reason);
+    takeCopy(source, copy, from);
+  } catch (error) {
+    removeCopy();
+    if (made !== undefined) rmSync(made, { recursive: true });
+    throw error;
+  }
+  let unlock = (): void => {};
+  try {
+    unlock = lock(target);
+    const old = ['', '-wal'].filter((end) => existsSync(`${target}${end}`));
+    for (const end of ['', '-wal']) {
+      if (existsSync(`${kept}${end}`)) {
+        refuse(409, 'file_exists', `${kept}${end} is left from an earlier restore: move it away first`);
+      }
     }
-    sync(copy);
-    if (existsSync(target)) {
-      // The log is kept beside its file, under the name that belongs to it: together they are the old state, whole.
-      linkSync(target, kept);
-      if (existsSync(`${target}-wal`)) linkSync(`${target}-wal`, `${kept}-wal`);
-    }
+    // The log is kept beside its file, under the name that belongs to it: together they are the old state, whole.
+    for (const end of old) linkSync(`${target}${end}`, `${kept}${end}`);
     // The old log must be gone before the new file comes: it would be played back into it.
     rmSync(`${target}-wal`, { force: true });
     rmSync(`${target}-shm`, { force: true });
     sync(dirname(target));
     renameSync(copy, target);
     sync(dirname(target));
+    const before = old.length > 0 ? kept : undefined;
+    log.info('the store was restored', { from: source, to: target, ...(before !== undefined && { kept: before }) });
+    return before;
   } finally {
-    rmSync(copy, { force: true });
+    removeCopy();
     unlock();
   }
-  log.info('the store was restored', { from: source, to: target, ...(existsSync(kept) ? { kept } : {}) });
 };
+
+/** Copies a backup, and refuses (400) one that is not whole and sound. A copy that is, is one file, and on the disk. */
+function takeCopy(source: string, copy: string, from: string): void {
+  copyFileSync(source, copy);
+  chmodSync(copy, 0o600);
+  // An empty one is what a program leaves that only looked at the backup.
+  const log = `${source}-wal`;
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0) copyFileSync(log, `${copy}-wal`);
+  try {
+    verify(copy);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replaceAll(copy, from) : String(error);
+    refuse(400, 'backup_unusable', reason);
+  }
+  if (existsSync(`${copy}-wal`)) throw new Error(`the write-ahead log of ${from} could not be written into its copy`);
+  sync(copy);
+}

@@ -14,7 +14,7 @@ export interface Parcel {
   /** How many lists. */
   readonly count: number;
 }
-export type ToWriter = { readonly open: string } | Parcel | 'close';
+export type ToWriter = { readonly open: string; readonly mustExist: boolean } | Parcel | 'close';
 
 /** `number, result` of each list, one behind the other: rows changed by its last step, or `-1 - step` of the failed `must`. */
 export type Answers = readonly (number | StepError)[];
@@ -29,9 +29,12 @@ export interface WireError {
   readonly code: string;
 }
 
+/** What kind of error kept the file from being opened. */
+export type Refusal = 'in use' | 'missing' | 'other';
+
 export type FromWriter =
   | { readonly kind: 'open' }
-  | { readonly kind: 'refused'; readonly inUse: boolean; readonly message: string }
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly message: string }
   /** Before the commit, and after it. */
   | { readonly kind: 'ran' | 'durable'; readonly answers: Answers }
   /** None of these lists was written. `lasting`: nothing will be until the store is opened again. */

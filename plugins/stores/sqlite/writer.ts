@@ -1,12 +1,14 @@
-/** The writing thread: the only connection that writes, and the watch over the file it writes to. */
-import { mkdirSync, statSync } from 'node:fs';
+/** The writing thread: the only connection that writes, and the watch over the files it writes to. */
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { StoreInUse } from '../../../core/plugin.ts';
+import { StoreInUse, StoreMissing } from '../../../core/plugin.ts';
 import { createBatches } from './batch.ts';
 import { openWriter } from './connection.ts';
+import { type Files, filesOf } from './files.ts';
 import { lock } from './lock.ts';
-import type { FromWriter, Parcel, ToWriter } from './wire.ts';
+import { assertPresent } from './presence.ts';
+import type { FromWriter, Parcel, Refusal, ToWriter } from './wire.ts';
 
 /** As many lists as one commit takes along: more would only make the first of them wait. */
 const BATCH = 256;
@@ -18,13 +20,15 @@ const post = (message: FromWriter): void => port.postMessage(message);
 let run: (parcels: readonly Parcel[]) => void;
 let close: () => void = () => port.close();
 
-function open(file: string): void {
+function open(file: string, mustExist: boolean): void {
+  assertPresent(file, mustExist);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const unlock = lock(file);
   try {
     const db = openWriter(file);
-    run = createBatches(db, post);
-    const unwatch = watch(file);
+    const files = filesOf(file, db);
+    run = createBatches(db, post, files.loss);
+    const unwatch = watch(files);
     close = () => {
       unwatch();
       db.close();
@@ -37,17 +41,20 @@ function open(file: string): void {
   }
 }
 
-/** Writing goes on happily into a file that has lost its name; nobody would ever read it again. */
-function watch(file: string): () => void {
-  const mine = statSync(file);
+/** A store that nothing is written to would not notice by itself. */
+function watch(files: Files): () => void {
   const timer = setInterval(() => {
-    const now = statSync(file, { throwIfNoEntry: false });
-    if (now?.ino === mine.ino && now.dev === mine.dev) return;
+    const reason = files.loss();
+    if (reason === undefined) return;
     clearInterval(timer);
-    const reason = `${file} was ${now ? 'replaced' : 'removed'} while in use`;
     post({ kind: 'failed', lists: [], reason, lasting: true });
   }, WATCH_MS);
   return () => clearInterval(timer);
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof StoreInUse) return 'in use';
+  return error instanceof StoreMissing ? 'missing' : 'other';
 }
 
 port.on('message', (first: ToWriter) => {
@@ -62,11 +69,11 @@ port.on('message', (first: ToWriter) => {
     }
     if ('open' in message) {
       try {
-        open(message.open);
+        open(message.open, message.mustExist);
         post({ kind: 'open' });
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);
-        post({ kind: 'refused', inUse: error instanceof StoreInUse, message: text });
+        post({ kind: 'refused', why: refusalOf(error), message: text });
         closing = true;
         break;
       }

@@ -1,14 +1,14 @@
 /** The writing thread as the rest of the gateway sees it. */
 import type { Log, Store, StoreRoom } from '../../../core/plugin.ts';
-import { StoreInUse, StoreUnavailable } from '../../../core/plugin.ts';
+import { StoreInUse, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
 import { REWRITE_MARK } from './connection.ts';
 import { createLists } from './lists.ts';
 import { startThread } from './thread.ts';
-import type { FromWriter, ToWriter } from './wire.ts';
+import type { FromWriter, Refusal, ToWriter } from './wire.ts';
 
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {
-  /** Locks, checks and opens the file; asked first. Throws `StoreInUse`, or says what is wrong with the file. */
-  open(file: string): Promise<void>;
+  /** Locks, checks and opens the file; asked first. Throws `StoreInUse`, `StoreMissing`, or says what is wrong with the file. */
+  open(file: string, mustExist: boolean): Promise<void>;
   pressure(): { readonly waiting: number; readonly oldestMs: number };
   /** Rejects all that wait and all that come, for good. */
   end(error: StoreUnavailable): void;
@@ -22,6 +22,12 @@ export interface Writes extends Pick<Store, 'run' | 'atomic'> {
 const PROBE_MS = 500;
 /** Free bytes that a probe wants on the disk: one page may still fit where the next batch of lists would fail again. */
 const PROBE_ROOM = 512 * 1_024;
+
+const REFUSALS: Readonly<Record<Refusal, new (message: string) => Error>> = {
+  'in use': StoreInUse,
+  missing: StoreMissing,
+  other: Error,
+};
 
 /**
  * Starts the thread; `lost` hears why nothing can be written any more, for good. From a failure on, lists are refused at once, until a
@@ -81,7 +87,7 @@ export function startWrites(
           break;
         case 'refused':
           closed = true;
-          opening?.reject(from.inUse ? new StoreInUse(from.message) : new Error(from.message));
+          opening?.reject(new REFUSALS[from.why](from.message));
       }
     },
     ended(error) {
@@ -93,10 +99,10 @@ export function startWrites(
   });
 
   return {
-    open: (file) =>
+    open: (file, mustExist) =>
       new Promise((resolve, reject) => {
         opening = { resolve, reject };
-        thread.post({ open: file });
+        thread.post({ open: file, mustExist });
       }),
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
     atomic: (steps, when = 'durable') =>

@@ -1,0 +1,156 @@
+/** The master key of a store: where it is kept, how the first one is made, and how a new one takes the place of a lost one. */
+
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { OpenStore, Step } from './plugin.ts';
+import { rememberVault, sealedWith } from './store.ts';
+import { createVault, KEY_BYTES, readMasterKey, type Vault } from './vault.ts';
+
+/** Where the master key of a store comes from. */
+export interface KeySource {
+  /** The file beside the database. */
+  readonly file: string;
+  /** TURNPIKE_MASTER_KEY; it counts before the file. */
+  readonly given: string | undefined;
+}
+
+/** Where the master key of the store in `storeFile` comes from. */
+export function keySource(storeFile: string, env: Readonly<Record<string, string | undefined>>): KeySource {
+  return { file: `${storeFile}.key`, given: env.TURNPIKE_MASTER_KEY || undefined };
+}
+
+/**
+ * The vault of a store. A store that nothing was sealed in yet gets a key if `mayMake`. The key's file gets its name when the store
+ * knows the key, so that a file beside a store that knows none proves that the store has lost its content. Throws if the key is
+ * missing, if it is another one, or if the store has lost its content.
+ */
+export async function openVault(source: KeySource, store: OpenStore, mayMake: boolean): Promise<Vault> {
+  const { file, given } = source;
+  const sealed = await sealedWith(store);
+  if (sealed === undefined && !mayMake) throw new Error('the first start has not finished: run `turnpike start`');
+  if (given !== undefined) return remembered(store, createVault(readMasterKey(given)));
+  if (existsSync(file)) {
+    if (sealed === undefined) {
+      throw new Error(
+        `the database is empty, but ${file} is the master key of one that was not: put that database back, or restore a backup. ` +
+          `To begin with an empty database, move ${file} away`,
+      );
+    }
+    return remembered(store, createVault(readKeyFile(file)));
+  }
+  if (sealed === undefined) {
+    const vault = await remembered(store, createVault(draftKey(file)));
+    nameDraft(file);
+    return vault;
+  }
+  // The power went between the two.
+  const draft = drafted(file);
+  if (draft?.keyId !== sealed) {
+    throw new Error(
+      `the master key of this store is missing: put ${file} back, or set TURNPIKE_MASTER_KEY. If it is lost for good, ` +
+        '`turnpike recover --without-master-key` gives up what was sealed with it and keeps everything else',
+    );
+  }
+  nameDraft(file);
+  return draft;
+}
+
+/** A vault on a new master key, in the place of one that is lost. Throws if it is not lost. */
+export async function newVault(
+  { file, given }: KeySource,
+  store: OpenStore,
+): Promise<{
+  readonly vault: Vault;
+  /** They have the store know it, instead of the lost one. */
+  readonly steps: readonly Step[];
+  /** To be called when the steps are written. */
+  finish(): void;
+}> {
+  const sealed = await sealedWith(store);
+  const where = given === undefined ? file : 'TURNPIKE_MASTER_KEY';
+  if (given === undefined && existsSync(file)) {
+    if (createVault(readKeyFile(file)).keyId === sealed) throw new Error(`nothing is lost: ${where} is the master key`);
+    throw new Error(`${file} is the master key of another database: move it away first`);
+  }
+  if (drafted(file)?.keyId === sealed) throw new Error('nothing is lost: the next start finds the master key');
+  const vault = createVault(given === undefined ? draftKey(file) : readMasterKey(given));
+  if (vault.keyId === sealed) throw new Error(`nothing is lost: ${where} is the master key`);
+  return {
+    vault,
+    steps: [{ sql: 'UPDATE vault SET key_id = ?', params: [vault.keyId] }],
+    finish: () => {
+      if (given === undefined) nameDraft(file);
+    },
+  };
+}
+
+/** What is wrong with the place of the key, as far as can be seen without opening the store; undefined: nothing. */
+export function missingKey({ file, given }: KeySource, storeFile: string): string | undefined {
+  const isThere = (statSync(storeFile, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (isThere && given === undefined) {
+    if (!existsSync(file)) return `the master key ${file} is missing: put it back, or set TURNPIKE_MASTER_KEY`;
+    try {
+      readKeyFile(file);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+  if (!isThere && existsSync(file)) return `${file} is there, but its database ${storeFile} is missing or empty`;
+  return undefined;
+}
+
+async function remembered(store: OpenStore, vault: Vault): Promise<Vault> {
+  await rememberVault(store, vault);
+  return vault;
+}
+
+/** The master key in a file. Throws if others may read it, or if it holds no key. */
+export function readKeyFile(file: string): Buffer {
+  const { mode } = statSync(file);
+  if ((mode & 0o077) !== 0) throw new Error(`others may read ${file}: chmod 600 it`);
+  const key = Buffer.from(readFileSync(file, 'utf8'), 'base64');
+  if (key.length === KEY_BYTES) return key;
+  throw new Error(`${file} holds no master key: put the right one back, or set TURNPIKE_MASTER_KEY`);
+}
+
+const draftOf = (file: string): string => `${file}.new`;
+
+/** A new key, on the disk under a name that does not count yet. The caller holds the store. */
+export function draftKey(file: string): Buffer {
+  const draft = draftOf(file);
+  rmSync(draft, { force: true });
+  const key = randomBytes(KEY_BYTES);
+  const made = openSync(draft, 'wx', 0o600);
+  writeSync(made, `${key.toString('base64')}\n`);
+  fsyncSync(made);
+  closeSync(made);
+  syncFolder(file);
+  return key;
+}
+
+/** Gives a draft its name. */
+export function nameDraft(file: string): void {
+  renameSync(draftOf(file), file);
+  syncFolder(file);
+}
+
+function drafted(file: string): Vault | undefined {
+  return existsSync(draftOf(file)) ? createVault(readKeyFile(draftOf(file))) : undefined;
+}
+
+function syncFolder(file: string): void {
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}

@@ -1,0 +1,98 @@
+/** The store that a plan names: opened for a gateway, which makes it on the first start, or for a command, which never does. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { driverOf, type Plan } from './assembly.ts';
+import type { StoreSection } from './config/core-sections.ts';
+import { throwIfWrong } from './config/sections.ts';
+import type { Log } from './log.ts';
+import { type KeySource, keySource, openVault } from './master-key.ts';
+import { type OpenStore, StoreMissing } from './plugin.ts';
+import { openStore } from './store.ts';
+import type { Vault } from './vault.ts';
+
+/** The database of a plan; absolute. */
+export function storeFileOf({ file, values }: Plan): string {
+  return resolve(file.dir, (values.store as StoreSection).file);
+}
+
+/** Where the master key of a plan's store comes from. */
+export function keySourceOf(plan: Plan): KeySource {
+  return keySource(storeFileOf(plan), plan.env);
+}
+
+/** What has to be kept apart from every backup. */
+export function keepKey(plan: Plan): string {
+  const { file, given } = keySourceOf(plan);
+  const key = given === undefined ? file : 'TURNPIKE_MASTER_KEY';
+  return `The master key is not in it: keep a copy of ${key} in another place.`;
+}
+
+/**
+ * Opens the store for a gateway. Makes it if there is none, and nothing that lies in its place says that there was one: then it throws
+ * `ConfigError`, as for everything that the operator has to put right. Throws `StoreInUse`.
+ */
+export async function openToServe(plan: Plan, log: Log): Promise<OpenStore> {
+  try {
+    return await open(plan, log, existsSync(keySourceOf(plan).file));
+  } catch (error) {
+    if (!(error instanceof StoreMissing)) throw error;
+    const file = storeFileOf(plan);
+    const left = [`${file}.key`, `${file}-wal`, `${file}-shm`].filter((name) => existsSync(name));
+    const advice = left.length === 0 ? '' : `. To begin with an empty database, move away ${left.join(', ')}`;
+    return refuse(plan, ['store', 'file'], `${missing(plan, error)}${advice}`);
+  }
+}
+
+/** Opens a store that is there, for a command. Throws if there is none, and `StoreInUse`. */
+export async function openForCommand(plan: Plan, log: Log): Promise<OpenStore> {
+  try {
+    return await open(plan, log, true);
+  } catch (error) {
+    if (!(error instanceof StoreMissing)) throw error;
+    const first = existsSync(keySourceOf(plan).file) ? '' : '; if there never was one, `turnpike start` makes it';
+    throw new Error(`${missing(plan, error)}${first}`);
+  }
+}
+
+/** What keeps the next start from opening what is in the store: its master key is missing, or another one. Undefined: nothing. */
+export async function unfitKey(plan: Plan, log: Log): Promise<string | undefined> {
+  const store = await openForCommand(plan, log);
+  try {
+    await openVault(keySourceOf(plan), store, false);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The vault of a store that was opened. Throws `ConfigError` if its master key is missing or wrong. */
+export async function vaultOf(plan: Plan, store: OpenStore, mayMake: boolean): Promise<Vault> {
+  try {
+    return await openVault(keySourceOf(plan), store, mayMake);
+  } catch (error) {
+    return refuse(plan, ['store'], error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function open(plan: Plan, log: Log, mustExist: boolean): Promise<OpenStore> {
+  const driver = await driverOf(plan);
+  return openStore({ driver, file: storeFileOf(plan), log, mustExist });
+}
+
+function missing(plan: Plan, { message }: StoreMissing): string {
+  const { file } = keySourceOf(plan);
+  const proof = existsSync(file) ? `, but its master key ${file} is there` : '';
+  return (
+    `there is no database: ${message}${proof}. If there was one, put it back, or restore a backup with ` +
+    '`turnpike restore FILE`'
+  );
+}
+
+/** What is wrong with the store stands where the file names it. */
+function refuse({ file }: Plan, path: readonly string[], message: string): never {
+  file.problem(path, message);
+  throwIfWrong(file);
+  throw new Error(message);
+}

@@ -1,0 +1,36 @@
+/** Second factors on the command line: what an account has, and the way back in for whoever has lost theirs. */
+import { type Account, Accounts } from '../../core/contracts/accounts.ts';
+import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
+import type { FactorStatus, SecondFactors } from '../../core/contracts/second-factors.ts';
+import { type Command, type Host, refuse } from '../../core/plugin.ts';
+
+/** `user factors NAME [--remove]`. */
+export function userFactors(host: Host, factors: SecondFactors): Command {
+  const noted = ({ id }: Account, action: string) =>
+    host.find(Audit)?.steps({ actor: COMMAND_LINE, action, object: `user ${id}` }) ?? [];
+
+  return {
+    name: 'user factors',
+    summary: 'shows the second factors of an account; --remove takes all of them away and ends its sessions',
+    positionals: ['NAME'],
+    options: { remove: { type: 'boolean' } },
+    async run({ positionals: [name = ''], values }) {
+      const account = await host.use(Accounts).findByName(name);
+      if (account === undefined) return refuse(404, 'account_not_found', `There is no account called "${name}".`);
+      const status = await factors.status(account.id);
+      const had = describe(status);
+      if (values.remove !== true) return had.length === 0 ? `${account.name} has no second factor` : had.join('\n');
+      if (had.length === 0) refuse(409, 'no_second_factor', `${account.name} has no second factor.`);
+      if (status.totp) await factors.reset(account.id, 'totp', noted(account, 'two-factor.reset'));
+      if (status.passkey) await factors.reset(account.id, 'passkey', noted(account, 'passkey.reset'));
+      return `removed from ${account.name}: ${had.join(', ')}`;
+    },
+  };
+}
+
+function describe({ totp, backupCodes, passkey }: FactorStatus): readonly string[] {
+  return [
+    ...(totp ? [`authenticator (${backupCodes} backup codes left)`] : []),
+    ...(passkey === undefined ? [] : [`passkey (made ${new Date(passkey.createdMs).toISOString()})`]),
+  ];
+}
