@@ -7,6 +7,7 @@ import type { Session } from './contracts/sessions.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
 import { sharedByCopies } from './copies.ts';
+import type { Schema, Service } from './definitions.ts';
 import type { GatewayError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Vault } from './vault.ts';
@@ -24,6 +25,7 @@ export type * from './contracts/conversation.ts';
 export type * from './contracts/quirks.ts';
 export type * from './contracts/style.ts';
 export type * from './contracts/vendor.ts';
+export { type Schema, type Service, schema, service } from './definitions.ts';
 export { errorObject, GatewayError, refuse } from './errors.ts';
 export { CUT_SHORT, eventData, eventName, isClosed, isCutShort, isEndMark } from './events.ts';
 export { type JsonBody, type Span, scanJson } from './json.ts';
@@ -216,26 +218,6 @@ export interface VendorReply {
   readonly status: number;
   /** Undefined where it is not JSON. */
   readonly body: Json | undefined;
-}
-
-/** A name for something one plugin gives and others use; the type rides along. */
-export interface Service<out T> {
-  readonly id: string;
-  readonly type?: T;
-}
-/** Names a service. Two calls with one id name the same. */
-export function service<T>(id: string): Service<T> {
-  return { id };
-}
-
-/** A JSON Schema that knows the type it describes. */
-export interface Schema<out T = unknown> {
-  readonly [keyword: string]: unknown;
-  readonly $type?: T;
-}
-/** Says which type a schema describes; nothing checks that they agree. */
-export function schema<T>(definition: Record<string, unknown>): Schema<T> {
-  return definition as Schema<T>;
 }
 
 /** Whoever asks: the facts about a request that guards and authentication may read. */

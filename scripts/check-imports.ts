@@ -1,4 +1,4 @@
-/** The rule of who may import whom, and that core knows no brand. Part of `npm test`. */
+/** The rule of who may import whom, that nothing imports itself in a circle when it runs, and that core knows no brand. Part of `npm test`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -46,6 +46,10 @@ const BROWSER_PACKAGES: readonly string[] = [
 const BRANDS = /openai|anthropic|gemini|stripe|creem|alipay|epay|github|claude|google|groq|mistral|deepseek/i;
 /** `import … from '…'`, `export … from '…'`, `import '…'`. */
 const STATEMENT = /^(?:import|export)\b(?:[^;'"]*\bfrom)?\s*'([^']+)'/gm;
+/** What a statement imports is there for types only, and gone when the program runs. */
+const TYPES_ONLY = /^(?:import|export)\s+(?:type\b|\{(?:\s*type\s[^,}]*,?)+\s*\})/;
+/** Of each file, what it imports when it runs; imports that are made later, by `import(…)`, close no circle. */
+const running = new Map<string, readonly string[]>();
 const builtins = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
 const problems: string[] = [];
 
@@ -54,10 +58,31 @@ for (const room of ['core', 'plugins', 'console/src', 'scripts', 'test']) {
     if (!/\.(tsx?|mjs)$/.test(name)) continue;
     const file = join(room, name);
     const text = readFileSync(file, 'utf8');
-    for (const [, from = ''] of text.matchAll(STATEMENT)) checkImport(file, from);
+    const imports: string[] = [];
+    for (const [statement, from = ''] of text.matchAll(STATEMENT)) {
+      checkImport(file, from);
+      if (from.startsWith('.') && !TYPES_ONLY.test(statement))
+        imports.push(relative('.', resolve(dirname(file), from)));
+    }
+    running.set(file, imports);
     for (const [, from = ''] of text.matchAll(/\bimport\('([^']+)'\)/g)) checkImport(file, from);
     if (room === 'core' && BRANDS.test(text)) problems.push(`${file}: core names a vendor's brand`);
   }
+}
+
+checkCircles();
+
+/** In a circle, which file comes first depends on who is asked first: what one of them needs at once may not be there yet. */
+function checkCircles(): void {
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const begin = path.indexOf(file);
+    if (begin >= 0) problems.push(`${[...path.slice(begin), file].join(' imports ')}: that is a circle`);
+    if (begin >= 0 || done.has(file)) return;
+    for (const next of running.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of running.keys()) visit(file, []);
 }
 
 /** The plugin a file belongs to: `plugins/vendors/demo`, `plugins/keys`. */

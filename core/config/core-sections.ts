@@ -1,6 +1,6 @@
 /** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
+import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
-import { type Schema, schema } from '../plugin.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
 /** What happens to a running call when its client goes away: it is cancelled, or runs to its end for the records. */

@@ -1,6 +1,6 @@
 /** Values with a unit, as gateway.yaml spells them: how long, how much; and the schemas a section uses for them. */
 import { canonicalRange } from '../address.ts';
-import { type Schema, schema } from '../plugin.ts';
+import { type Schema, schema } from '../definitions.ts';
 
 /** A duration: `250ms`, `30s`, `15m`, `2h`, `90d`. Read it with `durationMs`. */
 export const duration: Schema<string> = schema<string>({

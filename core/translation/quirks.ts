@@ -1,7 +1,7 @@
 /** Quirks as configuration: what any model takes, how what is special is laid over it, and how `quirks:` in gateway.yaml must look. */
 import type { Quirks, SomeQuirks } from '../contracts/quirks.ts';
 import type { ModelQuirks } from '../contracts/vendor.ts';
-import { type Schema, schema } from '../plugin.ts';
+import { type Schema, schema } from '../definitions.ts';
 
 /** What any model takes, unless its style, its vendor or gateway.yaml says otherwise. Permissive: a field too many tells more than one too few. */
 export const USUAL: Quirks = {
