@@ -7,6 +7,7 @@ import type { Style } from './contracts/style.ts';
 import { Entry } from './entry.ts';
 import type { Head } from './head.ts';
 import { newId } from './id.ts';
+import type { Holding } from './intake.ts';
 import type { Exchange, Passage } from './plugin.ts';
 import type { Member } from './roll.ts';
 
@@ -49,6 +50,8 @@ export class LiveExchange extends Entry implements Exchange, Member {
   ending = false;
   status = 0;
   notes: JsonObject = NOTHING;
+  /** What its body counts towards, and whatever else it holds; undefined where it has no body. */
+  holding: Holding | undefined;
   /** Fields of the request that the gateway does not do as asked. */
   dropped: readonly string[] = NONE;
   /** True once the client has gone. */
@@ -127,6 +130,10 @@ export class LiveExchange extends Entry implements Exchange, Member {
   leave(): void {
     this.gone = true;
     this.cut(new ClientLeft('the client left'));
+  }
+
+  hold(bytes: number): void {
+    this.holding?.take(bytes);
   }
 
   drop(field: string): void {

@@ -57,6 +57,14 @@ export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   }
 }
 
+/** What a scan found out, without the bytes: it can be told from one thread to another. */
+export type ScanFacts = Pick<JsonBody, 'members' | 'textBytes' | 'media'>;
+
+/** A body that another thread has scanned: `facts` are those of the body it made of the same bytes. */
+export function knownJson(bytes: Buffer, facts: ScanFacts): JsonBody {
+  return new ScannedBody(bytes, facts as Scanned);
+}
+
 /** A top-level member: its value's span, where its name begins, and the value once somebody has asked. */
 interface Member extends Span {
   readonly nameStart: number;

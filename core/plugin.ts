@@ -28,11 +28,12 @@ export type * from './contracts/vendor.ts';
 export { type Schema, type Service, schema, service } from './definitions.ts';
 export { errorObject, GatewayError, refuse } from './errors.ts';
 export { CUT_SHORT, eventData, eventName, isClosed, isCutShort, isEndMark } from './events.ts';
-export { type JsonBody, type Span, scanJson } from './json.ts';
+export { type JsonBody, knownJson, type ScanFacts, type Span, scanJson } from './json.ts';
 export { behindSpace, closingQuote, jsonTextLength } from './json-text.ts';
 export type { Log } from './log.ts';
 export { readName } from './names.ts';
 export { table } from './table.ts';
+export { startThread, type Thread } from './thread.ts';
 export { argumentsOf } from './translation/arguments.ts';
 export { CARRIER, packOpaque, UNSEALED, unpackOpaque } from './translation/carrier.ts';
 export { overflowTokens } from './translation/context-overflow.ts';
@@ -274,6 +275,8 @@ export interface Exchange extends Arriving {
   answer(): JsonObject | undefined;
   /** The status the client got, or would have got. */
   readonly status: number;
+  /** Counts so many bytes as held in memory until its end, as its body is; refuses with 429 or 503 where that is too much. */
+  hold(bytes: number): void;
   /** For the usage record. */
   note(facts: JsonObject): void;
   /** Names a field of the request that the gateway does not do as asked: the client finds it among the warnings, `store:dropped`. */
@@ -470,8 +473,9 @@ export type Value = null | number | bigint | string | Uint8Array;
 
 /**
  * Durable state. Small on purpose: SQLite and PostgreSQL can both be behind it. Integers come back as numbers; one beyond
- * 2^53 is an error, never rounded. Beside what both databases have, statements may use one function: `sha256_hex(text)`, the
- * SHA-256 of a text's UTF-8 as 64 hexadecimal characters; null of null.
+ * 2^53 is an error, never rounded. Beside what both databases have, statements may use two functions: `sha256_hex(text)`, the
+ * SHA-256 of a text's UTF-8 as 64 hexadecimal characters, and `utf8_bytes(text)`, that UTF-8 as bytes, which come from the store without
+ * being copied on the way; null of null.
  */
 export interface Store extends Reader {
   /** One statement, durable when the promise resolves. Rows changed. */

@@ -343,6 +343,7 @@ async function serveCall(
   const onDisk = isLarge && form !== undefined && isForm(head.headers['content-type'] ?? '');
   const where = onDisk ? 'disk' : 'memory';
   const holding = intake.begin(where, x.identity.account.id, limits.inFlight[where]);
+  x.holding = holding;
   x.defer(() => holding.giveBack());
   const options = { limit: limits.jsonBytes, expectsContinue, deadlines: tools.deadlines, holding };
   let bytes: Buffer;
@@ -383,8 +384,8 @@ export function readCall(
   x.call = { style: style.name, body, ...style.read(body, x.headers, files), ...(files && { files }) };
   if (files !== undefined && style.measure !== undefined) return measureCall(x, style);
   const recalling = style.recall?.(x, body);
-  if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled, limits));
-  recall(x, style, recalling, limits);
+  if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled));
+  recall(x, style, recalling);
 }
 
 async function measureCall(x: LiveExchange, style: Style): Promise<void> {
@@ -392,10 +393,10 @@ async function measureCall(x: LiveExchange, style: Style): Promise<void> {
 }
 
 /** Puts what the body only referred to in the place of the body, so that it is counted and can be sent anywhere. */
-function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined, limits: BodyLimits): void {
+function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): void {
   if (recalled === undefined) return;
-  const earlier = { channel: recalled.channel, body: x.call.body };
-  const body = scanJson(recalled.bytes, { depth: limits.depth });
+  const { body, channel } = recalled;
+  const earlier = { channel, body: x.call.body };
   x.call = { style: style.name, body, ...style.read(body, x.headers), earlier };
 }
 

@@ -159,7 +159,7 @@ export interface Finishing {
 
 /** A body with everything said in it that it only referred to. */
 export interface Recalled {
-  readonly bytes: Buffer;
+  readonly body: JsonBody;
   /** The channel that knows the earlier answer by the id in the client's own body; it is asked first, with that body. */
   readonly channel: string | undefined;
 }

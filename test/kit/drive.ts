@@ -31,6 +31,7 @@ export function memoryStore(): MemoryStore {
   db.function('sha256_hex', { deterministic: true }, (text) =>
     text === null ? null : createHash('sha256').update(String(text)).digest('hex'),
   );
+  db.function('utf8_bytes', { deterministic: true }, (text) => (text === null ? null : Buffer.from(String(text))));
   let reads = 0;
   const runAll = db.transaction((steps: readonly Step[]) => {
     for (const { sql, params = [], must } of steps) {
@@ -190,6 +191,7 @@ export function exchange(facts: Partial<Known>): Known {
     status: 200,
     delivered: false,
     defer: () => {},
+    hold: () => {},
     drop: () => {},
     ...facts,
   } as Known;

@@ -134,6 +134,18 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       assert.equal(await amount(45), undefined);
     });
 
+    it('has utf8_bytes, which gives a text as bytes of its own', async () => {
+      for (const given of ['', 'abc', 'ä漢🙂'.repeat(100_000)]) {
+        const rows = await store.all<{ b: Uint8Array }>(
+          'SELECT utf8_bytes(?) AS b UNION ALL SELECT utf8_bytes(?)',
+          given,
+          given,
+        );
+        for (const { b } of rows) assert.equal(Buffer.from(b).toString(), given);
+      }
+      assert.equal((await store.one<{ b: null }>('SELECT utf8_bytes(NULL) AS b'))?.b, null);
+    });
+
     it('has sha256_hex, in what it writes, in what it reads, and in a snapshot', async () => {
       // Of FIPS 180-2, and of text that is more bytes than characters.
       const digests = [

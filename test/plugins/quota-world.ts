@@ -158,6 +158,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
       told[header] = value;
     },
     drop: () => {},
+    hold: () => {},
     note(facts: JsonObject) {
       x.notes = { ...x.notes, ...facts };
     },

@@ -26,12 +26,12 @@ import type BetterSqlite3 from 'better-sqlite3';
 import type { Log, OpenStore, Step, Value } from '../../core/plugin.ts';
 import { StoreInUse, StoreMissing, StoreUnavailable } from '../../core/plugin.ts';
 import { openStore } from '../../core/store.ts';
+import { startThread } from '../../core/thread.ts';
 import { createBatches } from '../../plugins/stores/sqlite/batch.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { openReader, openWriter } from '../../plugins/stores/sqlite/connection.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 import { createLists } from '../../plugins/stores/sqlite/lists.ts';
-import { startThread } from '../../plugins/stores/sqlite/thread.ts';
 import type { FromWriter, Parcel } from '../../plugins/stores/sqlite/wire.ts';
 import { storeContract } from '../kit/store-contract.ts';
 

@@ -17,6 +17,7 @@ import {
   packOpaque,
   type Question,
   type Recalled,
+  refuse,
   type VendorReply,
 } from '../../core/plugin.ts';
 import {
@@ -138,7 +139,7 @@ async function call(
     ...more,
   });
   const recalled = await history.recall(x, body);
-  const said = recalled && { body: scanJson(recalled.bytes), earlier: { channel: recalled.channel, body } };
+  const said = recalled && { body: recalled.body, earlier: { channel: recalled.channel, body } };
   if (said !== undefined) Object.assign(x, { call: said });
   await host.store.atomic((await history.settle(x)) ?? []);
   return recalled;
@@ -149,7 +150,7 @@ async function recalledInput(at: Stage, id: string, input: Json = 'And?', accoun
   const body = bodyOf({ model: 'm', input, previous_response_id: id });
   const recalled = await at.history.recall(asking(account, body), body);
   assert.ok(recalled, 'a request that names an earlier response is filled in');
-  return bodyOf(recalled.bytes.toString()).get('input');
+  return bodyOf(recalled.body.bytes.toString()).get('input');
 }
 
 /** Asks a route as an account's key would. */
@@ -188,7 +189,7 @@ describe('a request that goes on from an earlier response', () => {
       { previous_response_id: 'resp_2', model: 'm', input: 'Three?', temperature: 1 },
       response('resp_3', 'Three.'),
     );
-    assert.deepEqual(bodyOf(recalled!.bytes.toString()).tree(), {
+    assert.deepEqual(bodyOf(recalled!.body.bytes.toString()).tree(), {
       model: 'm',
       input: [
         user('One?'),
@@ -208,7 +209,7 @@ describe('a request that goes on from an earlier response', () => {
     await call(at, `{"model":"m","input":[\n  ${call1}\n]}`, { id: 'resp_1', output: [thought] });
     const recalled = await call(at, '{"model":"m","previous_response_id":"resp_1","input":[]}', undefined);
     const expected = `{"model":"m","input":[${call1},${JSON.stringify(thought)}]}`;
-    assert.equal(recalled!.bytes.toString(), expected);
+    assert.equal(recalled!.body.bytes.toString(), expected);
   });
 
   it('says what a vendor answered so that another can be told: thoughts sealed for their maker, none of its ids', async () => {
@@ -247,7 +248,7 @@ describe('a request that goes on from an earlier response', () => {
     await call(at, { model: 'm' }, response('resp_1', 'Hello.'));
     const body = bodyOf({ model: 'm', previous_response_id: 'resp_1' });
     const recalled = await at.history.recall(asking(MINE, body), body);
-    assert.deepEqual(bodyOf(recalled!.bytes.toString()).get('input'), output('resp_1', 'Hello.'));
+    assert.deepEqual(bodyOf(recalled!.body.bytes.toString()).get('input'), output('resp_1', 'Hello.'));
   });
 
   it('leaves a request alone that names none', async () => {
@@ -356,7 +357,7 @@ describe('a request that names items of earlier answers', () => {
   const recalledFor = async (at: Stage, input: readonly Json[], more: JsonObject = {}, account = MINE) => {
     const x = asking(account);
     const recalled = await at.history.recall(x, bodyOf({ model: 'm', input, ...more }));
-    return recalled && bodyOf(recalled.bytes.toString()).get('input');
+    return recalled && bodyOf(recalled.body.bytes.toString()).get('input');
   };
 
   it('has the items themselves in their places', async () => {
@@ -605,6 +606,23 @@ describe('how much is kept', () => {
   });
 });
 
+describe('a conversation that is large', () => {
+  it('counts as held before it is read, and is not read where that is too much', async (t) => {
+    const at = await stage();
+    t.after(() => at.history.stop());
+    await call(at, { input: 'x'.repeat(100_000) }, response('resp_1', 'a'));
+    const body = bodyOf({ model: 'm', input: 'And?', previous_response_id: 'resp_1' });
+    const held: number[] = [];
+    const recalled = await at.history.recall({ ...asking(MINE, body), hold: (bytes) => void held.push(bytes) }, body);
+    assert.ok(recalled!.body.textBytes > 100_000);
+    assert.deepEqual([held.length, held[0]! > 100_000], [1, true]);
+    const before = at.host.store.reads;
+    const hold = (): never => refuse(429, 'too_much', 'Too much.');
+    const refused = await verdict(() => at.history.recall({ ...asking(MINE, body), hold }, body));
+    assert.deepEqual([refused, at.host.store.reads - before], ['429 too_much', 1]);
+  });
+});
+
 describe('time', () => {
   const HOUR_MS = 3_600_000;
   /** Moves it forward, and lets the sweep of the hour after that run. */
@@ -850,6 +868,29 @@ describe('GET /v1/responses/:id/input_items', () => {
     assert.deepEqual(read, [['item_1_0', 'item_1_1'], ['item_1_2', 'item_1_3'], ['item_1_4']]);
     const beyond = await page(at, 'resp_1', 'order=asc&after=item_1_4');
     assert.deepEqual([beyond.data, beyond.first_id, beyond.last_id, beyond.has_more], [[], null, null, false]);
+  });
+
+  it('is read no further than the page goes, however long the conversation is', async () => {
+    const at = await stage();
+    for (let i = 1; i <= 60; i++) {
+      await call(
+        at,
+        { input: 'Hi', ...(i > 1 && { previous_response_id: `resp_${i - 1}` }) },
+        response(`resp_${i}`, 'a'),
+      );
+    }
+    for (const [query, turns] of [
+      ['limit=4', 4],
+      ['limit=4&order=asc', 3],
+      ['limit=4&order=asc&after=item_30_0', 4],
+    ] as const) {
+      const before = at.host.store.reads;
+      const page = (await ask(at, 'GET', `${ROUTE}/input_items`, { id: 'resp_60', query })) as JsonObject;
+      assert.equal((page.data as Json[]).length, 4);
+      assert.equal(page.has_more, true);
+      // The response itself, its links, and then turn by turn.
+      assert.ok(at.host.store.reads - before <= 2 + turns, `${query}: ${at.host.store.reads - before}`);
+    }
   });
 
   it('refuses a page that cannot be', async () => {

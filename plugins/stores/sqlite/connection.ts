@@ -111,6 +111,7 @@ function closedOnThrow(db: BetterSqlite3.Database, use: () => void): BetterSqlit
   try {
     db.defaultSafeIntegers(true);
     db.function('sha256_hex', { deterministic: true, directOnly: true }, sha256Hex);
+    db.function('utf8_bytes', { deterministic: true, directOnly: true }, utf8Bytes);
     use();
     return db;
   } catch (error) {
@@ -119,11 +120,17 @@ function closedOnThrow(db: BetterSqlite3.Database, use: () => void): BetterSqlit
   }
 }
 
-/** `sha256_hex(text)`, the one function that statements may use beyond what every database has. */
+/** `sha256_hex(text)`, which statements may use beyond what every database has; and `utf8_bytes(text)`. */
 function sha256Hex(text: unknown): string | null {
   if (text === null) return null;
   if (typeof text !== 'string') throw new TypeError('sha256_hex takes text');
   return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+function utf8Bytes(text: unknown): Buffer | null {
+  if (text === null) return null;
+  if (typeof text !== 'string') throw new TypeError('utf8_bytes takes text');
+  return Buffer.from(text);
 }
 
 function set(db: BetterSqlite3.Database, settings: typeof SETTINGS): void {

@@ -11,6 +11,9 @@ import { wireError } from './wire.ts';
 /** Statements kept prepared; beyond, they start over. */
 const KEPT = 500;
 
+/** Bytes from which on handing over is cheaper than copying. */
+const LARGE = 64 * 1_024;
+
 const port = parentPort!;
 const statements = new Map<string, Database.Statement<unknown[]>>();
 let db: Database.Database;
@@ -65,6 +68,19 @@ async function backup(file: string): Promise<void> {
   }
 }
 
+/** The bytes of some rows, to be handed over without being copied. */
+function bytesIn(value: unknown): ArrayBuffer[] {
+  const rows = Array.isArray(value) ? value : [value];
+  const buffers = new Set<ArrayBuffer>();
+  for (const row of rows) {
+    for (const column of Object.values(row ?? {})) {
+      if (!(column instanceof Uint8Array) || column.byteLength !== column.buffer.byteLength) continue;
+      if (column.byteLength >= LARGE) buffers.add(column.buffer as ArrayBuffer);
+    }
+  }
+  return [...buffers];
+}
+
 port.on('message', async (message: ToReader) => {
   if (message === 'close') {
     db?.close();
@@ -77,5 +93,5 @@ port.on('message', async (message: ToReader) => {
   } catch (error) {
     reply = { number: message.number, error: wireError(error) };
   }
-  port.postMessage(reply);
+  port.postMessage(reply, bytesIn(reply.value));
 });

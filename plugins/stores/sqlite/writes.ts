@@ -1,9 +1,8 @@
 /** The writing thread as the rest of the gateway sees it. */
 import type { Log, Store, StoreRoom } from '../../../core/plugin.ts';
-import { StoreInUse, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
+import { StoreInUse, StoreMissing, StoreUnavailable, startThread } from '../../../core/plugin.ts';
 import { REWRITE_MARK } from './connection.ts';
 import { createLists } from './lists.ts';
-import { startThread } from './thread.ts';
 import type { FromWriter, Refusal, ToWriter } from './wire.ts';
 
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {

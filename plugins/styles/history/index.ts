@@ -2,6 +2,7 @@
 import { durationMs, type Host, type Parts, type Style } from '../../../core/plugin.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
+import { createJoiner } from './joiner.ts';
 import { createKeeping } from './keeping.ts';
 import { historyRoutes } from './routes.ts';
 import type { ResponsesSection } from './section.ts';
@@ -21,15 +22,18 @@ export function createResponseHistory(host: Host, section: ResponsesSection): Re
   const keepMs = section.keep === 0 ? 0 : durationMs(section.keep);
   const turns = createTurns(host);
   const issuer = createIssuer(host, turns);
+  const joiner = createJoiner();
   const keeping = createKeeping(host, section, keepMs > 0);
-  const history = createHistory(host, { turns, issuer, keeping, keepMs });
+  const history = createHistory(host, { turns, issuer, keeping, joiner, keepMs });
   const sweep = createSweep(host, keeping.budgets);
   return {
     recall: history.recall,
     settle: history.keep,
-    routes: historyRoutes(turns, issuer),
+    routes: historyRoutes(turns, issuer, joiner),
     invariants: [bytesAreSummed],
     start: sweep.start,
-    stop: sweep.stop,
+    async stop() {
+      await Promise.all([sweep.stop(), joiner.close()]);
+    },
   };
 }

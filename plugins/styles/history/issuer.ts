@@ -1,22 +1,27 @@
 /** The vendor that issued a response: what it knows of it, beside the call that made it. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { type Host, isObject, type JsonObject, type Question } from '../../../core/plugin.ts';
+import { bufferOf } from './joining.ts';
 import type { Turn, Turns } from './turns.ts';
 
 /** Asks vendors about the responses they issued. None of it ever fails: a vendor that does not answer has nothing to say. */
 export interface Issuer {
   /** The response as it stands now: one that had not ended is asked for, and kept once it has. JSON text. */
   current(turn: Turn, response: string): Promise<string>;
+  /** The same of its bytes. */
+  currentBytes(turn: Turn, response: Uint8Array): Promise<Uint8Array>;
   /** Stops a response that is made in the background; undefined where the vendor does not say that it did. */
   cancel(turn: Turn): Promise<string | undefined>;
   /** Has the vendor forget it. */
   forget(turn: Turn): Promise<void>;
 }
 
+const PENDING = ['queued', 'in_progress'];
+
 /** Whether a response is still being made. */
 export function isPending(response: string): boolean {
   const { status } = JSON.parse(response) as JsonObject;
-  return status === 'queued' || status === 'in_progress';
+  return PENDING.some((pending) => status === pending);
 }
 
 export function createIssuer(host: Host, turns: Turns): Issuer {
@@ -49,10 +54,18 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
     return response;
   }
 
+  async function current(turn: Turn, response: string): Promise<string> {
+    if (turn.channel === null || !isPending(response)) return response;
+    return (await told(turn, await ask(turn, 'GET'))) ?? response;
+  }
+
   return {
-    async current(turn, response) {
-      if (turn.channel === null || !isPending(response)) return response;
-      return (await told(turn, await ask(turn, 'GET'))) ?? response;
+    current,
+    async currentBytes(turn, response) {
+      // Most have ended: to parse a large one would keep all calls waiting.
+      const bytes = bufferOf(response);
+      if (turn.channel === null || !PENDING.some((status) => bytes.includes(`"status":"${status}"`))) return response;
+      return Buffer.from(await current(turn, bytes.toString()));
     },
     cancel: async (turn) => told(turn, await ask(turn, 'POST', '/cancel')),
     async forget(turn) {

@@ -1,21 +1,48 @@
 /** The items that a response was made from, as a list that is read page by page. */
 import { isObject, type Json, type JsonObject, refuse } from '../../../core/plugin.ts';
-import type { Said } from './turns.ts';
+import { type ItemsFound, type ItemsWork, outputOf, textOf } from './joining.ts';
 
 const MAX_LIMIT = 100;
 
-/** Everything said before the answer of the last turn, oldest first. */
-export function inputItems(chain: readonly Said[]): readonly JsonObject[] {
-  return chain.flatMap(({ id, input, response }, at) => {
-    const { output } = JSON.parse(response) as JsonObject;
-    const items = JSON.parse(input) as readonly Json[];
-    const answered = at < chain.length - 1 && Array.isArray(output) ? (output as readonly Json[]) : [];
-    return [...items, ...answered].filter(isObject).map((item, i) => complete(item, `item_${bare(id)}_${i}`));
-  });
+export type Direction = 'asc' | 'desc';
+
+/** What a query asks for. */
+export interface PageAsked {
+  readonly limit: number;
+  readonly order: Direction;
+  readonly after: string | null;
+}
+
+/** `limit`, `order` and `after`; newest first where it says nothing. */
+export function readPageQuery(query: URLSearchParams): PageAsked {
+  const limit = Number(query.get('limit') ?? 20);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    wrong('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
+  }
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') wrong('order', 'must be asc or desc');
+  return { limit, order, after: query.get('after') };
+}
+
+/** The items of one turn that follow `after`, or all of them. */
+export function itemsOf({ id, input, response, order, after, most }: ItemsWork): ItemsFound {
+  const said = (JSON.parse(textOf(input)) as readonly Json[]).filter(isObject);
+  const answered = response === undefined ? [] : outputOf(response);
+  const items = [...said, ...answered].map((item, i) => complete(item, `item_${bare(id)}_${i}`));
+  if (order === 'desc') items.reverse();
+  const at = after === null ? -1 : items.findIndex((item) => item.id === after);
+  if (after !== null && at === -1) return { ids: [], bytes: new Uint8Array(), found: false, more: false };
+  const shown = items.slice(at + 1, at + 1 + most);
+  return {
+    ids: shown.map((item) => item.id),
+    bytes: Buffer.from(shown.map((item) => JSON.stringify(item)).join(',')),
+    found: at >= 0,
+    more: at + 1 + most < items.length,
+  };
 }
 
 /** What clients may leave out and readers expect: an id, the kind of a message, its text as a part. */
-function complete(item: JsonObject, id: string): JsonObject {
+function complete(item: JsonObject, id: string): JsonObject & { readonly id: string } {
   const named = { ...item, id: typeof item.id === 'string' ? item.id : id };
   if ((item.type ?? 'message') !== 'message') return named;
   const type = item.role === 'assistant' ? 'output_text' : 'input_text';
@@ -24,30 +51,34 @@ function complete(item: JsonObject, id: string): JsonObject {
 }
 
 /** An id without its kind: `resp_1` and `item_1` belong together. */
-function bare(id: string): string {
+export function bare(id: string): string {
   return id.replace(/^[a-z]+_/, '');
 }
 
-/** One page: `limit`, `order` and `after` as the query says; newest first where it says nothing. */
-export function pageOf(items: readonly JsonObject[], query: URLSearchParams): JsonObject {
-  const limit = Number(query.get('limit') ?? 20);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    wrong('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
+/** A page of what is found turn by turn, as JSON: nothing of it is parsed again. */
+export class Page {
+  readonly ids: string[] = [];
+  readonly #pieces: Uint8Array[] = [];
+
+  add({ ids, bytes }: ItemsFound): void {
+    if (ids.length === 0) return;
+    if (this.#pieces.length > 0) this.#pieces.push(COMMA);
+    this.#pieces.push(bytes);
+    this.ids.push(...ids);
   }
-  const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') wrong('order', 'must be asc or desc');
-  const ordered = order === 'asc' ? items : items.toReversed();
-  const after = query.get('after');
-  const from = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  if (after !== null && from === 0) wrong('after', 'must be the id of an item of this list');
-  const data = ordered.slice(from, from + limit);
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: from + limit < ordered.length,
-  };
+
+  json(hasMore: boolean): Buffer {
+    const first = JSON.stringify(this.ids[0] ?? null);
+    const last = JSON.stringify(this.ids.at(-1) ?? null);
+    const end = Buffer.from(`],"first_id":${first},"last_id":${last},"has_more":${hasMore}}`);
+    return Buffer.concat([Buffer.from('{"object":"list","data":['), ...this.#pieces, end]);
+  }
+}
+
+const COMMA = Buffer.from(',');
+
+export function notInList(): never {
+  wrong('after', 'must be the id of an item of this list');
 }
 
 function wrong(param: string, should: string): never {

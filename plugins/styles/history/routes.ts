@@ -9,18 +9,54 @@ import {
   refuse,
 } from '../../../core/plugin.ts';
 import { type Issuer, isPending } from './issuer.ts';
-import { inputItems, pageOf } from './items.ts';
+import { bare, notInList, Page, readPageQuery } from './items.ts';
+import type { Joiner, Run } from './joiner.ts';
 import type { Turn, Turns } from './turns.ts';
 
 const PATH = '/v1/responses/:id';
 
-export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
-  /** The turn a request names, and its response; only its own account finds it. */
-  async function found({ params, account }: ApiRequest): Promise<{ readonly turn: Turn; readonly response: string }> {
+export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): readonly Route[] {
+  /** The turn a request names; only its own account finds it. */
+  async function foundTurn({ params, account }: ApiRequest): Promise<Turn> {
     const id = params.id ?? '';
-    const turn = account && (await turns.find(account.id, id));
-    const response = turn && (await turns.response(turn));
-    return turn === undefined || response === undefined ? notFound(id) : { turn, response };
+    return (account && (await turns.find(account.id, id))) ?? notFound(id);
+  }
+
+  /** A page of what a response was made from, as JSON: read turn by turn, from where it begins and no further than it ends. */
+  async function pageOf(turn: Turn, query: URLSearchParams, run: Run): Promise<Buffer> {
+    const { limit, order, after } = readPageQuery(query);
+    const links = await turns.links(turn);
+    const ids = (order === 'asc' ? links : links.toReversed()).map(({ id }) => id);
+    // Most ids of items tell of which response they are; where one does not, all are looked at.
+    const parts = after?.split('_') ?? [];
+    const named = Math.max(
+      0,
+      ids.findIndex((id) => parts.includes(bare(id))),
+    );
+    for (const from of new Set([named, 0])) {
+      const page = new Page();
+      let isBehind = after === null;
+      for (const id of ids.slice(from)) {
+        const texts = await turns.texts(turn.accountId, id);
+        if (texts === undefined) continue;
+        const { input, response } = texts;
+        const found = await run({
+          ...{ kind: 'items', id, input, order, after: isBehind ? null : after, most: limit - page.ids.length },
+          response: id === turn.id ? undefined : response,
+        });
+        isBehind ||= found.found;
+        page.add(found);
+        if (found.more) return page.json(true);
+      }
+      if (isBehind) return page.json(false);
+    }
+    notInList();
+  }
+
+  /** The turn a request names, and its response; only its own account finds it. */
+  async function found(request: ApiRequest): Promise<{ readonly turn: Turn; readonly response: string }> {
+    const turn = await foundTurn(request);
+    return { turn, response: (await turns.response(turn)) ?? notFound(turn.id) };
   }
 
   return [
@@ -47,7 +83,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
       cors: true,
       about: about('Deletes a response that is kept.', 'response'),
       async handle(request) {
-        const { turn } = await found(request);
+        const turn = await foundTurn(request);
         await issuer.forget(turn);
         await turns.remove(turn);
         return { id: turn.id, object: 'response', deleted: true };
@@ -60,8 +96,8 @@ export function historyRoutes(turns: Turns, issuer: Issuer): readonly Route[] {
       cors: true,
       about: about('Lists what a response was made from.', 'list'),
       async handle(request) {
-        const { turn } = await found(request);
-        return pageOf(inputItems(await turns.chain(turn)), request.query);
+        const turn = await foundTurn(request);
+        return asIs(await joiner.turn(turn.accountId, turn.bytes, (run) => pageOf(turn, request.query, run)));
       },
     },
     {
@@ -93,8 +129,8 @@ function about(summary: string, object: string): RouteAbout {
   return { summary, tag: 'Models', credentials: ['key'], answer: answered };
 }
 
-/** JSON text as it is kept, so that it reads the same every time. */
-function asIs(json: string): Answer {
+/** JSON as it is kept, so that it reads the same every time. */
+function asIs(json: string | Buffer): Answer {
   return answer(200, json, { 'content-type': 'application/json' });
 }
 

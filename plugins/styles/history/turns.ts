@@ -1,5 +1,6 @@
 /** Responses as they are kept: one turn of a conversation each, found by its id and the account it belongs to. */
 import type { Host, Step } from '../../../core/plugin.ts';
+import type { TurnTexts } from './joining.ts';
 import type { Budget } from './keeping.ts';
 import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';
 
@@ -15,15 +16,14 @@ export interface Turn {
   readonly channel: string | null;
 }
 
-/** What is said in one turn: JSON texts, an array of items and a response object. */
-export interface Said {
+/** A turn in its place in a conversation. */
+export interface Link {
   readonly id: string;
   readonly previousId: string | null;
-  /** Whose vendor answered in its own words; null where we wrote the answer. */
-  readonly channel: string | null;
-  readonly input: string;
-  readonly response: string;
 }
+
+/** What is said in one turn: JSON texts, an array of items and a response object. */
+export interface Said extends Link, TurnTexts {}
 
 export interface NewTurn {
   readonly accountId: number;
@@ -43,8 +43,14 @@ export interface Turns {
   steps(turn: NewTurn): readonly Step[];
   find(accountId: number, id: string): Promise<Turn | undefined>;
   response(turn: Turn): Promise<string | undefined>;
+  /** The same as bytes, if it has no more than so many; undefined also where it is too large. */
+  responseBytes(turn: Turn, most: number): Promise<Uint8Array | undefined>;
   /** The turn and all before it, oldest first. Where one is missing, it begins behind the gap. */
   chain(turn: Turn): Promise<readonly Said[]>;
+  /** The same without what was said. */
+  links(turn: Turn): Promise<readonly Link[]>;
+  /** What was said in one turn of an account. */
+  texts(accountId: number, id: string): Promise<TurnTexts | undefined>;
   /** Puts the end of a response in the place of its beginning. */
   replace(turn: Turn, response: string): Promise<void>;
   remove(turn: Turn): Promise<void>;
@@ -100,20 +106,22 @@ export function createTurns({ store, clock }: Host): Turns {
       return (await store.one<{ response: string }>(sql, accountId, id))?.response;
     },
 
-    chain: ({ accountId, id, turns }) =>
-      store.all<Said>(
-        `WITH RECURSIVE chain (id, previous_id, channel, input, response, back) AS (
-          SELECT id, previous_id, channel, input, response, 0 FROM response_turn WHERE account_id = ? AND id = ?
-          UNION ALL
-          SELECT earlier.id, earlier.previous_id, earlier.channel, earlier.input, earlier.response, chain.back + 1
-          FROM chain JOIN response_turn AS earlier ON earlier.account_id = ? AND earlier.id = chain.previous_id
-          WHERE chain.back < ?
-        )
-        SELECT id, previous_id AS "previousId", channel, input, response FROM chain ORDER BY back DESC`,
+    async responseBytes({ accountId, id }, most) {
+      const sql = `SELECT utf8_bytes(response) AS response FROM response_turn
+        WHERE account_id = ? AND id = ? AND octet_length(response) <= ?`;
+      return (await store.one<{ response: Uint8Array }>(sql, accountId, id, most))?.response;
+    },
+
+    chain: (turn) =>
+      store.all<Said>(...along(turn, 'channel, utf8_bytes(input) AS input, utf8_bytes(response) AS response')),
+    links: (turn) => store.all<Link>(...along(turn)),
+
+    texts: (accountId, id) =>
+      store.one<TurnTexts>(
+        `SELECT channel, utf8_bytes(input) AS input, utf8_bytes(response) AS response
+        FROM response_turn WHERE account_id = ? AND id = ?`,
         accountId,
         id,
-        accountId,
-        turns,
       ),
 
     async replace({ accountId, id }, response) {
@@ -125,4 +133,22 @@ export function createTurns({ store, clock }: Host): Turns {
       await store.atomic(removeSteps(accountId, id));
     },
   };
+}
+
+/** The statement that reads something of a turn and all before it, oldest first. */
+function along({ accountId, id, turns }: Turn, what?: string): [sql: string, ...params: (string | number)[]] {
+  return [
+    `WITH RECURSIVE chain (id, previous_id, back) AS (
+      SELECT id, previous_id, 0 FROM response_turn WHERE account_id = ? AND id = ?
+      UNION ALL
+      SELECT earlier.id, earlier.previous_id, chain.back + 1
+      FROM chain JOIN response_turn AS earlier ON earlier.account_id = ? AND earlier.id = chain.previous_id
+      WHERE chain.back < ?
+    )
+    SELECT chain.id, chain.previous_id AS "previousId"${what === undefined ? '' : `, ${what}`}
+    FROM chain${what === undefined ? '' : ' JOIN response_turn AS turn ON turn.account_id = ? AND turn.id = chain.id'}
+    ORDER BY back DESC`,
+    ...[accountId, id, accountId, turns],
+    ...(what === undefined ? [] : [accountId]),
+  ];
 }

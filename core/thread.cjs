@@ -1,5 +1,5 @@
 /**
- * The first lines of every thread of this store: its code is TypeScript, and a thread inherits neither the loader its parent
+ * The first lines of every thread: its code is TypeScript, and a thread inherits neither the loader its parent
  * was started with nor one the parent registered by itself. Loading it as CommonJS starts in half the time: module hooks
  * would bring a thread of their own along.
  */

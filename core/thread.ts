@@ -1,10 +1,11 @@
-/** Starts a thread of this store and tells when it is gone. */
+/** Starts a thread that runs a module, and tells when it is gone. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 /** A running thread. It keeps the process alive until it has ended. */
 export interface Thread<In> {
-  post(message: In): void;
+  /** What is transferred is not copied, and gone from here. */
+  post(message: In, transfer?: readonly ArrayBuffer[]): void;
   /** Resolves when the thread has ended, whatever ended it. */
   readonly ended: Promise<void>;
 }
@@ -32,7 +33,7 @@ export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thr
     thrown = error;
   });
   return {
-    post: (message) => worker.postMessage(message),
+    post: (message, transfer = []) => worker.postMessage(message, transfer as ArrayBuffer[]),
     ended: new Promise((resolve) => {
       worker.on('exit', (code) => {
         events.ended(thrown ?? (code === 0 ? undefined : new Error(`the thread ended with code ${code}`)));

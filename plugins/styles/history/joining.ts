@@ -1,0 +1,163 @@
+/** What is done with the texts of kept responses. Nothing here reads the store: large ones are worked on by a thread of their own. */
+import {
+  isObject,
+  type Json,
+  type JsonBody,
+  type JsonObject,
+  refuse,
+  type ScanFacts,
+  scanJson,
+} from '../../../core/plugin.ts';
+import { type Direction, itemsOf } from './items.ts';
+import { referencesIn, resolveReferences } from './references.ts';
+import { retold } from './retold.ts';
+
+/** A longer conversation than this has to be sent whole: about what a body may hold. */
+export const MAX_TURNS = 1_000;
+export const MAX_BYTES = 16 * 1_024 * 1_024;
+
+/** The texts of a turn. `channel`: whose vendor answered in its own words; null where we wrote the answer. */
+export interface TurnTexts {
+  readonly channel: string | null;
+  readonly input: Uint8Array;
+  readonly response: Uint8Array;
+}
+
+/** Fills in what a request only refers to. */
+export interface JoinWork {
+  readonly kind: 'join';
+  readonly body: Uint8Array;
+  /** Responses whose items `input` names. */
+  readonly named: readonly Uint8Array[];
+  /** The conversation that the request goes on from, oldest first; undefined: from none. */
+  readonly turns: readonly TurnTexts[] | undefined;
+}
+/** Finds the responses whose items the `input` of a request names. */
+export interface FindWork {
+  readonly kind: 'find';
+  readonly body: Uint8Array;
+}
+/** Reads items of one turn. */
+export interface ItemsWork {
+  readonly kind: 'items';
+  readonly id: string;
+  readonly input: Uint8Array;
+  /** Its answer, where a later turn went on from it. */
+  readonly response: Uint8Array | undefined;
+  readonly order: Direction;
+  /** The item before the first one that is asked for. */
+  readonly after: string | null;
+  readonly most: number;
+}
+export type Work = JoinWork | FindWork | ItemsWork;
+
+/** The whole body, and what it says for the first time, where that names items. */
+export interface Joined {
+  readonly bytes: Uint8Array | undefined;
+  readonly facts: ScanFacts | undefined;
+  readonly resolved: Uint8Array | undefined;
+}
+/** Items of one turn. */
+export interface ItemsFound {
+  readonly ids: readonly string[];
+  /** As JSON, with commas between them. */
+  readonly bytes: Uint8Array;
+  /** Whether `after` is an item of this turn. */
+  readonly found: boolean;
+  /** Whether more of them follow. */
+  readonly more: boolean;
+}
+export type Done<W extends Work> = W extends JoinWork ? Joined : W extends FindWork ? readonly string[] : ItemsFound;
+
+/** Does it. Refuses like a body that the client had sent whole. */
+export function work(asked: Work): Joined | readonly string[] | ItemsFound {
+  switch (asked.kind) {
+    case 'join':
+      return join(asked);
+    case 'find':
+      return referencesIn(newItems(scanned(asked.body)));
+    case 'items':
+      return itemsOf(asked);
+  }
+}
+
+/** Its parts have been counted by their depth when they came. */
+function scanned(bytes: Uint8Array): JsonBody {
+  return scanJson(bufferOf(bytes), { depth: Number.POSITIVE_INFINITY });
+}
+
+function join({ body: bytes, named, turns }: JoinWork): Joined {
+  const body = scanned(bytes);
+  const input = newItems(body);
+  const resolved = resolveReferences(input, named, MAX_BYTES);
+  const said = resolved ?? input;
+  if (turns === undefined) {
+    if (resolved === undefined) return { bytes: undefined, facts: undefined, resolved: undefined };
+    return joined(body.patched({ input: said }), resolved);
+  }
+  const items: string[] = [];
+  let size = said.length;
+  for (const turn of turns) {
+    const { output } = JSON.parse(textOf(turn.response)) as JsonObject;
+    const answered = Array.isArray(output) ? retold(output as readonly Json[], turn.channel) : [];
+    size += turn.input.length + turn.response.length;
+    items.push(listed(textOf(turn.input)), listed(JSON.stringify(answered)));
+  }
+  if (size > MAX_BYTES) tooLong(turns.length);
+  items.push(listed(said));
+  const all = `[${items.filter((text) => text !== '').join(',')}]`;
+  return joined(body.patched({ input: all, previous_response_id: undefined }), resolved);
+}
+
+function joined(bytes: Buffer, resolved: string | undefined): Joined {
+  const { members, textBytes, media } = scanned(bytes);
+  return {
+    bytes,
+    facts: { members, textBytes, media },
+    resolved: resolved === undefined ? undefined : Buffer.from(resolved),
+  };
+}
+
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+
+/** What stands in `input`, as a JSON array of items; the client's own text, for numbers that we would write in another way. */
+export function newItems({ bytes, members }: JsonBody): string {
+  const span = members.get('input');
+  const first = span && bytes[span.start];
+  if (span === undefined || (first !== QUOTE && first !== OPEN_ARRAY)) return '[]';
+  // Between two items a line break is as good as a space, and inside a string there must be none.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about them
+  const text = bytes.toString('utf8', span.start, span.end).replaceAll(/[\u0000-\u001f]/g, ' ');
+  return first === QUOTE ? `[{"type":"message","role":"user","content":${text}}]` : text;
+}
+
+/** A JSON array without its brackets. */
+function listed(array: string): string {
+  return array.slice(1, -1).trim();
+}
+
+/** The objects of a response's output. */
+export function outputOf(response: Uint8Array): readonly JsonObject[] {
+  const { output } = JSON.parse(textOf(response)) as JsonObject;
+  return Array.isArray(output) ? output.filter(isObject) : [];
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return bufferOf(bytes).toString();
+}
+
+/** The same bytes: what comes from another thread is no `Buffer` any more. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+export function tooLong(turns: number): never {
+  refuse(
+    400,
+    'conversation_too_long',
+    `The conversation has grown too long to be continued by its id: ${turns} turns. At most ${MAX_TURNS} turns and ` +
+      `${MAX_BYTES / 1_024 / 1_024} MiB are. Send what is still needed of it in \`input\`, without \`previous_response_id\`.`,
+    { param: 'previous_response_id' },
+  );
+}
