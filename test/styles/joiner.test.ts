@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { createJoiner, type Run } from '../../plugins/styles/history/joiner.ts';
-import { type TurnTexts, textOf, work } from '../../plugins/styles/history/joining.ts';
+import { work } from '../../plugins/styles/history/joining.ts';
+import { type TurnTexts, textOf } from '../../plugins/styles/history/work.ts';
 import { verdict } from '../kit/drive.ts';
 
 const LARGE = 1_000_000;

@@ -3,10 +3,11 @@ import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../.
 import { knownJson, refuse } from '../../../core/plugin.ts';
 import type { Issuer } from './issuer.ts';
 import type { Joiner, Run } from './joiner.ts';
-import { bufferOf, type Joined, MAX_BYTES, MAX_TURNS, newItems, textOf, tooLong } from './joining.ts';
+import { MAX_BYTES, MAX_TURNS, newItems, tooLong } from './joining.ts';
 import type { Keeping } from './keeping.ts';
 import { namesTooMuch } from './references.ts';
 import { isResponseId, type Turn, type Turns } from './turns.ts';
+import { bufferOf, type Joined, textOf } from './work.ts';
 
 export interface History {
   recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined;

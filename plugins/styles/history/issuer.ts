@@ -1,8 +1,8 @@
 /** The vendor that issued a response: what it knows of it, beside the call that made it. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { type Host, isObject, type JsonObject, type Question } from '../../../core/plugin.ts';
-import { bufferOf } from './joining.ts';
 import type { Turn, Turns } from './turns.ts';
+import { bufferOf } from './work.ts';
 
 /** Asks vendors about the responses they issued. None of it ever fails: a vendor that does not answer has nothing to say. */
 export interface Issuer {

@@ -1,10 +1,8 @@
 /** The items that a response was made from, as a list that is read page by page. */
 import { isObject, type Json, type JsonObject, refuse } from '../../../core/plugin.ts';
-import { type ItemsFound, type ItemsWork, outputOf, textOf } from './joining.ts';
+import { type Direction, type ItemsFound, type ItemsWork, outputOf, textOf } from './work.ts';
 
 const MAX_LIMIT = 100;
-
-export type Direction = 'asc' | 'desc';
 
 /** What a query asks for. */
 export interface PageAsked {

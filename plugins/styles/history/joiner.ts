@@ -1,6 +1,7 @@
 /** Works on kept responses: small ones at once, large ones in a thread, one at a time for each account. */
 import { GatewayError, refuse, startThread, type Thread } from '../../../core/plugin.ts';
-import { type Done, type ItemsFound, type Joined, type Work, work } from './joining.ts';
+import { work } from './joining.ts';
+import type { Done, ItemsFound, Joined, Work } from './work.ts';
 
 export type ToThread = { readonly number: number; readonly work: Work } | 'close';
 export interface FromThread {

@@ -1,73 +1,13 @@
 /** What is done with the texts of kept responses. Nothing here reads the store: large ones are worked on by a thread of their own. */
-import {
-  isObject,
-  type Json,
-  type JsonBody,
-  type JsonObject,
-  refuse,
-  type ScanFacts,
-  scanJson,
-} from '../../../core/plugin.ts';
-import { type Direction, itemsOf } from './items.ts';
+import { type Json, type JsonBody, type JsonObject, refuse, scanJson } from '../../../core/plugin.ts';
+import { itemsOf } from './items.ts';
 import { referencesIn, resolveReferences } from './references.ts';
 import { retold } from './retold.ts';
+import { bufferOf, type ItemsFound, type Joined, type JoinWork, textOf, type Work } from './work.ts';
 
 /** A longer conversation than this has to be sent whole: about what a body may hold. */
 export const MAX_TURNS = 1_000;
 export const MAX_BYTES = 16 * 1_024 * 1_024;
-
-/** The texts of a turn. `channel`: whose vendor answered in its own words; null where we wrote the answer. */
-export interface TurnTexts {
-  readonly channel: string | null;
-  readonly input: Uint8Array;
-  readonly response: Uint8Array;
-}
-
-/** Fills in what a request only refers to. */
-export interface JoinWork {
-  readonly kind: 'join';
-  readonly body: Uint8Array;
-  /** Responses whose items `input` names. */
-  readonly named: readonly Uint8Array[];
-  /** The conversation that the request goes on from, oldest first; undefined: from none. */
-  readonly turns: readonly TurnTexts[] | undefined;
-}
-/** Finds the responses whose items the `input` of a request names. */
-export interface FindWork {
-  readonly kind: 'find';
-  readonly body: Uint8Array;
-}
-/** Reads items of one turn. */
-export interface ItemsWork {
-  readonly kind: 'items';
-  readonly id: string;
-  readonly input: Uint8Array;
-  /** Its answer, where a later turn went on from it. */
-  readonly response: Uint8Array | undefined;
-  readonly order: Direction;
-  /** The item before the first one that is asked for. */
-  readonly after: string | null;
-  readonly most: number;
-}
-export type Work = JoinWork | FindWork | ItemsWork;
-
-/** The whole body, and what it says for the first time, where that names items. */
-export interface Joined {
-  readonly bytes: Uint8Array | undefined;
-  readonly facts: ScanFacts | undefined;
-  readonly resolved: Uint8Array | undefined;
-}
-/** Items of one turn. */
-export interface ItemsFound {
-  readonly ids: readonly string[];
-  /** As JSON, with commas between them. */
-  readonly bytes: Uint8Array;
-  /** Whether `after` is an item of this turn. */
-  readonly found: boolean;
-  /** Whether more of them follow. */
-  readonly more: boolean;
-}
-export type Done<W extends Work> = W extends JoinWork ? Joined : W extends FindWork ? readonly string[] : ItemsFound;
 
 /** Does it. Refuses like a body that the client had sent whole. */
 export function work(asked: Work): Joined | readonly string[] | ItemsFound {
@@ -135,21 +75,6 @@ export function newItems({ bytes, members }: JsonBody): string {
 /** A JSON array without its brackets. */
 function listed(array: string): string {
   return array.slice(1, -1).trim();
-}
-
-/** The objects of a response's output. */
-export function outputOf(response: Uint8Array): readonly JsonObject[] {
-  const { output } = JSON.parse(textOf(response)) as JsonObject;
-  return Array.isArray(output) ? output.filter(isObject) : [];
-}
-
-export function textOf(bytes: Uint8Array): string {
-  return bufferOf(bytes).toString();
-}
-
-/** The same bytes: what comes from another thread is no `Buffer` any more. */
-export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 export function tooLong(turns: number): never {

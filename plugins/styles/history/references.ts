@@ -1,6 +1,6 @@
 /** `item_reference`: an item of an earlier answer that a request names instead of repeating it. */
 import { isObject, type Json, refuse } from '../../../core/plugin.ts';
-import { outputOf } from './joining.ts';
+import { outputOf } from './work.ts';
 
 /** Each is looked up before anything is paid for. */
 const MAX_ANSWERS = 64;

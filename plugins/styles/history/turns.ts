@@ -1,8 +1,8 @@
 /** Responses as they are kept: one turn of a conversation each, found by its id and the account it belongs to. */
 import type { Host, Step } from '../../../core/plugin.ts';
-import type { TurnTexts } from './joining.ts';
 import type { Budget } from './keeping.ts';
 import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';
+import type { TurnTexts } from './work.ts';
 
 /** What is known of a turn without its texts. */
 export interface Turn {

@@ -1,0 +1,72 @@
+/** The work there is on texts of kept responses: what is asked and answered, and how texts are read. */
+import { isObject, type JsonObject, type ScanFacts } from '../../../core/plugin.ts';
+
+export type Direction = 'asc' | 'desc';
+
+/** The texts of a turn. `channel`: whose vendor answered in its own words; null where we wrote the answer. */
+export interface TurnTexts {
+  readonly channel: string | null;
+  readonly input: Uint8Array;
+  readonly response: Uint8Array;
+}
+
+/** Fills in what a request only refers to. */
+export interface JoinWork {
+  readonly kind: 'join';
+  readonly body: Uint8Array;
+  /** Responses whose items `input` names. */
+  readonly named: readonly Uint8Array[];
+  /** The conversation that the request goes on from, oldest first; undefined: from none. */
+  readonly turns: readonly TurnTexts[] | undefined;
+}
+/** Finds the responses whose items the `input` of a request names. */
+export interface FindWork {
+  readonly kind: 'find';
+  readonly body: Uint8Array;
+}
+/** Reads items of one turn. */
+export interface ItemsWork {
+  readonly kind: 'items';
+  readonly id: string;
+  readonly input: Uint8Array;
+  /** Its answer, where a later turn went on from it. */
+  readonly response: Uint8Array | undefined;
+  readonly order: Direction;
+  /** The item before the first one that is asked for. */
+  readonly after: string | null;
+  readonly most: number;
+}
+export type Work = JoinWork | FindWork | ItemsWork;
+
+/** The whole body, and what it says for the first time, where that names items. */
+export interface Joined {
+  readonly bytes: Uint8Array | undefined;
+  readonly facts: ScanFacts | undefined;
+  readonly resolved: Uint8Array | undefined;
+}
+/** Items of one turn. */
+export interface ItemsFound {
+  readonly ids: readonly string[];
+  /** As JSON, with commas between them. */
+  readonly bytes: Uint8Array;
+  /** Whether `after` is an item of this turn. */
+  readonly found: boolean;
+  /** Whether more of them follow. */
+  readonly more: boolean;
+}
+export type Done<W extends Work> = W extends JoinWork ? Joined : W extends FindWork ? readonly string[] : ItemsFound;
+
+/** The objects of a response's output. */
+export function outputOf(response: Uint8Array): readonly JsonObject[] {
+  const { output } = JSON.parse(textOf(response)) as JsonObject;
+  return Array.isArray(output) ? output.filter(isObject) : [];
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return bufferOf(bytes).toString();
+}
+
+/** The same bytes: what comes from another thread is no `Buffer` any more. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
