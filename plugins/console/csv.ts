@@ -26,7 +26,30 @@ export function csvFile(name: string, text: string): Answer {
   });
 }
 
-/** The same of a small table. */
+/** The same of a small table, as it is. */
 export function csvAnswer(name: string, head: readonly string[], rows: Rows): Answer {
   return csvFile(name, csvText([head, ...rows]));
+}
+
+/** A table as people take it out of the console: with its sum, and with what it is of. */
+export interface Report {
+  /** What the file is called. */
+  readonly name: string;
+  readonly head: readonly string[];
+  readonly rows: Rows;
+  /** What the rows add up to; the line begins with `total`. Undefined: they cannot be added up. */
+  readonly total: readonly (string | number)[] | undefined;
+  /** What stands below it, a line each: the period and its time zone, the filters, the units. */
+  readonly about: Rows;
+}
+
+/** The file of a report. */
+export function reportFile({ name, head, rows, total, about }: Report): Answer {
+  return csvFile(name, csvText([head, ...rows]) + reportEnd(head.length, total, about));
+}
+
+/** What stands behind the rows of a report: its sum, and what it is of. Every line has as many cells as the first, as readers of CSV want it. */
+export function reportEnd(width: number, total: Report['total'], about: Report['about']): string {
+  const lines = total === undefined ? about : [total, ...about];
+  return csvText(lines.map((line) => [...line, ...Array<string>(Math.max(0, width - line.length)).fill('')]));
 }

@@ -1,5 +1,6 @@
 /** What `/api` counts in, quota units and unix seconds, where we count micro-quota and milliseconds. */
-import { MICRO } from '../../core/contracts/ledger.ts';
+import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import type { Host } from '../../core/plugin.ts';
 
 /** The most that can be granted, in quota units: as much as the ledger has room for. */
 export const MOST_UNITS = 4_000_000_000_000;
@@ -15,6 +16,27 @@ export function exactUnits(micro: bigint): string {
   const size = micro < 0n ? -micro : micro;
   const fraction = (size % MICRO).toString().padStart(6, '0').replace(/0+$/, '');
   return `${micro < 0n ? '-' : ''}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Micro-quota in quota units, with a fraction if there is one: the nearest number to what `exactUnits` says. */
+export function quotaNumber(micro: bigint): number {
+  return Number(exactUnits(micro));
+}
+
+/** Places behind which an amount is cut off in a currency unit that is not a round number of quota units. */
+const CURRENCY_PLACES = 18;
+
+/** Micro-quota in currency units, as a decimal number: `0.00000002`. `perUnit`: quota units in one of them. */
+export function currencyText(micro: bigint, perUnit: number): string {
+  const digits = (micro * 10n ** BigInt(CURRENCY_PLACES)) / (MICRO * BigInt(perUnit));
+  const size = (digits < 0n ? -digits : digits).toString().padStart(CURRENCY_PLACES + 1, '0');
+  const fraction = size.slice(-CURRENCY_PLACES).replace(/0+$/, '');
+  return `${digits < 0n ? '-' : ''}${size.slice(0, -CURRENCY_PLACES)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Quota units in one currency unit. */
+export function perUnitOf(host: Pick<Host, 'find'>): number {
+  return host.find(Ledger)?.perUnit ?? 500_000;
 }
 
 /** Quota units in micro-quota. */

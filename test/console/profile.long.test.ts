@@ -84,8 +84,8 @@ describe('the own account', () => {
       { provider: 'github', subject: '583231' },
       { provider: 'company', subject: 'a-b-c' },
     ];
-    const shown = shownPerson(person, { balance, debt: 3n * MICRO + 1n, bindings });
-    assert.deepEqual([shown.quota, shown.used_quota], [-4, 5]);
+    const shown = shownPerson(person, { balance, debt: 3n * MICRO + 1n, bindings, calls: 7 });
+    assert.deepEqual([shown.quota, shown.used_quota, shown.request_count], [-4, 5, 7]);
     assert.deepEqual([shown.github_id, shown.oidc_id], ['583231', '']);
     assert.deepEqual(shown.bindings, { github: '583231', company: 'a-b-c' });
   });

@@ -211,8 +211,7 @@ describe('budgets', () => {
     for (const row of works) {
       const [budget, used, remaining] = [Number(row.budget), Number(row.used), Number(row.remaining)];
       assert.ok(used > 0, 'it was used by those below, too');
-      // Each is rounded down.
-      assert.ok(used + remaining === budget || used + remaining === budget - 1, `${used} + ${remaining}`);
+      assert.equal(used + remaining, budget);
       assert.equal(row.percentage, Math.floor((used / budget) * 1_000) / 10);
       assert.equal(row.spent, used, 'all of it within 30 days');
     }

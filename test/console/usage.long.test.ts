@@ -151,7 +151,14 @@ describe('sums of usage', () => {
         ],
       ],
     );
-    assert.deepEqual(total, { requests: 3, errors: 1, quota: 55, prompt_tokens: 400, completion_tokens: 40 });
+    assert.deepEqual(total, {
+      requests: 3,
+      errors: 1,
+      quota: 55,
+      cost: '0.00011',
+      prompt_tokens: 400,
+      completion_tokens: 40,
+    });
   });
 
   it('of everybody are told apart by people, keys, models, departments and channels', async () => {
@@ -192,8 +199,9 @@ describe('sums of usage', () => {
   it('are files: the own at once, those of everybody only with a check by a second factor', async () => {
     const { headers, text } = await ann.get('/api/usage/self/sums?format=csv');
     assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8');
-    assert.match(text, /^group,name,requests,errors,quota,prompt_tokens,completion_tokens\r\na,a,1,1,40,/);
-    assert.match((await ann.get('/api/usage/self/trend?format=csv')).text, /^date,timestamp,group,name,requests/);
+    assert.match(text, /^group,name,calls,errors,quota,cost,prompt_tokens,completion_tokens\r\na,a,2,1,40,0.00008,/);
+    const trend = await ann.get('/api/usage/self/trend?format=csv');
+    assert.match(trend.text, /^date,timestamp,group,name,calls,errors,quota,cost,/);
     for (const path of ['sums', 'trend']) {
       assert.deepEqual(await said(adam, `/api/usage/${path}?format=csv`), [403, 'verification_required']);
       const { status, headers: its } = await eve.get(`/api/usage/${path}?format=csv`);

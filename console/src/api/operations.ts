@@ -237,6 +237,9 @@ export interface Operations {
       created_at: number;
       token_used: number;
       count: number;
+      /**
+       * Quota units, with a fraction if there is one.
+       */
       quota: number;
     }[];
   };
@@ -258,6 +261,9 @@ export interface Operations {
       created_at: number;
       token_used: number;
       count: number;
+      /**
+       * Quota units, with a fraction if there is one.
+       */
       quota: number;
     }[];
   };
@@ -763,9 +769,13 @@ export interface Operations {
          */
         model_name?: string;
         /**
-         * What it cost, or moved, in quota units.
+         * What it cost, or moved, in quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost?: string;
         prompt_tokens?: number;
         completion_tokens?: number;
         /**
@@ -831,9 +841,13 @@ export interface Operations {
        */
       model_name?: string;
       /**
-       * What it cost, or moved, in quota units.
+       * What it cost, or moved, in quota units, with a fraction if there is one.
        */
       quota: number;
+      /**
+       * The same in currency units, a decimal number.
+       */
+      cost?: string;
       prompt_tokens?: number;
       completion_tokens?: number;
       /**
@@ -1246,9 +1260,13 @@ export interface Operations {
          */
         model_name?: string;
         /**
-         * What it cost, or moved, in quota units.
+         * What it cost, or moved, in quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost?: string;
         prompt_tokens?: number;
         completion_tokens?: number;
         /**
@@ -1314,9 +1332,13 @@ export interface Operations {
        */
       model_name?: string;
       /**
-       * What it cost, or moved, in quota units.
+       * What it cost, or moved, in quota units, with a fraction if there is one.
        */
       quota: number;
+      /**
+       * The same in currency units, a decimal number.
+       */
+      cost?: string;
       prompt_tokens?: number;
       completion_tokens?: number;
       /**
@@ -1723,9 +1745,13 @@ export interface Operations {
          */
         model_name?: string;
         /**
-         * What it cost, or moved, in quota units.
+         * What it cost, or moved, in quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost?: string;
         prompt_tokens?: number;
         completion_tokens?: number;
         /**
@@ -1778,9 +1804,13 @@ export interface Operations {
        */
       errors: number;
       /**
-       * Quota units.
+       * Quota units, with a fraction if there is one.
        */
       quota: number;
+      /**
+       * The same in currency units, a decimal number.
+       */
+      cost: string;
       prompt_tokens: number;
       completion_tokens: number;
       /**
@@ -1808,9 +1838,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -1828,9 +1862,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -1849,9 +1887,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -1878,9 +1920,13 @@ export interface Operations {
        */
       errors: number;
       /**
-       * Quota units.
+       * Quota units, with a fraction if there is one.
        */
       quota: number;
+      /**
+       * The same in currency units, a decimal number.
+       */
+      cost: string;
       prompt_tokens: number;
       completion_tokens: number;
       /**
@@ -1908,9 +1954,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -1928,9 +1978,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -1949,9 +2003,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -1987,9 +2045,13 @@ export interface Operations {
        */
       model_name?: string;
       /**
-       * What it cost, or moved, in quota units.
+       * What it cost, or moved, in quota units, with a fraction if there is one.
        */
       quota: number;
+      /**
+       * The same in currency units, a decimal number.
+       */
+      cost?: string;
       prompt_tokens?: number;
       completion_tokens?: number;
       /**
@@ -3895,7 +3957,7 @@ export interface Operations {
          */
         period_end: number | null;
         /**
-         * Quota units; null: there is no limit.
+         * Quota units, here and below with a fraction if there is one; null: there is no limit.
          */
         budget: number | null;
         /**
@@ -3911,7 +3973,7 @@ export interface Operations {
          */
         percentage: number | null;
         /**
-         * Within the range that was asked for.
+         * Within the range that was asked for, with a fraction if there is one.
          */
         spent: number;
       }[];
@@ -3957,9 +4019,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -4071,9 +4137,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -4105,9 +4175,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -4134,9 +4208,13 @@ export interface Operations {
        */
       errors: number;
       /**
-       * Quota units.
+       * Quota units, with a fraction if there is one.
        */
       quota: number;
+      /**
+       * The same in currency units, a decimal number.
+       */
+      cost: string;
       prompt_tokens: number;
       completion_tokens: number;
       /**
@@ -4155,9 +4233,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       };
@@ -4171,9 +4253,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       };
@@ -4189,9 +4275,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -4700,7 +4790,7 @@ export interface Operations {
         token_id: number;
         name: string;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number[];
         /**
@@ -4865,9 +4955,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       };
@@ -4889,9 +4983,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -4939,9 +5037,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -4973,9 +5075,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       };
@@ -4997,9 +5103,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -5012,6 +5122,9 @@ export interface Operations {
       data: {
         object: 'token_usage';
         name: string;
+        /**
+         * Quota units, with a fraction if there is one; of an unlimited key what it used.
+         */
         total_granted: number;
         total_used: number;
         /**
@@ -5078,9 +5191,13 @@ export interface Operations {
          */
         errors: number;
         /**
-         * Quota units.
+         * Quota units, with a fraction if there is one.
          */
         quota: number;
+        /**
+         * The same in currency units, a decimal number.
+         */
+        cost: string;
         prompt_tokens: number;
         completion_tokens: number;
       }[];
@@ -6150,6 +6267,10 @@ export interface Operations {
        */
       quota: number;
       used_quota: number;
+      /**
+       * Calls ever made, refused ones among them.
+       */
+      request_count?: number;
       unlimited_quota?: boolean;
       /**
        * What PUT /api/user/setting keeps, as JSON text; secrets are left out.
@@ -6164,7 +6285,6 @@ export interface Operations {
       discord_id?: '';
       inviter_id?: 0;
       linux_do_id?: '';
-      request_count?: 0;
       stripe_customer?: '';
       telegram_id?: '';
       wechat_id?: '';

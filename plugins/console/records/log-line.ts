@@ -1,8 +1,8 @@
 /** A line of the log as `/api` shows it. */
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import { isObject, type Json, type JsonObject } from '../../../core/plugin.ts';
-import { boolean, integer, text } from '../schemas.ts';
-import { secondsOf, unitsOf } from '../units.ts';
+import { boolean, integer, number, text } from '../schemas.ts';
+import { currencyText, quotaNumber, secondsOf } from '../units.ts';
 import { TYPES } from './log-search.ts';
 import type { Names } from './names.ts';
 import { ratiosOf } from './ratios.ts';
@@ -19,6 +19,8 @@ export interface ShownLine {
   readonly token_id: number;
   readonly model_name: string;
   readonly quota: number;
+  /** The same in currency units, a decimal number. */
+  readonly cost: string;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly use_time: number;
@@ -34,6 +36,8 @@ export interface ShownLine {
 
 /** Who looks: administrators see addresses, and why channels failed. */
 export interface Viewer {
+  /** Quota units in one currency unit. */
+  readonly perUnit: number;
   readonly isAdmin: boolean;
   readonly seesIp: boolean;
 }
@@ -44,7 +48,11 @@ export function shownLines(entries: readonly LogEntry[], names: Names, viewer: V
 }
 
 /** One line. */
-export async function shownLine(entry: LogEntry, names: Names, { isAdmin, seesIp }: Viewer): Promise<ShownLine> {
+export async function shownLine(
+  entry: LogEntry,
+  names: Names,
+  { isAdmin, seesIp, perUnit }: Viewer,
+): Promise<ShownLine> {
   const { id, atMs, accountId, kind, amount, ip, call } = entry;
   const person = await names.person(accountId);
   return {
@@ -57,7 +65,8 @@ export async function shownLine(entry: LogEntry, names: Names, { isAdmin, seesIp
     token_name: call === undefined ? '' : await names.key(call.keyId),
     token_id: call?.keyId ?? 0,
     model_name: call?.model ?? '',
-    quota: unitsOf(amount),
+    quota: quotaNumber(amount),
+    cost: currencyText(amount, perUnit),
     prompt_tokens: call?.usage?.input ?? 0,
     completion_tokens: call?.usage?.output ?? 0,
     use_time: Math.round((call?.durationMs ?? 0) / 1_000),
@@ -169,7 +178,8 @@ export const lineSchema = {
     token_name: { ...text, description: 'The name of the key; of one that was deleted, its last.' },
     token_id: integer,
     model_name: { ...text, description: 'The model that was asked for.' },
-    quota: { ...integer, description: 'What it cost, or moved, in quota units.' },
+    quota: { ...number, description: 'What it cost, or moved, in quota units, with a fraction if there is one.' },
+    cost: { ...text, description: 'The same in currency units, a decimal number.' },
     prompt_tokens: integer,
     completion_tokens: integer,
     use_time: { ...integer, description: 'Seconds.' },
@@ -189,8 +199,8 @@ export const lineSchema = {
 
 /** A line in a CSV. */
 export const LINE_COLUMNS = [
-  ...['created_at', 'type', 'username', 'token_name', 'model_name', 'quota', 'prompt_tokens', 'completion_tokens'],
-  ...['use_time', 'is_stream', 'channel_name', 'ip', 'content', 'request_id'],
+  ...['created_at', 'type', 'username', 'token_name', 'model_name', 'quota', 'cost', 'prompt_tokens'],
+  ...['completion_tokens', 'use_time', 'is_stream', 'channel_name', 'ip', 'content', 'request_id'],
 ] as const;
 
 /** Its cells; times are ISO 8601 in UTC. */
@@ -199,5 +209,13 @@ export function cellsOf(line: ShownLine): readonly (string | number)[] {
     if (column === 'created_at') return new Date(line.created_at * 1_000).toISOString();
     const value = line[column];
     return typeof value === 'boolean' ? String(value) : value;
+  });
+}
+
+/** The cells of the line that adds up others: micro-quota. */
+export function totalCells(amount: bigint, perUnit: number): readonly (string | number)[] {
+  return LINE_COLUMNS.map((column, i) => {
+    if (i === 0) return 'total';
+    return column === 'quota' ? quotaNumber(amount) : column === 'cost' ? currencyText(amount, perUnit) : '';
   });
 }

@@ -19,7 +19,7 @@ export function differences(person: Person, changes: AccountChanges): JsonObject
   return Object.fromEntries(facts);
 }
 
-/** What tools of this family look for and what there is none of; calls are counted by GET /api/log/self/stat. */
+/** What tools of this family look for and what there is none of. */
 const ABSENT = {
   aff_code: '',
   aff_count: 0,
@@ -28,7 +28,6 @@ const ABSENT = {
   discord_id: '',
   inviter_id: 0,
   linux_do_id: '',
-  request_count: 0,
   stripe_customer: '',
   telegram_id: '',
   wechat_id: '',
@@ -40,10 +39,12 @@ export interface Surroundings {
   /** Micro-quota. */
   readonly debt: bigint;
   readonly bindings: readonly { readonly provider: string; readonly subject: string }[];
+  /** Calls ever made, whatever became of them. */
+  readonly calls: number;
 }
 
 /** The profile. No password, no secret, nothing that administrators noted. */
-export function shownPerson(person: Person, { balance, debt, bindings }: Surroundings) {
+export function shownPerson(person: Person, { balance, debt, bindings, calls }: Surroundings) {
   const subjectOf = (name: string): string => bindings.find(({ provider }) => provider === name)?.subject ?? '';
   const { sidebar_modules: sidebar = '' } = person.settings;
   const { remain, used, unlimited } = quotaOf(balance);
@@ -63,6 +64,7 @@ export function shownPerson(person: Person, { balance, debt, bindings }: Surroun
     // Who owes has nothing left: the rounding of what is owed is against them, too.
     quota: debt > 0n ? -Number((debt + MICRO - 1n) / MICRO) : remain,
     used_quota: used,
+    request_count: calls,
     unlimited_quota: unlimited,
     setting: JSON.stringify(shownSettings(person.settings)),
     sidebar_modules: sidebar,
@@ -103,6 +105,7 @@ export const personSchema = {
       description: 'What is left, in quota units; below zero: what is owed; 0 where it is unlimited.',
     },
     used_quota: integer,
+    request_count: { ...integer, description: 'Calls ever made, refused ones among them.' },
     unlimited_quota: boolean,
     setting: { ...text, description: 'What PUT /api/user/setting keeps, as JSON text; secrets are left out.' },
     sidebar_modules: text,

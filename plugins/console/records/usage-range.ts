@@ -2,11 +2,12 @@
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
 import type { UsageFilter } from '../../../core/contracts/records.ts';
 import { type Answer, type Clock, refuse } from '../../../core/plugin.ts';
-import { csvAnswer } from '../csv.ts';
+import { reportFile } from '../csv.ts';
 import type { Tools } from '../route.ts';
 import { idNumber, integer, text } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { perUnitOf, secondsOf } from '../units.ts';
 import { type TimesAsked, timeProperties } from './log-search.ts';
+import { SUM_COLUMNS, type shownSums, sumCells } from './usage-sums.ts';
 import { granularities } from './usage-trend.ts';
 
 const HOUR_S = 3_600;
@@ -110,11 +111,71 @@ export function branchOf({ need }: Tools, id: number): readonly Department[] {
 /** A line of an answer that can be a file. */
 export type UsageRow = Readonly<Record<string, string | number | null>>;
 
-/** Lines as a file. */
-export function usageFile(name: string, columns: readonly string[], rows: readonly UsageRow[]): Answer {
-  return csvAnswer(
-    name,
-    columns,
-    rows.map((row) => columns.map((column) => row[column] ?? '')),
-  );
+/** A line with sums as it stands in a file: its own columns, then those of the sums. */
+export type SummedRow = UsageRow & ReturnType<typeof shownSums>;
+
+/** What a file of usage is of. */
+export interface FileFacts {
+  readonly name: string;
+  readonly times: Required<TimesAsked>;
+  readonly asked: UsageAsked;
+}
+
+/** Lines with sums as a file; `total`: what they add up to. */
+export function sumsFile(
+  tools: Tools,
+  facts: FileFacts,
+  columns: readonly string[],
+  rows: readonly SummedRow[],
+  total: ReturnType<typeof shownSums>,
+): Answer {
+  return reportFile({
+    name: facts.name,
+    head: [...columns, ...SUM_COLUMNS],
+    rows: rows.map((row) => [...columns.map((column) => row[column] ?? ''), ...Object.values(sumCells(row))]),
+    total: ['total', ...columns.slice(1).map(() => ''), ...Object.values(sumCells(total))],
+    about: factsOf(tools, facts),
+  });
+}
+
+/** Other lines as a file. */
+export function usageFile(
+  tools: Tools,
+  facts: FileFacts,
+  columns: readonly string[],
+  rows: readonly UsageRow[],
+): Answer {
+  return reportFile({
+    name: facts.name,
+    head: columns,
+    rows: rows.map((row) => columns.map((column) => row[column] ?? '')),
+    total: undefined,
+    about: factsOf(tools, facts),
+  });
+}
+
+/** Filters of a query, as a file names them. */
+const FILTERS = ['department_id', 'user_id', 'token_id', 'model', 'channel'] as const;
+
+function factsOf({ host }: Tools, { times, asked }: FileFacts): readonly (readonly (string | number)[])[] {
+  const department = asked.department_id && host.find(Departments)?.get(asked.department_id)?.name;
+  return [
+    ['period (UTC)', ...[times.start_timestamp, times.end_timestamp].map(timeText)],
+    ...FILTERS.flatMap((name) => {
+      const value = asked[name];
+      if (value === undefined) return [];
+      return [[`filter ${name}`, value, ...(name === 'department_id' && department ? [department] : [])]];
+    }),
+    unitLine(host),
+  ];
+}
+
+/** A second, as files say it. */
+export function timeText(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString();
+}
+
+/** What the amounts of a file are in. */
+export function unitLine(host: Tools['host']): readonly (string | number)[] {
+  return ['unit', `quota: ${perUnitOf(host)} are one currency unit; cost: currency units`];
 }

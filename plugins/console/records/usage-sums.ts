@@ -1,15 +1,17 @@
 /** Sums of usage as `/api` shows them. */
 import type { UsageSum } from '../../../core/contracts/records.ts';
-import { integer } from '../schemas.ts';
-import { unitsOf } from '../units.ts';
+import { integer, number, text } from '../schemas.ts';
+import { currencyText, quotaNumber } from '../units.ts';
 
-/** Sums added up. */
-export function shownSums(sums: readonly UsageSum[]) {
+/** Sums added up; `perUnit`: quota units in one currency unit. */
+export function shownSums(sums: readonly UsageSum[], perUnit: number) {
+  const charged = sums.reduce((all, sum) => all + sum.charged, 0n);
   const total = (read: (sum: UsageSum) => number): number => sums.reduce((all, sum) => all + read(sum), 0);
   return {
     requests: total(({ calls }) => calls),
     errors: total(({ errors }) => errors),
-    quota: unitsOf(sums.reduce((all, { charged }) => all + charged, 0n)),
+    quota: quotaNumber(charged),
+    cost: currencyText(charged, perUnit),
     prompt_tokens: total(({ input }) => input),
     completion_tokens: total(({ output }) => output),
   };
@@ -26,9 +28,18 @@ export function dearest(sums: readonly UsageSum[], most: number): readonly Usage
 export const sumProperties = {
   requests: { ...integer, description: 'Calls that were served, or cost something.' },
   errors: { ...integer, description: 'Calls that were refused or failed, and cost nothing.' },
-  quota: { ...integer, description: 'Quota units.' },
+  quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
+  cost: { ...text, description: 'The same in currency units, a decimal number.' },
   prompt_tokens: integer,
   completion_tokens: integer,
 } as const;
-/** Their names, in the order of a file. */
-export const SUM_NAMES = ['requests', 'errors', 'quota', 'prompt_tokens', 'completion_tokens'] as const;
+/** The columns of a file: calls are all there were, as the console counts them. */
+export const SUM_COLUMNS = ['calls', 'errors', 'quota', 'cost', 'prompt_tokens', 'completion_tokens'] as const;
+
+/** Their cells. */
+export function sumCells(
+  sums: ReturnType<typeof shownSums>,
+): Readonly<Record<(typeof SUM_COLUMNS)[number], string | number>> {
+  const { requests, errors, quota, cost, prompt_tokens, completion_tokens } = sums;
+  return { calls: requests + errors, errors, quota, cost, prompt_tokens, completion_tokens };
+}

@@ -3,7 +3,7 @@ import { Departments } from '../../../core/contracts/departments.ts';
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
 import { integer, text } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { perUnitOf, secondsOf } from '../units.ts';
 import { createNames, type Names } from './names.ts';
 import { dearest, shownSums, sumProperties } from './usage-sums.ts';
 
@@ -39,9 +39,15 @@ export const groupings = ['none', 'account', 'key', 'model', 'department', 'chan
 /** The dearest groups by day or hour, and all others as one; the oldest first, and of one time the dearest. */
 export async function usageTrend(host: Host, records: Records, filter: UsageFilter, asked: TrendAsked) {
   const { granularity, group_by: by, top } = asked;
+  const perUnit = perUnitOf(host);
   if (by === 'none') {
     const sums = [...(await records.sums(filter, [granularity]))].sort((a, b) => a.timeMs - b.timeMs);
-    return sums.map((sum) => ({ ...momentOf(sum.timeMs, granularity), group: '', name: '', ...shownSums([sum]) }));
+    return sums.map((sum) => ({
+      ...momentOf(sum.timeMs, granularity),
+      group: '',
+      name: '',
+      ...shownSums([sum], perUnit),
+    }));
   }
   const dimension = DIMENSIONS[by];
   const groups = await records.sums(filter, [dimension]);
@@ -56,7 +62,12 @@ export async function usageTrend(host: Host, records: Records, filter: UsageFilt
   );
   return [...named, ...others.map((sum) => ({ sum, group: null, name: 'others' }))]
     .sort((a, b) => a.sum.timeMs - b.sum.timeMs)
-    .map(({ sum, group, name }) => ({ ...momentOf(sum.timeMs, granularity), group, name, ...shownSums([sum]) }));
+    .map(({ sum, group, name }) => ({
+      ...momentOf(sum.timeMs, granularity),
+      group,
+      name,
+      ...shownSums([sum], perUnit),
+    }));
 }
 
 /** What tells groups apart. */
@@ -66,9 +77,12 @@ const nameOf = ({ accountId, keyId, model, channel, departmentId }: UsageSum): s
 /** The dearest groups of a filter, each added up. */
 export async function usageSums(host: Host, records: Records, filter: UsageFilter, by: TrendAsked['group_by']) {
   if (by === 'none') return [];
+  const perUnit = perUnitOf(host);
   const names = createNames(host);
   const sums = dearest(await records.sums(filter, [DIMENSIONS[by]]), MOST_GROUPS);
-  return Promise.all(sums.map(async (sum) => ({ ...(await groupOf(sum, by, host, names)), ...shownSums([sum]) })));
+  return Promise.all(
+    sums.map(async (sum) => ({ ...(await groupOf(sum, by, host, names)), ...shownSums([sum], perUnit) })),
+  );
 }
 
 /** What a filter has to say so that only these groups are left; of models and channels there are few enough. */
@@ -126,6 +140,9 @@ function momentOf(timeMs: number, granularity: TrendAsked['granularity']) {
   const date = new Date(timeMs).toISOString();
   return { date: granularity === 'day' ? date.slice(0, 10) : date.replace('.000Z', 'Z'), timestamp: secondsOf(timeMs) };
 }
+
+/** The columns of a file that stand before its sums. */
+export const TREND_COLUMNS = ['date', 'timestamp', 'group', 'name'] as const;
 
 /** What a row has. */
 export const trendProperties = {

@@ -1,10 +1,9 @@
 /** What a key may ask about itself, with itself: what it has used and what it has left. */
 import type { KeyRecord } from '../../../core/contracts/keys.ts';
 import { type Balance, Ledger, MICRO } from '../../../core/contracts/ledger.ts';
-import { quotaOf } from '../records/key.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { boolean, integer, number, text } from '../schemas.ts';
-import { secondsOf } from '../units.ts';
+import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Usage';
 /** What tools of this family are told where there is no limit. */
@@ -19,7 +18,7 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
   }
 
   /** Micro-quota in currency units. */
-  const currency = (micro: bigint): number => Number(micro) / MICRO_PER_UNIT / (host.find(Ledger)?.perUnit ?? 500_000);
+  const currency = (micro: bigint): number => Number(micro) / MICRO_PER_UNIT / perUnitOf(host);
 
   return [
     route({
@@ -44,9 +43,12 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
             properties: {
               object: { const: 'token_usage' },
               name: text,
-              total_granted: integer,
-              total_used: integer,
-              total_available: { ...integer, description: '0 where it is unlimited.' },
+              total_granted: {
+                ...number,
+                description: 'Quota units, with a fraction if there is one; of an unlimited key what it used.',
+              },
+              total_used: number,
+              total_available: { ...number, description: '0 where it is unlimited.' },
               unlimited_quota: { ...boolean, description: 'It may spend what its account has.' },
               model_limits: { type: 'object', additionalProperties: { const: true } },
               model_limits_enabled: boolean,
@@ -57,16 +59,17 @@ export function keyUsageRoutes({ host }: Tools): readonly ApiRoute[] {
       },
       async handle(request) {
         const { key, balance } = await asking(request);
-        const { remain, used, unlimited } = quotaOf(balance);
+        const { granted, used, held, unlimited } = balance ?? { granted: 0n, used: 0n, held: 0n, unlimited: true };
+        const left = unlimited || granted - used - held < 0n ? 0n : granted - used - held;
         return {
           code: true,
           message: 'ok',
           data: {
             object: 'token_usage',
             name: key.name,
-            total_granted: remain + used,
-            total_used: used,
-            total_available: remain,
+            total_granted: quotaNumber(unlimited ? used : granted),
+            total_used: quotaNumber(used),
+            total_available: quotaNumber(left),
             unlimited_quota: unlimited,
             model_limits: Object.fromEntries((key.models ?? []).map((model) => [model, true])),
             model_limits_enabled: key.models !== undefined,

@@ -5,6 +5,7 @@ import { callSchema, shownCall } from '../records/call-detail.ts';
 import type { Viewer } from '../records/log-line.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { personWith } from '../subordinate.ts';
+import { perUnitOf } from '../units.ts';
 
 const TAG = 'Logs';
 
@@ -30,7 +31,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: callSchema,
       async handle({ account, params }) {
         const { settings } = await personWith(host, account.id);
-        const viewer = { isAdmin: false, seesIp: settings.record_ip_log === true };
+        const viewer = { isAdmin: false, seesIp: settings.record_ip_log === true, perUnit: perUnitOf(host) };
         return detail({ accounts: [account.id], id: params.request_id ?? '' }, viewer);
       },
     }),
@@ -41,7 +42,8 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       summary: "One of anybody's calls, with all that is known of it.",
       tag: TAG,
       answer: callSchema,
-      handle: ({ params }) => detail({ id: params.request_id ?? '' }, { isAdmin: true, seesIp: true }),
+      handle: ({ params }) =>
+        detail({ id: params.request_id ?? '' }, { isAdmin: true, seesIp: true, perUnit: perUnitOf(host) }),
     }),
   ];
 }

@@ -1,6 +1,6 @@
 /** What the log comes to: the own, and everybody's for administrators; in all, and hour by hour. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
-import { type LogFilter, Records, type UsageDimension } from '../../../core/contracts/records.ts';
+import { type LogFilter, Records, type UsageDimension, type UsageSum } from '../../../core/contracts/records.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import {
   createLogSearch,
@@ -15,9 +15,9 @@ import {
 import { createNames } from '../records/names.ts';
 import { dearest, shownSums, sumProperties } from '../records/usage-sums.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, list, text } from '../schemas.ts';
+import { integer, list, number, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
-import { secondsOf, unitsOf } from '../units.ts';
+import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 type SumAsked = Omit<LogAsked, 'type' | 'request_id'>;
 
@@ -53,7 +53,7 @@ const dataSchema = {
       created_at: { ...integer, description: 'When the hour begins, unix seconds.' },
       token_used: integer,
       count: integer,
-      quota: integer,
+      quota: { ...number, description: 'Quota units, with a fraction if there is one.' },
     },
   },
 } as const;
@@ -66,10 +66,12 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const search = createLogSearch(host);
 
+  const shown = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
+
   const personOf = ({ account }: ConsoleRequest): Promise<Person> => personWith(host, account.id);
 
   async function stat(filter: LogFilter | undefined) {
-    if (filter === undefined) return { ...shownSums([]), rpm: 0, tpm: 0, by_day: [], by_model: [], by_key: [] };
+    if (filter === undefined) return { ...shown([]), rpm: 0, tpm: 0, by_day: [], by_model: [], by_key: [] };
     const records = need(Records);
     const names = createNames(host);
     const by = async (dimension: UsageDimension) => records.sums(filter, [dimension]);
@@ -79,18 +81,18 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     const keys = await by('key');
     const { calls, tokens } = await records.rate(filter);
     return {
-      ...shownSums(days),
+      ...shown(days),
       rpm: calls,
       tpm: tokens,
       by_day: [...days]
         .sort((a, b) => a.timeMs - b.timeMs)
-        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...shownSums([sum]) })),
-      by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...shownSums([sum]) })),
+        .map((sum) => ({ date: new Date(sum.timeMs).toISOString().slice(0, 10), ...shown([sum]) })),
+      by_model: dearest(models, GROUPS).map((sum) => ({ model_name: sum.model, ...shown([sum]) })),
       by_key: await Promise.all(
         dearest(keys, GROUPS).map(async (sum) => ({
           token_id: sum.keyId,
           token_name: await names.key(sum.keyId),
-          ...shownSums([sum]),
+          ...shown([sum]),
         })),
       ),
     };
@@ -116,7 +118,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
         created_at: secondsOf(timeMs),
         token_used: input + output,
         count: calls,
-        quota: unitsOf(charged),
+        quota: quotaNumber(charged),
       }));
   }
 

@@ -3,9 +3,9 @@ import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
 import { schema } from '../../../core/plugin.ts';
 import { refuseUnverified } from '../access.ts';
-import { csvFile, csvText } from '../csv.ts';
+import { csvFile, csvText, reportEnd } from '../csv.ts';
 import { type PageSearch, pageAnswer, pageOf, pageProperties } from '../pages.ts';
-import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, type Viewer } from '../records/log-line.ts';
+import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
 import {
   createLogSearch,
   type EverybodyAsked,
@@ -14,9 +14,11 @@ import {
   logProperties,
 } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
+import { timeText, unitLine } from '../records/usage-range.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { integer, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
+import { perUnitOf } from '../units.ts';
 
 const TAG = 'Logs';
 /** Lines of one file: what may stand in memory. */
@@ -59,6 +61,14 @@ const pageSchema = {
   },
 } as const;
 
+/** What a file is asked for. */
+type FileAsked = Places & Partial<EverybodyAsked>;
+/** Those that name lines. */
+const FILTERS = [
+  ...(['type', 'username', 'user_id', 'department_id', 'token_name', 'token_id', 'model_name'] as const),
+  ...(['group', 'channel', 'request_id'] as const),
+];
+
 /** The rows. */
 export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
   const search = createLogSearch(host);
@@ -66,8 +76,12 @@ export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
   const personOf = ({ account }: ConsoleRequest): Promise<Person> => personWith(host, account.id);
 
   /** What somebody sees of the own log. */
-  const own = ({ settings }: Person): Viewer => ({ isAdmin: false, seesIp: settings.record_ip_log === true });
-  const all: Viewer = { isAdmin: true, seesIp: true };
+  const own = ({ settings }: Person): Viewer => ({
+    isAdmin: false,
+    seesIp: settings.record_ip_log === true,
+    perUnit: perUnitOf(host),
+  });
+  const all = (): Viewer => ({ isAdmin: true, seesIp: true, perUnit: perUnitOf(host) });
 
   async function page(filter: LogFilter | undefined, asked: Paged, viewer: Viewer) {
     const place = pageOf(asked);
@@ -79,19 +93,35 @@ export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
   }
 
   /** The newest lines, or those behind `before`, as a file. */
-  async function file(name: string, filter: LogFilter | undefined, { before }: Places, viewer: Viewer) {
+  async function file(name: string, filter: LogFilter | undefined, asked: FileAsked, viewer: Viewer) {
     const names = createNames(host);
     // Made bite by bite, so that calls never wait for all of it.
     const texts = [csvText([LINE_COLUMNS])];
-    if (filter === undefined) return csvFile(name, texts.join(''));
-    let from = before;
-    for (let read = 0; read < MOST_EXPORTED; read += BITE) {
+    let total = 0n;
+    let from: string | undefined = asked.before;
+    for (let read = 0; filter !== undefined && read < MOST_EXPORTED; read += BITE) {
       const { items, next } = await need(Records).page(filter, { limit: BITE, before: from });
       texts.push(csvText((await shownLines(items, names, viewer)).map(cellsOf)));
-      if (next === undefined) break;
+      total += items.reduce((sum, { amount }) => sum + amount, 0n);
       from = next;
+      if (next === undefined) break;
     }
+    texts.push(reportEnd(LINE_COLUMNS.length, totalCells(total, viewer.perUnit), aboutLines(asked, from)));
     return csvFile(name, texts.join(''));
+  }
+
+  /** What a file is of; `next`: where the one that follows it begins. */
+  function aboutLines(asked: FileAsked, next: string | undefined): readonly (readonly (string | number)[])[] {
+    const { start_timestamp: start, end_timestamp: end } = asked;
+    return [
+      ['period (UTC)', start ? timeText(start) : 'from the first line', end ? timeText(end) : 'to the last line'],
+      ...FILTERS.flatMap((filter) => {
+        const value = asked[filter];
+        return value === undefined || value === '' || value === 0 ? [] : [[`filter ${filter}`, value]];
+      }),
+      unitLine(host),
+      ...(next === undefined ? [] : [['more lines', `before=${next}`]]),
+    ];
   }
 
   return [
@@ -159,7 +189,11 @@ export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
       async handle({ holder }) {
         const { key, account } = holder!;
         const { items } = await need(Records).page({ accounts: [account.id], keys: [key.id] }, { limit: LINES_OF_KEY });
-        return shownLines(items, createNames(host), { isAdmin: false, seesIp: false });
+        return shownLines(items, createNames(host), {
+          isAdmin: false,
+          seesIp: false,
+          perUnit: perUnitOf(host),
+        });
       },
     }),
     route({
@@ -177,7 +211,7 @@ export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
       async handle({ asked, session }) {
         if (asked.format === 'csv') refuseUnverified(session, host.clock.now());
         const filter = await search.everybody(asked);
-        return asked.format === 'csv' ? file('log', filter, asked, all) : page(filter, asked, all);
+        return asked.format === 'csv' ? file('log', filter, asked, all()) : page(filter, asked, all());
       },
     }),
     route({
@@ -189,7 +223,7 @@ export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
       tag: TAG,
       search: schema<EverybodyAsked & Places>({ type: 'object', properties: { before, ...everybodyProperties } }),
       answer: 'text/csv',
-      handle: async ({ asked }) => file('log', await search.everybody(asked), asked, all),
+      handle: async ({ asked }) => file('log', await search.everybody(asked), asked, all()),
     }),
   ];
 }

@@ -2,6 +2,7 @@
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
+import { Records } from '../../../core/contracts/records.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
@@ -61,13 +62,15 @@ export function profileRoutes({ host, cookies, limiter, verification, audited }:
       async handle(request) {
         const { id } = request.account;
         const ledger = host.find(Ledger);
-        const [person, balance, debt = 0n, bindings = []] = await Promise.all([
+        const [person, balance, debt = 0n, bindings = [], sums = []] = await Promise.all([
           personWith(host, id),
           ledger?.balance({ kind: 'account', owner: id }),
           ledger?.debt(id),
           host.find(OAuth)?.bindings(id),
+          host.find(Records)?.sums({ accounts: [id] }, []),
         ]);
-        return shownPerson(person, { balance, debt, bindings });
+        const calls = sums.reduce((all, sum) => all + sum.calls + sum.errors, 0);
+        return shownPerson(person, { balance, debt, bindings, calls });
       },
     }),
     route({

@@ -4,13 +4,16 @@ import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
 import { type Answer, schema } from '../../../core/plugin.ts';
 import { refuseUnverified } from '../access.ts';
-import { budgetUse, monthOf } from '../records/department.ts';
+import { monthOf } from '../records/department.ts';
+import type { TimesAsked } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import {
   branchOf,
   granularityProperty,
   rangeOf,
   rangeProperties,
+  type SummedRow,
+  sumsFile,
   topProperty,
   type UsageAsked,
   type UsageRow,
@@ -18,18 +21,35 @@ import {
   usageFilter,
   usageProperties,
 } from '../records/usage-range.ts';
-import { dearest, SUM_NAMES, shownSums, sumProperties } from '../records/usage-sums.ts';
-import { granularities, type TrendAsked, teamGroupings, trendProperties, usageTrend } from '../records/usage-trend.ts';
+import { dearest, shownSums, sumCells, sumProperties } from '../records/usage-sums.ts';
+import {
+  granularities,
+  TREND_COLUMNS,
+  type TrendAsked,
+  teamGroupings,
+  trendProperties,
+  usageTrend,
+} from '../records/usage-trend.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, list, object, text } from '../schemas.ts';
-import { secondsOf, unitsOf } from '../units.ts';
+import { integer, list, number, object, text } from '../schemas.ts';
+import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Team';
 const DAY_MS = 86_400_000;
 /** Members and models of one answer. */
 const MOST_ROWS = 10_000;
 
-const nullable = (description: string) => ({ type: ['integer', 'null'], description });
+/** An answer of lines with sums. */
+interface SummedAnswer extends Required<TimesAsked> {
+  readonly items: readonly SummedRow[];
+  readonly granularity?: string;
+  readonly group_by?: string;
+}
+
+const nullable = (description: string, type: 'integer' | 'number' = 'integer') => ({
+  type: [type, 'null'],
+  description,
+});
 
 const { token_id: _, channel: __, ...filters } = usageProperties;
 const teamSearch = schema<UsageAsked>({ type: 'object', properties: filters });
@@ -40,19 +60,33 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
   const sumsOf = (filter: UsageFilter, ...by: readonly UsageDimension[]): Promise<readonly UsageSum[]> =>
     need(Records).sums(filter, by);
 
+  const shown = (sums: readonly UsageSum[]) => shownSums(sums, perUnitOf(host));
+
   const departmentName = (id: number): string => host.find(Departments)?.get(id)?.name ?? '';
 
   /** The answer, or the rows in it as a file. */
   function answered(
     { asked, session }: ConsoleRequest<unknown, UsageAsked>,
-    name: string,
-    columns: readonly string[],
-    rows: readonly UsageRow[],
     json: unknown,
+    file: () => Answer | Promise<Answer>,
   ): unknown | Answer {
     if (asked.format === 'json') return json;
     refuseUnverified(session, host.clock.now());
-    return usageFile(`team-${name}`, columns, rows);
+    return file();
+  }
+
+  /** The same of lines with sums, and what these add up to. */
+  function summed(
+    request: ConsoleRequest<unknown, UsageAsked>,
+    json: SummedAnswer,
+    name: string,
+    columns: readonly string[],
+  ): unknown | Answer {
+    return answered(request, json, async () => {
+      const { asked } = request;
+      const total = shown(await sumsOf(usageFilter(tools, asked, json)));
+      return sumsFile(tools, { name: `team-${name}`, times: json, asked }, columns, json.items, total);
+    });
   }
 
   const totalProperties = {
@@ -68,11 +102,11 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
     period: { enum: ['total', 'month'] },
     period_start: nullable('Unix seconds.'),
     period_end: nullable('Unix seconds.'),
-    budget: nullable('Quota units; null: there is no limit.'),
-    used: { ...integer, description: 'Of the budget, by its people and those below.' },
-    remaining: nullable('What calls that run have set aside is not in it.'),
+    budget: nullable('Quota units, here and below with a fraction if there is one; null: there is no limit.', 'number'),
+    used: { ...number, description: 'Of the budget, by its people and those below.' },
+    remaining: nullable('What calls that run have set aside is not in it.', 'number'),
     percentage: { type: ['number', 'null'], description: 'How much of it is used.' },
-    spent: { ...integer, description: 'Within the range that was asked for.' },
+    spent: { ...number, description: 'Within the range that was asked for, with a fraction if there is one.' },
   };
   const memberProperties = {
     user_id: integer,
@@ -106,11 +140,11 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         const times = rangeOf(host.clock, request.asked);
         const filter = usageFilter(tools, request.asked, times);
         const nowMs = host.clock.now();
-        const since = async (fromMs: number) => shownSums(await sumsOf({ ...filter, fromMs, untilMs: nowMs + 1 }));
+        const since = async (fromMs: number) => shown(await sumsOf({ ...filter, fromMs, untilMs: nowMs + 1 }));
         const members = await sumsOf(filter, 'account');
         const active = (sums: readonly UsageSum[]): number => sums.filter(({ calls }) => calls > 0).length;
         const total = {
-          ...shownSums(members),
+          ...shown(members),
           active_members: active(members),
           active_keys: active(await sumsOf(filter, 'key')),
           active_models: active(await sumsOf(filter, 'model')),
@@ -118,13 +152,17 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         const departments = dearest(await sumsOf(filter, 'department'), MOST_ROWS).map((sum) => ({
           department_id: sum.departmentId,
           name: departmentName(sum.departmentId),
-          ...shownSums([sum]),
+          ...shown([sum]),
         }));
         const today = await since(nowMs - (nowMs % DAY_MS));
         const thisMonth = await since(monthOf(nowMs).startMs);
-        const rows = Object.entries({ ...times, ...total }).map(([name, value]) => ({ name, value }));
         const json = { ...times, ...total, today, month: thisMonth, departments };
-        return answered(request, 'overview', ['name', 'value'], rows, json);
+        return answered(request, json, () => {
+          const { active_members, active_keys, active_models } = total;
+          const facts = { ...sumCells(total), active_members, active_keys, active_models };
+          const rows = Object.entries(facts).map(([name, value]) => ({ name, value }));
+          return usageFile(tools, { name: 'team-overview', times, asked: request.asked }, ['name', 'value'], rows);
+        });
       },
     }),
     route({
@@ -152,8 +190,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         const { granularity, group_by } = request.asked;
         const times = rangeOf(host.clock, request.asked, granularity);
         const items = await usageTrend(host, need(Records), usageFilter(tools, request.asked, times), request.asked);
-        const json = { ...times, granularity, group_by, items };
-        return answered(request, 'cost-trend', Object.keys(trendProperties), items, json);
+        return summed(request, { ...times, granularity, group_by, items }, 'cost-trend', TREND_COLUMNS);
       },
     }),
     route({
@@ -176,7 +213,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         const sums = await sumsOf(usageFilter(tools, asked, times), 'department');
         const items = departments.flatMap(({ id, name, parentId, budget, monthlyBudget }): readonly UsageRow[] => {
           const below = new Set(branchOf(tools, id).map((department) => department.id));
-          const spent = shownSums(sums.filter(({ departmentId }) => below.has(departmentId))).quota;
+          const spent = shown(sums.filter(({ departmentId }) => below.has(departmentId))).quota;
           const row = (
             period: string,
             from: number | null,
@@ -202,7 +239,9 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
               : []),
           ];
         });
-        return answered(request, 'budgets', Object.keys(budgetProperties), items, { ...times, items });
+        return answered(request, { ...times, items }, () =>
+          usageFile(tools, { name: 'team-budgets', times, asked: request.asked }, Object.keys(budgetProperties), items),
+        );
       },
     }),
     route({
@@ -227,11 +266,12 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
               display_name: person?.displayName ?? '',
               department_id: department?.id ?? null,
               department: department?.name ?? '',
-              ...shownSums([sum]),
+              ...shown([sum]),
             };
           }),
         );
-        return answered(request, 'members', Object.keys(memberProperties), items, { ...times, items });
+        const columns = ['user_id', 'username', 'display_name', 'department_id', 'department'];
+        return summed(request, { ...times, items }, 'members', columns);
       },
     }),
     route({
@@ -245,8 +285,8 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const times = rangeOf(host.clock, request.asked);
         const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'model'), MOST_ROWS);
-        const items = sums.map((sum) => ({ model: sum.model, ...shownSums([sum]) }));
-        return answered(request, 'models', ['model', ...SUM_NAMES], items, { ...times, items });
+        const items = sums.map((sum) => ({ model: sum.model, ...shown([sum]) }));
+        return summed(request, { ...times, items }, 'models', ['model']);
       },
     }),
   ];
@@ -254,7 +294,13 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
 
 /** How a budget stands. `of`: its bucket, once a call was taken from it. */
 function standing(limit: bigint | undefined, of: Balance | undefined) {
-  if (limit === undefined) return { budget: null, used: unitsOf(of?.used ?? 0n), remaining: null, percentage: null };
-  const { limit: budget, used, remaining } = budgetUse(limit, of);
-  return { budget, used, remaining, percentage: limit === 0n ? 100 : Number(((of?.used ?? 0n) * 1_000n) / limit) / 10 };
+  const used = of?.used ?? 0n;
+  if (limit === undefined) return { budget: null, used: quotaNumber(used), remaining: null, percentage: null };
+  const left = limit - used - (of?.held ?? 0n);
+  return {
+    budget: quotaNumber(limit),
+    used: quotaNumber(used),
+    remaining: quotaNumber(left < 0n ? 0n : left),
+    percentage: limit === 0n ? 100 : Number((used * 1_000n) / limit) / 10,
+  };
 }

@@ -7,10 +7,9 @@ import {
   granularityProperty,
   rangeOf,
   rangeProperties,
+  sumsFile,
   topProperty,
   type UsageAsked,
-  type UsageRow,
-  usageFile,
   usageFilter,
   usageProperties,
 } from '../records/usage-range.ts';
@@ -21,14 +20,15 @@ import {
   groupings,
   groupProperties,
   ownGroupings,
+  TREND_COLUMNS,
   type TrendAsked,
   trendProperties,
   usageSums,
   usageTrend,
 } from '../records/usage-trend.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, list, object, text } from '../schemas.ts';
-import { secondsOf, unitsOf } from '../units.ts';
+import { integer, list, number, object, text } from '../schemas.ts';
+import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Usage';
 const DAY_MS = 86_400_000;
@@ -62,7 +62,11 @@ const sumsAnswer = (by: readonly string[]) =>
     total: object(sumProperties),
     items: { ...list(groupProperties), description: 'Those that cost most come first; none with `group_by=none`.' },
   });
-const perDay = (description: string) => ({ type: 'array', items: integer, description });
+const perDay = (description: string, items = integer as { readonly type: string }) => ({
+  type: 'array',
+  items,
+  description,
+});
 
 /** The rows. */
 export function usageRoutes(tools: Tools): readonly ApiRoute[] {
@@ -72,8 +76,11 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     const { granularity, group_by } = asked;
     const times = rangeOf(host.clock, asked, granularity);
     const filter = { ...usageFilter(tools, asked, times), ...whose };
-    const items: readonly UsageRow[] = await usageTrend(host, need(Records), filter, asked);
-    if (asked.format === 'csv') return usageFile('usage-trend', Object.keys(trendProperties), items);
+    const items = await usageTrend(host, need(Records), filter, asked);
+    if (asked.format === 'csv') {
+      const total = shownSums(await need(Records).sums(filter, []), perUnitOf(host));
+      return sumsFile(tools, { name: 'usage-trend', times, asked }, TREND_COLUMNS, items, total);
+    }
     return { ...times, granularity, group_by, items };
   }
 
@@ -81,8 +88,11 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
     const times = rangeOf(host.clock, asked);
     const filter = { ...usageFilter(tools, asked, times), ...whose };
     const items = await usageSums(host, need(Records), filter, asked.group_by);
-    if (asked.format === 'csv') return usageFile('usage', Object.keys(groupProperties), items);
-    return { ...times, group_by: asked.group_by, total: shownSums(await need(Records).sums(filter, [])), items };
+    const total = shownSums(await need(Records).sums(filter, []), perUnitOf(host));
+    if (asked.format === 'csv') {
+      return sumsFile(tools, { name: 'usage', times, asked }, ['group', 'name'], items, total);
+    }
+    return { ...times, group_by: asked.group_by, total, items };
   }
 
   return [
@@ -166,7 +176,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
         items: list({
           token_id: integer,
           name: text,
-          quota: perDay('Quota units.'),
+          quota: perDay('Quota units, with a fraction if there is one.', number),
           calls: perDay('Calls that were served, or cost something.'),
           errors: perDay('Calls that were refused or failed, and cost nothing.'),
           last_used_at: { type: ['integer', 'null'], description: 'To the minute, unix seconds; null: never.' },
@@ -192,7 +202,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
             return {
               token_id: id,
               name,
-              quota: sums.map((sum) => unitsOf(sum?.charged ?? 0n)),
+              quota: sums.map((sum) => quotaNumber(sum?.charged ?? 0n)),
               calls: sums.map((sum) => sum?.calls ?? 0),
               errors: sums.map((sum) => sum?.errors ?? 0),
               last_used_at: usedMs === undefined ? null : secondsOf(usedMs),
