@@ -265,9 +265,13 @@ export function answerRaw(socket: Duplex, answer: string, after: Clock['after'])
   socket.resume();
 }
 
+/** Of so many connections at a time the rest of a body is read only to be thrown away: that costs as much as reading one. */
+const MAX_DRAINED = 8;
+let drained = 0;
+
 /**
  * Answers a request whose body was not read, then waits for the client to stop sending: closing at once would reset the
- * connection and take the answer with it.
+ * connection, and some clients would not see the answer then. Where many send what is refused, only some are read meanwhile.
  */
 export function answerUnread(
   request: IncomingMessage,
@@ -286,10 +290,13 @@ export function answerUnread(
     return;
   }
   response.write(answer.body);
+  const isDrained = drained < MAX_DRAINED;
+  if (isDrained) drained++;
   let done = false;
   const finish = () => {
     if (done) return;
     done = true;
+    if (isDrained) drained--;
     cancel();
     // Closes the connection, too, once the answers before this one have gone.
     response.end();
@@ -299,5 +306,5 @@ export function answerUnread(
   request.on('close', finish);
   // A reset may look like this, too; the request, which is not complete, hears of neither.
   request.socket.on('end', finish);
-  request.resume();
+  if (isDrained) request.resume();
 }

@@ -1,24 +1,51 @@
-/** `npm run chaos [-- --kills N --seed N]`: kills the gateway under load again and again, and counts what was lost. */
+/**
+ * `npm run chaos [-- --kills N --seed N]`: kills the gateway under load again and again, and counts what was lost; then floods it.
+ * With `--floods` it only does that.
+ */
 import { parseArgs } from 'node:util';
 import type { Kind } from './chaos/books.ts';
+import { floods } from './chaos/floods.ts';
 import { type ChaosReport, killLoop } from './chaos/loop.ts';
 
 const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '100' }, seed: { type: 'string', default: String(Date.now() % 1e9) } },
+  options: {
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(Date.now() % 1e9) },
+    floods: { type: 'boolean', default: false },
+  },
 });
 const kills = wholeNumber('kills', values.kills);
 const seed = wholeNumber('seed', values.seed);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-say(`seed ${seed}`);
-const startedMs = performance.now();
-const report = await killLoop({ kills, seed, callers: 80, progress: say });
-say(`\n${tableOf(report)}`);
-say(
-  `took ${Math.round((performance.now() - startedMs) / 1_000)} s; again with: npm run chaos -- --kills ${kills} --seed ${seed}`,
-);
-for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
-process.exitCode = report.violations.length === 0 ? 0 : 1;
+/** How long each flood lasts. */
+const FLOOD_SECONDS = 10;
+
+const killed = values.floods ? true : await killAgainAndAgain();
+const flooded = await flood();
+process.exitCode = killed && flooded ? 0 : 1;
+
+/** True where nothing was lost. */
+async function killAgainAndAgain(): Promise<boolean> {
+  say(`seed ${seed}`);
+  const startedMs = performance.now();
+  const report = await killLoop({ kills, seed, callers: 80, progress: say });
+  say(`\n${tableOf(report)}`);
+  say(
+    `took ${Math.round((performance.now() - startedMs) / 1_000)} s; again with: npm run chaos -- --kills ${kills} --seed ${seed}`,
+  );
+  for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
+  return report.violations.length === 0;
+}
+
+/** True where others did not notice. */
+async function flood(): Promise<boolean> {
+  say('\na member without a balance floods the gateway, beside a call a second of others');
+  const { violations } = await floods(FLOOD_SECONDS, say);
+  say(violations.length === 0 ? 'others did not notice' : `others noticed; ${violations.length} violations`);
+  for (const violation of violations) process.stderr.write(`${violation}\n`);
+  return violations.length === 0;
+}
 
 function wholeNumber(name: string, text: string): number {
   const number = Number(text);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { Running } from '../../core/contracts/running.ts';
+import { fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { type RawConnection, rawConnection, requestText } from '../kit/raw-client.ts';
@@ -106,6 +107,40 @@ describe('a key at its limit', () => {
       const answer = await fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${gateway.key}` } });
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('x-ratelimit-remaining-requests'), null);
+    }
+  });
+});
+
+describe('many requests that are refused unread', () => {
+  it('are all answered, and the rest of only a few is read to be thrown away', async () => {
+    // By this clock nobody lingers for too long.
+    const clock = fakeClock();
+    const gateway = await startGateway({ clock, config: { limits: { requestsPerMinute: 1 } } });
+    const clients: RawConnection[] = [];
+    try {
+      assert.equal((await gateway.chat({ model: 'demo', messages: HELLO })).status, 200);
+      // More than the buffers on the way take.
+      const body = Buffer.alloc(15 * MIB, ' ');
+      let sent = 0;
+      for (let i = 0; i < 12; i++) {
+        const client = await announce(gateway, gateway.key, '/v1/chat/completions', body.length);
+        clients.push(client);
+        assert.equal((await client.response()).status, 429);
+      }
+      for (const client of clients) {
+        client.write(body).then(
+          () => sent++,
+          () => {},
+        );
+      }
+      await eventually(async () => sent === 8);
+      for (let i = 0; i < 20; i++) assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
+      assert.equal(sent, 8);
+    } finally {
+      // Now they do, and are closed.
+      clock.advance(2_000);
+      await Promise.all(clients.map((client) => client.ended));
+      await gateway.stop();
     }
   });
 });

@@ -1,0 +1,123 @@
+/** One member who floods a gateway, as a process of its own: `flooder.ts JSON`. Says at its end how often it got which status. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+/** What a flood is made of. */
+export type FloodKind = 'recall' | 'keep' | 'bodies' | 'count';
+
+/** Which flood, where, by whom and how long. */
+export interface Flood {
+  readonly kind: FloodKind;
+  readonly port: number;
+  readonly key: string;
+  readonly seconds: number;
+  /** A kept response of this member. */
+  readonly responseId: string;
+}
+
+/** How often which status came; `none`: the connection ended without an answer, or stayed open to the end. */
+export type Statuses = Readonly<Record<string, number>>;
+
+const MB = 1_000_000;
+const EVERY_MS = 1_000;
+const NEVER = 'none';
+
+/** A request, and whether its last byte is kept back. */
+interface Sent {
+  readonly head: string;
+  readonly body?: Buffer;
+  readonly unfinished?: true;
+}
+
+function request(flood: Pick<Flood, 'key'>, method: string, path: string, type: string, body?: Buffer): Sent {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${flood.key}`,
+    'anthropic-version: 2023-06-01',
+    ...(body === undefined ? [] : [`content-type: ${type}`, `content-length: ${body.length}`]),
+  ];
+  return { head: `${lines.join('\r\n')}\r\n\r\n`, ...(body !== undefined && { body }) };
+}
+
+/** Sends it over a connection of its own; the status, as soon as there is one. */
+async function send({ head, body, unfinished }: Sent, port: number, open: Set<Socket>): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port });
+  open.add(socket);
+  socket.on('error', () => {});
+  socket.write(head);
+  if (body !== undefined) socket.write(unfinished === true ? body.subarray(0, -1) : body);
+  let said = '';
+  socket.on('data', (chunk: Buffer) => {
+    said += said.length < 12 ? chunk.toString('latin1', 0, 12) : '';
+    // One answer is all that is wanted of a connection; what it closes, it closes itself.
+    if (unfinished !== true && said.length >= 12) socket.end();
+  });
+  await new Promise((resolve) => socket.on('close', resolve));
+  open.delete(socket);
+  return /^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? NEVER;
+}
+
+const JSON_TYPE = 'application/json';
+const text = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+/** What is sent at once, again and again. */
+function volleyOf(flood: Flood): readonly Sent[] {
+  const many = (count: number, sent: Sent): readonly Sent[] => Array.from({ length: count }, () => sent);
+  switch (flood.kind) {
+    case 'recall': {
+      const body = text({ model: 'paid', input: 'y', previous_response_id: flood.responseId });
+      const items = `/v1/responses/${flood.responseId}/input_items`;
+      return [
+        ...many(60, request(flood, 'POST', '/v1/responses', JSON_TYPE, body)),
+        ...many(30, request(flood, 'GET', items, JSON_TYPE)),
+      ];
+    }
+    case 'keep': {
+      const body = text({ model: 'free', input: 'x'.repeat(15 * MB) });
+      return many(12, request(flood, 'POST', '/v1/responses', JSON_TYPE, body));
+    }
+    case 'bodies': {
+      const body = text({ model: 'paid', messages: [{ role: 'user', content: 'x'.repeat(15.9 * MB) }] });
+      const part = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+      const form = Buffer.concat([Buffer.from(part), Buffer.alloc(25 * MB, 'x')]);
+      const upload = request(flood, 'POST', '/v1/audio/transcriptions', 'multipart/form-data; boundary=b', form);
+      return [
+        ...many(60, { ...request(flood, 'POST', '/v1/chat/completions', JSON_TYPE, body), unfinished: true }),
+        ...many(40, { ...upload, unfinished: true }),
+      ];
+    }
+    case 'count': {
+      const body = text({ model: 'paid', messages: [{ role: 'user', content: 'Hello?' }] });
+      return many(200, request(flood, 'POST', '/v1/messages/count_tokens', JSON_TYPE, body));
+    }
+  }
+}
+
+async function run(flood: Flood): Promise<Statuses> {
+  const volley = volleyOf(flood);
+  const open = new Set<Socket>();
+  const statuses: Record<string, number> = {};
+  const rounds: Promise<void>[] = [];
+  const endsAt = performance.now() + flood.seconds * 1_000;
+  while (performance.now() < endsAt) {
+    const nextAt = performance.now() + EVERY_MS;
+    // Those who hold a connection open hold it; nobody opens ever more of them.
+    if (open.size < volley.length)
+      rounds.push(
+        ...volley.slice(open.size).map(async (sent) => {
+          const status = await send(sent, flood.port, open);
+          statuses[status] = (statuses[status] ?? 0) + 1;
+        }),
+      );
+    await setTimeout(Math.max(0, nextAt - performance.now()));
+  }
+  for (const socket of open) socket.destroy();
+  await Promise.all(rounds);
+  return statuses;
+}
+
+const [, script, argument] = process.argv;
+if (script?.endsWith('flooder.ts') && argument !== undefined) {
+  process.stdout.write(JSON.stringify(await run(JSON.parse(argument) as Flood)));
+}

@@ -1,0 +1,306 @@
+/** The floods: a member without a balance does all that costs the gateway most, and others must not notice. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { Agent, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { askControl, controlPath } from '../../core/control.ts';
+import { fakeVendor } from '../../test/kit/fake-vendor.ts';
+import { startProcess } from '../../test/kit/process.ts';
+import { jsonAnswer, wholeAnswer } from '../../test/kit/script.ts';
+import type { Flood, FloodKind, Statuses } from './flooder.ts';
+
+/** What was seen while something went on. */
+export interface Period {
+  readonly name: 'quiet' | FloodKind;
+  /** Milliseconds that calls of others took, and `/healthz`. */
+  readonly calls: Latencies;
+  readonly health: Latencies;
+  /** The statuses of answers to others that were not 200; 0: there was no answer. */
+  readonly refused: readonly number[];
+  /** The most memory of the gateway's process, in bytes. */
+  readonly rss: number;
+  /** The most that its database, its log and its uploads took, in bytes. */
+  readonly disk: number;
+  /** How often a vendor was asked to count tokens. */
+  readonly counted: number;
+  /** What the member was answered. */
+  readonly statuses: Statuses;
+}
+
+interface Latencies {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** What came of the floods, and what of it must not be. */
+export interface FloodReport {
+  readonly periods: readonly Period[];
+  readonly violations: readonly string[];
+}
+
+/** Calls a minute that each key and each account may make. */
+const PER_MINUTE = 5;
+/** Each makes fewer than that; together they make a call a second. */
+const NEIGHBOURS = 30;
+/** What keeping a large response costs at the most, in quota units; a call of `paid` costs more than that. */
+const KEPT_UNITS = 10_000;
+const FLOODS: readonly FloodKind[] = ['recall', 'keep', 'bodies', 'count'];
+
+/** How much slower others may become, and how much more the gateway may take. */
+const SLOWER = 4;
+const MORE_MEMORY = 300 * 1024 ** 2;
+const MORE_DISK = 300 * 1024 ** 2;
+
+const CONFIG = {
+  listen: { host: '127.0.0.1', port: 0, body: { spool: './spool' } },
+  store: { file: './turnpike.db' },
+  limits: {
+    requestsPerMinute: PER_MINUTE,
+    concurrent: 2,
+    perAccount: { requestsPerMinute: PER_MINUTE, concurrent: 2 },
+  },
+  pipeline: [
+    ...['accounts', 'auth', 'counters', 'keys', 'limits', 'quota', 'models', 'styles'],
+    ...['vendors/compatible', 'vendors/anthropic', 'vendors/demo', 'log'],
+  ],
+};
+
+/** Runs them, one after the other; `seconds`: how long each, and the quiet before. */
+export async function floods(seconds: number, progress: (line: string) => void): Promise<FloodReport> {
+  const dir = mkdtempSync(join(tmpdir(), 'turnpike-floods-'));
+  const vendor = await fakeVendor(({ path }) =>
+    path.endsWith('/count_tokens') ? jsonAnswer(200, { input_tokens: 3 }) : wholeAnswer(),
+  );
+  const configFile = join(dir, 'gateway.yaml');
+  const channel = { url: vendor.url, key: 'a-vendor-key-of-the-floods' };
+  const config = {
+    ...CONFIG,
+    channels: [
+      { name: 'main', vendor: 'compatible', ...channel },
+      { name: 'counter', vendor: 'anthropic', ...channel },
+      { name: 'demo', vendor: 'demo' },
+    ],
+    models: {
+      good: { from: ['main'], price: { input: 1, output: 2 } },
+      paid: { from: ['counter'], price: { input: 1_000, output: 1_000 } },
+      cheap: { from: ['demo'], price: { input: 0.001, output: 0.001 } },
+      free: { from: ['demo'], free: true },
+    },
+  };
+  writeFileSync(configFile, stringify(config));
+  const gateway = await startProcess(configFile);
+  try {
+    const command = async (line: string, stdin = ''): Promise<string> => {
+      const at = controlPath(join(dir, 'turnpike.db'));
+      const result = await askControl(at, { argv: line.split(' '), stdin, cwd: dir });
+      if (result?.code !== 0) throw new Error(`turnpike ${line}: ${result?.stderr || result?.stdout}`);
+      return result.stdout.trim();
+    };
+    const open = async (name: string, units: number): Promise<string> => {
+      await command(`user create --name ${name} --role member --password-stdin`, 'a long enough password');
+      if (units > 0) await command(`user credit ${name} ${units}`);
+      return command(`key create --name ${name} --user ${name} --unlimited`);
+    };
+    const keys: string[] = [];
+    for (let i = 0; i < NEIGHBOURS; i++) keys.push(await open(`neighbour-${i}`, 1_000_000));
+    const members = new Map<FloodKind, string>();
+    for (const kind of FLOODS) members.set(kind, await open(`member-${kind}`, 0));
+    // What is kept of free models is little; this one is paid, and what is left pays for nothing more.
+    await command(`user credit member-recall ${KEPT_UNITS}`);
+    const answer = await fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${members.get('recall')}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'cheap', input: 'x'.repeat(14_500_000), max_output_tokens: 16 }),
+    });
+    if (answer.status !== 200) throw new Error(`nothing to be recalled: ${answer.status} ${await answer.text()}`);
+    const { id: responseId } = (await answer.json()) as { readonly id: string };
+
+    const watched = { pid: gateway.pid, port: gateway.port, dir, keys };
+    const counts = (): number => vendor.requests.filter(({ path }) => path.endsWith('/count_tokens')).length;
+    const agent = new Agent({ keepAlive: true });
+    let made = 0;
+    const period = async (name: Period['name'], work: Promise<Statuses>): Promise<Period> => {
+      const before = counts();
+      const seen = await watch(watched, agent, () => made++, work);
+      const found = { name, ...seen, counted: counts() - before };
+      progress(lineOf(found));
+      return found;
+    };
+    // What runs for the first time is slower than it will ever be again.
+    for (let i = 0; i < 2 * NEIGHBOURS; i++) await timed(agent, gateway.port, callOf(keys[i % NEIGHBOURS]!));
+    const quiet = await period('quiet', setTimeout(seconds * 2_000, {}));
+    const periods = [quiet];
+    for (const kind of FLOODS) {
+      const flood = { kind, port: gateway.port, key: members.get(kind)!, seconds, responseId };
+      periods.push(await period(kind, runFlood(flood)));
+    }
+    agent.destroy();
+    const complaints = gateway.complaints.map((line) => `the process complained: ${line}`);
+    return { periods, violations: [...violationsOf(periods), ...complaints] };
+  } finally {
+    await gateway.kill();
+    await vendor.close();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** What the floods did that they must not do. */
+function violationsOf([quiet, ...rest]: readonly Period[]): readonly string[] {
+  const found: string[] = [];
+  for (const { name, calls, health, refused, rss, disk, counted } of rest) {
+    const slower = (what: string, now: Latencies, before: Latencies): void => {
+      if (now.p99 >= SLOWER * before.p99)
+        found.push(`${name}: p99 of ${what} ${now.p99.toFixed(1)} ms, ${before.p99.toFixed(1)} ms where it is quiet`);
+    };
+    if (refused.length > 0) found.push(`${name}: answers to others were ${refused.join(' ')}`);
+    slower('calls', calls, quiet!.calls);
+    slower('/healthz', health, quiet!.health);
+    if (rss > quiet!.rss + MORE_MEMORY)
+      found.push(`${name}: ${mb(rss)} of memory, ${mb(quiet!.rss)} where it is quiet`);
+    if (disk > quiet!.disk + MORE_DISK)
+      found.push(`${name}: ${mb(disk)} of disk, ${mb(quiet!.disk)} where it is quiet`);
+    if (counted > PER_MINUTE) found.push(`${name}: a vendor was asked to count ${counted} times`);
+  }
+  return found;
+}
+
+/** One line about a period. */
+function lineOf({ name, calls, health, refused, rss, disk, counted, statuses }: Period): string {
+  const times = ({ count, p50, p99 }: Latencies): string => `${count}, p50 ${p50.toFixed(1)} p99 ${p99.toFixed(1)} ms`;
+  const own = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`);
+  return [
+    `${name}:`.padEnd(8),
+    `calls ${times(calls)}; healthz ${times(health)}; ${refused.length} refused; memory ${mb(rss)}, disk ${mb(disk)}`,
+    ...(counted > 0 ? [`; ${counted} counted by the vendor`] : []),
+    ...(own.length > 0 ? [`; the member got ${own.join(', ')}`] : []),
+  ].join('');
+}
+
+const mb = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MB`;
+
+async function runFlood(flood: Flood): Promise<Statuses> {
+  const script = fileURLToPath(new URL('./flooder.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(flood)], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return JSON.parse(said) as Statuses;
+}
+
+interface Watched {
+  readonly pid: number;
+  readonly port: number;
+  readonly dir: string;
+  readonly keys: readonly string[];
+}
+
+/** Calls as others do, a call a second and `/healthz` ten times as often, until the work is done. */
+async function watch(
+  { pid, port, dir, keys }: Watched,
+  agent: Agent,
+  next: () => number,
+  work: Promise<Statuses>,
+): Promise<Omit<Period, 'name' | 'counted'>> {
+  const calls: number[] = [];
+  const health: number[] = [];
+  const asked: Promise<void>[] = [];
+  const refused: number[] = [];
+  let rss = 0;
+  let disk = 0;
+  let over = false;
+  const ask = async (into: number[], what: Asked): Promise<void> => {
+    const { status, ms } = await timed(agent, port, what);
+    into.push(ms);
+    if (status !== 200) refused.push(status);
+  };
+  const ends = work.finally(() => {
+    over = true;
+  });
+  for (let beat = 0; !over; beat++) {
+    const nextAt = performance.now() + 100;
+    if (beat % 10 === 0) asked.push(ask(calls, callOf(keys[next() % keys.length]!)));
+    asked.push(ask(health, { method: 'GET', path: '/healthz' }));
+    rss = Math.max(rss, memoryOf(pid));
+    disk = Math.max(disk, diskOf(pid, dir));
+    await setTimeout(Math.max(0, nextAt - performance.now()));
+  }
+  const statuses = await ends;
+  await Promise.all(asked);
+  return { calls: latencies(calls), health: latencies(health), refused, rss, disk, statuses };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const BODY = JSON.stringify({ model: 'good', max_tokens: 16, messages: [{ role: 'user', content: 'Hello?' }] });
+
+function callOf(key: string): Asked {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return { method: 'POST', path: '/v1/chat/completions', headers, body: BODY };
+}
+
+/** Status 0: no answer came. */
+async function timed(agent: Agent, port: number, { method, path, headers, body }: Asked) {
+  const startedMs = performance.now();
+  const status = await new Promise<number>((resolve) => {
+    const asking = httpRequest({ agent, port, host: '127.0.0.1', method, path, headers }, (answer) => {
+      answer.resume();
+      answer.on('end', () => resolve(answer.statusCode ?? 0));
+      answer.on('error', () => resolve(0));
+    });
+    asking.on('error', () => resolve(0));
+    asking.end(body);
+  });
+  return { status, ms: performance.now() - startedMs };
+}
+
+function latencies(ms: readonly number[]): Latencies {
+  const sorted = ms.toSorted((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99) };
+}
+
+function memoryOf(pid: number): number {
+  const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kb ?? 0) * 1_024;
+}
+
+/** The files of the folder, and what is open of uploads, which have no name. */
+function diskOf(pid: number, dir: string): number {
+  let bytes = 0;
+  for (const name of readdirSync(dir)) bytes += sizeOf(join(dir, name));
+  for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+    const path = `/proc/${pid}/fd/${fd}`;
+    if (linkOf(path).includes('upload-')) bytes += sizeOf(path);
+  }
+  return bytes;
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // it was closed in between
+  }
+}
+
+function sizeOf(path: string): number {
+  try {
+    const found = statSync(path);
+    return found.isFile() ? found.size : 0;
+  } catch {
+    return 0;
+  }
+}
