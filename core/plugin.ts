@@ -14,6 +14,7 @@ import type { Vault } from './vault.ts';
 
 export { canonicalRange, createAddressList } from './address.ts';
 export { BASE62, randomBase62 } from './base62.ts';
+export { boundedMap } from './bounded.ts';
 export { type Chore, createChore } from './chore.ts';
 export type { Clock } from './clock.ts';
 export { all, type Condition, condition, contains, either, mentions, readPage } from './conditions.ts';
@@ -32,6 +33,7 @@ export { type JsonBody, knownJson, type ScanFacts, type Span, scanJson } from '.
 export { behindSpace, closingQuote, jsonTextLength } from './json-text.ts';
 export type { Log } from './log.ts';
 export { readName } from './names.ts';
+export { starIn } from './star.ts';
 export { table } from './table.ts';
 export { startThread, type Thread } from './thread.ts';
 export { argumentsOf } from './translation/arguments.ts';

@@ -10,6 +10,8 @@ import type { Channel } from './vendor.ts';
 export interface Model {
   /** The public name. */
   readonly name: string;
+  /** The name of its entry in gateway.yaml: its own, or one with a `*` that stands for it. */
+  readonly entry: string;
   readonly free: boolean;
   /** Styles it answers on; undefined: all that its channels speak, and all that can be translated. */
   readonly only: readonly string[] | undefined;
@@ -40,8 +42,12 @@ export interface Catalog {
    * model itself does not.
    */
   chain(name: string, style?: StyleName): readonly Model[];
-  /** All public names, aliases among them, that can be called now. */
+  /** All public names, aliases among them, that can be called now and that gateway.yaml spells out. */
   names(): readonly string[];
+  /** The entries whose name has a `*`, as models of that name; whatever name one of them stands for can be called, too. */
+  patterns(): readonly Model[];
+  /** Whether a name can be called now, be it spelled out in gateway.yaml or not. */
+  serves(name: string): boolean;
   /** The channel of that name, whether or not it is off; undefined where there is none. */
   channel(name: string): Channel | undefined;
   /** What a model can do and how it does, as far as that is known; refuses (404) a name that is unknown. */

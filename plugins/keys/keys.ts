@@ -8,7 +8,7 @@ import type { Host, Step } from '../../core/plugin.ts';
 import { all, condition, createAddressList, readName, readPage, refuse } from '../../core/plugin.ts';
 import { createHolders, type Loaded } from './holders.ts';
 import { assignmentsOf, COLUMNS, type KeyRow, toKey, valuesOf } from './rows.ts';
-import { checkModels, readRanges } from './rules.ts';
+import { checkModels, isListed, readRanges } from './rules.ts';
 import { conditionOf } from './search.ts';
 import { hashOf, hintsOf, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
@@ -132,12 +132,16 @@ export function createKeys(host: Host): KeyRing {
     if ((await accounts.find(asked.accountId)) === undefined) {
       refuse(404, 'account_not_found', `There is no account ${asked.accountId}.`);
     }
-    if (asked.models !== undefined) checkModels(asked.models, knownModels(asked.models));
+    if (asked.models !== undefined) checkModels(asked.models, knownModels(asked.models), isServed);
     return { ...asked, name: readName(asked.name), addresses: asked.addresses && readRanges(asked.addresses) };
   }
 
   /** The names a key may be for; with nobody who knows, those that are asked for. */
-  const knownModels = (asked: readonly string[]): readonly string[] => host.find(Catalog)?.names() ?? asked;
+  const knownModels = (asked: readonly string[]): readonly string[] => {
+    const catalog = host.find(Catalog);
+    return catalog === undefined ? asked : [...catalog.names(), ...catalog.patterns().map(({ name }) => name)];
+  };
+  const isServed = (name: string): boolean => host.find(Catalog)?.serves(name) === true;
 
   async function get(accountId: number, id: number): Promise<KeyRecord | undefined> {
     const row = await store.one<KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE ${MINE}`, id, accountId);
@@ -226,7 +230,7 @@ export function createKeys(host: Host): KeyRing {
       const before = (await get(accountId, id)) ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
       const { name, models, addresses } = changes;
       // A model that is not served any more may stay where it was.
-      if (models) checkModels(models, [...knownModels(models), ...(before.models ?? [])]);
+      if (models) checkModels(models, [...knownModels(models), ...(before.models ?? [])], isServed);
       const set = assignmentsOf({
         ...changes,
         ...(name !== undefined && { name: readName(name) }),
@@ -298,10 +302,10 @@ export function createKeys(host: Host): KeyRing {
     },
 
     allows(key, model) {
-      if (key.models === undefined || key.models.includes(model)) return true;
+      if (key.models === undefined || isListed(key.models, model)) return true;
       const catalog = host.find(Catalog);
       // Only a name that is served has a model behind it.
-      return catalog?.names().includes(model) === true && key.models.includes(catalog.require(model).name);
+      return catalog?.serves(model) === true && isListed(key.models, catalog.require(model).name);
     },
 
     noteUse: (key) => uses.note(key.id),

@@ -1,12 +1,21 @@
 /** What may be written into a key: names of models that exist, addresses that mean something. */
-import { canonicalRange, nearest, refuse } from '../../core/plugin.ts';
+import { canonicalRange, nearest, refuse, starIn } from '../../core/plugin.ts';
+
+/** Whether a name stands in the list of a key, or a name with a `*` that stands for it. */
+export function isListed(models: readonly string[], name: string): boolean {
+  return models.some((model) => model === name || starIn(model, name) !== undefined);
+}
 
 /** No list is no restriction. An empty one could be meant either way, so it is refused. */
-export function checkModels(names: readonly string[], known: readonly string[]): void {
+export function checkModels(
+  names: readonly string[],
+  known: readonly string[],
+  serves: (name: string) => boolean,
+): void {
   if (names.length === 0)
     refuse(400, 'invalid_models', 'A key that may call no model is of no use.', { param: 'models' });
   for (const name of names) {
-    if (known.includes(name)) continue;
+    if (known.includes(name) || serves(name) || known.some((each) => starIn(name, each) !== undefined)) continue;
     const meant = nearest(name, known);
     const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
     refuse(400, 'invalid_models', `There is no model "${name}".${hint}`, { param: 'models' });

@@ -40,7 +40,7 @@ export default definePlugin({
           meters.attemptSeconds.observe({ channel: offer.channel.name }, ((endedMs ?? startedMs) - startedMs) / 1_000);
       },
       settle(x) {
-        const model = x.served?.priced ?? x.attempts.at(-1)?.offer.priced ?? '';
+        const model = meters.label(x.served?.priced ?? x.attempts.at(-1)?.offer.priced ?? '');
         meters.calls.add(1, x.style?.name ?? 'passage', model, x.outcome ?? '', x.status);
         const { usage } = x;
         if (usage !== undefined) {
@@ -66,13 +66,23 @@ export default definePlugin({
   },
 });
 
+/** So many models have numbers of their own. */
+const MOST_MODELS = 500;
+
 function createMeters() {
   const registry = new Registry();
   const registers = [registry];
   let watching = false;
+  const named = new Set<string>();
   new Gauge({ name: 'turnpike_up', help: '1 while the gateway runs.', registers }).set(1);
   return {
     registry,
+    /** A model's own name as long as there are few: callers choose names where a pattern serves them, and each is a series. */
+    label(model: string): string {
+      if (!named.has(model) && named.size >= MOST_MODELS) return 'other';
+      named.add(model);
+      return model;
+    },
     /** Adds the numbers of the process itself, once: each time would leave an observer behind that nothing takes away. */
     watchProcess(): void {
       if (!watching) collectDefaultMetrics({ register: registry });

@@ -2,8 +2,9 @@
 
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import { type Host, refuse, type StyleName } from '../../core/plugin.ts';
+import { boundedMap, type Host, refuse, type StyleName } from '../../core/plugin.ts';
 import type { Channels } from './channels.ts';
+import { createEntries, type Entries } from './entries.ts';
 import { didYouMean } from './hint.ts';
 import type { ModelEntry } from './sections.ts';
 import { createSource, type Source } from './source.ts';
@@ -25,6 +26,8 @@ export interface ModelCatalog extends Omit<Catalog, 'facts' | 'channels' | 'prob
   readonly off: readonly string[];
 }
 
+/** So many names that patterns stand for are remembered. */
+const MOST_STARRED = 1_000;
 /** Public names of clients are shown back to them no longer than this. */
 const MAX_SHOWN = 100;
 
@@ -38,27 +41,17 @@ export function readModels(
   channels: Channels,
   created: Map<string, number>,
 ): ModelCatalog {
-  const entries = new Map(Object.entries(section));
-  const publicNames = [...entries.keys()];
-  const aliasCount = [...entries.values()].filter((entry) => entry.alias !== undefined).length;
+  const entries = createEntries(section);
+  const publicNames = entries.names;
+  const aliasCount = [...entries.all.values()].filter((entry) => entry.alias !== undefined).length;
 
-  /** The name behind an alias of an alias; undefined where it leads nowhere. */
-  const resolve = (name: string): string | undefined => {
-    const seen = new Set<string>();
-    for (let at = name; !seen.has(at); ) {
-      seen.add(at);
-      const entry = entries.get(at);
-      if (entry?.alias === undefined) return entry && at;
-      at = entry.alias;
-    }
-    return undefined;
-  };
+  checkPatterns(host, entries);
+  checkAliases(host, entries);
+  checkFallbacks(host, entries);
 
-  checkAliases(host, entries, publicNames);
-  checkFallbacks(host, entries, publicNames, resolve);
-
+  // Those that gateway.yaml names; a pattern stands here under its own name.
   const models = new Map<string, ServedModel>();
-  for (const [name, entry] of entries) {
+  for (const [name, entry] of entries.all) {
     if (entry.alias !== undefined) continue;
     const sources = readSources(host, name, entry, channels);
     checkStyles(host, name, entry, sources);
@@ -67,6 +60,7 @@ export function readModels(
     if (!created.has(name)) created.set(name, Math.floor(host.clock.now() / 1_000));
     models.set(name, {
       name,
+      entry: name,
       free: entry.free,
       only: entry.only,
       strict: entry.strict ?? false,
@@ -77,11 +71,31 @@ export function readModels(
     });
   }
 
+  /** The models behind patterns that have been asked for. */
+  const starred = boundedMap<string, ServedModel>(MOST_STARRED);
+  const modelAt = (name: string): ServedModel | undefined => {
+    const known = models.get(name) ?? starred.get(name);
+    if (known !== undefined || entries.all.has(name)) return known;
+    const pattern = entries.patternOf(name);
+    const model = pattern === undefined ? undefined : models.get(pattern.name);
+    if (model === undefined) return undefined;
+    const { quirks = {} } = pattern!.entry;
+    const from = model.from.map(({ channel, model: upstream }) => {
+      const own = upstream.replace('*', () => pattern!.star);
+      return createSource(channels.get(channel.name)!, own, quirks, host.styles());
+    });
+    const one = { ...model, name, from };
+    starred.set(name, one);
+    return one;
+  };
+
   const find = (name: string): ServedModel | undefined => {
-    const target = models.has(name) ? name : resolve(name);
-    return target === undefined ? undefined : models.get(target);
+    if (name.includes('*')) return undefined;
+    const target = entries.resolve(name);
+    return target === undefined ? undefined : modelAt(target);
   };
   const callable = publicNames.filter((name) => find(name) !== undefined);
+  const patterns = entries.patterns.flatMap((name) => models.get(name) ?? []);
 
   const require = (name: string, holder?: Holder): ServedModel => {
     const model = find(name);
@@ -90,7 +104,7 @@ export function readModels(
     const isOpen = holder !== undefined && holder.key.models === undefined;
     const hint = isOpen ? didYouMean(name, callable) : '';
     const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
-    if (isOpen && resolve(name) !== undefined) {
+    if (isOpen && !name.includes('*') && entries.resolve(name) !== undefined) {
       refuse(404, 'model_not_found', `The model '${shown}' is off: none of its channels has a key.`, {
         param: 'model',
       });
@@ -109,16 +123,18 @@ export function readModels(
       for (let i = 0; i < chain.length; i++) {
         for (const next of chain[i]!.fallback) {
           const model = find(next);
-          if (model !== undefined && !chain.includes(model)) chain.push(model);
+          if (model !== undefined && chain.every((other) => other.name !== model.name)) chain.push(model);
         }
       }
       if (style === undefined) return chain;
       return answers(chain[0]!, style) ? chain.filter((model) => answers(model, style)) : [];
     },
     names: () => callable,
+    patterns: () => patterns,
+    serves: (name) => find(name) !== undefined,
     channel: (name) => channels.get(name)?.channel,
-    counts: { models: entries.size - aliasCount, aliases: aliasCount },
-    off: publicNames.filter((name) => entries.get(name)!.alias === undefined && !models.has(name)),
+    counts: { models: entries.all.size - aliasCount, aliases: aliasCount },
+    off: [...entries.all].flatMap(([name, { alias }]) => (alias === undefined && !models.has(name) ? [name] : [])),
   };
 }
 
@@ -176,17 +192,37 @@ function checkStyles(host: Host, name: string, entry: ModelEntry, sources: reado
   }
 }
 
-function checkAliases(host: Host, entries: ReadonlyMap<string, ModelEntry>, names: readonly string[]): void {
+/** A pattern has one `*`, and stands for names of models, not for names that would be served by nobody. */
+function checkPatterns(host: Host, entries: Entries): void {
+  for (const name of entries.patterns) {
+    if (name.indexOf('*') !== name.lastIndexOf('*')) {
+      host.problem(['models', name], `a name may have one '*', which stands for any characters`);
+    }
+  }
+  for (const name of entries.names) {
+    for (const [i, written] of (entries.all.get(name)?.from ?? []).entries()) {
+      const [channel, model] = typeof written === 'string' ? [] : Object.entries(written)[0]!;
+      if (channel !== undefined && model?.includes('*')) {
+        host.problem(
+          ['models', name, 'from', i, channel],
+          `'*' stands for something only if the name '${name}' has one, too`,
+        );
+      }
+    }
+  }
+}
+
+function checkAliases(host: Host, entries: Entries): void {
   const inLoop = new Set<string>();
-  for (const [name, entry] of entries) {
+  for (const [name, entry] of entries.all) {
     if (entry.alias === undefined) continue;
     const extra = (['from', 'fallback', 'only', 'strict', 'quirks', 'price'] as const).find(
       (field) => entry[field] !== undefined,
     );
     if (extra !== undefined)
       host.problem(['models', name, extra], `an alias has nothing else; '${extra}' belongs to a model`);
-    if (!entries.has(entry.alias)) {
-      const others = names.filter((other) => other !== name);
+    if (entries.entryOf(entry.alias) === undefined) {
+      const others = entries.names.filter((other) => other !== name);
       host.problem(['models', name, 'alias'], `there is no model '${entry.alias}'${didYouMean(entry.alias, others)}`);
     }
     // Follow it until it ends, or comes back; a loop is reported once, at the first of its members.
@@ -194,7 +230,7 @@ function checkAliases(host: Host, entries: ReadonlyMap<string, ModelEntry>, name
     let at: string | undefined = name;
     while (at !== undefined && !walk.includes(at)) {
       walk.push(at);
-      at = entries.get(at)?.alias;
+      at = entries.keyOf(entries.entryOf(at)?.alias);
     }
     if (at !== name || inLoop.has(name)) continue;
     for (const member of walk) inLoop.add(member);
@@ -202,20 +238,15 @@ function checkAliases(host: Host, entries: ReadonlyMap<string, ModelEntry>, name
   }
 }
 
-function checkFallbacks(
-  host: Host,
-  entries: ReadonlyMap<string, ModelEntry>,
-  names: readonly string[],
-  resolve: (name: string) => string | undefined,
-): void {
+function checkFallbacks(host: Host, entries: Entries): void {
   const done = new Set<string>();
   const visit = (name: string, above: readonly string[]): void => {
     const walk = [...above, name];
-    for (const [i, fallback] of (entries.get(name)?.fallback ?? []).entries()) {
+    for (const [i, fallback] of (entries.all.get(name)?.fallback ?? []).entries()) {
       const path = ['models', name, 'fallback', i];
-      const target = resolve(fallback);
-      if (!entries.has(fallback)) {
-        const others = names.filter((other) => other !== name);
+      const target = entries.resolve(fallback);
+      if (entries.entryOf(fallback) === undefined) {
+        const others = entries.names.filter((other) => other !== name);
         host.problem(path, `there is no model '${fallback}'${didYouMean(fallback, others)}`);
       } else if (target !== undefined && walk.includes(target)) {
         const circle = [...walk.slice(walk.indexOf(target)), target].join(' → ');
@@ -226,5 +257,5 @@ function checkFallbacks(
     }
     done.add(name);
   };
-  for (const name of names) if (!done.has(name)) visit(name, []);
+  for (const name of entries.all.keys()) if (!done.has(name)) visit(name, []);
 }

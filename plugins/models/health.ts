@@ -10,7 +10,15 @@
  * Only what the vendor did counts: a request it calls wrong, and a client that leaves, say nothing about it.
  */
 import type { ChannelState } from '../../core/contracts/catalog.ts';
-import type { Attempt, Channel, Clock, FailureKind, Log, Offer } from '../../core/plugin.ts';
+import {
+  type Attempt,
+  boundedMap,
+  type Channel,
+  type Clock,
+  type FailureKind,
+  type Log,
+  type Offer,
+} from '../../core/plugin.ts';
 
 const IN_A_ROW = 5;
 const WINDOW_S = 30;
@@ -20,6 +28,7 @@ const MAX_OPEN_MS = 300_000;
 const JITTER = 0.2;
 const MIN_REST_MS = 1_000;
 const MAX_REST_MS = 60_000;
+const MOST_BREAKERS = 10_000;
 
 /** What is remembered; outlives a reload. Times are the clock's `mono`. */
 export interface HealthState {
@@ -91,7 +100,8 @@ export interface Condition {
 }
 
 export function createHealthState(): HealthState {
-  return { breakers: new Map(), rests: new Map(), failures: new Map() };
+  // Callers choose names where a pattern serves them.
+  return { breakers: boundedMap(MOST_BREAKERS), rests: new Map(), failures: new Map() };
 }
 
 /** Watches over the channels. `random` gives numbers from 0 to 1. */

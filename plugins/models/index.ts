@@ -51,6 +51,8 @@ export default definePlugin({
       require: (name, holder) => ready().catalog.require(name, holder),
       chain: (name, style) => ready().catalog.chain(name, style),
       names: () => ready().catalog.names(),
+      patterns: () => ready().catalog.patterns(),
+      serves: (name) => ready().catalog.serves(name),
       channel: (name) => ready().catalog.channel(name),
       facts: (name) => factsOf(name, { catalog: ready().catalog, health, recent: byModel, styles: host.styles() }),
       channels: () => channelStatus(ready().channels, ready().catalog, health, host.clock, byChannel),
@@ -67,8 +69,9 @@ export default definePlugin({
       },
       *explain(x) {
         const { catalog, offers } = ready();
-        const { name } = catalog.require(x.call.model, x.identity);
+        const { name, entry } = catalog.require(x.call.model, x.identity);
         if (name !== x.call.model) yield `${x.call.model} is another name for ${name}`;
+        if (entry !== name) yield `${name} is served by the entry ${entry}`;
         yield* explainOffers(offers.all(x, x.call.style), health, host.clock);
       },
       attempted(_x, attempt) {

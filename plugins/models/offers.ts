@@ -1,10 +1,13 @@
 /** What may serve a call: offers one at a time, each chosen when the one before has failed. */
-import { type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
+import { boundedMap, type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
 import type { RetryBudget, Seat } from './budget.ts';
 import { answers, type ModelCatalog, type ServedModel } from './catalog.ts';
 import { boundTo, inOrder } from './choose.ts';
 import type { Health } from './health.ts';
 import type { Source, Way } from './source.ts';
+
+/** Of so many names it is remembered who serves them; more than gateway.yaml spells out, and fewer than callers can think of. */
+const MOST_NAMES = 10_000;
 
 /** What choosing needs. */
 export interface OfferTools {
@@ -44,7 +47,7 @@ export function createOffers(tools: OfferTools): Offers {
     const asked = catalog.require(name, x.identity);
     if (!answers(asked, style)) refuseStyle(asked, style, tools);
     const servers = catalog.chain(name, style).map((model) => ({ model, sources: sourcesFor(model, style) }));
-    byName ??= new Map();
+    byName ??= boundedMap(MOST_NAMES);
     byStyle.set(style, byName.set(name, servers));
     return servers;
   };

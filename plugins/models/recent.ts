@@ -1,8 +1,10 @@
 /** What the last 24 hours were like: counts by the hour in memory, for people to look at. No decision is made by them. */
 import type { RecentCalls } from '../../core/contracts/catalog.ts';
-import type { Attempt, Clock, Exchange } from '../../core/plugin.ts';
+import { type Attempt, boundedMap, type Clock, type Exchange } from '../../core/plugin.ts';
 import type { ModelCatalog } from './catalog.ts';
 
+/** Callers choose names where a pattern serves them. */
+const MOST_NAMES = 1_000;
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
@@ -37,7 +39,7 @@ interface Counted {
 /** Makes one that has seen nothing. Each count costs the same, however many there are. */
 export function createRecent(clock: Clock): Recent {
   const beganMs = clock.now();
-  const byName = new Map<string, Counted>();
+  const byName = boundedMap<string, Counted>(MOST_NAMES);
 
   function countedAs(name: string): Counted {
     let counted = byName.get(name);

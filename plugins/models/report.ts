@@ -16,6 +16,9 @@ export function reportLines(
       .filter((configured) => configured.off)
       .map(({ channel }) => `channel ${channel.name} is off: its key is empty`),
     ...off.map((name) => `model ${name} is off: so are all its channels`),
+    ...catalog
+      .patterns()
+      .map(({ name }) => `models ${name}: every name like this can be called; lists do not show them`),
     ...translations(catalog, styles),
   ];
 }

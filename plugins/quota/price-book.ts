@@ -72,11 +72,14 @@ export function createPriceBook(options: {
 
   /** What gateway.yaml says about a model; `written` is false where it says nothing. */
   function own(model: Model): { readonly written: boolean; readonly rows: readonly DatedRow[] | undefined } {
-    if (model.price === undefined) return { written: section.has(model.name), rows: section.get(model.name) };
-    let entry = entries.get(model.name);
+    if (model.price === undefined) {
+      const name = section.has(model.name) ? model.name : model.entry;
+      return { written: section.has(name), rows: section.get(name) };
+    }
+    let entry = entries.get(model.entry);
     if (entry?.price !== model.price) {
-      entry = { price: model.price, rows: readPrice(model.price, ['models', model.name, 'price'], problem) };
-      entries.set(model.name, entry);
+      entry = { price: model.price, rows: readPrice(model.price, ['models', model.entry, 'price'], problem) };
+      entries.set(model.entry, entry);
     }
     return { written: true, rows: entry?.rows };
   }

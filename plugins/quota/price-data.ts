@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
+import { boundedMap } from '../../core/plugin.ts';
 import { type Decimal, decimal } from './decimal.ts';
 import { type PriceRow, pricesNothing, type Rate, type Tier } from './price.ts';
 import { publishedPrice } from './published-prices.ts';
@@ -39,7 +40,8 @@ export interface ListPrices {
  * gateway.yaml never pays for them.
  */
 export function listPrices(): ListPrices {
-  const found = new Map<string, Found | undefined>();
+  // Callers choose names where a pattern serves them.
+  const found = boundedMap<string, Found | undefined>(10_000);
   const rows = new WeakMap<ModelPrice, { readonly row: PriceRow | undefined }>();
 
   function inData({ provider, model }: Found, name: string, atMs: number): ListPrice | undefined {

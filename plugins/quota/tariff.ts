@@ -34,6 +34,14 @@ export interface Tariff {
 
 /** Makes it. `options`: what gateway.yaml says of estimates, and of models without a price. */
 export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSection): Tariff {
+  /** One price for all names of a pattern, or what becomes of those that have none of their own. */
+  function patternLine(model: Model, atMs: number): string {
+    const own = book.describe(model, undefined, atMs);
+    if (own !== undefined) return `price of ${own}`;
+    const without = options.unpriced === 'refuse' ? 'one without is refused (model_not_priced)' : 'one without is free';
+    return `price of ${model.name}: that of each name; ${without}`;
+  }
+
   return {
     most({ model: name, style, bounds }, atMs, factorPpm, care, output) {
       catalog.require(name);
@@ -80,13 +88,16 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
     lines(atMs, name) {
       const models = name === undefined ? catalog.names().map((each) => catalog.require(each)) : catalog.chain(name);
       // Behind an alias stands a model that is there already.
-      return [...new Set(models)].flatMap((model) => {
+      const ofNames = [...new Set(models)].flatMap((model) => {
         const prices = model.from.map((from) => book.describe(model, upstreamOf(from), atMs));
         if (!prices.includes(undefined)) return [...new Set(prices)].map((price) => `price of ${price}`);
         return options.unpriced === 'refuse'
           ? [`warning: model ${model.name} has no price and is not free: calls are refused (model_not_priced)`]
           : [`warning: model ${model.name} has no price: calls are free`];
       });
+      return name === undefined
+        ? [...ofNames, ...catalog.patterns().map((model) => patternLine(model, atMs))]
+        : ofNames;
     },
   };
 }

@@ -18,6 +18,8 @@ async function keysHost(store?: MemoryStore, models: string[] = [...MODELS]): Pr
   const catalog = {
     require: (name: string) => (models.includes(name) ? { name } : refuse(404, 'model_not_found', name)),
     names: () => models,
+    patterns: () => [],
+    serves: (name: string) => models.includes(name),
     channel: () => undefined,
   };
   const host = await driveWithLedger([accounts, keys], {

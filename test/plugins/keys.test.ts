@@ -25,6 +25,8 @@ const MODELS: Readonly<Record<string, string>> = {
 const catalog = {
   require: (name: string) => ({ name: MODELS[name] ?? refuse(404, 'model_not_found', name) }),
   names: () => Object.keys(MODELS),
+  patterns: () => [],
+  serves: (name: string) => name in MODELS,
   channel: () => undefined,
 };
 

@@ -10,6 +10,7 @@ import fc from '../kit/fast-check.ts';
 
 const MODEL: Model = {
   name: 'm',
+  entry: 'm',
   free: false,
   only: undefined,
   from: [],
@@ -108,7 +109,7 @@ describe('the most a call can cost', () => {
     const book = bookOf({ input: 1 });
     assert.equal(book.most({ ...MODEL, free: true }, undefined, bounds({}), tokenBounds(bounds({}), STRICT), 0), 0n);
     const none = tokenBounds(bounds({}), STRICT);
-    assert.equal(book.most({ ...MODEL, name: 'other' }, undefined, bounds({}), none, 0), undefined);
+    assert.equal(book.most({ ...MODEL, name: 'other', entry: 'other' }, undefined, bounds({}), none, 0), undefined);
   });
 
   it('is not below the cost of any use within the bounds', () => {

@@ -27,7 +27,17 @@ function use(part: Partial<Usage>): Usage {
 }
 
 function model(name: string, part: Partial<Model> = {}): Model {
-  return { name, free: false, only: undefined, from: [], fallback: [], price: undefined, created: 0, ...part };
+  return {
+    name,
+    entry: name,
+    free: false,
+    only: undefined,
+    from: [],
+    fallback: [],
+    price: undefined,
+    created: 0,
+    ...part,
+  };
 }
 
 function bookOf(prices: PricesSection = {}) {

@@ -16,7 +16,16 @@ import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;
 const NOW = Date.parse('2026-09-25T12:00:00Z');
-const MODEL: Model = { name: 'm', free: false, only: undefined, from: [], fallback: [], price: undefined, created: 0 };
+const MODEL: Model = {
+  name: 'm',
+  entry: 'm',
+  free: false,
+  only: undefined,
+  from: [],
+  fallback: [],
+  price: undefined,
+  created: 0,
+};
 const NO_BOUNDS: Bounds = { inputBytes: 0, media: 0, outputTokens: 0, choices: 1 };
 
 function bookOf(price?: PriceEntry) {

@@ -74,7 +74,7 @@ export const KEY = { kind: 'key', owner: 11 } as const;
 
 function model(name: string, more: Partial<Model> = {}): Model {
   const from = [{ channel: CHANNEL, model: name }];
-  return { name, free: false, only: undefined, from, fallback: [], price: undefined, created: 0, ...more };
+  return { name, entry: name, free: false, only: undefined, from, fallback: [], price: undefined, created: 0, ...more };
 }
 export const MODELS = [
   model('metered'),
@@ -101,6 +101,8 @@ const catalog = {
     ...catalog.require(name).fallback.map((next) => catalog.require(next)),
   ],
   names: () => MODELS.map(({ name }) => name),
+  patterns: () => [],
+  serves: (name: string) => MODELS.some((model) => model.name === name),
   channel: () => undefined,
 };
 

@@ -28,7 +28,7 @@ const supposed = schema<{ readonly token_id: number; readonly style: string; rea
 export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
   /** Undefined where nobody knows the model, or it has no price. */
   function priceOf(call: Decision['call']): string | undefined {
-    if (call === undefined || host.find(Catalog)?.names().includes(call.model) !== true) return undefined;
+    if (call === undefined || host.find(Catalog)?.serves(call.model) !== true) return undefined;
     return host.find(Prices)?.of(call.model)?.text;
   }
 

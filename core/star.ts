@@ -1,0 +1,10 @@
+/** Names with a `*`, which stands for any characters: `small-*` is every name that begins like that. */
+
+/** What the `*` of a pattern stands for in a name; undefined if the name does not match, or the pattern has not exactly one `*`. */
+export function starIn(pattern: string, name: string): string | undefined {
+  const at = pattern.indexOf('*');
+  if (at === -1 || at !== pattern.lastIndexOf('*') || name.length < pattern.length - 1) return undefined;
+  const [before, behind] = [pattern.slice(0, at), pattern.slice(at + 1)];
+  if (!name.startsWith(before) || !name.endsWith(behind)) return undefined;
+  return name.slice(before.length, name.length - behind.length);
+}
