@@ -157,6 +157,7 @@ function partiesOf(
     startedMs: STARTED_MS,
     signal: new AbortController().signal,
     call: { ...read, style: from, body: scanned },
+    dropped: [],
   };
   const dialect = { path: '/', headers: () => ({}) };
   return { x: x as unknown as Parties['x'], offer, asked, spoken, dialect, clock: fakeClock(STARTED_MS) };
