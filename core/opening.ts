@@ -39,7 +39,7 @@ export async function openToServe(plan: Plan, log: Log): Promise<OpenStore> {
     const file = storeFileOf(plan);
     const left = [`${file}.key`, `${file}-wal`, `${file}-shm`].filter((name) => existsSync(name));
     const advice = left.length === 0 ? '' : `. To begin with an empty database, move away ${left.join(', ')}`;
-    return refuse(plan, ['store', 'file'], `${missing(plan, error)}${advice}`);
+    return decline(plan, ['store', 'file'], `${missing(plan, error)}${advice}`);
   }
 }
 
@@ -72,7 +72,7 @@ export async function vaultOf(plan: Plan, store: OpenStore, mayMake: boolean): P
   try {
     return await openVault(keySourceOf(plan), store, mayMake);
   } catch (error) {
-    return refuse(plan, ['store'], error instanceof Error ? error.message : String(error));
+    return decline(plan, ['store'], error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -91,7 +91,7 @@ function missing(plan: Plan, { message }: StoreMissing): string {
 }
 
 /** What is wrong with the store stands where the file names it. */
-function refuse({ file }: Plan, path: readonly string[], message: string): never {
+function decline({ file }: Plan, path: readonly string[], message: string): never {
   file.problem(path, message);
   throwIfWrong(file);
   throw new Error(message);

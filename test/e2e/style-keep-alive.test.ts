@@ -27,11 +27,11 @@ const QUIET_MS = 15_050;
 const PATIENCE_MS = 60_000;
 const WORDS = 'The vendor is unwell.';
 
-/** What becomes of a vendor that was silent at first, where nobody stands in. */
-const ENDINGS: readonly (readonly [name: string, says: (voice: Voice) => Script, code: string])[] = [
-  ['refuses the request', ({ speech }) => jsonAnswer(400, speech.error(400, WORDS)), 'invalid_request_error'],
-  ['is busy', ({ speech }) => jsonAnswer(429, speech.error(429, WORDS)), 'rate_limit_exceeded'],
-  ['fails', ({ speech }) => jsonAnswer(503, speech.error(503, WORDS)), 'upstream_error'],
+/** What becomes of a vendor that was silent at first, where nobody stands in. `own`: the refusal is the vendor's in its own style. */
+const ENDINGS: readonly (readonly [name: string, says: (voice: Voice) => Script, code: string, own?: number])[] = [
+  ['refuses the request', ({ speech }) => jsonAnswer(400, speech.error(400, WORDS)), 'invalid_request_error', 400],
+  ['is busy', ({ speech }) => jsonAnswer(429, speech.error(429, WORDS)), 'rate_limit_exceeded', 429],
+  ['fails', ({ speech }) => jsonAnswer(503, speech.error(503, WORDS)), 'upstream_overloaded', 503],
   ['begins with an error', ({ speech }) => eventStream([speech.errorEvent(WORDS)]), 'bad_upstream_response'],
   ['resets the connection', () => [rst()], 'bad_upstream_response'],
 ];
@@ -130,12 +130,12 @@ describe('a client that waits', () => {
         checkServed(style, 'stream', answer);
       });
 
-      for (const [name, says, code] of ENDINGS) {
+      for (const [name, says, code, own] of ENDINGS) {
         it(`is told inside the stream that the vendor ${name}`, async () => {
           const { client, goOn } = await wait(() => [], says);
           goOn();
           const answer = await client.response();
-          checkFailed(pair, answer, code);
+          checkFailed(pair, answer, own !== undefined && isSameStyle(pair) ? ownCode(pair, own) : code);
           checkDiscreet(answer, bench.vendor);
           const record = bench.recordOf(answer);
           assert.equal(record.charged, 0n);
@@ -168,6 +168,11 @@ describe('a client that waits', () => {
     });
   }
 });
+
+/** The code in a vendor's own refusal; its messages style has none. */
+function ownCode({ client }: Pair, status: number): string {
+  return client === 'messages' ? '' : `vendor_${status}`;
+}
 
 /** That nothing but signs of life came, then the error in the client's style, and no good ending. */
 function checkFailed(
