@@ -290,7 +290,7 @@ describe('the browser extension all-api-hub', () => {
         username: 'string',
         token_name: 'string',
         model_name: 'string',
-        quota: 'integer',
+        quota: 'number',
         prompt_tokens: 'integer',
         completion_tokens: 'integer',
         use_time: 'integer',
@@ -308,7 +308,7 @@ describe('the browser extension all-api-hub', () => {
     const now = Math.floor(Date.now() / 1_000);
     const query = `type=2&token_name=&model_name=&start_timestamp=${now - 86_400}&end_timestamp=${now}&group=&p=1&page_size=100`;
     const stat = await data(`/api/log/self/stat?${query}`, byToken());
-    has(stat, { quota: 'integer', rpm: 'integer', tpm: 'integer' });
+    has(stat, { quota: 'number', rpm: 'integer', tpm: 'integer' });
     // Each line is rounded down, their sum once.
     assert.ok(stat.quota >= spent && stat.quota <= spent + used.length, `${stat.quota} for ${spent}`);
   });
@@ -414,7 +414,7 @@ describe('neko-api-key-tool', () => {
       has(row, {
         prompt_tokens: 'integer',
         completion_tokens: 'integer',
-        quota: 'integer',
+        quota: 'number',
         content: 'string',
         other: 'string',
       });
