@@ -43,6 +43,8 @@ interface Latencies {
 export interface FloodReport {
   readonly periods: readonly Period[];
   readonly violations: readonly string[];
+  /** Where others were served too slowly: it says as much about what else the machine did. */
+  readonly slow: readonly string[];
 }
 
 /** Calls a minute that each key and each account may make. */
@@ -143,7 +145,8 @@ export async function floods(seconds: number, progress: (line: string) => void):
     }
     agent.destroy();
     const complaints = gateway.complaints.map((line) => `the process complained: ${line}`);
-    return { periods, violations: [...violationsOf(periods), ...complaints] };
+    const { violations, slow } = shortcomings(periods);
+    return { periods, violations: [...violations, ...complaints], slow };
   } finally {
     await gateway.kill();
     await vendor.close();
@@ -152,23 +155,24 @@ export async function floods(seconds: number, progress: (line: string) => void):
 }
 
 /** What the floods did that they must not do. */
-function violationsOf([quiet, ...rest]: readonly Period[]): readonly string[] {
-  const found: string[] = [];
+function shortcomings([quiet, ...rest]: readonly Period[]): Pick<FloodReport, 'violations' | 'slow'> {
+  const violations: string[] = [];
+  const slow: string[] = [];
   for (const { name, calls, health, refused, rss, disk, counted } of rest) {
     const slower = (what: string, now: Latencies, before: Latencies): void => {
       if (now.p99 >= SLOWER * before.p99)
-        found.push(`${name}: p99 of ${what} ${now.p99.toFixed(1)} ms, ${before.p99.toFixed(1)} ms where it is quiet`);
+        slow.push(`${name}: p99 of ${what} ${now.p99.toFixed(1)} ms, ${before.p99.toFixed(1)} ms where it is quiet`);
     };
-    if (refused.length > 0) found.push(`${name}: answers to others were ${refused.join(' ')}`);
+    if (refused.length > 0) violations.push(`${name}: answers to others were ${refused.join(' ')}`);
     slower('calls', calls, quiet!.calls);
     slower('/healthz', health, quiet!.health);
     if (rss > quiet!.rss + MORE_MEMORY)
-      found.push(`${name}: ${mb(rss)} of memory, ${mb(quiet!.rss)} where it is quiet`);
+      violations.push(`${name}: ${mb(rss)} of memory, ${mb(quiet!.rss)} where it is quiet`);
     if (disk > quiet!.disk + MORE_DISK)
-      found.push(`${name}: ${mb(disk)} of disk, ${mb(quiet!.disk)} where it is quiet`);
-    if (counted > PER_MINUTE) found.push(`${name}: a vendor was asked to count ${counted} times`);
+      violations.push(`${name}: ${mb(disk)} of disk, ${mb(quiet!.disk)} where it is quiet`);
+    if (counted > PER_MINUTE) violations.push(`${name}: a vendor was asked to count ${counted} times`);
   }
-  return found;
+  return { violations, slow };
 }
 
 /** One line about a period. */
