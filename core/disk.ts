@@ -24,6 +24,7 @@ export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, lo
   let cancel: (() => void) | undefined;
   let last: StoreRoom | undefined;
   let wasScarce = false;
+  let looking = false;
 
   function hasRoom(bytes: number): boolean {
     return last === undefined || last.free - COPIES * bytes > Math.min(MOST_RESERVED, last.disk / 10);
@@ -39,10 +40,21 @@ export function createDiskWatch(store: Pick<OpenStore, 'room'>, clock: Clock, lo
     return last;
   }
 
+  /** A disk that does not answer is not asked a second time. */
+  function lookAgain(): void {
+    if (looking) return;
+    looking = true;
+    look()
+      .catch((error: unknown) => log.warn('the room on the disk of the store is not known', { error }))
+      .finally(() => {
+        looking = false;
+      });
+  }
+
   return {
     start() {
-      void look();
-      cancel = clock.every(LOOK_MS, () => void look());
+      lookAgain();
+      cancel = clock.every(LOOK_MS, lookAgain);
     },
     stop: () => cancel?.(),
     look,

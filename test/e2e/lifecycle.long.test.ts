@@ -179,7 +179,8 @@ describe('starting', () => {
       [{}, (port: number) => `http://localhost:${port}/console`],
       [{ url: 'https://ai.example.com/gate' }, () => 'https://ai.example.com/gate/console'],
     ] as const) {
-      rmSync(storeFile, { force: true });
+      // A key without its database would say that there was one.
+      for (const file of [storeFile, `${storeFile}.key`]) rmSync(file, { force: true });
       configure({ pipeline: [...CONSOLE_PIPELINE], console: settings });
       const gateway = await start();
       const { console: page } = await gateway.logged(({ msg }) => msg === 'first start');
