@@ -618,8 +618,8 @@ describe('commands', () => {
       assert.match(await done('reconcile'), /^(ok {6}\S+\n?)+$/);
 
       const gateway = beside ? first : await start();
-      // More than the 500 of the account are set aside where so much output is asked for.
-      assert.equal(await codeOf(await chat(gateway, key, { max_tokens: 1_000 })), '403 QUOTA_USER_INSUFFICIENT');
+      // The 500 of the account pay the shortest answer that is worth asking for, the 200 of the key do not.
+      assert.equal(await codeOf(await chat(gateway, key, { max_tokens: 1_000 })), '403 QUOTA_TOKEN_INSUFFICIENT');
       if (!beside) await gateway.stop();
       const id = Number(/^(\d+) +laptop/m.exec(listed)?.[1]);
       assert.equal(await done(`key revoke ${id}`), `revoked ${id}`);
