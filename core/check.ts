@@ -1,6 +1,7 @@
 /** `turnpike check`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
 import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { problemLine } from './config/file.ts';
+import { Site } from './contracts/site.ts';
 import { silentLog } from './log.ts';
 import { missingKey } from './master-key.ts';
 import { keySourceOf, storeFileOf } from './opening.ts';
@@ -20,7 +21,13 @@ export async function describeAssembly(configFile: string, env: Env): Promise<st
 
 /** The same of what was assembled; `name`: what its file is called. */
 export function reportOf(assembly: Assembly, name: string): string {
-  const { players, styles, vendors, file } = assembly;
+  const { players, styles, vendors, file, listen, tls } = assembly;
+  if (assembly.find(Site)?.secure === true && tls === undefined && listen.trustProxy.length === 0) {
+    file.warn(
+      ['listen'],
+      'console.url is https and listen.tls is not set, so there is a proxy; without its address in listen.trustProxy all users share one address, and one sign-in limit',
+    );
+  }
   const row = (name: string, text: string): string => `${name.padEnd(14)}${text}\n`;
   const phases = createPipeline(players, silentLog).describe();
   const routes = players.flatMap(({ parts }) => parts.routes ?? []);

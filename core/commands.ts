@@ -126,8 +126,26 @@ export async function runCommand(
     if (error instanceof CommandFailed) return { code: EXIT.failed, stdout: error.stdout, stderr };
     if (error instanceof UsageError) return misused(command, error);
     if (error instanceof GatewayError) return failure(EXIT.failed, error.message);
-    return failure(EXIT.failed, (error as Error).message);
+    return failure(EXIT.failed, inWords(error));
   }
+}
+
+/** What is wrong with a file or folder, by the code that the system has for it. */
+const FILE_TROUBLE: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the disk is read-only',
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'a part of the path is no folder',
+  ENOSPC: 'the disk is full',
+};
+
+/** An error for people: of one that the system reports about a path, the path and what is wrong with it. */
+export function inWords(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, code = '', path] = /^(E[A-Z]+): [^,]*, \w+ '([^']*)'/.exec(message) ?? [];
+  const trouble = FILE_TROUBLE[code];
+  return trouble === undefined ? message : `${path}: ${trouble} (${code})`;
 }
 
 /** The command ran, and what it found is bad: its output is shown all the same. */

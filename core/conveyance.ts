@@ -133,7 +133,7 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
     return { ...plain, whole: asEvents(plain, parties) };
   }
   // A stream that lacks something is written anew in the same style; and an answer that should have been a stream becomes one.
-  if (offer.quirks.stream.fixups.length > 0) {
+  if (offer.quirks.stream.rewrite) {
     const lost = lossesOf(parties);
     return { ...plain, ...writtenAnew(parties, lost), foreign: true, losses: () => lost.all };
   }

@@ -221,7 +221,7 @@ async function judgeWhole(
   if (answer.error !== undefined) {
     if (!answer.error.refused) return failedInside(x, attempt, answer.error);
     const words = quoted(answer.error.message, attempt.offer.channel);
-    return { ...failedWith(attempt, 'refused', words), error: retold(400, words), final: true };
+    return { ...failedWith(attempt, 'refused', words), error: retold(400, words, attempt.offer), final: true };
   }
   x.usage = answer.usage;
   endAttempt(x, attempt, tools);
@@ -296,9 +296,10 @@ function judgeStatus(
   attempt.retryAfterMs = retryAfter(headers);
   const said = refusalIn(body);
   const words = said === undefined || givesAway(body, offer.channel) ? undefined : said.message;
+  const why = said === undefined ? `status ${status}` : `status ${status}: ${quoted(said.message, offer.channel)}`;
   const theirs = words === undefined || conveyance.foreign ? undefined : errorObjectIn(body);
   if (said !== undefined && isContextOverflow(said) && !NEVER_OVERFLOW.has(status)) {
-    const failed = failedWith(attempt, 'refused', `status ${status}`);
+    const failed = failedWith(attempt, 'refused', why);
     const error = overflowError(words ?? 'The prompt is too long for the model.');
     return { ...failed, error, ...(theirs && { theirs: { offer, body: theirs } }), final: true };
   }
@@ -312,7 +313,7 @@ function judgeStatus(
       : verdict === 'relay'
         ? 'refused'
         : failureOf(status, next);
-  const failed = { ...failedWith(attempt, failure, `status ${status}${unpaid ? ', unpaid' : ''}`), final: !next };
+  const failed = { ...failedWith(attempt, failure, unpaid ? `${why} (unpaid)` : why), final: !next };
   if (unpaid) return failed;
   if (theirs !== undefined && CLIENTS_BUSINESS.has(status)) {
     return { ...failed, error: quotedError(attempt, status, theirs), theirs: { offer, body: theirs } };
@@ -325,7 +326,7 @@ function judgeStatus(
     };
   }
   if (words === undefined || verdict === 'next' || WORDLESS.has(status) || !CLIENTS_BUSINESS.has(status)) return failed;
-  return { ...failed, error: retold(status, words) };
+  return { ...failed, error: retold(status, words, offer) };
 }
 
 /** An attempt whose answer, or whose stream before anything of it went out, is an error of the vendor's. */
@@ -377,9 +378,16 @@ function wished({ retryAfterMs }: Attempt): Readonly<Record<string, string>> {
 }
 
 /** What a vendor of another style says is wrong, in the client's style. */
-function retold(status: number, message: string): GatewayError {
+function retold(status: number, message: string, offer: Offer): GatewayError {
   const code = status === 413 ? 'request_too_large' : 'invalid_request_error';
-  return new GatewayError(status, code, withoutAccounts(message));
+  return new GatewayError(status, code, withoutAccounts(message), {
+    headers: refuser(offer),
+  });
+}
+
+/** Who refused, for the client: as it hears it of an answer. */
+function refuser({ channel }: Offer): Readonly<Record<string, string>> {
+  return { 'x-turnpike-channel': channel.name };
 }
 
 /** Statuses that say something about the channel and nothing about the request. */
@@ -428,6 +436,7 @@ export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
         CLIENTS_BUSINESS.has(attempt.status ?? 0) ? attempt.status! : 400,
         'invalid_request_error',
         `The vendor refused the request (status ${attempt.status}).`,
+        { headers: refuser(attempt.offer) },
       );
     case 'credential':
     case 'status':

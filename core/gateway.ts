@@ -318,6 +318,8 @@ async function assembleGateway(
   };
   const stop = async (): Promise<void> => {
     state = 'draining';
+    const calls = [current.generation, ...retiring.keys()].reduce((sum, { live }) => sum + live.size, 0);
+    if (calls > 0) log.info('waiting for calls that run', { calls, atMostMs: current.assembly.listen.drainMs });
     stopWatching();
     running.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);

@@ -10,6 +10,7 @@ import {
   type CommandResult,
   EXIT,
   findCommand,
+  inWords,
   misused,
   readWords,
   usage,
@@ -69,7 +70,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   try {
     return await run(args, terminal);
   } catch (error) {
-    terminal.complain(error instanceof Error ? error.message : String(error));
+    terminal.complain(inWords(error));
     return codeOf(error);
   }
 }

@@ -240,7 +240,7 @@ async function serve(
   try {
     const match = generation.router.find(head.method, head.path);
     if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();
-    const ip = clientAddress(request.socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
+    const ip = addressOf(request.socket, head, generation, options);
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
       await serveRoute(request, response, { head, ip, expectsContinue, style, ...match }, generation, options);
@@ -260,6 +260,28 @@ async function serve(
     const spelling = style ?? spellingAt(generation.router, head.path);
     refuseRequest(request, response, told(error, id, options.log), spelling, id, options);
   }
+}
+
+/** Whose proxy was told of in the log already. */
+const toldOfProxy = new WeakSet<ServerOptions>();
+
+/** Where a request came from. The first proxy that nobody said to trust is told of: all its clients are one address. */
+function addressOf(
+  { remoteAddress = '' }: { readonly remoteAddress?: string | undefined },
+  { headers }: Head,
+  { trusted }: Generation,
+  options: ServerOptions,
+): string {
+  const forwardedFor = headers['x-forwarded-for'];
+  const ip = clientAddress(remoteAddress, forwardedFor, trusted);
+  if (forwardedFor === undefined || toldOfProxy.has(options)) return ip;
+  const from = clientAddress(remoteAddress, undefined, trusted);
+  if (!trusted(from)) {
+    toldOfProxy.add(options);
+    const advice = 'X-Forwarded-For is not believed: if a proxy sends it, name its address in listen.trustProxy';
+    options.log.warn(advice, { from });
+  }
+  return ip;
 }
 
 /** What the client is told of an error; what it is not told is in the log, under the same id. */
@@ -630,7 +652,7 @@ async function upgradePassage(
   const asked = head.method === 'GET' && head.headers.upgrade?.toLowerCase() === 'websocket';
   if (passage === undefined || !asked) throw upgradeNotServed();
   if (options.state() !== 'ready') throw notReady();
-  const ip = clientAddress(socket.remoteAddress ?? '', head.headers['x-forwarded-for'], generation.trusted);
+  const ip = addressOf(socket, head, generation, options);
   const response = refusalOn(socket, request);
   const x = new LiveExchange({ request, response, head, ip, style: undefined, passage }, options.clock);
   await serveExchange(x, generation, options, (known) =>

@@ -9,7 +9,9 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   let bestDistance = Math.max(1, Math.floor(wrong.length / 3)) + 1;
   for (const candidate of known) {
     const right = candidate.toLowerCase();
-    const far = isSlip(wrong, right) ? 1 : distance(wrong, right);
+    const letters = distance(wrong, right);
+    // A longer or a shorter name may be meant, but rather one with a single letter wrong.
+    const far = Math.min(letters, isSwap(wrong, right) ? 1 : isPart(wrong, right) ? 1 + letters / 100 : letters);
     if (far < bestDistance) {
       best = candidate;
       bestDistance = far;
@@ -18,8 +20,12 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** `form` for `from`; `out` for `output`, `models` for `model`. */
-function isSlip(wrong: string, right: string): boolean {
-  if (wrong.length === right.length) return [...wrong].sort().join('') === [...right].sort().join('');
+/** `form` for `from`. */
+function isSwap(wrong: string, right: string): boolean {
+  return wrong.length === right.length && [...wrong].sort().join('') === [...right].sort().join('');
+}
+
+/** `out` for `output`, `models` for `model`. */
+function isPart(wrong: string, right: string): boolean {
   return Math.min(wrong.length, right.length) > 2 && (right.startsWith(wrong) || wrong.startsWith(right));
 }

@@ -264,6 +264,8 @@ function fillScalar(
   for (const message of warnings) found.warn(path, message);
   for (const piece of pieces) if (secretField || isSecretName(piece.name)) found.secret(piece.text);
   if (secretField && pieces.length > 0) found.secret(text);
+  const shell = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(literal)?.[1];
+  if (shell !== undefined) found.warn(path, `$${shell} is taken as it stands; a variable is written \${${shell}}`);
   // What stands in the file itself: a default does, a variable's name does not.
   const literally = literal.replace(/\$\{(?:file:[^}]*|\w+(?::-([^}]*))?)\}/g, (_, fallback: string = '') => fallback);
   if (looksLikeCredential(literally, secretField)) {

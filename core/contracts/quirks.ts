@@ -138,11 +138,10 @@ export interface Quirks {
     /** How its streams tell their usage; undefined: as the channel says. */
     readonly usage?: 'include_usage' | 'always' | 'never';
     /**
-     * What its streams lack, for people: none of the words means anything by itself. With any of them a stream between a client
-     * and a vendor of one style is read and written anew, instead of being passed on as it is, which mends all of it; one between
-     * two styles always is.
+     * They lack what clients of the same style need: each is read and written again instead of being passed on. A stream between two
+     * styles always is.
      */
-    readonly fixups: readonly string[];
+    readonly rewrite: boolean;
   };
   /** Top-level fields of the vendor's body, last before sending: left out, called otherwise, set. */
   readonly drop_fields: readonly string[];

@@ -56,7 +56,7 @@ export const USUAL: Quirks = {
   prefill: true,
   stop: { max: 4, array_only: true },
   cache: { hint: 'none' },
-  stream: { fixups: [] },
+  stream: { rewrite: false },
   drop_fields: [],
   rename_fields: {},
   set_fields: {},
@@ -275,17 +275,8 @@ const properties: Readonly<Record<keyof Quirks, Definition>> = {
       'always',
       'never',
     ),
-    fixups: listOf(
-      'What they lack, for people: none of the words means anything by itself. With any of them a stream of one style is read and written anew, instead of being passed on as it is; one between two styles always is.',
-      word(
-        'A fault; whichever it is, the whole stream is written anew.',
-        'add_role',
-        'add_index',
-        'add_type',
-        'add_choices',
-        'finish_from_tools',
-        'final_blank',
-      ),
+    rewrite: flag(
+      'They lack what clients of the same style need (roles, indexes, types, a reason to end): each is read and written again instead of being passed on.',
     ),
   }),
   drop_fields: listOf('Top-level fields that are left out of what it gets.', name),

@@ -6,7 +6,7 @@ import { Invitations } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { createChore, definePlugin } from '../../core/plugin.ts';
+import { createChore, definePlugin, GatewayError, refuse } from '../../core/plugin.ts';
 import { createAccounts } from './accounts.ts';
 import { createCommands } from './commands.ts';
 import { createInvitations } from './invitations.ts';
@@ -50,7 +50,11 @@ export default definePlugin({
       surrender: () => surrenderSealed(host, now),
       async start() {
         // An empty variable is what a deployment leaves where nobody filled it in.
-        await accounts.openRoot(host.env.TURNPIKE_ROOT_PASSWORD || undefined);
+        const password = host.env.TURNPIKE_ROOT_PASSWORD || undefined;
+        await accounts.openRoot(password).catch((error: unknown) => {
+          if (password === undefined || !(error instanceof GatewayError)) throw error;
+          refuse(error.status, error.code, `TURNPIKE_ROOT_PASSWORD: ${error.message}`);
+        });
         sweeping.start();
       },
       stop: sweeping.stop,

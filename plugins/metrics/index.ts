@@ -85,7 +85,12 @@ function createMeters() {
     },
     /** Adds the numbers of the process itself, once: each time would leave an observer behind that nothing takes away. */
     watchProcess(): void {
-      if (!watching) collectDefaultMetrics({ register: registry });
+      if (!watching) {
+        collectDefaultMetrics({ register: registry });
+        // Gauges that are named as counters are; the same numbers stand in `nodejs_active_…` by kind.
+        for (const kind of ['handles', 'requests', 'resources'])
+          registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+      }
       watching = true;
     },
     calls: createTally({

@@ -20,6 +20,9 @@ export function userCredit(host: Host, ledger: Ledger): Command {
       const account = await host.find(Accounts)?.findByName(name);
       if (account === undefined) return refuse(404, 'account_not_found', `There is no account "${name}".`);
       const layer = { kind: 'account', owner: account.id } as const;
+      if ((await ledger.balance(layer))?.unlimited === true) {
+        refuse(409, 'unlimited', `"${name}" is unlimited: there is no balance to credit.`);
+      }
       const facts = { mode: 'add', value: Number(units) };
       const noted = host
         .find(Audit)

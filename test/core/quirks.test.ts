@@ -85,7 +85,7 @@ describe('quirks in gateway.yaml', () => {
       image: { types: ['image/png'] },
       limits: { max_output: 4_096, context: 128_000 },
       reasoning: { levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
-      stream: { usage: 'never', fixups: ['add_role', 'final_blank'] },
+      stream: { usage: 'never', rewrite: true },
       drop_fields: ['user'],
       rename_fields: { max_tokens: 'max_new_tokens' },
       set_fields: { safe_prompt: true, nested: { deep: [null] } },

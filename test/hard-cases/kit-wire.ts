@@ -155,6 +155,7 @@ function partiesOf(
   const x = {
     id: ID,
     startedMs: STARTED_MS,
+    dropped: [],
     signal: new AbortController().signal,
     call: { ...read, style: from, body: scanned },
     dropped: [],

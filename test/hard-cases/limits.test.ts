@@ -325,7 +325,7 @@ describe('what an answer says about itself', () => {
       { from: 'responses', to: 'chat' },
       { from: 'messages', to: 'chat' },
       // Written anew because something is wrong with it.
-      { from: 'chat', to: 'chat', quirks: { stream: { fixups: ['add_role'] } } },
+      { from: 'chat', to: 'chat', quirks: { stream: { rewrite: true } } },
     ] as const) {
       const found = await heads(meeting, odd);
       assert.ok(found.length > 0, meeting.from);

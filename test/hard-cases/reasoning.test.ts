@@ -142,7 +142,7 @@ describe('hard cases: reasoning and signatures', () => {
 
     // A server whose streams are written anew in its own style.
     const detail = { type: 'reasoning.encrypted', data: 'sealed+/==', format: 'some-v1', id: 'r1', index: 0 };
-    const anew = { quirks: { stream: { fixups: ['add_role'] } } } as const;
+    const anew = { quirks: { stream: { rewrite: true } } } as const;
     const told = chunksOf(
       await stream('chat', 'chat', chatSays([{ reasoning_details: [detail] }, { content: 'Yes.' }]), {}, anew),
     );

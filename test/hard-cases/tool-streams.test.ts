@@ -595,7 +595,7 @@ describe('hard cases: tool call streams', () => {
       'data: [DONE]\n\n',
     ].join('');
     const tools = { tools: [{ type: 'function', function: { name: 'read', parameters: SCHEMA } }] };
-    const anew = { quirks: { stream: { fixups: ['finish_from_tools'] } } } as const;
+    const anew = { quirks: { stream: { rewrite: true } } } as const;
     assert.match((await stream('chat', 'chat', events, tools, anew)).text, /"finish_reason":"tool_calls"/);
     // Without the quirk its bytes are its own.
     assert.match((await stream('chat', 'chat', events, tools)).text, /"finish_reason":"stop"/);

@@ -188,7 +188,7 @@ describe('hard cases: usage', () => {
     const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
     const events =
       chatDelta({ role: 'assistant', content: 'Hello.' }) + chatDelta({}, 'stop') + chatChunk({ usage }) + DONE;
-    const anew = { quirks: { stream: { fixups: ['add_choices'] } } } as const;
+    const anew = { quirks: { stream: { rewrite: true } } } as const;
     const said = await stream('chat', 'chat', events, ASKS, anew);
     for (const chunk of chunksOf(said)) assert.ok(Array.isArray(chunk.choices), 'every chunk has choices');
     assert.equal((await readChat(said)).usage?.total_tokens, 18);

@@ -226,7 +226,7 @@ describe('a stream for a responses client', () => {
     { from: 'responses', to: 'messages' },
     { from: 'responses', to: 'gemini' },
     // Written anew because something is wrong with it.
-    { from: 'responses', to: 'responses', quirks: { stream: { fixups: ['final_blank'] } } },
+    { from: 'responses', to: 'responses', quirks: { stream: { rewrite: true } } },
   ];
   /** Without what some servers leave out. */
   const bare = (without: (event: Body) => boolean, ...members: readonly string[]): readonly string[] =>

@@ -67,10 +67,17 @@ describe('a request for images', () => {
     }
   });
 
+  it('makes as many images as the quirk of the model says, and ten where it says nothing', () => {
+    assert.equal(sent({ ...ASKED, n: 10 }, to()).n, 10);
+    assert.throws(() => sent({ ...ASKED, n: 11 }, to()), /may be at most 10 for this model/);
+    assert.equal(sent({ ...ASKED, n: 20 }, to({ max: 20 })).n, 20);
+    assert.throws(() => sent({ ...ASKED, n: 21 }, to({ max: 20 })), /may be at most 20 for this model/);
+  });
+
   it('takes every value at its limits, and refuses the ones beyond by the name of their field', () => {
     for (const body of [
       { n: 1 },
-      { n: 10 },
+      { n: 100 },
       { size: '1x1' },
       { size: '99999*99999' },
       { size: 'auto' },
@@ -87,7 +94,7 @@ describe('a request for images', () => {
       [{ ...ASKED, model: 'x'.repeat(257) }, 'model'],
       [{ ...ASKED, prompt: 7 }, 'prompt'],
       [{ ...ASKED, n: 0 }, 'n'],
-      [{ ...ASKED, n: 11 }, 'n'],
+      [{ ...ASKED, n: 101 }, 'n'],
       [{ ...ASKED, n: 1.5 }, 'n'],
       [{ ...ASKED, n: '1' }, 'n'],
       [{ ...ASKED, size: '0x1' }, 'size'],
@@ -108,7 +115,7 @@ describe('a request for images', () => {
       [{ ...ASKED, input: { messages: [] } }, 'input'],
       [{ ...ASKED, parameters: [] }, 'parameters'],
       [{ ...ASKED, parameters: { size: 'big' } }, 'parameters.size'],
-      [{ ...ASKED, parameters: { n: 11 } }, 'parameters.n'],
+      [{ ...ASKED, parameters: { n: 101 } }, 'parameters.n'],
       [{ ...ASKED, parameters: { watermark: 'no' } }, 'parameters.watermark'],
       [{ ...ASKED, n: 1, parameters: { n: 2 } }, 'parameters.n'],
       [{ ...ASKED, size: '1x2', parameters: { size: '2*1' } }, 'parameters.size'],

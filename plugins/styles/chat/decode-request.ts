@@ -84,7 +84,6 @@ function readOutput(fields: Fields, losses: Losses): Output {
   const kind = audio?.text('format');
   const voice = audio?.get('voice');
   if (audio !== undefined) dropRest(audio, 'audio', losses);
-  if (audio !== undefined) dropRest(audio, 'audio', losses);
   return given<Output>({
     format,
     verbosity: fields.text('verbosity'),

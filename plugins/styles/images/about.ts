@@ -1,11 +1,12 @@
 /** Images, described. */
 import type { Schema, StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, integer, model, objectOf, optional, stream, text, wholeFrom } from '../described.ts';
+import { MOST_IMAGES } from './request.ts';
 
 const asked = {
   model,
   prompt: optional(text),
-  n: wholeFrom(1, 10),
+  n: wholeFrom(1, MOST_IMAGES),
   size: optional({ description: '1024x1024, 1024*1024 or auto.', ...text }),
   quality: optional(text),
   response_format: optional({ enum: ['url', 'b64_json'] }),

@@ -19,7 +19,8 @@ const NAMES = [
   'parameters',
 ];
 
-const MOST_IMAGES = 10;
+/** Of what one call may ask for at all; how many a model makes, its quirk `images.max` says. */
+export const MOST_IMAGES = 100;
 const MOST_PARTIAL = 3;
 
 /** What was asked for in whichever form. */
