@@ -122,10 +122,10 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
       return call.answers === 'text' ? wholeText(answer, type, parties) : whole(answer, parties, losses);
     },
     relay() {
-      return asked.relay({ hideUsage: asksUsage(parties), call });
+      return asked.relay({ hideUsage: asksUsage(parties), call, losses });
     },
     foreign: dialect.answer !== undefined,
-    losses: asked.finish === undefined && losses.isEmpty ? undefined : () => losses.all,
+    losses: () => losses.all,
   };
   if (!call.stream) return plain;
   // The common form knows one answer, not several side by side.
@@ -166,7 +166,7 @@ function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaita
     fetch: (url) => fetchGuarded(url, 'url', x.signal, allowance),
   });
   const finished = (better: Buffer | undefined): WholeAnswer =>
-    better === undefined ? answer : { ...answer, body: better };
+    better === undefined ? answer : { ...answer, body: better, value: () => scanAnswer(better)?.tree() as JsonObject };
   return finishing instanceof Promise ? finishing.then(finished) : finished(finishing);
 }
 

@@ -1,4 +1,5 @@
 /** Server-sent events as bytes: cut at their blank lines, and read where somebody asks. */
+import { type JsonBody, scanAnswer } from './json.ts';
 import { closingQuote } from './json-text.ts';
 import { parsed } from './translation/values.ts';
 
@@ -143,6 +144,32 @@ export function isClosed(event: Buffer): boolean {
 /** What stands in an event's `data` lines, joined by LF; undefined where there is none. */
 export function eventData(event: Buffer): string | undefined {
   return field(event, 'data')?.join('\n');
+}
+
+/**
+ * An event with some members of its data changed, or of the object in one member of it (`inside`); everything else stays as it is.
+ * `changesOf` gives their new JSON text; the event itself comes back where there is none, or no such object.
+ */
+export function patchedEvent(
+  event: Buffer,
+  inside: string | undefined,
+  changesOf: (value: JsonBody) => Readonly<Record<string, string>>,
+): Buffer {
+  const data = eventData(event);
+  const outer = data === undefined ? undefined : scanAnswer(Buffer.from(data));
+  const span = inside === undefined ? undefined : outer?.members.get(inside);
+  const inner = inside === undefined ? outer : span && scanAnswer(outer!.bytes.subarray(span.start, span.end));
+  if (data === undefined || outer === undefined || inner === undefined) return event;
+  const changes = changesOf(inner);
+  if (Object.keys(changes).length === 0) return event;
+  const bytes = inner.patched(changes);
+  const written = (inside === undefined ? bytes : outer.patched({ [inside]: bytes.toString() })).toString();
+  const text = event.toString();
+  if (text.includes(data)) return Buffer.from(text.replace(data, () => written));
+  // It stood in several lines.
+  const name = eventName(event);
+  const head = name === undefined ? '' : `event: ${name}\n`;
+  return Buffer.from(`${head}data: ${JSON.stringify(JSON.parse(written))}\n\n`);
 }
 
 /** The name of an event: its last `event` line; undefined where there is none. */

@@ -47,10 +47,13 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonBody {
   return new ScannedBody(bytes, scan(bytes, limits.depth ?? 64, limits.tokens ?? 200_000, true));
 }
 
-/** Reads a vendor's whole answer; undefined where it is not a JSON object. What is only doubtful passes: the last of two members counts. */
+/** Nothing that a vendor means is nested deeper, and what is would end in the stack of whoever walks through it. */
+export const MAX_ANSWER_DEPTH = 512;
+
+/** Reads a vendor's whole answer; undefined where it is not a JSON object, or one that is nested too deeply. What is only doubtful passes: the last of two members counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
-    return new ScannedBody(bytes, scan(bytes, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, false));
+    return new ScannedBody(bytes, scan(bytes, MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;

@@ -205,6 +205,8 @@ export interface RelayOptions {
   /** We asked for the usage, the client did not: the event that holds nothing else is kept from it. */
   readonly hideUsage: boolean;
   readonly call: Call;
+  /** What is changed in the vendor's events is named here. */
+  readonly losses: Losses;
 }
 
 /**
@@ -293,7 +295,7 @@ export interface Origin {
 export interface Answering {
   /** The exchange's id; ids of the style are made of it. */
   readonly id: string;
-  /** The model as the client called it. */
+  /** The model that answers, as its vendor calls it; in a stream known when the answer begins. */
   readonly model: string;
   readonly createdMs: number;
   /** The time, in unix milliseconds. */

@@ -40,9 +40,12 @@ export function translateAnswer(
   const { x } = parties;
   const { asked, spoken } = halves(parties);
   const origin = originOf(parties);
+  let { model } = origin;
   const answering: Answering = {
     id: x.id,
-    model: x.call.model,
+    get model() {
+      return model;
+    },
     createdMs: x.startedMs,
     now: () => parties.clock.now(),
     get request() {
@@ -54,6 +57,10 @@ export function translateAnswer(
     losses,
   };
   const counted = (textLength: number): Usage => countedUsage(x.call.bounds, textLength);
+  /** What the vendor says answers. */
+  const named = (name: string): void => {
+    if (name !== '') model = name;
+  };
 
   return {
     whole(bytes) {
@@ -64,6 +71,7 @@ export function translateAnswer(
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
       const reply = spoken.decodeReply(body.tree() as JsonObject, origin, losses);
       if (reply === undefined) return undefined;
+      named(reply.model);
       const complete = { ...restore.reply(reply), usage };
       if (!x.call.stream) {
         const value = asked.encodeReply(complete, answering);
@@ -76,7 +84,7 @@ export function translateAnswer(
     },
     relay() {
       const { overloadedStatus } = parties.asked;
-      return createTranslator(asked, spoken, { origin, answering, restore, losses, overloadedStatus, counted });
+      return createTranslator(asked, spoken, { origin, answering, restore, losses, overloadedStatus, counted, named });
     },
   };
 }
@@ -90,6 +98,8 @@ interface TranslatorOptions {
   readonly overloadedStatus: number | undefined;
   /** Our own count, for a vendor that does not tell. */
   counted(textLength: number): Usage;
+  /** Hears the vendor's name for the model. */
+  named(name: string): void;
 }
 
 /** One stream: the vendor's events are read into parts, and the parts written as the client's events. */
@@ -114,6 +124,9 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
         error = { message: part.message, code: part.code };
         out.push(writer.fail(streamError(error, options.overloadedStatus), options.answering.id));
         return 'error';
+      case 'start':
+        options.named(part.model);
+        break;
       case 'usage':
         usage = part.usage;
         break;

@@ -51,6 +51,8 @@ import {
 type Told =
   /** Exactly these bytes, to their end, with status 200. */
   | { readonly served: string | Buffer }
+  /** The same, but for the usage: its vendor does not tell one, so ours is in its place. */
+  | { readonly counted: string }
   /** An error object with this status and code, and nothing else. */
   | { readonly status: number; readonly code: string }
   /** The vendor's own error, as it is. */
@@ -210,9 +212,13 @@ const FAULTS: readonly Fault[] = [
 
   fine('06', 'its stream lacks only [DONE]', eventStream(STREAM.slice(0, -1)), STREAM.join('')),
   fine('06', 'its stream lacks usage and [DONE]', eventStream(STREAM.slice(0, -2)), FINISHED + DONE, {
+    told: { counted: FINISHED + DONE },
     charged: 'delivered',
   }),
-  fine('06', 'its stream lacks usage', eventStream([FINISHED, DONE]), FINISHED + DONE, { charged: 'delivered' }),
+  fine('06', 'its stream lacks usage', eventStream([FINISHED, DONE]), FINISHED + DONE, {
+    told: { counted: FINISHED + DONE },
+    charged: 'delivered',
+  }),
   broken('07', 'its stream ends without a reason and without [DONE]', eventStream(STREAM.slice(0, 3))),
   ...both({
     row: '07',
@@ -544,8 +550,19 @@ function recordOf(gateway: TestGateway, answer: RawResponse): UsageRow {
   return records[0]!;
 }
 
+/** The event with our own count that stands before the end, and the usage in a whole answer. */
+const OWN_USAGE = /data: [^\n]*"choices":\[\],"usage":\{"prompt_tokens":\d+,[^\n]*\n\n(?=data: \[DONE\])/;
+const USAGE = /,"usage":\{(?:[^{}]|\{[^{}]*\})*\}/;
+
 function checkTold(answer: RawResponse, told: Told): void {
-  if ('served' in told) {
+  if ('counted' in told) {
+    assert.equal(answer.status, 200);
+    assert.equal(answer.complete, true);
+    const isStream = told.counted.startsWith('data:');
+    assert.match(answer.text, isStream ? OWN_USAGE : /"usage":\{"prompt_tokens":\d+,/);
+    if (isStream) assert.equal(answer.text.replace(OWN_USAGE, ''), told.counted);
+    else assert.equal(answer.text.replace(USAGE, ''), told.counted.replace(USAGE, ''));
+  } else if ('served' in told) {
     assert.equal(answer.status, 200);
     assert.equal(answer.complete, true);
     assert.deepEqual(answer.body.toString('latin1'), Buffer.from(told.served).toString('latin1'));
@@ -623,7 +640,8 @@ describe('a vendor that fails, with nobody to stand in', () => {
           ...fine('18', name, asked === 'whole' ? sized(200, 'application/json', body) : eventStream([body]), body),
           asked,
         });
-        checkTold(answer, { served: body });
+        const isTold = name !== 'text' && name !== 'empty';
+        checkTold(answer, isTold ? { served: body } : { counted: body });
         const { charged } = recordOf(stand.gateway, answer);
         const most = cost({ prompt: askText(stand.gateway, asked).length + 1024, completion: 16 });
         assert.ok(charged >= 0n && charged <= most, `${charged} of at most ${most}`);

@@ -294,11 +294,18 @@ function parseChunks(data: Buffer, chunks: Chunks): boolean {
     if (eol < 0) return false;
     const line = data.toString('latin1', chunks.size, eol);
     if (!/^[0-9A-Fa-f]+$/.test(line)) throw new Error(`Not a chunk size: ${JSON.stringify(line)}`);
-    const end = eol + 2 + Number.parseInt(line, 16);
+    const size = Number.parseInt(line, 16);
+    if (size === 0) {
+      // Trailers, and a blank line.
+      const last = data.indexOf('\r\n\r\n', eol);
+      if (last < 0) return false;
+      chunks.size = last + 4;
+      return true;
+    }
+    const end = eol + 2 + size;
     if (data.length < end + 2) return false;
     if (data.toString('latin1', end, end + 2) !== '\r\n') throw new Error('A chunk does not end where it says');
     chunks.parts.push(data.subarray(eol + 2, end));
     chunks.size = end + 2;
-    if (end === eol + 2) return true;
   }
 }

@@ -6,6 +6,7 @@ import type { EventKind, StreamRelay, Style } from '../../core/contracts/style.t
 import { GatewayError } from '../../core/errors.ts';
 import { createEventSplitter } from '../../core/events.ts';
 import { type JsonBody, scanAnswer, scanJson } from '../../core/json.ts';
+import { collectLosses } from '../../core/translation/losses.ts';
 import { ANY_CALL, bodyOf, callOf, patchTo } from './calls.ts';
 
 /** Examples of one style; the contract asks the style about them. */
@@ -169,7 +170,9 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
     /** What a fresh relay makes of one event. */
     const seen = (event: string) => {
       const out: (Buffer | string)[] = [];
-      const kind = style.relay({ hideUsage: true, call }).see(Buffer.from(event, 'latin1'), out);
+      const kind = style
+        .relay({ hideUsage: true, call, losses: collectLosses({}) })
+        .see(Buffer.from(event, 'latin1'), out);
       return { kind, out };
     };
 
@@ -244,7 +247,7 @@ export function relayed(
   hideUsage = false,
   call: Call = ANY_CALL,
 ): { readonly relay: StreamRelay; readonly kinds: readonly EventKind[]; readonly text: string } {
-  const relay = style.relay({ hideUsage, call });
+  const relay = style.relay({ hideUsage, call, losses: collectLosses({}) });
   const out: (Buffer | string)[] = [];
   const kinds = events.map((event) => relay.see(Buffer.from(event), out));
   return { relay, kinds, text: out.map(String).join('') };

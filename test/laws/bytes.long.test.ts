@@ -43,7 +43,8 @@ describe('the packets of a stream', () => {
       fc.tuple(streams, packets),
       ([parts, how]) => {
         const bytes = encoded(written(vendor.asked, parts), how);
-        const relay = (): StreamRelay => vendor.style.relay({ hideUsage: true, call: ANY_CALL });
+        const relay = (): StreamRelay =>
+          vendor.style.relay({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
         same(relay, bytes, how);
       },
     );

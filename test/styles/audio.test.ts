@@ -202,7 +202,8 @@ const refusal = (run: () => unknown): GatewayError => {
   }
   return assert.fail('it is not refused');
 };
-const relayOf = (style: Style, call: Call): StreamRelay => style.relay({ hideUsage: false, call });
+const relayOf = (style: Style, call: Call): StreamRelay =>
+  style.relay({ hideUsage: false, call, losses: collectLosses({}) });
 /** What comes out for each piece, and of what kind it is. */
 const seen = (relay: StreamRelay, piece: Buffer | string): readonly [kind: string, out: string] => {
   const out: (Buffer | string)[] = [];

@@ -4,6 +4,7 @@ import { createEventSplitter } from '../../core/events.ts';
 import { scanAnswer, scanJson } from '../../core/json.ts';
 import type { EventKind, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError, NO_TOKENS } from '../../core/plugin.ts';
+import { collectLosses } from '../../core/translation/losses.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { ANY_CALL, patchTo } from '../kit/calls.ts';
 import { chatBody, chatError, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
@@ -25,6 +26,12 @@ styleContract(chat, {
     [{ ...request, model: '' }, 'model'],
     [{ ...request, model: 'x'.repeat(257) }, 'model'],
     [without('messages'), 'messages'],
+    [{ ...request, tools: {} }, 'tools'],
+    [{ ...request, tool_choice: 1 }, 'tool_choice'],
+    [{ ...request, response_format: 'json' }, 'response_format'],
+    [{ ...request, reasoning_effort: 5 }, 'reasoning_effort'],
+    [{ ...request, modalities: 'text' }, 'modalities'],
+    [{ ...request, audio: true }, 'audio'],
     [{ ...request, messages: [] }, 'messages'],
     [{ ...request, messages: 'Hello?' }, 'messages'],
     [{ ...request, messages: null }, 'messages'],
@@ -426,7 +433,7 @@ if (recordingsAvailable)
 /** A stream through splitter and relay in chunks of one size. */
 function metered(bytes: Buffer, size: number) {
   const splitter = createEventSplitter({ maxBytes: 1_000_000 });
-  const relay = chat.relay({ hideUsage: false, call: ANY_CALL });
+  const relay = chat.relay({ hideUsage: false, call: ANY_CALL, losses: collectLosses({}) });
   const kinds: EventKind[] = [];
   const out: (Buffer | string)[] = [];
   for (let at = 0; at < bytes.length; at += size) {

@@ -588,7 +588,7 @@ function event(value: JsonObject): string {
 }
 
 function streamed(events: readonly string[], call: Call) {
-  const relay = images.relay({ hideUsage: false, call });
+  const relay = images.relay({ hideUsage: false, call, losses: collectLosses({}) });
   const kinds: EventKind[] = [];
   const texts: string[] = [];
   for (const each of events) {

@@ -74,6 +74,12 @@ styleContract(messages, {
     [{ ...request, model: 7 }, 'model'],
     [{ ...request, model: 'x'.repeat(257) }, 'model'],
     [without('messages'), 'messages'],
+    [{ ...request, system: 5 }, 'system'],
+    [{ ...request, top_k: 'x' }, 'top_k'],
+    [{ ...request, stop_sequences: 'x' }, 'stop_sequences'],
+    [{ ...request, tools: {} }, 'tools'],
+    [{ ...request, tool_choice: 'auto' }, 'tool_choice'],
+    [{ ...request, thinking: 'on' }, 'thinking'],
     [{ ...request, messages: [] }, 'messages'],
     [{ ...request, messages: 'Hello?' }, 'messages'],
     [{ ...request, messages: ['Hello?'] }, 'messages[0]'],
@@ -286,7 +292,7 @@ describe('a messages stream', () => {
       ...message,
       content: [{ type: 'text', text: 'Twelve words' }],
       stop_reason: 'end_turn',
-      usage: { input_tokens: 9, output_tokens: 5 },
+      usage: { input_tokens: 9, output_tokens: 5, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
     };
     const first = event('message_start', { message: told });
     const { relay, kinds, text } = relayed(messages, [first, event('message_stop')]);

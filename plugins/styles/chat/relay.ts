@@ -13,11 +13,13 @@ import {
   eventName,
   isCutShort,
   isEndMark,
+  isObject,
   objectsIn,
   parsed,
   readVendorError,
   withCountedOutput,
 } from '../../../core/plugin.ts';
+import { usageEvent } from './completion.ts';
 import { errorEvent } from './errors.ts';
 import { failureIn } from './finish.ts';
 import { type Glance, glance } from './glance.ts';
@@ -26,7 +28,7 @@ import { errorIn, isPlaceholder, usageIn } from './usage.ts';
 const DATA = 'data:';
 
 /** A relay for one attempt. It parses the few events that carry usage or an error, and only glances at the others. */
-export function createRelay({ hideUsage, call }: RelayOptions): StreamRelay {
+export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRelay {
   const { choices } = call.bounds;
   let usage: Usage | undefined;
   let textLength = 0;
@@ -35,6 +37,9 @@ export function createRelay({ hideUsage, call }: RelayOptions): StreamRelay {
   let begun = false;
   /** The choices that have begun, as far as events are read: why each ends, once the vendor has said so. */
   const ends = new Map<number, string | undefined>();
+  /** The latest event that was read, and whether any told the usage. */
+  let latest: JsonObject | undefined;
+  let told = false;
   let error: StreamRelay['error'];
   /** An error came behind the end of the answer. */
   let warned = false;
@@ -77,31 +82,41 @@ export function createRelay({ hideUsage, call }: RelayOptions): StreamRelay {
     }
     if (isEndMark(data)) {
       if (!begun) return 'hold';
+      tellUsage(out);
       out.push(event);
       return 'last';
     }
     const value = parsed(data);
     if (value === undefined) return judgeWords(isError, data);
-    const told = errorIn(value) ?? (isError ? readVendorError(value) : undefined);
+    const failed = errorIn(value) ?? (isError ? readVendorError(value) : undefined);
     // Behind the end of the answer it takes nothing from it.
-    if (told !== undefined && isComplete()) warned = true;
-    else if (told !== undefined) {
-      error = told;
+    if (failed !== undefined && isComplete()) warned = true;
+    else if (failed !== undefined) {
+      error = failed;
       out.push(event);
       return 'error';
     }
+    if (isObject(value)) latest = value;
     textLength += seen.textLength;
     followChoices(value);
     error = seen.finished && isComplete() ? failure() : undefined;
     if (error !== undefined) return 'error';
     const counted = seen.usage ? usageIn(value) : undefined;
     if (counted === undefined) return pass(event, out);
+    told = true;
     // The last word counts, but some send zeros in place of one.
     if (counted.input + counted.output > 0) {
       usage = counted;
       toldAt = textLength;
     }
     return hideUsage && !hasChoices(value) ? 'hold' : pass(event, out);
+  }
+
+  /** A client that asked for the usage gets it, where its vendor does not tell by our own count. */
+  function tellUsage(out: (Buffer | string)[]): void {
+    if (!call.asksUsage || told || latest === undefined) return;
+    losses.change('usage', 'hint');
+    out.push(usageEvent(latest, call, textLength));
   }
 
   /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
@@ -127,6 +142,7 @@ export function createRelay({ hideUsage, call }: RelayOptions): StreamRelay {
     close(out) {
       if (!begun || !isComplete()) return 'broken';
       if (warned) return 'whole';
+      tellUsage(out);
       out.push('data: [DONE]\n\n');
       return 'untidy';
     },

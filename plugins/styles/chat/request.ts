@@ -1,7 +1,17 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
-import { answerLimits, behindSpace, CARRIER, isObject, refuse } from '../../../core/plugin.ts';
+import { answerLimits, behindSpace, CARRIER, checkKinds, isObject, refuse } from '../../../core/plugin.ts';
 import { unsealed } from './thinking.ts';
+
+/** What is no number has to be of these kinds; its values are the vendor's business. */
+const KINDS = {
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  response_format: ['object'],
+  reasoning_effort: ['string'],
+  modalities: ['array'],
+  audio: ['object'],
+} as const;
 
 /** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
 export function readRequest(body: JsonBody): CallFacts {
@@ -10,6 +20,7 @@ export function readRequest(body: JsonBody): CallFacts {
     wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
   }
   if (!holdsItems(body, 'messages')) wrong('messages', 'must be an array with at least one message');
+  checkKinds(body, KINDS);
   checkNumber(body, 'temperature', 2);
   checkNumber(body, 'top_p', 1);
   const stream = given(body, 'stream') ?? false;

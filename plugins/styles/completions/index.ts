@@ -4,6 +4,7 @@
  */
 import { answerLimits, errorObject, type Style } from '../../../core/plugin.ts';
 import { readAnswer } from '../chat/answer.ts';
+import { finishAnswer } from '../chat/completion.ts';
 import { errorEvent } from '../chat/errors.ts';
 import { createRelay } from '../chat/relay.ts';
 import { patchCommon } from '../chat/request.ts';
@@ -19,6 +20,7 @@ export const completions: Style = {
   read: readRequest,
   patch: (body, to) => ({ ...patchCommon(body, to), ...answerLimits(body, ['max_tokens'], to) }),
   answer: readAnswer,
+  finish: finishAnswer,
   relay: createRelay,
   error: (error) => errorObject(error),
   errorEvent,

@@ -1,6 +1,7 @@
 /** The vendor that issued a response: what it knows of it, beside the call that made it. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { type Host, isObject, type JsonObject, type Question } from '../../../core/plugin.ts';
+import { completion } from '../responses/completion.ts';
 import type { Turn, Turns } from './turns.ts';
 import { bufferOf } from './work.ts';
 
@@ -11,7 +12,7 @@ export interface Issuer {
   /** The same of its bytes. */
   currentBytes(turn: Turn, response: Uint8Array): Promise<Uint8Array>;
   /** Stops a response that is made in the background; undefined where the vendor does not say that it did. */
-  cancel(turn: Turn): Promise<string | undefined>;
+  cancel(turn: Turn, response: string): Promise<string | undefined>;
   /** Has the vendor forget it. */
   forget(turn: Turn): Promise<void>;
 }
@@ -46,17 +47,19 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
     return undefined;
   }
 
-  /** What the vendor says about it, kept where that is its last word. */
-  async function told(turn: Turn, said: JsonObject | undefined): Promise<string | undefined> {
+  /** What the vendor says about it, kept where that is its last word. `before`: as it was kept until now. */
+  async function told(turn: Turn, said: JsonObject | undefined, before: string): Promise<string | undefined> {
     if (said?.id !== turn.id) return undefined;
-    const response = JSON.stringify(said);
+    const { previous_response_id: previous } = JSON.parse(before) as JsonObject;
+    const previousId = typeof previous === 'string' ? previous : undefined;
+    const response = JSON.stringify({ ...said, ...completion(said, { previousId }) });
     if (!isPending(response)) await turns.replace(turn, response);
     return response;
   }
 
   async function current(turn: Turn, response: string): Promise<string> {
     if (turn.channel === null || !isPending(response)) return response;
-    return (await told(turn, await ask(turn, 'GET'))) ?? response;
+    return (await told(turn, await ask(turn, 'GET'), response)) ?? response;
   }
 
   return {
@@ -67,7 +70,7 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
       if (turn.channel === null || !PENDING.some((status) => bytes.includes(`"status":"${status}"`))) return response;
       return Buffer.from(await current(turn, bytes.toString()));
     },
-    cancel: async (turn) => told(turn, await ask(turn, 'POST', '/cancel')),
+    cancel: async (turn, response) => told(turn, await ask(turn, 'POST', '/cancel'), response),
     async forget(turn) {
       await ask(turn, 'DELETE');
     },

@@ -115,7 +115,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
         }
         // Cancelling what has ended changes nothing.
         if (!isPending(response)) return asIs(response);
-        const cancelled = await issuer.cancel(turn);
+        const cancelled = await issuer.cancel(turn, response);
         if (cancelled === undefined) refuse(502, 'upstream_error', 'The vendor did not cancel the response.');
         return asIs(cancelled);
       },

@@ -3,6 +3,7 @@ import type { Style } from '../../../core/plugin.ts';
 import { about } from './about.ts';
 import { readAnswer } from './answer.ts';
 import { asked, spoken } from './bridge.ts';
+import { finishAnswer } from './completion.ts';
 import { errorBody, errorEvent } from './errors.ts';
 import { event } from './event.ts';
 import { createRelay } from './relay.ts';
@@ -18,6 +19,7 @@ export const messages: Style = {
   neededHeaders: { 'anthropic-version': '2023-06-01' },
   patch: patchRequest,
   answer: readAnswer,
+  finish: finishAnswer,
   relay: createRelay,
   overloadedStatus: 529,
   error: errorBody,

@@ -1,6 +1,7 @@
 /** Passes one stream of message events on, byte for byte, and counts along. */
 import {
   behindSpace,
+  countedUsage,
   type EventKind,
   eventData,
   eventName,
@@ -12,10 +13,13 @@ import {
   type JsonObject,
   jsonTextLength,
   parsed,
+  patchedEvent,
+  type RelayOptions,
   readVendorError,
   type StreamRelay,
 } from '../../../core/plugin.ts';
 import { contentLength } from './answer.ts';
+import { completing } from './completion.ts';
 import { errorEvent, errorIn } from './errors.ts';
 import { event as writeEvent } from './event.ts';
 import { isWholeAtOnce } from './finish.ts';
@@ -25,7 +29,7 @@ import { followUsage } from './usage.ts';
 const DELTA = 'event: content_block_delta';
 
 /** A relay for one attempt. It parses the few events that frame an answer, and only counts the letters of the others. */
-export function createRelay(): StreamRelay {
+export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   const usage = followUsage();
   let textLength = 0;
   let begun = false;
@@ -37,6 +41,13 @@ export function createRelay(): StreamRelay {
   function pass(): EventKind {
     begun = true;
     return 'pass';
+  }
+
+  /** The event that begins a message, with all counts of the input. */
+  function completed(event: Buffer): Buffer {
+    return patchedEvent(event, 'message', (message) =>
+      completing(message.get('usage') ?? null, () => countedUsage(call.bounds, 0), losses),
+    );
   }
 
   function see(event: Buffer, out: (Buffer | string)[]): EventKind {
@@ -53,7 +64,7 @@ export function createRelay(): StreamRelay {
     const aside: EventKind = begun ? 'pass' : 'hold';
     if (data !== undefined && value === undefined && !isEndMark(data)) return judgeWords(type, data);
     if (type === 'message_stop' && !begun && atOnce === undefined) return 'hold';
-    out.push(event);
+    out.push(type === 'message_start' ? completed(event) : event);
     switch (type) {
       case 'message_start':
         if (!isObject(value) || !isObject(value.message)) return aside;

@@ -3,6 +3,7 @@ import {
   answerLimits,
   CARRIER,
   type CallFacts,
+  checkKinds,
   type Headers,
   isObject,
   type Json,
@@ -14,6 +15,16 @@ import {
 } from '../../../core/plugin.ts';
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
+
+/** What is no number has to be of these kinds; its values are the vendor's business. */
+const KINDS = {
+  system: ['string', 'array'],
+  top_k: ['number'],
+  stop_sequences: ['array'],
+  tools: ['array'],
+  tool_choice: ['object'],
+  thinking: ['object'],
+} as const;
 
 /** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
 export function readRequest(body: JsonBody, headers: Headers): CallFacts {
@@ -28,6 +39,7 @@ export function readRequest(body: JsonBody, headers: Headers): CallFacts {
   if (typeof outputTokens !== 'number' || !Number.isSafeInteger(outputTokens) || outputTokens < 0) {
     wrong('max_tokens', 'must be a whole number, the most tokens that the answer may have');
   }
+  checkKinds(body, KINDS);
   checkNumber(body, 'temperature');
   checkNumber(body, 'top_p');
   const stream = body.get('stream') ?? false;

@@ -3,6 +3,7 @@ import { errorObject, type Style } from '../../../core/plugin.ts';
 import { about } from './about.ts';
 import { readAnswer } from './answer.ts';
 import { asked, spoken } from './bridge.ts';
+import { finishAnswer } from './completion.ts';
 import { errorEvent } from './failures.ts';
 import { createRelay } from './relay.ts';
 import { patchRequest, readRequest } from './request.ts';
@@ -15,6 +16,7 @@ export const responses: Style = {
   read: readRequest,
   patch: patchRequest,
   answer: readAnswer,
+  finish: finishAnswer,
   relay: createRelay,
   error: (error) => errorObject(error),
   errorEvent: (error) => errorEvent(error),

@@ -1,6 +1,15 @@
 /** Passes one stream of this style on, byte for byte, and reads the few events that matter to the gateway. */
-import type { EventKind, GatewayError, Json, JsonObject, StreamRelay, Usage } from '../../../core/plugin.ts';
+import type {
+  EventKind,
+  GatewayError,
+  Json,
+  JsonObject,
+  RelayOptions,
+  StreamRelay,
+  Usage,
+} from '../../../core/plugin.ts';
 import {
+  countedUsage,
   eventData,
   isClosed,
   isCutShort,
@@ -8,14 +17,16 @@ import {
   isObject,
   member,
   parsed,
+  patchedEvent,
   readVendorError,
 } from '../../../core/plugin.ts';
+import { completing } from './completion.ts';
 import { errorEvent, failedEvent, failureOf } from './failures.ts';
 import { deltaLength, outputLength } from './text-length.ts';
 import { toUsage } from './usage.ts';
 
 /** A relay for one attempt. Only the events that begin and end a response are parsed. */
-export function createRelay(): StreamRelay {
+export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   let usage: Usage | undefined;
   let textLength = 0;
   let error: StreamRelay['error'];
@@ -35,6 +46,17 @@ export function createRelay(): StreamRelay {
     if (!isObject(response)) return 'broken';
     answer = response;
     return 'last';
+  }
+
+  /** An event that tells the response, with what its vendor left out. */
+  function completed(event: Buffer, type: string | undefined): Buffer {
+    const isLast = type === 'response.completed' || type === 'response.incomplete';
+    const isTold = isLast || (call.earlier !== undefined && BEGINNINGS.has(type ?? ''));
+    if (!isTold) return event;
+    return patchedEvent(event, 'response', (response) => {
+      const counted = () => countedUsage(call.bounds, Math.max(textLength, outputLength(response.tree())));
+      return completing(response, call, losses, isLast ? counted : undefined);
+    });
   }
 
   function judge(event: Buffer, type: string | undefined): EventKind {
@@ -93,8 +115,9 @@ export function createRelay(): StreamRelay {
         latest = event;
         events++;
       }
-      const kind = judge(event, type);
-      if (kind !== 'broken') out.push(event);
+      const complete = completed(event, type);
+      const kind = judge(complete, type);
+      if (kind !== 'broken') out.push(complete);
       return kind;
     },
     close: () => (answer === undefined ? 'broken' : 'whole'),
@@ -118,6 +141,8 @@ export function createRelay(): StreamRelay {
     },
   };
 }
+
+const BEGINNINGS: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress']);
 
 const EVENT_LINE = /^event: ?([^\r\n]*)/;
 /** No member of an item, and no text, can look like this: types inside do not begin so, and quotes of a text are escaped. */

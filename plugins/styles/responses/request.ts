@@ -1,9 +1,17 @@
 /** Requests of this style: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
-import { answerLimits, CARRIER, isObject, member, refuse, unpackOpaque } from '../../../core/plugin.ts';
+import { answerLimits, CARRIER, checkKinds, isObject, member, refuse, unpackOpaque } from '../../../core/plugin.ts';
 
-/** Any of these says what is to be answered. */
-const QUESTIONS = ['input', 'prompt', 'previous_response_id', 'conversation'];
+/** What is no number has to be of these kinds; its values are the vendor's business, and whether there is a question at all. */
+const KINDS = {
+  input: ['string', 'array'],
+  instructions: ['string'],
+  previous_response_id: ['string'],
+  tools: ['array'],
+  tool_choice: ['string', 'object'],
+  reasoning: ['object'],
+  truncation: ['string'],
+} as const;
 
 /** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
 export function readRequest(body: JsonBody): CallFacts {
@@ -11,15 +19,9 @@ export function readRequest(body: JsonBody): CallFacts {
   if (typeof model !== 'string' || model === '' || model.length > 256) {
     wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
   }
-  if (startsLike(body, 'input', 'n') && !QUESTIONS.some((name) => !startsLike(body, name, 'n'))) {
-    wrong('input', 'must be a string or an array of items, unless `previous_response_id` or `prompt` is given');
-  }
-  if (!startsLike(body, 'input', 'n"[')) wrong('input', 'must be a string or an array of items');
-  check(body, 'instructions', isText, 'must be a string');
-  check(body, 'previous_response_id', isText, 'must be the id of a response, a string');
+  checkKinds(body, KINDS);
   check(body, 'temperature', (value) => isWithin(value, 2), 'must be a number from 0 to 2');
   check(body, 'top_p', (value) => isWithin(value, 1), 'must be a number from 0 to 1');
-  check(body, 'truncation', (value) => value === 'auto' || value === 'disabled', 'must be "auto" or "disabled"');
   check(body, 'max_output_tokens', isCount, 'must be a whole number above 0');
   check(body, 'stream', (value) => typeof value === 'boolean', 'must be true or false');
   return {
@@ -73,19 +75,9 @@ function unsealed(item: Json, channel: string): readonly Json[] {
   return [{ ...item, ...(opaque.id !== undefined && { id: opaque.id }), encrypted_content: opaque.value }];
 }
 
-/** Whether a member's JSON begins with one of these characters; one that is not there counts as `null`. Nothing is parsed. */
-function startsLike(body: JsonBody, name: string, characters: string): boolean {
-  const span = body.members.get(name);
-  return characters.includes(span === undefined ? 'n' : String.fromCharCode(body.bytes[span.start]!));
-}
-
 function check(body: JsonBody, name: string, is: (value: Json) => boolean, should: string): void {
   const value = body.get(name) ?? undefined;
   if (value !== undefined && !is(value)) wrong(name, should);
-}
-
-function isText(value: Json): boolean {
-  return typeof value === 'string';
 }
 
 function isWithin(value: Json, highest: number): boolean {

@@ -1,0 +1,37 @@
+/** Of which kind the members of a request are, told from their first bytes: what is inside is the vendor's to judge. */
+import { refuse } from './errors.ts';
+import type { JsonBody } from './json.ts';
+
+/** The kinds of JSON values. */
+export type JsonKind = 'string' | 'array' | 'object' | 'number' | 'boolean' | 'null';
+
+const FIRST: Readonly<Record<string, JsonKind>> = {
+  '"': 'string',
+  '[': 'array',
+  '{': 'object',
+  t: 'boolean',
+  f: 'boolean',
+  n: 'null',
+};
+
+const NAMES: Readonly<Record<JsonKind, string>> = {
+  string: 'a string',
+  array: 'an array',
+  object: 'an object',
+  number: 'a number',
+  boolean: 'true or false',
+  null: 'null',
+};
+
+/** Refuses with 400 and the field's name what is of another kind; a member that is null or missing counts as left out. */
+export function checkKinds(body: JsonBody, kinds: Readonly<Record<string, readonly JsonKind[]>>): void {
+  for (const name in kinds) {
+    const span = body.members.get(name);
+    if (span === undefined) continue;
+    const kind = FIRST[String.fromCharCode(body.bytes[span.start]!)] ?? 'number';
+    const allowed = kinds[name]!;
+    if (kind === 'null' || allowed.includes(kind)) continue;
+    const should = allowed.map((each) => NAMES[each]).join(' or ');
+    refuse(400, 'invalid_request_error', `\`${name}\` must be ${should}.`, { param: name });
+  }
+}
