@@ -6,6 +6,7 @@ import { excusedInAnswer } from './allowances.ts';
 import { askAgain, askAs, errorOf } from './asks.ts';
 import type { ClientStyle, Got } from './client.ts';
 import { differences, firstDifference } from './compare.ts';
+import { isCompleted } from './completed.ts';
 import { conductFaults } from './conduct.ts';
 import { eventsIn } from './event-stream.ts';
 import { errorIn, type Folded, fold } from './fold.ts';
@@ -75,9 +76,10 @@ export async function checkAnswer(
     add('lives', refusal.result, refusal.detail);
     return { verdicts, served };
   }
-  if (!got.whole) {
+  const brokeOff = recorded.stream && vendor.error === undefined ? fold(client, eventsIn(got.text)).error : undefined;
+  if (!got.whole || brokeOff !== undefined) {
     // Where the vendor breaks off, so does the gateway, and says so.
-    const told = fold(client, eventsIn(got.text)).error;
+    const told = brokeOff ?? fold(client, eventsIn(got.text)).error;
     const isRight = !vendor.ended && told !== undefined;
     add('lives', isRight ? 'refused' : 'failed', `it broke off: ${told ?? 'without a word'}`);
     return { verdicts, served };
@@ -88,7 +90,10 @@ export async function checkAnswer(
   }
 
   if (isSame) {
-    judge('same', got.body.equals(recorded.body) ? [] : [firstByte(recorded.body, got.body)]);
+    // What is added must be named; of a refusal its members are always text.
+    const isNamed = recorded.status !== 200 || got.losses.length > 0;
+    const isSaid = got.body.equals(recorded.body) || (isNamed && isCompleted(recorded.body, got.body, recorded.stream));
+    judge('same', isSaid ? [] : [firstByte(recorded.body, got.body)]);
   } else if (recorded.status !== 200) {
     const [told, seen] = [errorIn(recordedJson(recorded)) ?? '', errorOf(parsed(got.text))?.message ?? ''];
     // Of limits a vendor talks to whoever pays it, and who that is is nobody's business.

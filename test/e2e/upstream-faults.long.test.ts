@@ -623,7 +623,7 @@ describe('a vendor that fails, with nobody to stand in', () => {
       checkCharge(record, fault.charged, answer);
       assert.equal(record.attempts.length, 1);
       assert.equal(record.attempts[0]?.failure, fault.failure);
-      const served = 'served' in fault.told;
+      const served = 'served' in fault.told || 'counted' in fault.told;
       assert.equal(record.outcome, served ? 'served' : fault.failure === 'refused' ? 'refused' : 'failed');
       if (!served && fault.answer !== undefined) {
         const { vendor } = stand;
