@@ -308,6 +308,7 @@ const nothingRuns: Running = {
   vitals: nobodyRuns,
   hasRoom: nobodyRuns,
   history: nobodyRuns,
+  proxy: nobodyRuns,
   configuration: nobodyRuns,
   check: nobodyRuns,
   schema: nobodyRuns,

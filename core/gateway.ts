@@ -32,6 +32,7 @@ import { createOpaqueCarrier } from './opaque.ts';
 import { keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
+import { createProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
 import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
@@ -151,7 +152,9 @@ async function assembleGateway(
     players: current.assembly.players,
     clock,
   }));
+  const proxies = createProxyWatch(log);
   const running = createRunning({
+    proxies,
     configFile: options.configFile,
     env: options.env,
     plugins: options.plugins ?? [],
@@ -350,7 +353,15 @@ async function assembleGateway(
       if (door === undefined) throw new Error('a gateway that was opened for a command has no address');
       const { listen, tls, file } = current.assembly;
       control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
-      server = createGatewayServer({ tls, current: () => current.generation, state: () => state, opaque, clock, log });
+      server = createGatewayServer({
+        tls,
+        current: () => current.generation,
+        state: () => state,
+        opaque,
+        clock,
+        log,
+        proxies,
+      });
       await handOver(door, server);
       door = undefined;
       stopWatching = watchFile(file, clock, () => {

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Account } from './contracts/accounts.ts';
 import type { Attempt, Call, Headers, Json, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
-import type { Session } from './contracts/sessions.ts';
+import type { AccessToken, Session } from './contracts/sessions.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
 import { sharedByCopies } from './copies.ts';
@@ -29,6 +29,7 @@ export type * from './contracts/vendor.ts';
 export { type Schema, type Service, schema, service } from './definitions.ts';
 export { errorObject, GatewayError, refuse } from './errors.ts';
 export { CUT_SHORT, eventData, eventName, isClosed, isCutShort, isEndMark, patchedEvent } from './events.ts';
+export { isPublicAddress } from './guarded-fetch.ts';
 export { type JsonBody, knownJson, type ScanFacts, type Span, scanAnswer, scanJson } from './json.ts';
 export { behindSpace, closingQuote, jsonTextLength } from './json-text.ts';
 export { checkKinds } from './kinds.ts';
@@ -368,6 +369,7 @@ export interface ApiRequest extends Caller {
   readonly account: Account | undefined;
   readonly holder: Holder | undefined;
   readonly session: Session | undefined;
+  readonly accessToken: AccessToken | undefined;
 }
 
 /** What guards find out about a caller. */
@@ -375,6 +377,7 @@ export interface Found {
   readonly account?: Account;
   readonly holder?: Holder;
   readonly session?: Session;
+  readonly accessToken?: AccessToken;
 }
 
 /** Refuses, or says who it is. `found`: what the guards before it found out. */

@@ -1,14 +1,16 @@
 /** What core tells plugins of the process that they run in. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { createAddressList } from './address.ts';
 import type { Clock } from './clock.ts';
-import type { StoreSection } from './config/core-sections.ts';
+import { readListen, type StoreSection } from './config/core-sections.ts';
 import { type ConfigurationTools, createConfiguration } from './configuration.ts';
 import type { Running, RunningExchange } from './contracts/running.ts';
 import { createDiskWatch } from './disk.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { OpenStore } from './plugin.ts';
+import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
 import { lastBackup } from './store.ts';
 import { createWatch } from './vitals.ts';
@@ -18,6 +20,7 @@ export interface RunningTools extends ConfigurationTools {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: OpenStore;
+  readonly proxies: ProxyWatch;
   /** Of every generation that has not ended. */
   rolls(): readonly Roll<LiveExchange>[];
 }
@@ -76,6 +79,12 @@ export function createRunning(tools: RunningTools): RunningWatch {
         };
       },
       hasRoom: disk.hasRoom,
+      proxy() {
+        const { trustProxy } = readListen(loaded().plan.values.listen);
+        const { untrusted } = tools.proxies;
+        const isTrusted = untrusted === undefined || createAddressList(trustProxy)(untrusted);
+        return { trusted: trustProxy.length > 0, untrusted: isTrusted ? undefined : untrusted };
+      },
       history: watch.history,
     },
   };

@@ -7,10 +7,10 @@ interface SearchSchema {
   readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
 }
 
-const WHOLE = /^-?\d{1,16}$/;
+const NUMBER = /^-?\d{1,16}(\.\d{1,16})?$/;
 
 /**
- * The parameters that the schema has, whole numbers and booleans as such; of one that came twice, the last. What cannot be read
+ * The parameters that the schema has, numbers and booleans as such; of one that came twice, the last. What cannot be read
  * stays text, for the schema to refuse; an empty one counts as left out.
  */
 export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
@@ -19,7 +19,7 @@ export function searchOf(schema: Schema, query: URLSearchParams): JsonObject {
   for (const [name, { type }] of Object.entries(properties)) {
     const text = query.getAll(name).at(-1);
     if (text === undefined || text === '') continue;
-    if (type === 'integer' && WHOLE.test(text)) asked[name] = Number(text);
+    if (type === 'integer' && NUMBER.test(text)) asked[name] = Number(text);
     else if (type === 'boolean' && (text === 'true' || text === 'false')) asked[name] = text === 'true';
     else asked[name] = text;
   }

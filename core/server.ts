@@ -46,6 +46,7 @@ import {
   type Route,
   type Schema,
 } from './plugin.ts';
+import type { ProxyWatch } from './proxies.ts';
 import type { Roll } from './roll.ts';
 import type { Router } from './router.ts';
 import { searchOf } from './search.ts';
@@ -78,6 +79,7 @@ export interface ServerOptions {
   readonly opaque: OpaqueCarrier;
   readonly clock: Clock;
   readonly log: Log;
+  readonly proxies: ProxyWatch;
 }
 
 /** A request as it came, whatever it is for. */
@@ -260,28 +262,6 @@ async function serve(
     const spelling = style ?? spellingAt(generation.router, head.path);
     refuseRequest(request, response, told(error, id, options.log), spelling, id, options);
   }
-}
-
-/** Whose proxy was told of in the log already. */
-const toldOfProxy = new WeakSet<ServerOptions>();
-
-/** Where a request came from. The first proxy that nobody said to trust is told of: all its clients are one address. */
-function addressOf(
-  { remoteAddress = '' }: { readonly remoteAddress?: string | undefined },
-  { headers }: Head,
-  { trusted }: Generation,
-  options: ServerOptions,
-): string {
-  const forwardedFor = headers['x-forwarded-for'];
-  const ip = clientAddress(remoteAddress, forwardedFor, trusted);
-  if (forwardedFor === undefined || toldOfProxy.has(options)) return ip;
-  const from = clientAddress(remoteAddress, undefined, trusted);
-  if (!trusted(from)) {
-    toldOfProxy.add(options);
-    const advice = 'X-Forwarded-For is not believed: if a proxy sends it, name its address in listen.trustProxy';
-    options.log.warn(advice, { from });
-  }
-  return ip;
 }
 
 /** What the client is told of an error; what it is not told is in the log, under the same id. */
@@ -552,7 +532,7 @@ async function handleRoute(
   const found: Found = {};
   for (const name of route.access === 'public' ? [] : route.access)
     Object.assign(found, await generation.guards[name]!(caller, found));
-  const { account, holder, session } = found;
+  const { account, holder, session, accessToken } = found;
   if (holder !== undefined && route.uncounted !== true)
     await generation.pipeline.enter(Object.assign(at.entry, caller, { id, identity: holder }));
   const asked = route.search === undefined ? {} : readSearch(route.search, caller.query);
@@ -577,7 +557,7 @@ async function handleRoute(
     body ??= {};
     checkBody(route.body, body);
   }
-  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, account, holder, session });
+  return route.handle({ ...caller, id, params: at.params, body, bytes, asked, account, holder, session, accessToken });
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -596,13 +576,13 @@ function spellingOf(route: Route): Pick<Style, 'error'> | undefined {
 /** Refuses (400) what a query says wrong, and fills its defaults in. */
 function readSearch(schema: Schema, query: URLSearchParams): JsonObject {
   const asked = searchOf(schema, query);
-  checkBody(schema, asked);
+  checkBody(schema, asked, 'query');
   return asked;
 }
 
 /** Fills the defaults of a route's body or search in; refuses it (400) with the first mistake that is in it. */
-function checkBody(schema: Schema, body: ApiRequest['body']): void {
-  const [mistake] = checkValue(schema, body);
+function checkBody(schema: Schema, body: ApiRequest['body'], origin: 'body' | 'query' = 'body'): void {
+  const [mistake] = checkValue(schema, body, origin);
   if (mistake !== undefined) throw invalid(mistake.path, mistake.message);
   const beyond = inexact(body, []);
   if (beyond !== undefined) throw invalid(beyond, `must be a number of at most ${Number.MAX_SAFE_INTEGER}`);
@@ -664,6 +644,14 @@ async function upgradePassage(
 function upgradeNotServed(): GatewayError {
   const message = 'This path does not serve an upgrade of the connection. Send the request over plain HTTP/1.1.';
   return new GatewayError(426, 'upgrade_not_served', message, { param: 'upgrade', headers: { upgrade: 'HTTP/1.1' } });
+}
+
+/** Where a request came from. */
+function addressOf(socket: Socket, { headers }: Head, { trusted }: Generation, { proxies }: ServerOptions): string {
+  const { remoteAddress: peer = '' } = socket;
+  const forwardedFor = headers['x-forwarded-for'];
+  if (forwardedFor !== undefined) proxies.note(peer, trusted);
+  return clientAddress(peer, forwardedFor, trusted);
 }
 
 /** The answer to a request for an upgrade, should there be one: node makes none, because it has given the connection away. */

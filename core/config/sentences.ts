@@ -12,8 +12,11 @@ export interface Mistake {
 
 type Definition = Readonly<Record<string, unknown>>;
 
+/** Where a value stands: that decides what can be done about a type. */
+export type Origin = 'file' | 'body' | 'query';
+
 /** The mistakes behind the errors of one validation of `value`, without the echoes of alternatives that were not meant. */
-export function mistakes(errors: readonly ErrorObject[], value: unknown): Mistake[] {
+export function mistakes(errors: readonly ErrorObject[], value: unknown, origin: Origin = 'file'): Mistake[] {
   const found = meant(errors);
   // A misspelt key is one mistake, not an unknown key and a missing one.
   const meantKeys = new Set(found.map(renamed));
@@ -21,7 +24,7 @@ export function mistakes(errors: readonly ErrorObject[], value: unknown): Mistak
     if (error.keyword === 'required' && meantKeys.has(`${error.instancePath}/${error.params.missingProperty}`))
       return [];
     const path = pathOf(error.instancePath, value);
-    const [step, message] = sentence(error);
+    const [step, message] = sentence(error, origin);
     return message === undefined ? [] : [{ path: step === undefined ? path : [...path, step], message }];
   });
 }
@@ -33,7 +36,10 @@ function renamed({ keyword, instancePath, params, parentSchema }: ErrorObject): 
 }
 
 /** One error as a sentence, and the member it is about where that is not the value itself. */
-function sentence(error: ErrorObject): readonly [step: string | number | undefined, message: string | undefined] {
+function sentence(
+  error: ErrorObject,
+  origin: Origin,
+): readonly [step: string | number | undefined, message: string | undefined] {
   const params = error.params as Definition;
   const parent = (error.parentSchema ?? {}) as Definition;
   const data: unknown = error.data;
@@ -61,7 +67,7 @@ function sentence(error: ErrorObject): readonly [step: string | number | undefin
       return [undefined, `must be ${wanted(parent)}${near === undefined ? '' : `; did you mean ${near}?`}`];
     }
     case 'type':
-      return [undefined, `must be ${wanted(parent)}, not ${kindOf(data)}${typeHint(parent, data)}`];
+      return [undefined, `must be ${wanted(parent)}, not ${kindOf(data)}${TYPE_HINTS[origin](parent, data)}`];
     case 'oneOf':
     case 'anyOf':
       if (params.passingSchemas) return [undefined, `is ambiguous; it must be only one of: ${wanted(parent)}`];
@@ -160,8 +166,18 @@ function typeHint(schema: Definition, data: unknown): string {
   if (typeof data !== 'string' || data.trim() === '') return '';
   const number = types.includes('integer') || types.includes('number');
   const plain = number ? Number.isFinite(Number(data)) : types.includes('boolean') && /^(?:true|false)$/.test(data);
-  return plain ? '; write it without quotes (and without ${…}, which always makes text)' : '';
+  return plain ? '; write it without quotes' : '';
 }
+
+const TYPE_HINTS: Readonly<Record<Origin, typeof typeHint>> = {
+  file(schema, data) {
+    const hint = typeHint(schema, data);
+    return hint.endsWith('without quotes') ? `${hint} (and without \${…}, which always makes text)` : hint;
+  },
+  body: typeHint,
+  // Everything in a query is text.
+  query: () => '',
+};
 
 /**
  * Of errors below alternatives (`anyOf`, `oneOf`), keeps those of the alternative that was meant; where that is not clear, the

@@ -1,7 +1,7 @@
 /** Checks one value against a schema and fills its defaults in. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
-import { type Mistake, mistakes } from './sentences.ts';
+import { type Mistake, mistakes, type Origin } from './sentences.ts';
 import { isAddressRange, isOrigin, isPattern, isUrl } from './values.ts';
 
 /** The validator for everything that stands in gateway.yaml: strict with schemas, complete with mistakes. */
@@ -28,10 +28,11 @@ const compiled = new WeakMap<Schema, ValidateFunction>();
 
 /**
  * Fills the defaults of `value` in, where it stands, and says what is wrong with it. For parts of a section whose schema is known
- * only later (the fields that a vendor adds to its channels), and for the bodies of routes. Throws where the schema itself is wrong.
+ * only later (the fields that a vendor adds to its channels), and for the bodies and queries of routes (`origin`). Throws where the
+ * schema itself is wrong.
  */
-export function checkValue(schema: Schema, value: unknown): readonly Mistake[] {
+export function checkValue(schema: Schema, value: unknown, origin: Origin = 'file'): readonly Mistake[] {
   const validate = compiled.get(schema) ?? createValidator().compile(schema);
   compiled.set(schema, validate);
-  return validate(value) ? [] : mistakes(validate.errors ?? [], value);
+  return validate(value) ? [] : mistakes(validate.errors ?? [], value, origin);
 }

@@ -60,6 +60,14 @@ export interface AccountChanges {
   readonly settings?: JsonObject;
 }
 
+/** Who waits for a password to be compared. */
+export interface Comer {
+  /** The network they come from: all of one network have one share. */
+  readonly network: string;
+  /** They have signed in to this account before, in this browser or from there. */
+  readonly isKnown: boolean;
+}
+
 /** Which accounts to list. */
 export interface AccountSearch {
   /** Part of the name, the display name or the e-mail address; or an id. `%` and `_` mean themselves. */
@@ -99,10 +107,13 @@ export interface Accounts {
    * none at all (disabled), ends its sessions; that or another e-mail address voids its tickets.
    */
   change(id: number, changes: AccountChanges, along?: readonly Step[]): Promise<Person>;
-  /** The account whose password that is; undefined where it is wrong, or there is none: nobody can tell by the time it takes. */
-  checkPassword(nameOrEmail: string, password: string): Promise<Account | undefined>;
-  /** Refuses one that is too weak (400). Ends its access token and voids its tickets; ends no session: the caller does. */
-  setPassword(id: number, password: string, along?: readonly Step[]): Promise<void>;
+  /**
+   * The account whose password that is; undefined where it is wrong, or there is none: nobody can tell by the time it takes. Refuses
+   * (429) where too many come at once: first those from the networks that have the most waiting, last those that are known.
+   */
+  checkPassword(nameOrEmail: string, password: string, comer?: Comer): Promise<Account | undefined>;
+  /** Refuses one that is too weak (400). Ends all its sessions but `keep`, and its access token, and voids its tickets. */
+  setPassword(id: number, password: string, along?: readonly Step[], keep?: number): Promise<void>;
   /** Ends it for good: disabled, without e-mail address, settings, password and sessions. Refuses (409) the last one that is root. */
   remove(id: number, along?: readonly Step[]): Promise<void>;
   /** Has `listener` told of every account that changes, after it has. */

@@ -20,7 +20,7 @@ export interface KeyRecord {
   readonly expiresMs: number | undefined;
   /** The public names this key may call; undefined: all. */
   readonly models: readonly string[] | undefined;
-  /** The addresses it may be used from, canonical CIDRs; undefined: all. */
+  /** The addresses and networks (`10.0.0.0/8`) it may be used from, as they were given; undefined: all. */
   readonly addresses: readonly string[] | undefined;
   /** A translation that would change the answer is refused. */
   readonly strict: boolean;
@@ -42,6 +42,8 @@ export interface NewKey {
   readonly addresses?: readonly string[] | undefined;
   readonly expiresMs?: number | undefined;
   readonly strict?: boolean;
+  /** Left out: true. */
+  readonly enabled?: boolean;
 }
 
 /** A key with its secret, which is shown once and never again. */
@@ -106,6 +108,8 @@ export interface Keys {
   ): Promise<readonly Pick<KeyRecord, 'id' | 'accountId'>[]>;
   /** Undefined where there never was such a key. */
   nameOf(id: number): Promise<string | undefined>;
+  /** Whose key that is; undefined if there is none, or it was revoked. */
+  ownerOf(id: number): Promise<number | undefined>;
   /** Undefined where this account has no such key. */
   get(accountId: number, id: number): Promise<KeyRecord | undefined>;
   /** Refuses as `create` does; 404 where this account has no such key. */

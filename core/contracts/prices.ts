@@ -91,6 +91,8 @@ export interface PriceTable {
 export interface Prices {
   /** Undefined where the model has no price; refuses (404) a name that is unknown. */
   of(model: string): ModelPrice | undefined;
+  /** False if calls of a model are refused because it, or one that stands in for it, has no price; refuses (404) a name that is unknown. */
+  sells(model: string): boolean;
   /** The prices of all models that can be called, for whoever answers for them. */
   table(): PriceTable;
   /** The context window of a model in tokens as it is published for where it is served first; refuses (404) a name that is unknown. */

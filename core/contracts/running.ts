@@ -166,6 +166,8 @@ export interface Running {
   hasRoom(bytes: number): boolean;
   /** The last hour, oldest first. */
   history(): readonly Sample[];
+  /** Whether a proxy is trusted, and the address of one that is not but forwards requests; undefined: none does. */
+  proxy(): { readonly trusted: boolean; readonly untrusted: string | undefined };
   configuration(): Promise<Configuration>;
   /**
    * Judges a text as if it stood in the file; nothing is written, started or taken over. What is masked stands for the secret where the

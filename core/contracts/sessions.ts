@@ -15,7 +15,18 @@ export interface Session {
   /** Written once a minute at most. */
   readonly lastSeenMs: number;
   readonly expiresMs: number;
-  /** Until when the last check by a second factor counts; 0: there was none. */
+  /** Until when the last check counts; 0: there was none. */
+  readonly verifiedUntilMs: number;
+  /** Until when the sign-in itself is recent: five minutes after it; 0: it is not any more. */
+  readonly recentUntilMs: number;
+}
+
+/** A personal access token, without its secret. */
+export interface AccessToken {
+  readonly accountId: number;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+  /** Until when the last check that was made with it counts; 0: there was none. */
   readonly verifiedUntilMs: number;
 }
 
@@ -36,17 +47,25 @@ export interface Sessions {
   list(accountId: number): Promise<readonly Session[]>;
   /** False where the account has no such session. */
   end(accountId: number, id: number): Promise<boolean>;
-  /** The steps that end all of an account, but one, which has to be verified anew. For lists that change how it signs in. */
+  /**
+   * The steps that end all sessions of an account but one, which has to be verified again, and its access token. For lists that change
+   * how it signs in.
+   */
   endSteps(accountId: number, except?: number): readonly Step[];
-  /** A check by a second factor went well: the session is verified for five minutes, and its secret is a new one. */
+  /** A check went well: the session is verified for five minutes, and its secret is a new one. */
   verify(id: number): Promise<{ readonly secret: string; readonly untilMs: number }>;
+  /** The same for the access token of an account, which stays as it is. Until when. */
+  verifyAccessToken(accountId: number): Promise<number>;
   /** The personal access token of an account: made anew, the one before ends. */
   renewAccessToken(accountId: number, along?: readonly Step[]): Promise<string>;
   /** Ends it; false, and nothing is written along, where there is none. */
   revokeAccessToken(accountId: number, along?: readonly Step[]): Promise<boolean>;
-  /** When it was made, unix milliseconds; undefined where there is none. */
-  accessTokenMade(accountId: number): Promise<number | undefined>;
-  findByAccessToken(secret: string): Promise<Account | undefined>;
+  /** Undefined if there is none, or it has expired. */
+  accessToken(accountId: number): Promise<AccessToken | undefined>;
+  /** Undefined if it is unknown or has expired, or its account is disabled. */
+  findByAccessToken(
+    secret: string,
+  ): Promise<{ readonly account: Account; readonly accessToken: AccessToken } | undefined>;
 }
 /** The service of that name. */
 export const Sessions = service<Sessions>('sessions');

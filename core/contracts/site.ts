@@ -9,15 +9,20 @@ export interface Site {
   readonly root: string;
   /** Served over https: cookies are for that only. */
   readonly secure: boolean;
+  /** For browsers on this machine only: `http://localhost:8080`. */
+  readonly local: boolean;
   /** What mails and authenticators call it: `Turnpike`. */
   readonly name: string;
   /** How long somebody stays signed in: unused, and at the longest. */
   readonly session: { readonly idleMs: number; readonly longestMs: number };
+  /** How long an access token works. */
+  readonly accessToken: { readonly longestMs: number };
   /** Who may make an account: anybody, whoever has an invitation, nobody. */
   readonly registration: 'open' | 'invite' | 'closed';
   /** A new account needs an e-mail address that is proven. */
   readonly emailProof: boolean;
-  readonly passkeys: { readonly rpId: string; readonly origins: readonly string[] };
+  /** `possible`: browsers make none for an address without a name. */
+  readonly passkeys: { readonly rpId: string; readonly origins: readonly string[]; readonly possible: boolean };
   /** Providers of sign-in, by the word in their paths. */
   readonly oauth: Readonly<Record<string, OAuthSettings>>;
 }

@@ -6,12 +6,14 @@ import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 import { randomBase62, readName, readPage, refuse } from '../../core/plugin.ts';
 import { changeStep } from './changes.ts';
+import { looksOf, RESERVED } from './look-alikes.ts';
 import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
 import {
   ACCOUNT_COLUMNS,
   type AccountRow,
   fold,
+  foldings,
   PERSON_COLUMNS,
   type PersonRow,
   readEmail,
@@ -53,11 +55,12 @@ export function createAccounts(
 
   async function findBy(
     column: 'id' | 'folded' | 'email_folded',
-    value: string | number,
+    values: readonly (string | number)[],
   ): Promise<Account | undefined> {
     const known = column === 'id' ? '' : ' AND deleted_ms IS NULL';
-    const sql = `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE ${column} = ?${known}`;
-    const row = await store.one<AccountRow>(sql, value);
+    const [value, former = null] = values;
+    const sql = `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE ${column} IN (?, ?)${known} ORDER BY ${column} = ? DESC LIMIT 1`;
+    const row = await store.one<AccountRow>(sql, value!, former, value!);
     return row && toAccount(row);
   }
 
@@ -80,6 +83,20 @@ export function createAccounts(
     if (email !== null && (await other('email_folded', email))) {
       refuse(409, 'email_taken', 'There is an account with this e-mail address already.', { param: 'email' });
     }
+  }
+
+  /** Refuses (409) a member a name that is easily taken for that of an administrator, or of the gateway itself. */
+  async function refuseLookAlike(name: string, self = -1): Promise<void> {
+    const staff = await store.all<{ name: string }>(
+      `SELECT name FROM account WHERE role <> 'member' AND deleted_ms IS NULL AND id <> ?`,
+      self,
+    );
+    const looks = looksOf(name);
+    const isLike = (other: string): boolean => fold(other) !== fold(name) && looksOf(other) === looks;
+    if (![...RESERVED, ...staff.map((each) => each.name)].some(isLike)) return;
+    refuse(409, 'name_taken', `"${name}" looks like the name of an administrator. Choose another one.`, {
+      param: 'name',
+    });
   }
 
   /** What is stored of a password. Refuses (400) a weak one. */
@@ -132,6 +149,9 @@ export function createAccounts(
     along: readonly Step[],
   ): Promise<Person | undefined> {
     const { id, name, email } = before;
+    if (changes.name !== undefined && (changes.role ?? before.role) === 'member') {
+      await refuseLookAlike(changes.name, id);
+    }
     await refuseTaken(changes.name ?? name, changes.email === undefined ? email : changes.email, id);
     const role = changes.role ?? before.role;
     const losesRoot = role !== 'root' || changes.enabled === false;
@@ -155,9 +175,9 @@ export function createAccounts(
   }
 
   return {
-    find: (id) => findBy('id', id),
-    findByName: (name) => findBy('folded', fold(name)),
-    findByEmail: (email) => findBy('email_folded', fold(email.trim())),
+    find: (id) => findBy('id', [id]),
+    findByName: (name) => findBy('folded', foldings(name)),
+    findByEmail: (email) => findBy('email_folded', foldings(email.trim())),
 
     async person(id) {
       const row = await personRow(id);
@@ -176,6 +196,7 @@ export function createAccounts(
 
     async create({ name: given, role, password, displayName, email }, along = []) {
       const name = readName(given);
+      if (role === 'member') await refuseLookAlike(name);
       const plain = {
         name,
         role,
@@ -202,19 +223,21 @@ export function createAccounts(
       }
     },
 
-    async checkPassword(nameOrEmail, password) {
-      const folded = fold(nameOrEmail.trim());
+    async checkPassword(nameOrEmail, password, comer) {
+      const [folded, former] = foldings(nameOrEmail.trim());
       // An address is proven to be theirs; a name that looks like one is not.
       const row = await store.one<AccountRow & { readonly hash: string | null }>(
         `SELECT ${ACCOUNT_COLUMNS}, (SELECT hash FROM password WHERE account_id = account.id) AS hash
-        FROM account WHERE (email_folded = ? OR folded = ?) AND deleted_ms IS NULL
-        ORDER BY CASE WHEN email_folded = ? THEN 0 ELSE 1 END LIMIT 1`,
+        FROM account WHERE (email_folded = ? OR folded IN (?, ?)) AND deleted_ms IS NULL
+        ORDER BY CASE WHEN email_folded = ? THEN 0 WHEN folded = ? THEN 1 ELSE 2 END LIMIT 1`,
         folded,
+        folded,
+        former,
         folded,
         folded,
       );
       const stored = row?.hash ?? undefined;
-      const verdict = await passwords.verify(password, stored ?? NOBODYS_HASH);
+      const verdict = await passwords.verify(password, stored ?? NOBODYS_HASH, comer);
       if (row === undefined || stored === undefined || row.enabled !== 1 || verdict === 'wrong') return undefined;
       if (verdict === 'outdated') {
         // Where too many wait for that, the next sign-in does it.
@@ -224,10 +247,10 @@ export function createAccounts(
       return toAccount(row);
     },
 
-    async setPassword(id, password, along = []) {
+    async setPassword(id, password, along = [], keep) {
       const { name } = await livingRow(id);
       const step = passwordStep(id, await hashOf(password, name));
-      const failed = await store.atomic([step, ...along, endTokenStep(id), ...tickets.voidSteps(id)]);
+      const failed = await store.atomic([step, ...sessions.endSteps(id, keep), ...along, ...tickets.voidSteps(id)]);
       if (failed === 'living') refuseMissing(id);
       if (failed !== undefined) refuseAlong(failed);
       tell(id);
@@ -243,7 +266,6 @@ export function createAccounts(
           must: 'last_root',
         },
         { sql: 'DELETE FROM password WHERE account_id = ?', params: [id] },
-        endTokenStep(id),
         ...sessions.endSteps(id),
         ...along,
         ...tickets.voidSteps(id),
@@ -272,8 +294,6 @@ const passwordStep = (id: number, hash: string): Step => ({
   params: [hash, id],
   must: 'living',
 });
-
-const endTokenStep = (id: number): Step => ({ sql: 'DELETE FROM access_token WHERE account_id = ?', params: [id] });
 
 function refuseMissing(id: number): never {
   refuse(404, 'account_not_found', `There is no account ${id}.`);

@@ -3,12 +3,11 @@ import type { Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import type { Balance } from '../../core/contracts/ledger.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import type { Sessions } from '../../core/contracts/sessions.ts';
 import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
 import { refuse, table, UsageError } from '../../core/plugin.ts';
 
 /** The commands, for the service of the same plugin. */
-export function createCommands(host: Host, accounts: Accounts, sessions: Sessions): readonly Command[] {
+export function createCommands(host: Host, accounts: Accounts): readonly Command[] {
   async function named(command: string, { positionals: [name] }: CommandRequest): Promise<Account> {
     if (name === undefined) throw new UsageError(`user ${command} NAME`);
     const account = await accounts.findByName(name);
@@ -56,8 +55,7 @@ export function createCommands(host: Host, accounts: Accounts, sessions: Session
       async run(request) {
         const account = await named('password', request);
         requireStdin(request);
-        const along = [...sessions.endSteps(account.id), ...noted(account, 'user.password')];
-        await accounts.setPassword(account.id, typedPassword(request), along);
+        await accounts.setPassword(account.id, typedPassword(request), noted(account, 'user.password'));
         return `changed the password of ${account.name}`;
       },
     },

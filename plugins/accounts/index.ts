@@ -46,7 +46,7 @@ export default definePlugin({
       failure: 'expired sessions and tickets could not be deleted',
     });
     return {
-      commands: createCommands(host, accounts, sessions),
+      commands: createCommands(host, accounts),
       surrender: () => surrenderSealed(host, now),
       async start() {
         // An empty variable is what a deployment leaves where nobody filled it in.

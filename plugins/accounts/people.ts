@@ -52,8 +52,11 @@ export const toPerson = (row: PersonRow): Person => ({
   settings: JSON.parse(row.settings) as JsonObject,
 });
 
-/** One spelling for names and e-mail addresses that count as the same. */
-export const fold = (text: string): string => text.normalize('NFC').toLowerCase();
+/** One spelling for names and e-mail addresses that count as the same: letters in every case and width. */
+export const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
+
+/** The spellings that an account may be stored by: those of before the width of letters was folded are kept. */
+export const foldings = (text: string): readonly [string, string] => [fold(text), text.normalize('NFC').toLowerCase()];
 
 const LONGEST_EMAIL = 254;
 /** What is told from an address by its looks: one `@`, a dot behind it, nothing invisible. Whose it is only a letter can tell. */

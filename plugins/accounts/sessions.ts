@@ -1,17 +1,19 @@
 /** Sessions and access tokens: who is signed in. */
 import { randomInt } from 'node:crypto';
 import type { Account, Role } from '../../core/contracts/accounts.ts';
-import type { Session, Sessions } from '../../core/contracts/sessions.ts';
+import type { AccessToken, Session, Sessions } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { type Host, refuse, type Step } from '../../core/plugin.ts';
 import { hashOf, newSecret } from './secrets.ts';
 import type { SteadyTime } from './steady-time.ts';
 
 const MOST_PER_ACCOUNT = 10;
+/** So long a check counts, and so long a sign-in is recent. */
 const VERIFIED_FOR_MS = 5 * 60_000;
 /** How much later than it was somebody may have been seen last. */
 const SEEN_EVERY_MS = 60_000;
 const USUAL = { idleMs: 24 * 3_600_000, longestMs: 30 * 86_400_000 };
+const USUAL_TOKEN = { longestMs: 90 * 86_400_000 };
 /** Longer than any browser's; what calls itself longer is cut. */
 const LONGEST_USER_AGENT = 300;
 const LARGEST_ID = 2 ** 48 - 1;
@@ -24,6 +26,12 @@ interface SessionRow {
   readonly user_agent: string;
   readonly created_ms: number;
   readonly last_seen_ms: number;
+  readonly verified_until_ms: number;
+}
+
+interface TokenRow {
+  readonly account_id: number;
+  readonly created_ms: number;
   readonly verified_until_ms: number;
 }
 
@@ -45,6 +53,7 @@ export interface SessionBook extends Sessions {
 export function createSessions(host: Host, now: SteadyTime): SessionBook {
   const { store } = host;
   const terms = (): typeof USUAL => host.find(Site)?.session ?? USUAL;
+  const tokenTerm = (): typeof USUAL_TOKEN => host.find(Site)?.accessToken ?? USUAL_TOKEN;
 
   const toSession = (row: SessionRow): Session => ({
     id: row.id,
@@ -55,8 +64,18 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
     createdMs: row.created_ms,
     lastSeenMs: row.last_seen_ms,
     expiresMs: row.created_ms + terms().longestMs,
-    verifiedUntilMs: isVerified(row, now()) ? row.verified_until_ms : 0,
+    verifiedUntilMs: stillCounts(row.verified_until_ms),
+    recentUntilMs: stillCounts(row.created_ms + VERIFIED_FOR_MS),
   });
+
+  const toToken = (row: TokenRow): AccessToken => ({
+    accountId: row.account_id,
+    createdMs: row.created_ms,
+    expiresMs: row.created_ms + tokenTerm().longestMs,
+    verifiedUntilMs: stillCounts(row.verified_until_ms),
+  });
+
+  const isLiveToken = ({ created_ms }: TokenRow): boolean => now() < created_ms + tokenTerm().longestMs;
 
   function isLive({ created_ms, last_seen_ms }: SessionRow, atMs: number): boolean {
     const { idleMs, longestMs } = terms();
@@ -64,15 +83,17 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
     return atMs < created_ms + longestMs && Math.abs(atMs - last_seen_ms) < idleMs;
   }
 
-  /** Whoever compares the end of it with a clock that was set back would find it in the future for longer. */
-  function isVerified({ verified_until_ms: untilMs }: SessionRow, atMs: number): boolean {
-    return atMs <= untilMs && untilMs - atMs <= VERIFIED_FOR_MS;
+  /** The end of five minutes, or 0 when they are over, or cannot have begun yet: after the clock was set back they would last longer. */
+  function stillCounts(untilMs: number): number {
+    const atMs = now();
+    return atMs <= untilMs && untilMs - atMs <= VERIFIED_FOR_MS ? untilMs : 0;
   }
 
   function endSteps(accountId: number, except?: number): readonly Step[] {
     return [
       { sql: 'DELETE FROM session WHERE account_id = ? AND id <> ?', params: [accountId, except ?? -1] },
       { sql: 'UPDATE session SET verified_until_ms = 0 WHERE account_id = ?', params: [accountId] },
+      { sql: 'DELETE FROM access_token WHERE account_id = ?', params: [accountId] },
     ];
   }
 
@@ -151,12 +172,22 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
       return { secret, untilMs };
     },
 
+    async verifyAccessToken(accountId) {
+      const untilMs = now() + VERIFIED_FOR_MS;
+      const sql = 'UPDATE access_token SET verified_until_ms = ? WHERE account_id = ?';
+      if ((await store.run(sql, untilMs, accountId)) === 0) {
+        refuse(401, 'invalid_access_token', 'This access token has ended. Make another one.');
+      }
+      return untilMs;
+    },
+
     async renewAccessToken(accountId, along = []) {
       const secret = newSecret();
       const failed = await store.atomic([
         {
-          sql: `INSERT INTO access_token (account_id, hash, created_ms) VALUES (?, ?, ?)
-            ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, created_ms = excluded.created_ms`,
+          sql: `INSERT INTO access_token (account_id, hash, created_ms, verified_until_ms) VALUES (?, ?, ?, 0)
+            ON CONFLICT (account_id) DO UPDATE SET
+              hash = excluded.hash, created_ms = excluded.created_ms, verified_until_ms = 0`,
           params: [accountId, hashOf(secret), now()],
         },
         ...along,
@@ -176,18 +207,21 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
       return failed === undefined;
     },
 
-    async accessTokenMade(accountId) {
-      const sql = 'SELECT created_ms AS "createdMs" FROM access_token WHERE account_id = ?';
-      return (await store.one<{ readonly createdMs: number }>(sql, accountId))?.createdMs;
+    async accessToken(accountId) {
+      const sql = 'SELECT account_id, created_ms, verified_until_ms FROM access_token WHERE account_id = ?';
+      const row = await store.one<TokenRow>(sql, accountId);
+      return row === undefined || !isLiveToken(row) ? undefined : toToken(row);
     },
 
     async findByAccessToken(secret) {
-      const row = await store.one<Omit<Account, 'enabled'>>(
-        `SELECT a.id, a.name, a.role, a.created_ms AS "createdMs"
+      const row = await store.one<TokenRow & Omit<Account, 'id' | 'enabled'>>(
+        `SELECT t.account_id, t.created_ms, t.verified_until_ms, a.name, a.role, a.created_ms AS "createdMs"
         FROM access_token AS t JOIN account AS a ON a.id = t.account_id WHERE t.hash = ? AND a.enabled = 1`,
         hashOf(secret),
       );
-      return row && { ...row, enabled: true };
+      if (row === undefined || !isLiveToken(row)) return undefined;
+      const { account_id: id, name, role, createdMs } = row;
+      return { account: { id, name, role, enabled: true, createdMs }, accessToken: toToken(row) };
     },
 
     async sweep() {
@@ -198,6 +232,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
         atMs - longestMs,
         atMs - idleMs,
       );
+      await store.run('DELETE FROM access_token WHERE created_ms <= ?', atMs - tokenTerm().longestMs);
     },
   };
 }

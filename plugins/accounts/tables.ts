@@ -90,4 +90,9 @@ export const migrations: readonly Migration[] = [
       'CREATE INDEX invitation_expiry ON invitation (expires_ms)',
     ],
   },
+  {
+    id: 5,
+    title: 'checks that were made with an access token',
+    sql: ['ALTER TABLE access_token ADD COLUMN verified_until_ms INTEGER NOT NULL DEFAULT 0'],
+  },
 ];

@@ -26,7 +26,8 @@ export const authSection = schema<KeyPlaces>({
   default: {},
 });
 
-const BEARER = /^bearer ([^\s,]+)$/i;
+/** Some tools leave the word out before a key. */
+const BEARER = /^(?:bearer (?=\S)|(?=sk-))([^\s,]+)$/i;
 const PLAIN = /^[^\s,]+$/;
 /** Addresses land in logs of proxies and browsers; these are read by clients that know no other way. */
 const QUERY_PATH = /^\/v1(?:beta)?\/models(?:\/|$)/;

@@ -1,11 +1,12 @@
 /** The guards of `/api`: who is signed in, whether their role suffices, where the request comes from. */
-import type { Account, Role } from '../../core/contracts/accounts.ts';
+import type { Role } from '../../core/contracts/accounts.ts';
 import { type Session, Sessions } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Caller, type Found, GatewayError, type Guard, type Host, refuse } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import type { Limiter, LimitName } from './limiter.ts';
 import type { ApiRoute } from './route.ts';
+import type { Verification } from './verification.ts';
 
 const RANK: Readonly<Record<Role, number>> = { member: 1, admin: 10, root: 100 };
 
@@ -34,7 +35,8 @@ export function guardsOf(row: ApiRoute): readonly string[] {
   if (row.method !== 'GET' || row.changes === true) guards.push('console.same-site');
   if (row.sessionOnly === true) guards.push('console.browser');
   if (row.who === 'admin' || row.who === 'root') guards.push(`console.${row.who}`);
-  if (row.verified === true) guards.push('console.verified');
+  if (row.verified !== undefined)
+    guards.push(row.verified === true ? 'console.verified' : 'console.verified-or-recent');
   return guards;
 }
 
@@ -44,17 +46,18 @@ export function createGuards(
   site: Site,
   cookies: Cookies,
   limiter: Limiter,
+  verification: Verification,
 ): Readonly<Record<string, Guard>> {
   const sessions = host.use(Sessions);
 
   async function identify(caller: Caller): Promise<Found | undefined> {
     const { authorization } = caller.headers;
-    if (authorization !== undefined) return { account: await byAccessToken(authorization) };
+    if (authorization !== undefined) return byAccessToken(authorization);
     const secret = cookies.read(caller.headers, 'session');
     return secret === undefined ? undefined : sessions.find(secret);
   }
 
-  async function byAccessToken(authorization: string): Promise<Account> {
+  async function byAccessToken(authorization: string): Promise<Found> {
     const token = authorization.replace(/^bearer +/i, '').trim();
     if (token.startsWith('sk-')) {
       refuse(
@@ -63,8 +66,8 @@ export function createGuards(
         'This is an API key: it is for /v1. Here an access token is wanted, or a sign-in.',
       );
     }
-    const account = await sessions.findByAccessToken(token);
-    return account ?? refuse(401, 'invalid_access_token', 'This access token is not known here.');
+    const found = await sessions.findByAccessToken(token);
+    return found ?? refuse(401, 'invalid_access_token', 'This access token is unknown, has expired or was ended.');
   }
 
   const atLeast =
@@ -97,28 +100,14 @@ export function createGuards(
     'console.browser': (_, found) => void sessionOf(found),
     'console.admin': atLeast('admin'),
     'console.root': atLeast('root'),
-    'console.verified': (_, { session }) => refuseUnverified(session, host.clock.now()),
+    'console.verified': (_, found) => void verification.demand(found),
+    'console.verified-or-recent': (_, found) => verification.demandOrRecent(found).then(() => undefined),
   };
 }
 
 /** The session of whoever asks. Refuses (401) an access token. */
 export function sessionOf({ session }: { readonly session?: Session | undefined }): Session {
   return session ?? refuse(401, 'session_wanted', 'This needs a sign-in; an access token is not enough.');
-}
-
-/** True of whoever was checked by a second factor within the last five minutes. */
-export function isVerified(session: Session | undefined, nowMs: number): boolean {
-  return session !== undefined && session.verifiedUntilMs >= nowMs;
-}
-
-/** Refuses (403) whoever was not. */
-export function refuseUnverified(session: Session | undefined, nowMs: number): undefined {
-  if (isVerified(session, nowMs)) return;
-  refuse(
-    403,
-    'verification_required',
-    'This needs a check by a second factor that is not older than five minutes: POST /api/verify. Who has none sets one up first.',
-  );
 }
 
 /**
@@ -140,9 +129,17 @@ export function checkOrigin(caller: Caller, site: Site, byCookie: boolean): unde
   );
 }
 
-/** A page of the very address that the request came to; of a site with https none that somebody on the way can have made. */
-function sameHost(origin: string, host: string, { secure }: Site): boolean {
+/**
+ * A page of the very address that the request came to; of a site with https none that somebody on the way can have made. With http, any
+ * name can be made to lead here (DNS rebinding): only addresses, names of this machine, and that of `console.url` are believed.
+ */
+function sameHost(origin: string, host: string, site: Site): boolean {
   if (!URL.canParse(origin)) return false;
   const page = new URL(origin);
-  return page.host === host.toLowerCase() && (page.protocol === 'https:' || !secure);
+  if (page.host !== host.toLowerCase()) return false;
+  if (page.protocol === 'https:') return true;
+  return !site.secure && (NO_NAME.test(page.hostname) || page.hostname === new URL(site.origin).hostname);
 }
+
+/** An address, or a name that browsers never ask anybody about. */
+const NO_NAME = /^(\d+(\.\d+){3}|\[.*\]|localhost|.+\.localhost)$/;

@@ -1,8 +1,8 @@
 /** The cookies of the console: who is signed in, and which browser began something. */
 import type { Headers } from '../../core/plugin.ts';
 
-/** `session`: signed in. `flow`: began a sign-in that has a second half. */
-export type CookieName = 'session' | 'flow';
+/** `session`: signed in. `flow`: began a sign-in that has a second half. `browser`: an account has signed in with it before. */
+export type CookieName = 'session' | 'flow' | 'browser';
 
 /** Reads and writes them. */
 export interface Cookies {
@@ -18,7 +18,7 @@ export interface Cookies {
 
 /** `secure`: only https brings them back, and no other host below the same domain can have made them. */
 export function createCookies(secure: boolean): Cookies {
-  const names = { session: 'turnpike_session', flow: 'turnpike_flow' } as const;
+  const names = { session: 'turnpike_session', flow: 'turnpike_flow', browser: 'turnpike_browser' } as const;
   const nameOf = (name: CookieName): string => `${secure ? '__Host-' : ''}${names[name]}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   return {

@@ -1,71 +1,108 @@
-/** How often the password of one name may be guessed: counted before it is looked at, whether or not there is such a name. */
-import { Accounts } from '../../core/contracts/accounts.ts';
+/**
+ * How often passwords may be guessed: counted by name and address together before anything is compared, whether or not there is such a
+ * name. Beyond a limit there is still one guess every few seconds, so that wrong guesses of others delay a sign-in, but never prevent it.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Account, Accounts, type Comer } from '../../core/contracts/accounts.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
-import type { Host } from '../../core/plugin.ts';
-import { networkOf, refuseTooMany } from './limiter.ts';
+import type { Headers, Host } from '../../core/plugin.ts';
+import type { Browsers } from './browsers.ts';
+import { networkOf, refuseTooMany, siteNetworkOf } from './limiter.ts';
 
-const WINDOW_MS = 60 * 60_000;
-/** Wrong ones within it: from one network, and from all together. */
+const MINUTE_MS = 60_000;
+/** Wrong ones of one name within an hour: from one network or known browser, and from all networks together. */
 const FROM_ONE = 10;
 const FROM_ALL = 100;
+/** Beyond a limit, the time from one guess to the next. */
+const PAUSE_MS = 15_000;
 
-/** Counts guesses. */
-export interface Guesses {
-  /**
-   * One guess; refuses (429) where there were too many. Whoever guesses from everywhere at once locks the name for others, too, but not
-   * for where its owner is signed in, and for no longer than an hour behind the last guess. What it gives takes the guess back.
-   */
-  take(name: string, ip: string): Promise<() => Promise<void>>;
-  /** One guess that counts only where `work` compared and found nobody (undefined): not where it failed because too many came at once. */
-  compare<T>(name: string, ip: string, work: () => Promise<T | undefined>): Promise<T | undefined>;
+/** A guess of the password of a name. */
+export interface Guess {
+  /** As it was typed: a name or an e-mail address. */
+  readonly name: string;
+  readonly ip: string;
+  readonly headers: Headers;
 }
 
-/** On the counters that all limits are made of. */
-export function createGuesses(host: Pick<Host, 'use'>): Guesses {
+/** Counts guesses. Refuses (429) one that comes too soon. */
+export interface Guesses {
+  /** Counts only if `work` compared and found nobody (undefined): not if it failed because too many came at once. */
+  compare<T>(guess: Guess, work: (comer: Comer) => Promise<T | undefined>): Promise<T | undefined>;
+  /** The same for the password of an account that is signed in: strangers cannot use these up. */
+  compareOwn<T>(accountId: number, work: (comer: Comer) => Promise<T | undefined>): Promise<T | undefined>;
+}
+
+interface Limit {
+  readonly subject: string;
+  readonly most: number;
+  readonly windowMs: number;
+}
+
+/** On the counters that all limits are made of. `perAddress`: wrong ones of any name within 20 minutes. */
+export function createGuesses(
+  host: Pick<Host, 'use'>,
+  browsers: Pick<Browsers, 'recognize'>,
+  perAddress: number,
+): Guesses {
   const counters = host.use(Counters);
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
-  let taken = 0;
 
-  async function isKnownAt(name: string, network: string): Promise<boolean> {
-    const account = (await accounts.findByEmail(name)) ?? (await accounts.findByName(name));
+  async function isSignedInAt(account: Account | undefined, network: string): Promise<boolean> {
     const live = account === undefined ? [] : await sessions.list(account.id);
     return live.some((session) => networkOf(session.ip) === network);
   }
 
-  const self: Guesses = {
-    async compare(name, ip, work) {
-      const giveBack = await self.take(name, ip);
-      let isWrong = false;
-      try {
-        const found = await work();
-        isWrong = found === undefined;
-        return found;
-      } finally {
-        if (!isWrong) await giveBack();
-      }
-    },
+  /** Takes one guess of a limit, or of what there is beyond it. What it gives takes the guess back. */
+  async function take({ subject, most, windowMs }: Limit): Promise<() => Promise<void>> {
+    const id = randomUUID();
+    const quick = await counters.take(subject, most, windowMs, 1, id);
+    if (quick.ok) return async () => counters.correct(subject, windowMs, id, 0);
+    const beyond = `${subject} beyond`;
+    const slow = await counters.take(beyond, 1, PAUSE_MS, 1, id);
+    if (slow.ok) return async () => counters.correct(beyond, PAUSE_MS, id, 0);
+    return refuseTooMany('wrong passwords', Math.min(quick.retryAfterMs, slow.retryAfterMs));
+  }
 
-    async take(name, ip) {
-      const folded = name.trim().normalize('NFC').toLowerCase();
+  async function counted<T>(limits: readonly Limit[], work: () => Promise<T | undefined>): Promise<T | undefined> {
+    const back: (() => Promise<void>)[] = [];
+    let isWrong = false;
+    try {
+      for (const limit of limits) back.push(await take(limit));
+      const found = await work();
+      isWrong = found === undefined;
+      return found;
+    } finally {
+      if (!isWrong) for (const give of back) await give();
+    }
+  }
+
+  return {
+    async compare({ name, ip, headers }, work) {
+      const typed = name.trim().normalize('NFKC').toLowerCase();
       const network = networkOf(ip);
-      const id = `${++taken}`;
-      const one = `console.guesses.from:${network} ${folded}`;
-      const all = `console.guesses:${folded}`;
-      const near = await counters.take(one, FROM_ONE, WINDOW_MS, 1, id);
-      if (!near.ok) tooMany(near.retryAfterMs);
-      const wide = await counters.take(all, FROM_ALL, WINDOW_MS, 1, id);
-      if (!wide.ok && !(await isKnownAt(folded, network))) tooMany(wide.retryAfterMs);
-      return async () => {
-        await counters.correct(one, WINDOW_MS, id, 0);
-        if (wide.ok) await counters.correct(all, WINDOW_MS, id, 0);
-      };
+      const account = (await accounts.findByEmail(typed)) ?? (await accounts.findByName(typed));
+      // However its name or its address is spelled, an account is one.
+      const whose = account === undefined ? `name ${typed}` : `account ${account.id}`;
+      const browser = browsers.recognize(headers, account?.id);
+      const isKnown = browser !== undefined || (await isSignedInAt(account, network));
+      const hour = 60 * MINUTE_MS;
+      const limits = [
+        { subject: `console.guesses.from:${browser ?? network} ${whose}`, most: FROM_ONE, windowMs: hour },
+        ...(isKnown
+          ? []
+          : [
+              { subject: `console.guesses.at:${network}`, most: perAddress, windowMs: 20 * MINUTE_MS },
+              { subject: `console.guesses.of:${whose}`, most: FROM_ALL, windowMs: hour },
+            ]),
+      ];
+      return counted(limits, () => work({ network: siteNetworkOf(ip), isKnown }));
     },
-  };
-  return self;
-}
 
-function tooMany(retryAfterMs: number): never {
-  refuseTooMany('wrong passwords for this name', retryAfterMs);
+    compareOwn: (accountId, work) =>
+      counted([{ subject: `console.guesses.own:${accountId}`, most: FROM_ONE, windowMs: 60 * MINUTE_MS }], () =>
+        work({ network: `account ${accountId}`, isKnown: true }),
+      ),
+  };
 }

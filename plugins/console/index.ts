@@ -23,8 +23,10 @@ import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
 import { createGuards } from './access.ts';
+import { createBrowsers } from './browsers.ts';
 import { createChosenKeys } from './calls.ts';
 import { createCookies } from './cookies.ts';
+import { createGuesses } from './guesses.ts';
 import { createLimiter } from './limiter.ts';
 import type { Tools } from './route.ts';
 import { tableOf } from './routes/index.ts';
@@ -63,6 +65,8 @@ export default definePlugin({
     host.find(FirstStart)?.signIn(`${site.root}/console`);
     const cookies = createCookies(site.secure);
     const limiter = createLimiter(host, section.limits);
+    const guesses = createGuesses(host, createBrowsers(host, cookies), section.limits.signIn);
+    const verification = createVerification(host, cookies, guesses);
     host.provide(ChosenKeys, createChosenKeys(host, site, cookies, limiter));
     const audited: Tools['audited'] = ({ actor }, action, object, facts = {}) =>
       host.find(Audit)?.steps({ actor, action, object, facts }) ?? [];
@@ -71,16 +75,18 @@ export default definePlugin({
       site,
       cookies,
       limiter,
+      guesses,
       signIn: createSignIn(host, site, cookies, audited),
-      verification: createVerification(host, cookies),
+      verification,
       need: (service) =>
         host.find(service) ??
         refuse(404, 'not_available', `This gateway runs without ${service.id}: its plugin is not in the pipeline.`),
       audited,
     };
+    const paysElsewhere = (): boolean => (host.find(Payments)?.providers.length ?? 0) > 0;
     return {
-      routes: [...routesOf(tableOf(tools)), ...staticRoutes(host.env.TURNPIKE_CONSOLE_FILES || DIST)],
-      guards: createGuards(host, site, cookies, limiter),
+      routes: [...routesOf(tableOf(tools)), ...staticRoutes(host.env.TURNPIKE_CONSOLE_FILES || DIST, paysElsewhere)],
+      guards: createGuards(host, site, cookies, limiter, verification),
     };
   },
 });

@@ -50,11 +50,20 @@ export function refuseTooMany(what: string, retryAfterMs: number): never {
 
 /** An IPv6 network of 64 bits belongs to one household; an IPv4 address is itself. */
 export function networkOf(ip: string): string {
-  if (!ip.includes(':')) return ip;
+  return ip.includes(':') ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip;
+}
+
+/** What one site or provider has at most: an IPv6 network of 48 bits, an IPv4 network of 24. */
+export function siteNetworkOf(ip: string): string {
+  if (ip.includes(':')) return `${groupsOf(ip).slice(0, 3).join(':')}::/48`;
+  return `${ip.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+/** All eight groups of an IPv6 address. */
+function groupsOf(ip: string): readonly string[] {
   const [head = '', tail] = ip.split('::');
   const front = head === '' ? [] : head.split(':');
   const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const whole =
-    tail === undefined ? front : [...front, ...Array(Math.max(0, 8 - front.length - back.length)).fill('0'), ...back];
-  return `${whole.slice(0, 4).join(':')}::/64`;
+  if (tail === undefined) return front;
+  return [...front, ...Array(Math.max(0, 8 - front.length - back.length)).fill('0'), ...back];
 }

@@ -35,9 +35,10 @@ export interface Page {
   readonly offset: number;
 }
 
-/** The page a search asks for. Clients send zero and more than there may be: they get the nearest that there is. */
+/** The page a search asks for. Clients send zero, and more than there may be: they get the default, and the most. */
 export function pageOf({ p, page_size, ps, size }: PageSearch): Page {
-  const pageSize = Math.min(Math.max(page_size ?? ps ?? size ?? USUAL, 1), MOST);
+  const wanted = [page_size, ps, size].find((each) => each !== undefined && each > 0);
+  const pageSize = Math.min(wanted ?? USUAL, MOST);
   const page = Math.min(Math.max(p, 1), Math.floor(FARTHEST / pageSize));
   return { page, pageSize, offset: (page - 1) * pageSize };
 }

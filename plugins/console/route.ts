@@ -2,10 +2,11 @@
 import type { Account } from '../../core/contracts/accounts.ts';
 import type { Actor } from '../../core/contracts/audit.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import type { Session } from '../../core/contracts/sessions.ts';
+import type { AccessToken, Session } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import type { Awaitable, Caller, Host, JsonObject, Schema, Service, Step } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
+import type { Guesses } from './guesses.ts';
 import type { Limiter, LimitName } from './limiter.ts';
 import type { SignIn } from './sign-in.ts';
 import type { Verification } from './verification.ts';
@@ -34,8 +35,11 @@ export interface ApiRoute<Body = unknown, Asked = unknown> {
   /** Other paths of the same thing: without the slash at its end. */
   readonly alsoAt?: readonly string[];
   readonly who: Who;
-  /** Only with a check by a second factor that is not older than five minutes. */
-  readonly verified?: true;
+  /**
+   * Only with a check (`POST /api/verify`) that is not older than five minutes. `or-recent`: an account without a second factor may
+   * have signed in within them instead.
+   */
+  readonly verified?: true | 'or-recent';
   /** Only from a browser that is signed in, not with an access token: it is about the session, or about how one signs in. */
   readonly sessionOnly?: true;
   /** A GET that changes something: as far as strange sites are concerned, it is like a POST. */
@@ -70,6 +74,8 @@ export interface ConsoleRequest<Body = unknown, Asked = unknown> extends Caller 
   readonly holder: Holder | undefined;
   /** Undefined with an access token. */
   readonly session: Session | undefined;
+  /** Undefined with a session. */
+  readonly accessToken: AccessToken | undefined;
   /** Who it is, for the audit. */
   readonly actor: Actor;
 }
@@ -81,6 +87,7 @@ export interface Tools {
   readonly site: Site;
   readonly cookies: Cookies;
   readonly limiter: Limiter;
+  readonly guesses: Guesses;
   readonly signIn: SignIn;
   readonly verification: Verification;
   /** A service whose plugin may not be in the pipeline: then the request is refused (404 `not_available`). */

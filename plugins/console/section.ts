@@ -1,4 +1,5 @@
 /** The section `console` of gateway.yaml. */
+import { isIP } from 'node:net';
 import type { OAuthSettings, Site } from '../../core/contracts/site.ts';
 import { duration, durationMs, schema } from '../../core/plugin.ts';
 import { text } from './schemas.ts';
@@ -7,6 +8,7 @@ interface ConsoleSection {
   readonly url: string;
   readonly name: string;
   readonly session: { readonly days: number; readonly idle: string };
+  readonly accessToken: { readonly days: number };
   readonly registration: Site['registration'];
   readonly emailProof: boolean;
   readonly oauth: Readonly<Record<string, Partial<OAuthSettings>>>;
@@ -47,6 +49,13 @@ export const consoleSection = schema<ConsoleSection>({
       },
       default: {},
     },
+    accessToken: {
+      description: 'How many days a personal access token works.',
+      type: 'object',
+      additionalProperties: false,
+      properties: { days: { type: 'integer', minimum: 1, maximum: 365, default: 90 } },
+      default: {},
+    },
     registration: {
       description: 'Who may make an account: anybody, whoever has an invitation, nobody.',
       enum: ['open', 'invite', 'closed'],
@@ -84,7 +93,7 @@ export const consoleSection = schema<ConsoleSection>({
     },
     limits: {
       description:
-        'How often one address may try to sign in within 20 minutes, have a mail sent within 10, and ask for anything within one.',
+        'How many wrong passwords one address may send within 20 minutes (beyond them, one every 15 seconds) and how many accounts make; how many mails it may have sent within 10; how many requests it may make within one.',
       type: 'object',
       additionalProperties: false,
       properties: {
@@ -101,6 +110,7 @@ export const consoleSection = schema<ConsoleSection>({
 /** What it says, for everybody. */
 export function siteOf(section: ConsoleSection): Site {
   const url = new URL(section.url);
+  const rpId = section.passkeys.rpId ?? url.hostname;
   const oauth = Object.entries(section.oauth).map(([name, given]) => {
     const type = given.type ?? (name === 'github' ? 'github' : 'oidc');
     const { id = '', secret = '', issuer, label } = given;
@@ -112,9 +122,11 @@ export function siteOf(section: ConsoleSection): Site {
     secure: url.protocol === 'https:',
     name: section.name,
     session: { idleMs: durationMs(section.session.idle), longestMs: section.session.days * 86_400_000 },
+    accessToken: { longestMs: section.accessToken.days * 86_400_000 },
     registration: section.registration,
     emailProof: section.emailProof,
-    passkeys: { rpId: section.passkeys.rpId ?? url.hostname, origins: [url.origin] },
+    local: /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname),
+    passkeys: { rpId, origins: [url.origin], possible: isIP(rpId.replace(/^\[|\]$/g, '')) === 0 },
     oauth: Object.fromEntries(oauth),
   };
 }

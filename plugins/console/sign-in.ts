@@ -7,6 +7,7 @@ import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
 import { type Answer, type Host, refuse } from '../../core/plugin.ts';
 import { roleNumber } from './access.ts';
+import { createBrowsers } from './browsers.ts';
 import type { Cookies } from './cookies.ts';
 import { done } from './envelope.ts';
 import type { ConsoleRequest, Tools } from './route.ts';
@@ -33,6 +34,7 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
   const tickets = host.use(Tickets);
+  const browsers = createBrowsers(host, cookies);
 
   async function open(request: ConsoleRequest, account: Account, method: string): Promise<Answer> {
     const { ip, headers, session: before } = request;
@@ -57,7 +59,13 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
         status: 1,
         group: person?.group ?? 'default',
       },
-      { cookies: [cookies.set('session', secret, site.session.longestMs), cookies.clear('flow')] },
+      {
+        cookies: [
+          cookies.set('session', secret, site.session.longestMs),
+          cookies.clear('flow'),
+          browsers.remember(account.id),
+        ],
+      },
     );
   }
 

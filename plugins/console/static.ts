@@ -35,12 +35,15 @@ interface Files {
   readonly index: string | undefined;
 }
 
-/** The routes. Files are read with the first request: `turnpike check` and commands need none. */
-export function staticRoutes(dist: string): readonly Route[] {
+/**
+ * The routes. Files are read with the first request: `turnpike check` and commands need none. `paysElsewhere`: forms of the page may go to
+ * providers of payments, which lead on to pages that nobody knows before.
+ */
+export function staticRoutes(dist: string, paysElsewhere: () => boolean): readonly Route[] {
   let files: Files | undefined;
   const serve = (request: ApiRequest): Answer => {
     files ??= readFiles(dist);
-    return answerFor(request, files);
+    return answerFor(request, files, paysElsewhere());
   };
   const at = (path: string, handle: (request: ApiRequest) => Answer): Route => ({
     method: 'GET',
@@ -59,14 +62,14 @@ export function staticRoutes(dist: string): readonly Route[] {
   ];
 }
 
-function answerFor({ path, headers }: ApiRequest, { byName, index }: Files): Answer {
+function answerFor({ path, headers }: ApiRequest, { byName, index }: Files, paysElsewhere: boolean): Answer {
   const name = path.slice('/console/'.length);
   const file = byName.get(name);
   if (file !== undefined) return answerFile(name, file, headers['accept-encoding'] ?? '');
   // A file of a build that is gone: a page in its place would be taken for a script.
   if (name.startsWith('assets/') || /\.[^/]*$/.test(name)) return plain(404, 'There is no such file.');
   if (index === undefined) return plain(503, 'The console is not built: run `npm run build:console`, or `npm start`.');
-  return answerPage(name, index);
+  return answerPage(name, index, paysElsewhere);
 }
 
 function plain(status: number, text: string): Answer {
@@ -94,7 +97,7 @@ function answerFile(name: string, { type, bytes, compressed }: StaticFile, accep
  * The page. Its files are named relative to `/console/`, wherever a proxy put that: a page further down says how far up that is.
  * Styles that are made while it runs carry the nonce of this one answer.
  */
-function answerPage(name: string, index: string): Answer {
+function answerPage(name: string, index: string, paysElsewhere: boolean): Answer {
   const nonce = randomBytes(16).toString('base64');
   const up = '../'.repeat(name.split('/').length - 1) || './';
   const html = index.replace('<base href="./" />', `<base href="${up}" />`).replaceAll(NONCE, nonce);
@@ -111,6 +114,8 @@ function answerPage(name: string, index: string): Answer {
       "connect-src 'self'",
       "manifest-src 'self'",
       "base-uri 'self'",
+      // What the page itself opens: https, or http on the machine of the browser.
+      `form-action 'self'${paysElsewhere ? ' https: http://localhost:* http://127.0.0.1:*' : ''}`,
       "frame-ancestors 'none'",
     ].join('; '),
     'cross-origin-opener-policy': 'same-origin',

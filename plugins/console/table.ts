@@ -1,6 +1,6 @@
 /** From the rows of the table to routes that core serves. */
 import type { Actor } from '../../core/contracts/audit.ts';
-import { Answer, type ApiRequest, type Route, type RouteAbout, type Schema } from '../../core/plugin.ts';
+import { Answer, type ApiRequest, type Route, type RouteAbout, refuse, type Schema } from '../../core/plugin.ts';
 import { guardsOf } from './access.ts';
 import { spell, spellError } from './envelope.ts';
 import type { ApiRoute, ConsoleRequest, Spelling } from './route.ts';
@@ -29,10 +29,22 @@ function routeOf(row: ApiRoute, path: string, described: boolean): Route {
     ...(described && { about: aboutOf(row, spelling) }),
     error: (error) => spellError(spelling, error),
     async handle(request) {
+      refuseOthersOf(row, request.query);
       const given = await row.handle(requestOf(request));
       return given instanceof Answer ? given : spell(spelling, given);
     },
   };
+}
+
+/** Parameters that say whose data is meant. */
+const WHOSE = ['user_id', 'username', 'account_id', 'token_id', 'department_id'];
+
+/** Refuses (400) a parameter that asks for somebody else's data where the row has only the caller's own: it would answer with that. */
+function refuseOthersOf({ search }: ApiRoute, query: URLSearchParams): void {
+  const known = (search as { readonly properties?: object } | undefined)?.properties ?? {};
+  const name = WHOSE.find((each) => !(each in known) && query.get(each));
+  if (name === undefined) return;
+  refuse(400, 'unknown_parameter', `\`${name}\` is not a parameter of this request.`, { param: name });
 }
 
 function requestOf(request: ApiRequest): ConsoleRequest {
@@ -53,6 +65,7 @@ function requestOf(request: ApiRequest): ConsoleRequest {
     visitor: account,
     holder: request.holder,
     session: request.session,
+    accessToken: request.accessToken,
     actor,
   };
 }
@@ -61,7 +74,10 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
   const notes = [
     row.who === 'admin' && 'For administrators.',
     row.who === 'root' && 'For root.',
-    row.verified === true && 'Needs a check by a second factor that is not older than five minutes (POST /api/verify).',
+    row.verified === true &&
+      'Needs a check (POST /api/verify) that is not older than five minutes: by a second factor or, if the account has none, by its password.',
+    row.verified === 'or-recent' &&
+      'Needs a check (POST /api/verify) that is not older than five minutes; if the account has no second factor, a sign-in within them counts as well.',
     row.sessionOnly === true && 'An access token is not enough.',
   ].filter((note) => note !== false);
   return {

@@ -1,27 +1,42 @@
-/** The check by a second factor that sensitive routes want: marking a session, and asking for it where a factor guards another. */
+/**
+ * The check before sensitive operations: a second factor or, if the account has none, its password. It counts for five minutes, for the
+ * session or the access token it was made with.
+ */
+import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
-import type { Answer, Host } from '../../core/plugin.ts';
-import { refuseUnverified, sessionOf } from './access.ts';
+import { type Answer, type Found, type Host, refuse } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import { done } from './envelope.ts';
+import type { Guesses } from './guesses.ts';
 import type { ConsoleRequest } from './route.ts';
 import { unixSeconds } from './schemas.ts';
 import { secondsOf } from './units.ts';
 
-/** What may be asked about the check of a session. */
-export interface Verification {
-  /** The answer to whoever has proven to be there: the session counts as checked, and its cookie is a new one. */
-  mark(request: ConsoleRequest, method: VerifyMethod): Promise<Answer>;
-  /**
-   * Refuses (403) whoever has a second factor, any but that of the kind `but`, and has not shown it within five minutes. For what ends
-   * an account, or is another way into it (one factor more, too): whoever has stolen a session must not make one of their own.
-   */
-  check(request: ConsoleRequest, but?: 'totp' | 'passkey'): Promise<void>;
-}
-
 /** What a check is made with. */
-export type VerifyMethod = '2fa' | 'passkey';
+export type VerifyMethod = '2fa' | 'passkey' | 'password';
+
+/** Who asks, as guards found out. */
+type Asker = { readonly [K in 'account' | 'session' | 'accessToken']?: Found[K] | undefined };
+
+/** Checks, and asks for them. */
+export interface Verification {
+  /** What an account can be checked with: its second factors, or, if it has none, its password. Empty: it has neither. */
+  methods(accountId: number): Promise<readonly VerifyMethod[]>;
+  /** True if there was a check within the last five minutes. */
+  isVerified(asker: Asker): boolean;
+  /** Refuses (403) if there was none. */
+  demand(asker: Asker): void;
+  /**
+   * The same, but an account without a second factor may have signed in within the last five minutes instead. For what changes how an
+   * account signs in, or ends it: a stolen session must not become the account.
+   */
+  demandOrRecent(asker: Asker): Promise<void>;
+  /** Refuses (403) a password that is not the account's; `param` is the field it came in. */
+  checkPassword(account: Account, password: string, param: string): Promise<void>;
+  /** The answer after a check: a session has a new secret, which is in the cookie. */
+  mark(request: ConsoleRequest, method: VerifyMethod): Promise<Answer>;
+}
 
 /** What a check answers. */
 export const verifiedAnswer = {
@@ -30,26 +45,69 @@ export const verifiedAnswer = {
   properties: {
     verified: { const: true },
     expires_at: unixSeconds,
-    method: { enum: ['2fa', 'passkey'] },
+    method: { enum: ['2fa', 'passkey', 'password'] },
   },
 } as const;
 
 /** Makes it. */
-export function createVerification(host: Host, cookies: Cookies): Verification {
+export function createVerification(host: Host, cookies: Cookies, guesses: Guesses): Verification {
+  const accounts = host.use(Accounts);
+  const sessions = host.use(Sessions);
+
+  async function methods(accountId: number): Promise<readonly VerifyMethod[]> {
+    const status = await host.find(SecondFactors)?.status(accountId);
+    const factors: readonly VerifyMethod[] = [
+      ...(status?.totp === true ? (['2fa'] as const) : []),
+      ...(status?.passkey !== undefined ? (['passkey'] as const) : []),
+    ];
+    if (factors.length > 0) return factors;
+    return (await accounts.person(accountId))?.hasPassword === true ? ['password'] : [];
+  }
+
+  function isVerified({ session, accessToken }: Asker): boolean {
+    return ((session ?? accessToken)?.verifiedUntilMs ?? 0) >= host.clock.now();
+  }
+
+  function demand(asker: Asker): void {
+    if (isVerified(asker)) return;
+    refuse(
+      403,
+      'verification_required',
+      'This needs a check that is not older than five minutes: POST /api/verify with a second factor, or with the password if the account has no second factor.',
+    );
+  }
+
   return {
-    async mark(request, method) {
-      const session = sessionOf(request);
-      const { secret, untilMs } = await host.use(Sessions).verify(session.id);
+    methods,
+    isVerified,
+    demand,
+
+    async demandOrRecent(asker) {
+      const { account, session } = asker;
+      const isRecent = (session?.recentUntilMs ?? 0) >= host.clock.now();
+      if (isVerified(asker) || account === undefined || !isRecent) return demand(asker);
+      const hasFactor = (await methods(account.id)).some((method) => method !== 'password');
+      if (hasFactor) demand(asker);
+    },
+
+    async checkPassword({ id, name }, password, param) {
+      const found = await guesses.compareOwn(id, async (comer) => {
+        const owner = await accounts.checkPassword(name, password, comer);
+        return owner?.id === id ? owner : undefined;
+      });
+      if (found === undefined) refuse(403, 'wrong_password', 'The password is incorrect.', { param });
+    },
+
+    async mark({ account, session }, method) {
+      if (session === undefined) {
+        const untilMs = await sessions.verifyAccessToken(account.id);
+        return done({ verified: true, expires_at: secondsOf(untilMs), method });
+      }
+      const { secret, untilMs } = await sessions.verify(session.id);
       return done(
         { verified: true, expires_at: secondsOf(untilMs), method },
         { cookies: [cookies.set('session', secret, session.expiresMs - host.clock.now()), cookies.clear('flow')] },
       );
-    },
-
-    async check({ account, session }, but) {
-      const status = await host.find(SecondFactors)?.status(account.id);
-      const hasOne = (status?.totp === true && but !== 'totp') || (status?.passkey !== undefined && but !== 'passkey');
-      if (hasOne) refuseUnverified(session, host.clock.now());
     },
   };
 }

@@ -95,7 +95,7 @@ export function createKeys(host: Host): KeyRing {
       accountId: asked.accountId,
       name: asked.name,
       ...hintsOf(secret),
-      enabled: true,
+      enabled: asked.enabled ?? true,
       createdMs: clock.now(),
       usedMs: undefined,
       expiresMs: asked.expiresMs,
@@ -111,7 +111,7 @@ export function createKeys(host: Host): KeyRing {
         must: 'new',
       },
       {
-        sql: `UPDATE api_key SET enabled = 1 WHERE id = ?
+        sql: `UPDATE api_key SET id = id WHERE id = ?
           AND (SELECT COUNT(*) FROM api_key WHERE account_id = ? AND revoked_ms IS NULL) <= ?`,
         params: [id, key.accountId, MOST_KEYS],
         must: 'too_many_keys',
@@ -224,6 +224,11 @@ export function createKeys(host: Host): KeyRing {
 
     async nameOf(id) {
       return (await store.one<{ name: string }>('SELECT name FROM api_key WHERE id = ?', id))?.name;
+    },
+
+    async ownerOf(id) {
+      const sql = 'SELECT account_id FROM api_key WHERE id = ? AND revoked_ms IS NULL';
+      return (await store.one<{ account_id: number }>(sql, id))?.account_id;
     },
 
     async change(accountId, id, changes, along = []) {

@@ -22,12 +22,13 @@ export function checkModels(
   }
 }
 
-/** Addresses and networks in their one spelling. Refuses (400) what is neither, and an empty list. */
+/** Addresses and networks, as they were given. Refuses (400) what is neither, and an empty list. */
 export function readRanges(texts: readonly string[]): readonly string[] {
   if (texts.length === 0)
     refuse(400, 'invalid_addresses', 'A key that may be used from nowhere is of no use.', { param: 'addresses' });
-  return texts.map((text) => {
+  for (const text of texts) {
     const range = canonicalRange(text);
-    return 'problem' in range ? refuse(400, 'invalid_addresses', range.problem, { param: 'addresses' }) : range.cidr;
-  });
+    if ('problem' in range) refuse(400, 'invalid_addresses', range.problem, { param: 'addresses' });
+  }
+  return texts;
 }

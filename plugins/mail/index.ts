@@ -1,5 +1,6 @@
 /** Mail: letters to people, through a server of yours, or into the log where there is none. */
 import { Mail } from '../../core/contracts/mail.ts';
+import { Site } from '../../core/contracts/site.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { isAddress, plainLine } from './letter.ts';
 import { createQueue } from './queue.ts';
@@ -10,6 +11,7 @@ export default definePlugin({
   name: 'mail',
   api: 1,
   sections: { mail: mailSection },
+  wants: [Site],
   provides: [Mail],
   create(host, { mail: { smtp, from } }) {
     if (smtp === '') {
@@ -19,7 +21,13 @@ export default definePlugin({
           host.log.info('a letter stays here, for no mail server is configured (mail.smtp)', { to, subject, text });
         },
       });
-      return { report: () => ['letters are written to the log: no server is configured'] };
+      const about = 'letters are written to the log, with their links for new passwords and their codes in clear';
+      const warning = `mail.smtp: no server is configured: ${about}; whoever reads the log can use them`;
+      const isPublic = (): boolean => host.find(Site)?.local === false;
+      return {
+        report: () => [isPublic() ? `warning: ${warning}` : `${about}: no server is configured`],
+        start: () => (isPublic() ? host.log.warn(warning) : undefined),
+      };
     }
 
     if (!isAddress(/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from))

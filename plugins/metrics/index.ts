@@ -1,10 +1,12 @@
-/** `GET /metrics`: what a Prometheus server reads. For this machine, or for whoever has the token. */
+/** `GET /metrics`: what a Prometheus server reads. With the token, or from this machine where no proxy is before the gateway. */
 import { timingSafeEqual } from 'node:crypto';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { answer, type Caller, definePlugin, refuse, schema } from '../../core/plugin.ts';
+import { Running } from '../../core/contracts/running.ts';
+import { Site } from '../../core/contracts/site.ts';
+import { answer, type Caller, definePlugin, type Host, refuse, schema } from '../../core/plugin.ts';
 
 interface MetricsSection {
-  /** Without one, only requests from the machine itself are answered. */
+  /** Without one, only direct requests from the machine itself are answered. */
   readonly token?: string;
 }
 
@@ -17,7 +19,8 @@ const section = schema<MetricsSection>({
     token: {
       type: 'string',
       minLength: 16,
-      description: '`Authorization: Bearer …` with this is let in from anywhere; without it only this machine is.',
+      description:
+        '`Authorization: Bearer …` with this is let in from anywhere. Without it only direct requests from this machine are, and none if a proxy is before the gateway (`listen.trustProxy`, or an https `console.url`).',
     },
   },
 });
@@ -29,6 +32,7 @@ export default definePlugin({
   name: 'metrics',
   api: 1,
   sections: { metrics: section },
+  wants: [Running, Site],
   create(host, { metrics: { token } }) {
     // Numbers count on through a reload.
     const meters = host.lasting('metrics', createMeters);
@@ -50,7 +54,9 @@ export default definePlugin({
         meters.seconds.observe({ style: x.style?.name ?? 'passage' }, (host.clock.now() - x.startedMs) / 1_000);
         return undefined;
       },
-      guards: { scraper: async (caller) => mayScrape(caller, token) },
+      guards: {
+        scraper: async (caller) => (token === undefined ? refuseDistant(caller, host) : refuseWithout(caller, token)),
+      },
       routes: [
         {
           method: 'GET',
@@ -160,23 +166,32 @@ function createTally(counter: {
 /** What no label holds. */
 const BETWEEN = '\0';
 
-/** What proxies add; some add nothing, and then only a token helps. */
-const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
-
 const LOOPBACK = /^(127\.|::1$)/;
+/** What a client on this machine calls it. */
+const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i;
+/** What proxies add; some add nothing, so that it is not enough to look for these. */
+const FORWARDED = /^(x-forwarded-|x-real-ip$|forwarded$|via$)/;
 
-function mayScrape(caller: Caller, token: string | undefined): undefined {
-  if (token === undefined) {
-    // Behind a proxy on this machine everybody seems to be from here.
-    if (LOOPBACK.test(caller.ip) && !PROXIED.some((name) => name in caller.headers)) return undefined;
-    return refuse(
-      403,
-      'metrics_not_allowed',
-      'Metrics are for this machine only; give the section metrics a token to read them from elsewhere.',
-    );
-  }
-  const given = Buffer.from(caller.headers.authorization ?? '');
+/** Behind a proxy on this machine everybody seems to be from here: refuses (403) if there may be one. */
+function refuseDistant({ ip, headers }: Caller, host: Pick<Host, 'find'>): undefined {
+  const isDirect =
+    LOOPBACK.test(ip) &&
+    LOOPBACK_HOST.test(headers.host ?? '') &&
+    !Object.keys(headers).some((name) => FORWARDED.test(name)) &&
+    host.find(Running)?.proxy().trusted !== true &&
+    host.find(Site)?.secure !== true;
+  if (isDirect) return;
+  refuse(
+    403,
+    'metrics_not_allowed',
+    'Without a token, metrics are for direct requests from this machine to a gateway without a proxy: set metrics.token.',
+  );
+}
+
+/** Refuses (401) a caller without the token. */
+function refuseWithout({ headers }: Caller, token: string): undefined {
+  const given = Buffer.from(headers.authorization ?? '');
   const wanted = Buffer.from(`Bearer ${token}`);
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return undefined;
-  return refuse(401, 'metrics_not_allowed', 'Send `Authorization: Bearer` with the token of the section metrics.');
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  refuse(401, 'metrics_not_allowed', 'Send `Authorization: Bearer` with the token of the section metrics.');
 }

@@ -1,6 +1,7 @@
 /** Plays `route` and `attempted`: knows the models and channels, and chooses which channel is asked. Provides `Catalog`. */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
+import { Prices } from '../../core/contracts/prices.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
@@ -20,7 +21,7 @@ export default definePlugin({
   name: 'models',
   api: 1,
   sections: { channels, models },
-  wants: [Keys],
+  wants: [Keys, Prices],
   provides: [Catalog],
   create(host, config) {
     const health = createHealth(host.lasting('models.health', createHealthState), host.clock, host.log);
@@ -83,7 +84,11 @@ export default definePlugin({
         countCall(byModel, x, ready().catalog);
         return undefined;
       },
-      routes: listRoutes(() => ready().catalog, allows),
+      routes: listRoutes(
+        () => ready().catalog,
+        allows,
+        (name) => host.find(Prices)?.sells(name) ?? true,
+      ),
       link() {
         ready();
       },

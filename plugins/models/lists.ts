@@ -6,15 +6,16 @@ import type { ModelCatalog, ServedModel } from './catalog.ts';
 import { smallest } from './facts.ts';
 import { geminiList, type Listed, type ListStyle, messagesList, plainList } from './list-styles.ts';
 
-/** The routes. `allows` tells whether a key may call a public name. */
+/** The routes. `allows` tells whether a key may call a public name, `sells` whether calls of it are not refused for want of a price. */
 export function listRoutes(
   catalog: () => ModelCatalog,
   allows: (holder: Holder | undefined, name: string) => boolean,
+  sells: (name: string) => boolean,
 ): readonly Route[] {
   function all(request: ApiRequest, style: ListStyle): Json {
     const visible = catalog()
       .names()
-      .filter((name) => allows(request.holder, name));
+      .filter((name) => allows(request.holder, name) && sells(name));
     return style.list(
       visible.map((name) => listed(name, catalog().require(name))),
       request.query,

@@ -22,8 +22,7 @@ export function createPriceTable(
     const byName = new Map(catalog.names().map((name) => [name, catalog.require(name)]));
     const models = [...new Set(byName.values())];
 
-    const hasPrice = (model: Model): boolean =>
-      model.free || model.from.every((place) => book.found(model, upstreamOf(place), atMs) !== undefined);
+    const hasPrice = (model: Model): boolean => isPriced(model, book, atMs);
 
     function priced(model: Model): PricedModel {
       const { name } = model;
@@ -59,6 +58,11 @@ export function createPriceTable(
 
     return { models: models.map(priced), snapshot: { name: DATA_NAME, version: dataVersion() } };
   };
+}
+
+/** True if a model is free, or has a price wherever it is served. */
+export function isPriced(model: Model, book: PriceBook, atMs: number): boolean {
+  return model.free || model.from.every((place) => book.found(model, upstreamOf(place), atMs) !== undefined);
 }
 
 /** Where a model is served first. */

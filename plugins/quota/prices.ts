@@ -4,7 +4,7 @@ import type { Prices } from '../../core/contracts/prices.ts';
 import type { Clock } from '../../core/plugin.ts';
 import type { PriceBook } from './price-book.ts';
 import { toldPrice } from './price-list.ts';
-import { createPriceTable, firstPlace } from './price-table.ts';
+import { createPriceTable, firstPlace, isPriced } from './price-table.ts';
 import type { QuotaSection } from './sections.ts';
 import { upstreamOf } from './tariff.ts';
 
@@ -23,6 +23,7 @@ export function createPrices(
       const row = first && book.row(model, upstreamOf(first), clock.now());
       return row && toldPrice(row);
     },
+    sells: (name) => unpriced !== 'refuse' || catalog.chain(name).every((model) => isPriced(model, book, clock.now())),
     table: createPriceTable(catalog, book, clock, unpriced),
     publishedContext(name) {
       const first = firstPlace(catalog.require(name));

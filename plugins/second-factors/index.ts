@@ -24,6 +24,16 @@ export default definePlugin({
     const codes = createCodes(host, endings);
     const factors = createFactors(host, codes, createPasskeys(host, endings), endings);
     host.provide(SecondFactors, factors);
-    return { commands: [userFactors(host, factors)], surrender: codes.surrender };
+    return {
+      commands: [userFactors(host, factors)],
+      surrender: codes.surrender,
+      report() {
+        const { passkeys } = host.find(Site) ?? {};
+        if (passkeys === undefined || passkeys.possible) return [];
+        return [
+          `warning: console.url: browsers make no passkeys for "${passkeys.rpId}", an address without a name; give console.url a name (http://localhost:8080 on this machine), or passkeys are not offered`,
+        ];
+      },
+    };
   },
 });

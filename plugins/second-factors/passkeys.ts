@@ -57,8 +57,12 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
   const tickets = host.use(Tickets);
   const accounts = host.use(Accounts);
 
-  const site = (): Site =>
-    host.find(Site) ?? refuse(404, 'not_available', 'This gateway has no console, and no passkeys without one.');
+  function site(): Site {
+    const found =
+      host.find(Site) ?? refuse(404, 'not_available', 'This gateway has no console, and no passkeys without one.');
+    if (found.passkeys.possible) return found;
+    return refuse(404, 'not_available', 'Browsers make no passkeys here: console.url is an address without a name.');
+  }
 
   const passkeyOf = (accountId: number): Promise<PasskeyRow | undefined> =>
     store.one<PasskeyRow>(`${SELECT} WHERE account_id = ?`, accountId);

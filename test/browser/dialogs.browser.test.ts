@@ -44,7 +44,7 @@ const PLACES: readonly Place[] = [
   {
     who: 'ann',
     path: '/security',
-    openers: [dialog(['button', /access token$|^Make anew/]), dialog(['button', 'Delete my account'])],
+    openers: [dialog(['button', /access token$|^Create a new one/]), dialog(['button', 'Delete my account'])],
   },
   { who: 'root', path: '/security', openers: [dialog(['button', 'New backup codes'])] },
   { who: 'root', path: '/usage?whose=all&range=30d', openers: [menu(['button', 'Download CSV'])] },

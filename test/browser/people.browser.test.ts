@@ -79,6 +79,37 @@ describe('people in a browser', () => {
     await drawer.getByText('mia', { exact: true }).first().waitFor();
   });
 
+  it('have keys that administrators create, limit, disable and delete for them', async () => {
+    await at.open('/users?q=mia');
+    await row('mia').getByRole('button', { name: 'mia' }).click();
+    const drawer = drawerOf('mia');
+    await drawer.getByText('No keys.').waitFor();
+    await drawer.getByRole('button', { name: 'Create key' }).click();
+    const form = page.getByRole('dialog', { name: 'Create a key for mia' });
+    await form.getByRole('textbox', { name: 'Name' }).fill('given');
+    assertClean('the dialog', await at.violations());
+    await form.getByRole('button', { name: 'Create key' }).click();
+    const shown = page.getByRole('dialog', { name: 'The new key' });
+    const secret = (await shown.locator('pre').textContent()) ?? '';
+    assert.match(secret, /^sk-[0-9A-Za-z]{49}$/);
+    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    const key = drawer.getByRole('row', { name: /given/ });
+    await key.getByText('the balance').waitFor();
+    await key.getByRole('button', { name: 'Limit given' }).click();
+    const limit = page.getByRole('dialog', { name: 'Limit of given' });
+    await limit.getByRole('textbox', { name: 'Limit' }).fill('2');
+    await limit.getByRole('button', { name: 'Save' }).click();
+    await key.getByText('$2.00').waitFor();
+    await key.getByRole('button', { name: 'Disable given' }).click();
+    await key.getByText('disabled').waitFor();
+    assert.equal((await gateway.chat({}, { key: secret })).status, 401);
+    assertClean('the drawer', [...(await at.violations()), ...(await at.overflow())]);
+    await key.getByRole('button', { name: 'Delete given' }).click();
+    await page.getByRole('dialog', { name: 'Delete the key given?' }).getByRole('button', { name: 'Delete' }).click();
+    await drawer.getByText('No keys.').waitFor();
+    assert.equal((await mia.data('GET', '/api/token/')).total, 0);
+  });
+
   it('are frozen and unfrozen, with a reason for the audit log', async () => {
     await at.open('/users?q=mia');
     await row('mia').getByRole('button', { name: 'mia' }).click();

@@ -135,6 +135,19 @@ describe('second factors', () => {
     await page.getByText(/not asked again for [45]:\d\d/).waitFor();
   });
 
+  it('are set up with the password, once the sign-in is older than five minutes', async () => {
+    await gateway.host.store.run('UPDATE session SET created_ms = created_ms - 300001');
+    await press('Set up');
+    const check = dialog('Confirm it’s you');
+    await check.getByLabel('Password', { exact: true }).fill('not this one');
+    await check.getByRole('button', { name: 'Continue' }).click();
+    await check.getByText('This is not your current password.').waitFor();
+    await check.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    assertClean('the dialog', await at.violations());
+    await check.getByRole('button', { name: 'Continue' }).click();
+    await dialog('Set up an authenticator app').getByAltText('QR code').waitFor();
+  });
+
   it('go again, with a code', async () => {
     const [, , third = '', fourth = ''] = await setUp();
     await press('Turn off');
@@ -214,12 +227,12 @@ describe('the account', () => {
     for (const other of others) assert.equal((await other.get('/api/user/self')).status, 401);
     // Somebody who was ended is let in where they are.
     await gateway.host.store.run('DELETE FROM session');
-    await press('Make an access token');
+    await press('Create access token');
     await heading('Sign in').waitFor();
   });
 
   it('makes an access token, shown once, and takes it away', async () => {
-    await press('Make an access token');
+    await press('Create access token');
     const shown = dialog('Your access token');
     const authorization = ((await shown.locator('pre').textContent()) ?? '').trim();
     await shown.getByRole('button', { name: 'I have kept it' }).click();

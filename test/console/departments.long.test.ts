@@ -5,6 +5,7 @@ import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,
+  checked,
   fieldOf,
   member,
   PASSWORD,
@@ -12,6 +13,7 @@ import {
   ROOT_ENV,
   root,
   said,
+  signedIn,
   type Visitor,
   verify,
   visitor,
@@ -33,7 +35,7 @@ describe('departments at the console', () => {
     vendor = await fakeVendor();
     gateway = await startGateway({ vendor, config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
     boss = await verify(await root(gateway));
-    adam = await member(gateway, 'adam', { role: 'admin' });
+    adam = await checked(gateway, await member(gateway, 'adam', { role: 'admin' }));
     mia = await member(gateway, 'mia');
     key = await gateway.customer(1_000_000);
     ids = {};
@@ -143,14 +145,18 @@ describe('departments at the console', () => {
     }
   });
 
-  it('have budgets and ratios that only somebody sets who has just shown a second factor', async () => {
+  it('have budgets and ratios that only somebody sets who has just made a check', async () => {
+    const unchecked = await signedIn(gateway, 'adam');
     for (const body of [{ quota: 5 }, { quota: null }, { monthly_quota: 5 }, { ratio: 0 }]) {
-      assert.equal(said(await adam.post('/api/department/', { name: 'x', ...body })), '403 verification_required');
+      assert.equal(said(await unchecked.post('/api/department/', { name: 'x', ...body })), '403 verification_required');
     }
     const { id } = await adam.data('POST', '/api/department/', { name: 'unverified' });
-    assert.equal(said(await adam.put(`/api/department/${id}`, { ratio: 0.5 })), '403 verification_required');
-    assert.equal(said(await adam.post(`/api/department/${id}/recharge`, { amount: 5 })), '403 verification_required');
-    assert.equal((await adam.data('PUT', `/api/department/${id}`, { name: 'still unverified' })).ratio, 1);
+    assert.equal(said(await unchecked.put(`/api/department/${id}`, { ratio: 0.5 })), '403 verification_required');
+    assert.equal(
+      said(await unchecked.post(`/api/department/${id}/recharge`, { amount: 5 })),
+      '403 verification_required',
+    );
+    assert.equal((await unchecked.data('PUT', `/api/department/${id}`, { name: 'still unverified' })).ratio, 1);
   });
 
   it('have people, who are in one of them at a time', async () => {

@@ -5,7 +5,7 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
-import { PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor, verdictOf, visitor } from '../kit/console.ts';
+import { checked, PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor, verdictOf, visitor } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 const PIPELINE = [
@@ -22,7 +22,7 @@ before(async () => {
   clock = fakeClock();
   const settings = { ...PATIENT, registration: 'invite' };
   gateway = await startGateway({ config: { pipeline: PIPELINE, console: settings }, env: ROOT_ENV, clock });
-  adam = await signedIn(gateway, 'adam', { role: 'admin' });
+  adam = await checked(gateway, await signedIn(gateway, 'adam', { role: 'admin' }));
   mia = await signedIn(gateway, 'mia');
 });
 after(() => gateway?.stop());

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Accounts } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import { Keys } from '../../core/contracts/keys.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,
+  checked,
   member,
   PATIENT,
   ROOT_ENV,
   root,
+  said,
+  signedIn,
   type Visitor,
   verify,
   visitor,
@@ -37,7 +43,7 @@ after(async () => {
 });
 
 /** Code and field of a refusal. */
-function refusal({ status, body }: ApiAnswer): unknown {
+function refusal({ status, body }: ApiAnswer): readonly unknown[] {
   assert.equal(body?.success, false, `a refusal: ${JSON.stringify(body)}`);
   return [status, body.code, body.param];
 }
@@ -114,7 +120,7 @@ describe('making a key', () => {
         unlimited_quota: false,
         model_limits_enabled: true,
         model_limits: 'test-model,free-model',
-        allow_ips: '127.0.0.1/32\n10.0.0.0/8',
+        allow_ips: '127.0.0.1\n10.0.0.0/8',
       },
     );
     assert.equal(await call(made.key), 200);
@@ -178,8 +184,11 @@ describe('making a key', () => {
       refusal(await bob.post('/api/token/', { name: 'k', user_id: 1, role: 'root' }))?.toString(),
       '400,invalid_request_error,role',
     );
-    // Whose it is cannot be said.
-    assert.equal((await make(bob, { user_id: 1 })).user_id, (await bob.data('GET', '/api/token/')).items[0].user_id);
+    const own = (await make(bob)).user_id;
+    assert.equal((await make(bob, { user_id: own })).user_id, own);
+    assert.equal((await make(bob, { user_id: 0 })).user_id, own);
+    const forRoot = await bob.post('/api/token/', { name: 'k', user_id: 1 });
+    assert.deepEqual(refusal(forRoot), [403, 'role_insufficient', 'user_id']);
   });
 
   it('is for whoever is signed in', async () => {
@@ -247,8 +256,24 @@ describe('changing a key', () => {
       assert.equal((await ann.put('/api/token/', { id, [column]: 1 })).status, 400, column);
       assert.equal((await ann.post('/api/token/', { name: 'k', [column]: 1 })).status, 400, column);
     }
-    const ignored = { user_id: 1, key: 'sk-mine', created_time: 1, accessed_time: 1, used_quota: 1, group: 'vip' };
-    assert.deepEqual(await ann.data('PUT', '/api/token/', { id, ...ignored }), before);
+    const refused = { user_id: 1, key: 'sk-mine', created_time: 1, group: 'vip', cross_group_retry: true };
+    for (const [name, value] of Object.entries({ ...refused, auto_groups: ['vip'], DeletedAt: '2026-01-01' })) {
+      assert.deepEqual(refusal(await ann.put('/api/token/', { id, [name]: value })), [400, 'read_only', name]);
+    }
+    // What calls change is older than what is, when it comes back.
+    assert.deepEqual(await ann.data('PUT', '/api/token/', { id, accessed_time: 1, used_quota: 1 }), before);
+    for (const [name, value] of Object.entries({ ...refused, user_id: undefined, used_quota: 5, accessed_time: 7 })) {
+      if (value === undefined) continue;
+      const answer = await ann.post('/api/token/', { name: 'k', [name]: value });
+      assert.deepEqual(refusal(answer), [400, 'read_only', name]);
+    }
+    assert.deepEqual(refusal(await ann.post('/api/token/', { name: 'k', id: 7 })), [
+      400,
+      'invalid_request_error',
+      'id',
+    ]);
+    const asTools = { id: 0, key: '', created_time: 0, group: 'default', cross_group_retry: false, auto_groups: null };
+    assert.equal((await make(ann, { ...asTools, DeletedAt: null, status: 2 })).status, 2, 'disabled from the start');
   });
 
   it('of its status alone looks at nothing else', async () => {
@@ -290,8 +315,130 @@ describe('changing a key', () => {
     const { id, key } = await make(ann);
     assert.equal(await call(key), 200);
     const { accessed_time: at } = await ann.data('GET', `/api/token/${id}`);
-    assert.equal(at % 60, 0);
+    const { created_time: made } = await ann.data('GET', `/api/token/${id}`);
+    assert.ok(at === made || at % 60 === 0, `${at} is a minute, or the moment it was made`);
+    assert.ok(at >= made, 'never before it was made');
     assert.ok(Math.abs(at - Date.now() / 1_000) < 180, `${at} is about now`);
+  });
+});
+
+describe('a key of somebody else', () => {
+  let admin: Visitor;
+  let chief: Visitor;
+  let mia: Visitor;
+  let ids: Readonly<Record<'mia' | 'adam' | 'root', number>>;
+  const idOf = async (who: Visitor): Promise<number> => (await who.data('GET', '/api/user/self')).id;
+  before(async () => {
+    admin = await checked(gateway, await member(gateway, 'adam', { role: 'admin' }));
+    chief = await checked(gateway, await root(gateway));
+    mia = await member(gateway, 'mia', { units: 100_000 });
+    ids = { mia: await idOf(mia), adam: await idOf(admin), root: await idOf(chief) };
+  });
+
+  it('is made, limited, disabled and ended by administrators, and pays from the balance of its user [T-KEY-01]', async () => {
+    const made = await admin.data('POST', '/api/token/', { name: 'for mia', user_id: ids.mia });
+    assert.equal(made.user_id, ids.mia);
+    const before = (await mia.data('GET', '/api/user/self')).quota;
+    assert.equal(await call(made.key), 200);
+    assert.ok((await mia.data('GET', '/api/user/self')).quota < before, 'mia pays');
+    assert.deepEqual(
+      (await mia.data('GET', '/api/token/')).items.map(({ id }: { id: number }) => id),
+      [made.id],
+    );
+    const listed = await admin.data('GET', `/api/token/?user_id=${ids.mia}`);
+    assert.deepEqual([listed.total, listed.items[0].id, listed.items[0].user_id], [1, made.id, ids.mia]);
+    assert.ok(!JSON.stringify(listed).includes(made.key), 'nobody reads a key');
+    assert.equal((await admin.data('GET', `/api/token/${made.id}`)).name, 'for mia');
+
+    const limited = await admin.data('PUT', '/api/token/', { id: made.id, remain_quota: 0 });
+    assert.deepEqual([limited.user_id, limited.status], [ids.mia, 4]);
+    assert.equal(await call(made.key), 403);
+    await admin.data('PUT', '/api/token/', { id: made.id, unlimited_quota: true });
+    await admin.data('PUT', '/api/token/?status_only=1', { id: made.id, status: 2 });
+    assert.equal(await call(made.key), 401);
+    await admin.data('DELETE', `/api/token/${made.id}`);
+    assert.equal((await mia.data('GET', '/api/token/')).total, 0);
+    const entries = await gateway.host.use(Audit).page({ limit: 5, action: 'key' });
+    assert.deepEqual(
+      entries.map(({ action, actor, object }) => [action, actor.name, object]),
+      ['key.delete', 'key.change', 'key.change', 'key.change', 'key.create'].map((action) => [
+        action,
+        'adam',
+        `key ${made.id}`,
+      ]),
+    );
+    for (const { facts } of entries) assert.equal((facts as { user_id?: number }).user_id, ids.mia);
+  });
+
+  it('is nothing to members, and to administrators only where its user is below them [T-KEY-02]', async () => {
+    const [hers, his, top] = [await make(mia), await make(admin), await make(chief)];
+    for (const [who, key, refused] of [
+      [ann, hers, '404 key_not_found'],
+      [mia, top, '404 key_not_found'],
+      [admin, top, '403 role_insufficient'],
+      [await checked(gateway, await member(gateway, 'eva', { role: 'admin' })), his, '403 role_insufficient'],
+    ] as const) {
+      const answers = [
+        await who.get(`/api/token/${key.id}`),
+        await who.put('/api/token/', { id: key.id, name: 'taken' }),
+        await who.put('/api/token/?status_only=1', { id: key.id, status: 2 }),
+        await who.delete(`/api/token/${key.id}`),
+      ];
+      for (const answer of answers) assert.equal(said(answer), refused);
+      const list = await who.get(`/api/token/?user_id=${key.user_id}`);
+      assert.deepEqual(refusal(list)?.slice(0, 2), [403, 'role_insufficient']);
+      assert.equal(said(await who.post('/api/token/', { name: 'k', user_id: key.user_id })), '403 role_insufficient');
+      assert.equal(said(await who.post('/api/token/batch', { ids: [key.id] })), '404 key_not_found');
+    }
+    for (const user of [999_999, -1]) {
+      const answer = await chief.post('/api/token/', { name: 'k', user_id: user });
+      assert.ok([400, 404].includes(answer.status), answer.text);
+    }
+    assert.equal(said(await chief.post(`/api/token/${hers.id}/key`)), '404 key_not_found', 'nobody takes a key over');
+    await chief.data('DELETE', `/api/token/${his.id}`);
+    for (const key of [hers, top]) assert.equal((await gateway.host.use(Keys).ownerOf(key.id)) !== undefined, true);
+  });
+
+  it('is changed after a check only [T-KEY-03]', async () => {
+    const unchecked = await signedIn(gateway, 'adam');
+    const { id } = await make(mia);
+    for (const answer of [
+      await unchecked.post('/api/token/', { name: 'k', user_id: ids.mia }),
+      await unchecked.put('/api/token/', { id, remain_quota: 5 }),
+      await unchecked.delete(`/api/token/${id}`),
+    ])
+      assert.equal(said(answer), '403 verification_required');
+    assert.equal((await unchecked.get(`/api/token/?user_id=${ids.mia}`)).status, 200);
+  });
+
+  it('is never bottomless by accident: without a balance that limits it, a limit is asked for [T-KEY-04]', async () => {
+    const { id } = await gateway.host.use(Accounts).create({ name: 'second-root', role: 'root' });
+    const unlimited = await chief.post('/api/token/', { name: 'k', user_id: id });
+    assert.deepEqual(refusal(unlimited), [400, 'limit_wanted', 'remain_quota']);
+    assert.equal(
+      (await chief.data('POST', '/api/token/', { name: 'k', user_id: id, remain_quota: 5 })).remain_quota,
+      5,
+    );
+    assert.equal(
+      (await chief.data('POST', '/api/token/', { name: 'k', user_id: id, unlimited_quota: true })).user_id,
+      id,
+    );
+  });
+
+  it('is not what a list of the own answers, when it is asked for', async () => {
+    for (const path of [
+      '/api/token/usage',
+      '/api/log/self',
+      '/api/log/self/stat',
+      '/api/user/self',
+      '/api/user/topup/self',
+    ]) {
+      assert.deepEqual(
+        refusal(await chief.get(`${path}?user_id=${ids.mia}`))?.slice(0, 2),
+        [400, 'unknown_parameter'],
+        path,
+      );
+    }
   });
 });
 
@@ -357,8 +504,6 @@ describe('somebody else’s keys', () => {
     assert.equal((await ann.data('GET', `/api/token/${id}`)).name, 'hers');
     assert.equal(await call(hers.key), 200);
     assert.equal((await bob.data('GET', `/api/token/${his.id}`)).name, 'his', 'all or nothing');
-    // Not even for root.
-    assert.equal((await (await root(gateway)).get(`/api/token/${id}`)).status, 404);
   });
 
   it('have no ids but numbers', async () => {

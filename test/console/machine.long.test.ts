@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { fakeClock } from '../kit/clock.ts';
 import {
   CONSOLE_PIPELINE,
+  checked,
   fieldOf,
   member,
   PATIENT,
@@ -12,7 +13,6 @@ import {
   root,
   said,
   type Visitor,
-  verify,
   visitor,
 } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
@@ -170,7 +170,7 @@ describe('gateway.yaml', () => {
   });
 
   it('is taken over by a check and a word, and that is in the audit', async () => {
-    await verify(boss);
+    boss = await checked(gateway, boss);
     const whole = written();
     const { generation } = await boss.data('GET', '/api/config');
     assert.equal((await gateway.chat({ model: 'new-model' })).status, 404);

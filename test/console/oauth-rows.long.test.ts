@@ -73,7 +73,11 @@ describe('sign-in with an account elsewhere', () => {
   });
 
   it('begins for scripts, too: with the state alone, or the whole address', async () => {
-    assert.equal(said(await visitor(gateway).get('/api/oauth/state')), '400 provider_wanted');
+    // Tools that name no provider mean GitHub.
+    assert.match(await visitor(gateway).data('GET', '/api/oauth/state'), /^[\w-]{43}$/);
+    const { url: usual } = await visitor(gateway).data('POST', '/api/oauth/state');
+    const { url: named } = await visitor(gateway).data('POST', '/api/oauth/state', { provider: 'github' });
+    assert.equal(new URL(usual).origin, new URL(named).origin);
     const nina = visitor(gateway);
     const state = await nina.data('GET', '/api/oauth/state?provider=github');
     assert.match(state, /^[\w-]{43}$/);

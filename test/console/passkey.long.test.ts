@@ -146,7 +146,7 @@ describe('passkeys at the console', () => {
     assert.deepEqual([own.status, own.body.param], [400, 'challenge']);
     // Tried by others, it is spent.
     assert.equal((await person.post(`${PATH}/verify/finish`, { flow_token, credential: right })).status, 403);
-    assert.deepEqual(await person.data('GET', '/api/verify/status'), { verified: false });
+    assert.deepEqual(await person.data('GET', '/api/verify/status'), { verified: false, methods: ['passkey'] });
   });
 
   it('check nobody else: that of one account in a session of another [T-PK-03]', async () => {
@@ -157,7 +157,8 @@ describe('passkeys at the console', () => {
     const { options, flow_token } = await bob.data('POST', `${PATH}/verify/begin`);
     const refused = await bob.post(`${PATH}/verify/finish`, { flow_token, credential: hers.get(options) });
     assert.deepEqual([refused.status, refused.body.code], [403, 'passkey_refused']);
-    assert.deepEqual(await bob.data('GET', '/api/verify/status'), { verified: false });
+    assert.deepEqual(await bob.data('GET', '/api/verify/status'), { verified: false, methods: ['passkey'] });
+    await verifyByPasskey(bob, his);
     assert.equal((await bob.post(`${PATH}/register/begin`)).body.code, 'passkey_exists');
   });
 
@@ -220,6 +221,7 @@ describe('passkeys at the console', () => {
     const person = await enter('wanda');
     const key = authenticator(ORIGIN);
     await addPasskey(person, key);
+    await verifyByPasskey(person, key);
     const before = await person.data('GET', PATH);
     for (const path of [`${PATH}/login/finish`, `${PATH}/register/finish`, `${PATH}/verify/finish`]) {
       for (const [body, param] of [

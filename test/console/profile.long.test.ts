@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { createLimiter } from '../../plugins/console/limiter.ts';
+import { createGuesses } from '../../plugins/console/guesses.ts';
 import { shownPerson } from '../../plugins/console/records/person.ts';
 import { authenticator } from '../kit/authenticator.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
@@ -171,9 +171,9 @@ describe('the own account', () => {
 
   it('lets nobody guess the password that was: ten an hour', async () => {
     const ann = await member(gateway, 'ann-g');
-    const limiter = createLimiter(gateway.host, PATIENT.limits);
+    const guesses = createGuesses(gateway.host, { recognize: () => undefined }, 10_000);
     const { id } = await ann.data('GET', '/api/user/self');
-    for (let i = 0; i < 9; i++) await limiter.take('codes', `password ${id}`);
+    for (let i = 0; i < 10; i++) await guesses.compareOwn(id, async () => undefined);
     const guess = () => ann.put('/api/user/self', { password: 'thirteen eggs', original_password: 'wrong one' });
     const answers = [verdictOf(await guess()), verdictOf(await guess())];
     assert.deepEqual(answers, ['403 wrong_password original_password', '429 rate_limit_exceeded']);
@@ -248,6 +248,18 @@ describe('the own account', () => {
       ['quota_warning_threshold', 1e300],
       ['webhook_url', 'ftp://hooks.example'],
       ['webhook_url', 'not an address'],
+      // Posted to it would not be, but nobody would be told [T-SSRF-09].
+      ['webhook_url', 'http://127.0.0.1:9/'],
+      ['webhook_url', 'http://169.254.169.254/latest'],
+      ['webhook_url', 'https://[::1]/'],
+      ['webhook_url', 'https://[::ffff:10.0.0.1]/'],
+      ['webhook_url', 'http://2130706433/'],
+      ['webhook_url', 'http://0x7f.1/'],
+      ['webhook_url', 'https://localhost/'],
+      ['webhook_url', 'https://localhost./'],
+      ['webhook_url', 'https://router/'],
+      ['webhook_url', 'https://metadata.google.internal/'],
+      ['webhook_url', 'https://a:b@hooks.example/'],
       ['webhook_url', `https://${'a'.repeat(2_000)}.example`],
       ['notification_email', 'nobody'],
       ['record_ip_log', 'yes'],

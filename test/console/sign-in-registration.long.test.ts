@@ -5,7 +5,7 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
-import { PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor, verdictOf, visitor } from '../kit/console.ts';
+import { checked, PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor, verdictOf, visitor } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 const PIPELINE = [
@@ -168,7 +168,7 @@ describe('registration for whoever is invited', () => {
   before(async () => {
     stage = await start({ registration: 'invite' });
     ({ clock } = stage);
-    admin = await signedIn(stage.gateway, 'admin', { role: 'admin' });
+    admin = await checked(stage.gateway, await signedIn(stage.gateway, 'admin', { role: 'admin' }));
   });
   after(() => stage.gateway.stop());
 

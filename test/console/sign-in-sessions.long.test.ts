@@ -5,7 +5,19 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
-import { type ApiAnswer, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, verdictOf, visitor } from '../kit/console.ts';
+import {
+  type ApiAnswer,
+  advanced,
+  member,
+  PASSWORD,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  signedIn,
+  verdictOf,
+  verify,
+  visitor,
+} from '../kit/console.ts';
 import { enableTotp, FACTORS_PIPELINE, nextCodeOf } from '../kit/factors.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
@@ -124,7 +136,7 @@ describe('the personal access token', () => {
 
   it('lets tools in as its owner, however they send it, until there is another', async () => {
     const ann = await signedIn(gateway, 'ann');
-    assert.deepEqual(await ann.data('GET', '/api/user/token/status'), { exists: false });
+    assert.deepEqual(await ann.data('GET', '/api/user/token/status'), { exists: false, valid_days: 90 });
     const token: string = await ann.data('GET', '/api/user/token');
     const { exists, created_at } = await ann.data('GET', '/api/user/token/status');
     assert.deepEqual([exists, Number.isSafeInteger(created_at)], [true, true]);
@@ -149,6 +161,45 @@ describe('the personal access token', () => {
       [`user ${ann.id}`, `user ${ann.id}`],
     );
     assert.ok(!JSON.stringify(entries).includes(token), 'the audit holds an access token');
+  });
+
+  it('expires after the days of gateway.yaml, and says when [T-TOK-01]', async () => {
+    const clock = fakeClock();
+    const config = { pipeline: FACTORS_PIPELINE, console: { ...PATIENT, accessToken: { days: 2 } } };
+    const brief = await startGateway({ config, env: ROOT_ENV, clock });
+    try {
+      const ann = await signedIn(brief, 'ann');
+      const robot = visitor(brief, { authorization: await ann.data('GET', '/api/user/token') });
+      const madeS = Math.floor(clock.now() / 1_000);
+      assert.deepEqual(await ann.data('GET', '/api/user/token/status'), {
+        exists: true,
+        created_at: madeS,
+        expires_at: madeS + 2 * 86_400,
+        valid_days: 2,
+      });
+      await advanced(brief, clock, 2 * 86_400_000 - 1);
+      assert.equal((await robot.get('/api/user/self')).status, 200);
+      await advanced(brief, clock, 1);
+      assert.equal(verdictOf(await robot.get('/api/user/self')), '401 invalid_access_token');
+      const later = await signedIn(brief, 'ann');
+      assert.deepEqual(await later.data('GET', '/api/user/token/status'), { exists: false, valid_days: 2 });
+    } finally {
+      await brief.stop();
+    }
+  });
+
+  it('ends when its owner signs out everywhere, an administrator signs them out, or a second factor is set up [T-TOK-02]', async () => {
+    const ann = await signedIn(gateway, 'ann-t');
+    const robot = async () => visitor(gateway, { authorization: await ann.data('GET', '/api/user/token') });
+    const one = await robot();
+    await ann.data('POST', '/api/user/sessions/revoke-others');
+    assert.equal(verdictOf(await one.get('/api/user/self')), '401 invalid_access_token', 'signed out everywhere');
+    const two = await robot();
+    await verify(ann);
+    assert.equal(verdictOf(await two.get('/api/user/self')), '401 invalid_access_token', 'a second factor was set up');
+    const three = await robot();
+    await (await root(gateway)).data('DELETE', `/api/user/${ann.id}/sessions`);
+    assert.equal(verdictOf(await three.get('/api/user/self')), '401 invalid_access_token', 'by an administrator');
   });
 
   it('is no session, no session is one, and it is no good where the account is disabled', async () => {

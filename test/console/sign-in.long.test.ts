@@ -1,5 +1,6 @@
 /** Signing in and out: what is proof enough, what a cookie is worth, and who may not have a browser do it. */
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
@@ -135,20 +136,48 @@ describe('signing in', () => {
   it('counts wrong passwords for each name, whether or not anybody has it, and right ones not [T-AUTH-08]', async () => {
     await member(gateway, 'guessed');
     for (const name of ['guessed', 'Guessed-by-nobody']) {
-      for (let i = 0; i < 9; i++) await createGuesses(gateway.host).take(name, '127.0.0.1');
+      await spend(gateway, name, 9);
+      // The eleventh is the first of those that come one by one.
       const answers = [
+        await logIn(name, 'wrong one'),
         await logIn(name, 'wrong one'),
         await logIn(name, 'wrong one'),
         await logIn(` ${name.toUpperCase()} `),
       ];
-      const verdicts = ['401 wrong_credentials', '429 rate_limit_exceeded', '429 rate_limit_exceeded'];
+      const verdicts = [...Array(2).fill('401 wrong_credentials'), ...Array(2).fill('429 rate_limit_exceeded')];
       assert.deepEqual(answers.map(verdictOf), verdicts, name);
-      assert.equal(answers[1]?.headers.get('retry-after'), '3600');
+      assert.equal(answers[2]?.headers.get('retry-after'), '15');
     }
     assert.equal((await logIn('ann')).status, 200);
     clock.advance(HOUR);
-    for (let i = 0; i < 9; i++) await createGuesses(gateway.host).take('guessed', '127.0.0.1');
+    await spend(gateway, 'guessed', 9);
     for (let i = 0; i < 2; i++) assert.equal((await logIn('guessed')).status, 200);
+  });
+
+  it('lets the right password in fifteen seconds after a wrong one, however many strangers sent [T-LOCK-01]', async () => {
+    await member(gateway, 'besieged');
+    await spend(gateway, 'besieged', 11);
+    assert.equal((await logIn('besieged')).status, 429);
+    clock.advance(15_000);
+    assert.equal((await logIn('besieged')).status, 200, 'from the address of the stranger, with no cookie');
+  });
+
+  it('lets a browser in at once that has signed in before, whatever strangers at its address send [T-LOCK-02]', async () => {
+    await member(gateway, 'regular');
+    await member(gateway, 'someone-else');
+    const mine = visitor(gateway);
+    const other = visitor(gateway);
+    assert.equal((await logIn('regular', PASSWORD, mine)).status, 200);
+    assert.equal((await logIn('someone-else', PASSWORD, other)).status, 200);
+    await mine.data('GET', '/api/user/logout');
+    await spend(gateway, 'regular', 11);
+    assert.equal((await logIn('regular', PASSWORD, other)).status, 429, 'known to another account only');
+    assert.equal((await logIn('regular')).status, 429);
+    assert.equal((await logIn('regular', PASSWORD, mine)).status, 200);
+    for (let i = 0; i < 11; i++) assert.equal((await logIn('regular', 'wrong one', mine)).status, 401);
+    assert.equal((await logIn('regular', PASSWORD, mine)).status, 429, 'a stolen cookie is no way round the limit');
+    const forged = visitor(gateway, {}, { turnpike_browser: 'v1.0000.AAAA' });
+    assert.equal((await logIn('regular', PASSWORD, forged)).status, 429);
   });
 
   it('adopts no cookie that the browser brought, and ends the session before it [T-SES-02]', async () => {
@@ -317,7 +346,7 @@ describe('signing in', () => {
       const byCookie = await begin();
       const answer = await second(byCookie.who, nextCodeOf(secret, clock));
       assert.equal(answer.body.data.username, 'two');
-      assert.deepEqual([...byCookie.who.cookies.keys()], ['turnpike_session']);
+      assert.deepEqual([...byCookie.who.cookies.keys()], ['turnpike_session', 'turnpike_browser']);
       assert.notEqual(byCookie.who.cookies.get('turnpike_session'), byCookie.flow);
       const elsewhere = visitor(gateway);
       const { flow } = await begin();
@@ -426,42 +455,118 @@ describe('a console served over https', () => {
   });
 });
 
+describe('a page of a name that leads to this gateway (DNS rebinding)', () => {
+  it('may not sign in, nor use a session: with http, only names that cannot be made to lead here are believed [T-CSRF-04]', async () => {
+    const gateway = await startGateway({
+      config: { pipeline: FACTORS_PIPELINE, console: { ...PATIENT, url: 'http://gateway.lan:8080' } },
+      env: ROOT_ENV,
+    });
+    try {
+      const ann = await signedIn(gateway, 'ann');
+      const { port } = new URL(gateway.url);
+      const from = (host: string) =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const cookie = [...ann.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+          const headers = { host, origin: `http://${host}`, cookie, 'content-type': 'application/json' };
+          request(`${gateway.url}/api/user/self`, { method: 'PUT', headers }, (answer) => {
+            answer.resume();
+            resolve(answer.statusCode);
+          })
+            .once('error', reject)
+            .end('{}');
+        });
+      for (const host of [
+        `127.0.0.1:${port}`,
+        `localhost:${port}`,
+        '192.168.1.5:8080',
+        '[::1]:8080',
+        'gateway.lan:9090',
+      ])
+        assert.equal(await from(host), 200, host);
+      for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '127.0.0.1.evil.example'])
+        assert.equal(await from(host), 403, host);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
 describe('guesses of passwords', () => {
   const IP = '192.0.2.7';
 
-  async function start() {
+  async function start(perAddress = 10_000) {
     const host = await drive([accounts, counters]);
     const ann = await host.use(Accounts).create({ name: 'ann', role: 'member' });
-    return { host, ann, guesses: createGuesses(host) };
+    const guesses = createGuesses(host, { recognize: () => undefined }, perAddress);
+    const wrong = (name: string, ip: string) =>
+      verdict(() => guesses.compare({ name, ip, headers: {} }, async () => undefined));
+    const right = (ip: string) => verdict(() => guesses.compare({ name: 'ann', ip, headers: {} }, async () => ann));
+    return { host, ann, guesses, wrong, right };
   }
+  const LATE = '429 rate_limit_exceeded';
 
-  it('are ten an hour from one network, and from others as many', async () => {
-    const { guesses, host } = await start();
-    for (let i = 0; i < 10; i++) await guesses.take('ann', '2001:db8::1');
-    assert.equal(await verdict(() => guesses.take('ANN ', '2001:db8::ffff')), '429 rate_limit_exceeded');
-    assert.equal(await verdict(() => guesses.take('bob', '2001:db8::1')), 'ok');
-    assert.equal(await verdict(() => guesses.take('ann', '2001:db8:0:1::1')), 'ok');
+  it('are ten an hour from one network and then one every 15 seconds, and from others as many', async () => {
+    const { wrong, right, host } = await start();
+    for (let i = 0; i < 11; i++) assert.equal(await wrong('ann', '2001:db8::1'), 'ok');
+    assert.equal(await wrong('ANN ', '2001:db8::ffff'), LATE);
+    assert.equal(await right('2001:db8::1'), LATE);
+    assert.equal(await wrong('bob', '2001:db8::1'), 'ok');
+    assert.equal(await wrong('ann', '2001:db8:0:1::1'), 'ok');
+    host.clock.advance(15_000);
+    assert.equal(await right('2001:db8::1'), 'ok');
+    assert.equal(await wrong('ann', '2001:db8::1'), 'ok', 'a right one uses nothing up');
+    assert.equal(await right('2001:db8::1'), LATE);
     host.clock.advance(HOUR);
-    assert.equal(await verdict(() => guesses.take('ann', '2001:db8::1')), 'ok');
+    for (let i = 0; i < 10; i++) assert.equal(await wrong('ann', '2001:db8::1'), 'ok');
   });
 
-  it('from everywhere at once lock others out, but not where the owner is signed in [T-AUTH-08]', async () => {
-    const { guesses, ann, host } = await start();
+  it('of many names from one address are limited, but not where an account is signed in [T-AUTH-08]', async () => {
+    const { wrong, right, ann, host } = await start(20);
+    for (let i = 0; i < 21; i++) assert.equal(await wrong(`name-${i}`, IP), 'ok');
+    assert.equal(await wrong('another', IP), LATE);
+    assert.equal(await right(IP), LATE, 'ann was never there');
     await host.use(Sessions).open({ accountId: ann.id, method: 'password', ip: IP, userAgent: '' });
-    for (let i = 0; i < 100; i++) await guesses.take('ann', `198.51.100.${i}`);
-    assert.equal(await verdict(() => guesses.take('ann', '203.0.113.1')), '429 rate_limit_exceeded');
-    for (let i = 0; i < 10; i++) assert.equal(await verdict(() => guesses.take('ann', IP)), 'ok');
-    assert.equal(await verdict(() => guesses.take('ann', IP)), '429 rate_limit_exceeded');
+    assert.equal(await right(IP), 'ok');
+    assert.equal(await wrong('another', '192.0.2.8'), 'ok');
+  });
+
+  it('from everywhere at once delay others, but not where the owner is signed in [T-AUTH-08]', async () => {
+    const { wrong, right, ann, host } = await start();
+    await host.use(Sessions).open({ accountId: ann.id, method: 'password', ip: IP, userAgent: '' });
+    for (let i = 0; i < 101; i++) await wrong('ann', `198.51.100.${i}`);
+    assert.equal(await wrong('ann', '203.0.113.1'), LATE);
+    assert.equal(await right('203.0.113.1'), LATE);
+    for (let i = 0; i < 11; i++) assert.equal(await wrong('ann', IP), 'ok');
+    assert.equal(await wrong('ann', IP), LATE);
+    host.clock.advance(15_000);
+    assert.equal(await right('203.0.113.1'), 'ok');
   });
 
   it('that were right are given back, and those that nothing was compared with', async () => {
-    const { guesses, ann } = await start();
+    const { guesses, wrong, right } = await start();
     const busy = (): never => refuse(429, 'rate_limit_exceeded', 'Too many sign-ins at the same time.');
     for (let i = 0; i < 50; i++) {
-      assert.equal(await guesses.compare('ann', IP, async () => ann), ann);
-      assert.equal(await verdict(() => guesses.compare('ann', IP, async () => busy())), '429 rate_limit_exceeded');
+      assert.equal(await right(IP), 'ok');
+      assert.equal(
+        await verdict(() => guesses.compare({ name: 'ann', ip: IP, headers: {} }, async () => busy())),
+        LATE,
+      );
     }
-    for (let i = 0; i < 10; i++) assert.equal(await guesses.compare('ann', IP, async () => undefined), undefined);
-    assert.equal(await verdict(() => guesses.take('ann', IP)), '429 rate_limit_exceeded');
+    for (let i = 0; i < 11; i++) assert.equal(await wrong('ann', IP), 'ok');
+    assert.equal(await wrong('ann', IP), LATE);
+  });
+
+  it('of an account that is signed in are counted apart from those of strangers', async () => {
+    const { guesses, wrong, ann } = await start();
+    for (let i = 0; i < 20; i++) await wrong('ann', IP);
+    for (let i = 0; i < 11; i++)
+      assert.equal(await verdict(() => guesses.compareOwn(ann.id, async () => undefined)), 'ok');
+    assert.equal(await verdict(() => guesses.compareOwn(ann.id, async () => ann)), LATE);
   });
 });
+
+/** Uses guesses up, as a stranger at the address of the tests does. */
+async function spend(gateway: TestGateway, name: string, times: number): Promise<void> {
+  const guesses = createGuesses(gateway.host, { recognize: () => undefined }, 10_000);
+  for (let i = 0; i < times; i++) await guesses.compare({ name, ip: '127.0.0.1', headers: {} }, async () => undefined);
+}

@@ -79,6 +79,7 @@ describe('the files of the console', () => {
       const policy = String(headers['content-security-policy']);
       assert.match(policy, /default-src 'none'; script-src 'self';/);
       assert.doesNotMatch(policy, /unsafe|https?:/);
+      assert.match(policy, /; form-action 'self'(;|$)/, 'forms go nowhere else [T-CSP-01]');
       const [, nonce = ''] = /'nonce-([^']+)'/.exec(policy) ?? [];
       assert.ok(body.includes(`content="${nonce}"`) && nonce.length === 24, 'the page must know its nonce');
       assert.match(String(headers['cache-control']), /no-cache/);

@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, visitor } from '../kit/console.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, said, signedIn, visitor } from '../kit/console.ts';
+import { FACTORS_PIPELINE } from '../kit/factors.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 
 /** Everything that anybody may know. A name that is not here is told by accident. */
 const KNOWN = [
+  'HeaderNavModules',
+  'SidebarModulesAdmin',
   'announcements_enabled',
   'api_info_enabled',
   'chats',
   'checkin_enabled',
   'custom_currency_exchange_rate',
   'custom_currency_symbol',
+  'data_export_default_time',
+  'default_collapse_sidebar',
   'default_use_auto_group',
   'demo_site_enabled',
   'discord_client_id',
@@ -30,6 +35,7 @@ const KNOWN = [
   'invitation_required',
   'letters',
   'linuxdo_client_id',
+  'linuxdo_minimum_trust_level',
   'linuxdo_oauth',
   'logo',
   'mj_notify_enabled',
@@ -60,6 +66,7 @@ const KNOWN = [
   'system_name',
   'telegram_bot_name',
   'telegram_oauth',
+  'theme',
   'turnstile_check',
   'turnstile_site_key',
   'uptime_kuma_enabled',
@@ -187,5 +194,60 @@ describe('the status', () => {
       assert.deepEqual((await visitor(gateway).get(path)).body, { success: true, message: '', data: '' });
     }
     assert.equal((await (await root(gateway)).get('/api/notice')).status, 200);
+  });
+});
+
+describe('what tools of this family ask for', () => {
+  it('is there, or said not to be: never taken for the id of a user', async () => {
+    const mia = await member(gateway, 'mia');
+    for (const [method, path] of [
+      ['get', '/api/user/aff'],
+      ['get', '/api/user/checkin?month=2026-01'],
+      ['post', '/api/user/checkin'],
+    ] as const) {
+      for (const who of [mia, await root(gateway)]) {
+        const { status, body } = await who[method](path);
+        assert.deepEqual([status, body.code], [404, 'not_available'], path);
+      }
+    }
+    const setup = await visitor(gateway).data('GET', '/api/setup');
+    assert.deepEqual(setup, { status: true, root_init: true, database_type: 'sqlite' });
+  });
+
+  it('are numbers in the words of a query', async () => {
+    const mia = await signedIn(gateway, 'mia');
+    for (const [query, message] of [
+      ['p=1.5', 'p: must be a whole number, not a number with decimals'],
+      ['p=x', 'p: must be a whole number, not text'],
+    ] as const) {
+      const { status, body } = await mia.get(`/api/token/?${query}`);
+      assert.deepEqual([status, body.param], [400, 'p']);
+      assert.doesNotMatch(body.message, /quotes|\$\{/, `${message}: ${body.message}`);
+    }
+    for (const query of ['page_size=0', 'page_size=-3', 'size=0', '']) {
+      const { page, page_size: size } = await mia.data('GET', `/api/token/?${query}`);
+      assert.deepEqual([page, size], [1, 10], query);
+    }
+    const words = await mia.put('/api/token/', { id: '7' });
+    assert.match(words.body.message, /write it without quotes\.$/, 'of a body nothing else is said');
+  });
+});
+
+describe('passkeys at an address without a name', () => {
+  it('are not offered, and check says why [T-PK-09]', async () => {
+    for (const url of ['http://127.0.0.1:8080', 'http://[::1]:8080', 'https://203.0.113.7']) {
+      const bare = await startGateway({
+        config: { pipeline: FACTORS_PIPELINE, console: { ...PATIENT, url } },
+        env: ROOT_ENV,
+      });
+      try {
+        assert.equal((await visitor(bare).data('GET', '/api/status')).passkey_login, false, url);
+        const ann = await signedIn(bare, 'ann');
+        for (const path of ['/api/user/passkey/register/begin', '/api/user/passkey/login/begin'])
+          assert.deepEqual(said(await ann.post(path)), '404 not_available', `${url} ${path}`);
+      } finally {
+        await bare.stop();
+      }
+    }
   });
 });

@@ -97,13 +97,27 @@ describe('the table of /api', () => {
     }
   });
 
-  it('wants a check by a second factor for what is sensitive [T-VER-03]', async () => {
-    const sensitive = bySession().filter(({ description }) => /second factor/.test(description ?? ''));
-    assert.ok(sensitive.length >= 5, `only ${sensitive.length} rows`);
-    for (const row of sensitive) {
-      const { status, body } = await ask(people.root, row);
-      assert.deepEqual([status, body?.code], [403, 'verification_required'], `${row.method} ${row.path}`);
+  it('wants a check for what is sensitive, and a recent sign-in at least for what is a way in [T-VER-03]', async () => {
+    const sensitive = bySession().filter(({ description }) => /Needs a check/.test(description ?? ''));
+    const [afterSignIn, always] = [true, false].map((isRecentEnough) =>
+      sensitive.filter(({ description }) => /a sign-in within them/.test(description!) === isRecentEnough),
+    );
+    assert.ok(
+      afterSignIn!.length >= 10 && always!.length >= 15,
+      `only ${afterSignIn!.length} and ${always!.length} rows`,
+    );
+    const long = await root(gateway);
+    await gateway.host.store.run('UPDATE session SET created_ms = created_ms - 300001');
+    for (const [who, rows] of [
+      [people.root, always!],
+      [long, sensitive],
+    ] as const) {
+      for (const row of rows) {
+        const { status, body } = await ask(who, row);
+        assert.deepEqual([status, body?.code], [403, 'verification_required'], `${row.method} ${row.path}`);
+      }
     }
+    people = { ...people, root: await root(gateway) };
   });
 
   it('takes nothing from another site that would change something [T-CSRF-01]', async () => {

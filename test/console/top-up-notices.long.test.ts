@@ -102,6 +102,8 @@ describe('notifications of payments', () => {
       completed(checkout, { currency: 'EUR' }),
       completed(checkout, { product: 'prod_other' }),
       completed(checkout, { product: 'prod_large' }),
+      completed(checkout, { amount: 1, sub_total: 1_000 }),
+      completed(checkout, { amount: 999, sub_total: 1_000 }),
       completed(checkout, { amount: 1_000, amount_paid: 100 }),
       completed(checkout, { amount: 1_000, discount_amount: 900 }),
       completed(checkout, {}, { units: 2 }),

@@ -109,6 +109,32 @@ describe('accounts of others', () => {
     }
   });
 
+  it('are taken back as they were read, and nothing is accepted and ignored', async () => {
+    const { id } = await boss.data('POST', '/api/user/', { username: 'echo', password: PASSWORD });
+    const read = await adam.data('GET', `/api/user/${id}`);
+    const back = await adam.data('PUT', '/api/user/', {
+      ...read,
+      display_name: 'Echo',
+      used_quota: 5,
+      last_login_at: 7,
+    });
+    assert.deepEqual([back.display_name, back.used_quota, back.role], ['Echo', 0, 1]);
+    for (const [name, value] of Object.entries({
+      role: 10,
+      status: 2,
+      quota: read.quota + 1,
+      unlimited_quota: true,
+      department_id: 1,
+      created_at: 1,
+      two_factor: true,
+      bindings: ['github'],
+    })) {
+      const { status, body } = await adam.put('/api/user/', { ...read, [name]: value });
+      assert.deepEqual([status, body.code, body.param], [400, 'read_only', name]);
+    }
+    assert.deepEqual(await adam.data('GET', `/api/user/${id}`), { ...read, display_name: 'Echo' });
+  });
+
   it('get quota, lose it, have it set: and the next call knows [T-LED-10]', async () => {
     const key = await gateway.customer(0);
     const { id } = (await adam.data('GET', '/api/user/search?keyword=customer-1')).items[0];

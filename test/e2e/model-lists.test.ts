@@ -128,6 +128,35 @@ for (const version of ['v1', 'v1beta']) {
   });
 }
 
+it('models without a price are not listed: every call of them would be refused', async () => {
+  const stage = await startGateway({
+    config: {
+      channels: [{ name: 'demo', vendor: 'demo' }],
+      models: {
+        priced: { from: ['demo'], price: { input: 1, output: 2 } },
+        given: { from: ['demo'], free: true },
+        unpriced: { from: ['demo'] },
+        'falls-back': { from: ['demo'], free: true, fallback: ['unpriced'] },
+      },
+    },
+  });
+  try {
+    const client = new OpenAI({ apiKey: stage.key, baseURL: `${stage.url}/v1`, maxRetries: 0 });
+    assert.deepEqual(
+      (await all(client.models.list())).map(({ id }) => id),
+      ['priced', 'given'],
+    );
+    for (const [model, status] of [
+      ['priced', 200],
+      ['given', 200],
+      ['unpriced', 402],
+    ] as const)
+      assert.equal((await stage.chat({ model, max_tokens: 5 })).status, status, model);
+  } finally {
+    await stage.stop();
+  }
+});
+
 describe('a client without a library', () => {
   const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${gateway.url}${path}`, { headers });

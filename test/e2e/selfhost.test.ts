@@ -145,11 +145,11 @@ describe('the log and the records', () => {
   });
 
   it('tell once of a proxy that nobody has named', async () => {
-    const said = 'X-Forwarded-For is not believed';
+    const said = 'requests with X-Forwarded-For come from an address';
     assert.equal(logged(said).length, 0);
     for (let i = 0; i < 3; i++) await (await ask({ 'x-forwarded-for': '203.0.113.7' })).text();
     assert.equal(logged(said).length, 1);
-    assert.ok(logged(said)[0]!.includes('"from":"127.0.0.1"'));
+    assert.ok(logged(said)[0]!.includes('"peer":"127.0.0.1"'));
   });
 
   it('have no metric that is named as what it is not', async () => {

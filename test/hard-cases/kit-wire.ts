@@ -158,7 +158,6 @@ function partiesOf(
     dropped: [],
     signal: new AbortController().signal,
     call: { ...read, style: from, body: scanned },
-    dropped: [],
   };
   const dialect = { path: '/', headers: () => ({}) };
   return { x: x as unknown as Parties['x'], offer, asked, spoken, dialect, clock: fakeClock(STARTED_MS) };

@@ -194,6 +194,49 @@ describe('the list of people', () => {
   });
 });
 
+describe('a name', () => {
+  it('is one in every width and case, and its owner signs in with any of them [T-NAME-01]', async () => {
+    const { book, make } = await start();
+    await make('root', { role: 'root' });
+    for (const name of ['ROOT', 'ｒｏｏｔ', 'ｒoot'])
+      assert.equal(await verdict(() => book.create({ name, role: 'member' })), '409 name_taken', name);
+    const { id } = await make('Ann');
+    assert.equal((await book.findByName('ａｎｎ'))?.id, id);
+  });
+
+  it('that looks like that of an administrator is for no member, and not by renaming either [T-NAME-02]', async () => {
+    const { book, make } = await start();
+    await make('root', { role: 'root' });
+    await make('Clara.Hill', { role: 'admin' });
+    const { id } = await make('member');
+    for (const name of [
+      'rооt',
+      'r00t',
+      'ro.ot',
+      'rοοt',
+      'adm1n',
+      'аdmin',
+      'Clarа.Hill',
+      'ClaraHi11',
+      'C1ara_Hill',
+      'ádmin',
+    ]) {
+      assert.equal(await verdict(() => book.create({ name, role: 'member' })), '409 name_taken', name);
+      assert.equal(await verdict(() => book.change(id, { name })), '409 name_taken', name);
+    }
+    // Names of everybody else, in whatever script.
+    for (const name of ['рута', 'Ольга', '李小龍', 'Ώμέγα', 'rooter', 'clara']) await make(name);
+    await make('clara-hill', { role: 'admin' });
+  });
+
+  it('of before the width of letters was folded is found still', async () => {
+    const { host, book, make } = await start();
+    const { id } = await make('temporary');
+    await host.store.run('UPDATE account SET name = ?, folded = ? WHERE id = ?', 'ａｎｎ', 'ａｎｎ', id);
+    assert.equal((await book.findByName('ａｎｎ'))?.id, id);
+  });
+});
+
 describe('an account that is deleted', () => {
   it('lets nobody in, has neither address nor password, and is found by no name; but its name stays taken', async () => {
     const { host, book, make } = await start();

@@ -54,6 +54,7 @@ describe('a session', () => {
       lastSeenMs: clock.now(),
       expiresMs: clock.now() + 30 * DAY,
       verifiedUntilMs: 0,
+      recentUntilMs: clock.now() + 5 * MINUTE,
     });
     assert.equal((await host.use(Accounts).person(ann))?.lastLoginMs, clock.now());
     assert.ok(!texts(stage).includes(secret), 'the store holds the secret of a session');
@@ -223,11 +224,11 @@ describe('an access token', () => {
     const first = await sessions.renewAccessToken(ann);
     const his = await sessions.renewAccessToken(bob);
     assert.match(first, /^[0-9A-Za-z]{43}$/);
-    assert.equal((await sessions.findByAccessToken(first))?.id, ann);
+    assert.equal((await sessions.findByAccessToken(first))?.account.id, ann);
     const second = await sessions.renewAccessToken(ann);
     assert.equal(await sessions.findByAccessToken(first), undefined);
-    assert.deepEqual(await sessions.findByAccessToken(second), await host.use(Accounts).find(ann));
-    assert.equal((await sessions.findByAccessToken(his))?.id, bob);
+    assert.deepEqual((await sessions.findByAccessToken(second))?.account, await host.use(Accounts).find(ann));
+    assert.equal((await sessions.findByAccessToken(his))?.account.id, bob);
     assert.ok(!texts(stage).includes(second), 'the store holds an access token');
     const { secret } = await sessions.open({ accountId: ann, ...HERE });
     assert.equal(await sessions.findByAccessToken(secret), undefined);

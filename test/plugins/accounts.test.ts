@@ -150,6 +150,27 @@ describe('a password', () => {
     assert.equal(await passwords.verify('twelve eggs', cheap), 'outdated');
   });
 
+  it('leaves places in line to others: a network that fills it loses its own, and known people go first [T-LOCK-04]', async () => {
+    const passwords = createPasswords();
+    const cheap = stored('twelve eggs', 4, 1, 1);
+    const order: string[] = [];
+    const come = (name: string, network: string, isKnown = false) =>
+      verdict(() => passwords.verify('twelve eggs', cheap, { network, isKnown })).then((said) => {
+        order.push(name);
+        return said;
+      });
+    const flood = Array.from({ length: 18 }, (_, i) => come(`flood ${i}`, '2001:db8::/48'));
+    const quiet = come('quiet', '192.0.2.0/24');
+    const known = come('known', '2001:db8::/48', true);
+    const late = come('late', '2001:db8::/48');
+    assert.deepEqual(await Promise.all([quiet, known, late]), ['ok', 'ok', '429 rate_limit_exceeded']);
+    const verdicts = await Promise.all(flood);
+    assert.deepEqual([verdicts.slice(0, 16), verdicts.slice(16)], [Array(16).fill('ok'), Array(2).fill(verdicts[17])]);
+    assert.equal(verdicts[17], '429 rate_limit_exceeded');
+    const served = order.filter((name) => !['late', 'flood 16', 'flood 17'].includes(name));
+    assert.deepEqual([...served.slice(2, 4)].sort(), ['known', 'quiet'], order.join());
+  });
+
   it('gives its place in line back when hashing fails', async () => {
     const passwords = createPasswords();
     const tooDear = stored('x', 4, 1, 1).replace('ln=4', 'ln=40');

@@ -135,16 +135,19 @@ describe('a key', () => {
     assert.equal(await ask(webSocket(protocol), 'POST'), '401 invalid_api_key');
   });
 
-  it('follows the word Bearer, in whatever case, after exactly one space', async () => {
+  it('follows the word Bearer, in whatever case, after exactly one space, or stands alone', async () => {
     const { secrets, enter } = await door();
     const { valid } = secrets;
     const as = (authorization: string) => enter(caller({ headers: { authorization } }));
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) assert.equal(await as(`${scheme} ${valid}`), 'ok', scheme);
+    assert.equal(await as(valid), 'ok', 'as some tools send it');
     const malformed = [
       '',
       'Bearer',
       'Bearer ',
-      valid,
+      `${valid} `,
+      `${valid},${valid}`,
+      valid.slice(1),
       `bearer  ${valid}`,
       `Bearer\t${valid}`,
       ` Bearer ${valid}`,

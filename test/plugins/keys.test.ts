@@ -414,7 +414,7 @@ describe('the command line', () => {
     });
     const key = (await host.use(Keys).find(secret))!.key;
     assert.deepEqual(key.models, ['gpt-4o', 'fast']);
-    assert.deepEqual(key.addresses, ['10.0.0.0/8', '2001:db8::1/128']);
+    assert.deepEqual(key.addresses, ['10.0.0.0/8', '2001:0DB8::1']);
     assert.equal(key.expiresMs, host.clock.now() + 30 * 86_400_000);
     assert.equal((await host.use(Ledger).balance({ kind: 'key', owner: key.id }))?.granted, 12_000_000n);
   });

@@ -17,9 +17,15 @@ export const SITE: Site = {
   secure: true,
   name: 'Toll Road',
   session: { idleMs: 86_400_000, longestMs: 30 * 86_400_000 },
+  accessToken: { longestMs: 90 * 86_400_000 },
   registration: 'closed',
   emailProof: false,
-  passkeys: { rpId: 'console.example', origins: ['https://console.example'] },
+  local: false,
+  passkeys: {
+    possible: true,
+    rpId: 'console.example',
+    origins: ['https://console.example'],
+  },
   oauth: {},
 };
 

@@ -2680,7 +2680,7 @@ export interface Operations {
          */
         username: string;
         /**
-         * The code; its beginning where no check by a second factor was made within the last five minutes.
+         * The code; its beginning if there was no check (POST /api/verify) within the last five minutes.
          */
         key: string;
         /**
@@ -2807,7 +2807,7 @@ export interface Operations {
        */
       username: string;
       /**
-       * The code; its beginning where no check by a second factor was made within the last five minutes.
+       * The code; its beginning if there was no check (POST /api/verify) within the last five minutes.
        */
       key: string;
       /**
@@ -2867,7 +2867,7 @@ export interface Operations {
          */
         username: string;
         /**
-         * The code; its beginning where no check by a second factor was made within the last five minutes.
+         * The code; its beginning if there was no check (POST /api/verify) within the last five minutes.
          */
         key: string;
         /**
@@ -2915,7 +2915,7 @@ export interface Operations {
        */
       username: string;
       /**
-       * The code; its beginning where no check by a second factor was made within the last five minutes.
+       * The code; its beginning if there was no check (POST /api/verify) within the last five minutes.
        */
       key: string;
       /**
@@ -2958,6 +2958,13 @@ export interface Operations {
       email: string;
     };
     data: null;
+  };
+  'GET /api/setup': {
+    data: {
+      status: true;
+      root_init: true;
+      database_type: 'sqlite';
+    };
   };
   'GET /api/status': {
     data: {
@@ -3022,9 +3029,11 @@ export interface Operations {
       announcements_enabled?: false;
       api_info_enabled?: false;
       chats?: [];
+      data_export_default_time?: 'hour';
       checkin_enabled?: false;
       custom_currency_exchange_rate?: 1;
       custom_currency_symbol?: '';
+      default_collapse_sidebar?: false;
       default_use_auto_group?: false;
       demo_site_enabled?: false;
       discord_client_id?: '';
@@ -3037,13 +3046,17 @@ export interface Operations {
       faq_enabled?: false;
       footer_html?: '';
       linuxdo_client_id?: '';
+      linuxdo_minimum_trust_level?: 0;
       linuxdo_oauth?: false;
       logo?: '';
       mj_notify_enabled?: false;
       privacy_policy_enabled?: false;
       self_use_mode_enabled?: false;
+      HeaderNavModules?: '';
+      SidebarModulesAdmin?: '';
       telegram_bot_name?: '';
       telegram_oauth?: false;
+      theme?: 'default';
       turnstile_check?: false;
       turnstile_site_key?: '';
       uptime_kuma_enabled?: false;
@@ -3897,6 +3910,10 @@ export interface Operations {
          */
         ms: number;
       } | null;
+      /**
+       * The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none.
+       */
+      untrusted_proxy: string | null;
     };
   };
   'GET /api/system/history': {
@@ -4296,6 +4313,7 @@ export interface Operations {
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
+      user_id?: number;
     };
     data: {
       page: number;
@@ -4386,71 +4404,65 @@ export interface Operations {
        */
       strict?: boolean;
       /**
-       * Not looked at.
-       */
-      user_id?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       key?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       created_time?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
-       */
-      accessed_time?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
-       */
-      used_quota?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       group?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       cross_group_retry?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       auto_groups?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       DeletedAt?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Counted by the gateway; sent back, it changes nothing.
        */
-      id?: {
+      accessed_time?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Counted by the gateway; sent back, it changes nothing.
        */
-      status?: {
+      used_quota?: {
         [k: string]: unknown;
       };
+      /**
+       * Whose key: a user with a role below your own, for administrators. Left out or 0: your own.
+       */
+      user_id?: number;
+      /**
+       * The gateway gives it: 0, or left out.
+       */
+      id?: 0;
+      /**
+       * 1 enabled, 2 disabled. Left out: 1.
+       */
+      status?: 1 | 2;
     };
     data: {
       id: number;
@@ -4539,59 +4551,57 @@ export interface Operations {
        */
       strict?: boolean;
       /**
-       * Not looked at.
-       */
-      user_id?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       key?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       created_time?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
-       */
-      accessed_time?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
-       */
-      used_quota?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       group?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       cross_group_retry?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       auto_groups?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       DeletedAt?: {
         [k: string]: unknown;
       };
+      /**
+       * Counted by the gateway; sent back, it changes nothing.
+       */
+      accessed_time?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Counted by the gateway; sent back, it changes nothing.
+       */
+      used_quota?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Whose key: a user with a role below your own, for administrators. Left out or 0: your own.
+       */
+      user_id?: number;
       id: number;
       /**
        * 1 enabled, 2 disabled; 3 and 4 are said back and change nothing.
@@ -4718,6 +4728,7 @@ export interface Operations {
       keyword?: string;
       token?: string;
       status?: 1 | 2 | 3 | 4;
+      user_id?: number;
     };
     data: {
       page: number;
@@ -5336,11 +5347,11 @@ export interface Operations {
        */
       display_name?: string;
       /**
-       * Empty: as it is. Needs a check by a second factor.
+       * Empty: it stays. Needs a check (POST /api/verify).
        */
       password?: string;
       /**
-       * It counts as proven; empty: none. Needs a check by a second factor.
+       * It counts as proven; empty: none. Needs a check (POST /api/verify).
        */
       email?: string | null;
       /**
@@ -5351,6 +5362,96 @@ export interface Operations {
        * Never shown to the person.
        */
       remark?: string;
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      role?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      status?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      quota?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      unlimited_quota?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      department_id?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      department_name?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      has_password?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      created_at?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      DeletedAt?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      two_factor?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      passkey?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Not set here: as it was read, or left out.
+       */
+      bindings?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Counted by the gateway; sent back, it changes nothing.
+       */
+      used_quota?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Counted by the gateway; sent back, it changes nothing.
+       */
+      last_login_at?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Counted by the gateway; sent back, it changes nothing.
+       */
+      debt?: {
+        [k: string]: unknown;
+      };
     };
     data: {
       id: number;
@@ -5461,6 +5562,9 @@ export interface Operations {
        */
       backup_codes_remaining?: number;
     };
+  };
+  'GET /api/user/aff': {
+    data: null;
   };
   'POST /api/user/alipay/amount': {
     body: {
@@ -5632,6 +5736,12 @@ export interface Operations {
     data: string;
   };
   'POST /api/user/auth/logout': {
+    data: null;
+  };
+  'GET /api/user/checkin': {
+    data: null;
+  };
+  'POST /api/user/checkin': {
     data: null;
   };
   'POST /api/user/creem/pay': {
@@ -5861,7 +5971,7 @@ export interface Operations {
     body: {
       id: number;
       /**
-       * Role and quota need a check by a second factor; only root changes roles.
+       * `delete`, the role and the quota need a check (POST /api/verify); only root changes roles.
        */
       action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
       /**
@@ -6066,7 +6176,7 @@ export interface Operations {
        * Unix seconds.
        */
       expires_at: number;
-      method: '2fa' | 'passkey';
+      method: '2fa' | 'passkey' | 'password';
     };
   };
   'POST /api/user/pay': {
@@ -6299,7 +6409,7 @@ export interface Operations {
        */
       password?: string;
       /**
-       * The one that was; needed for a new one.
+       * The current one; needed for a new one.
        */
       original_password?: string;
       language?: string;
@@ -6760,6 +6870,14 @@ export interface Operations {
        * Unix seconds.
        */
       created_at?: number;
+      /**
+       * Unix seconds.
+       */
+      expires_at?: number;
+      /**
+       * How long a new one works: `console.accessToken.days`.
+       */
+      valid_days: number;
     };
   };
   'GET /api/user/topup': {
@@ -7342,11 +7460,15 @@ export interface Operations {
   };
   'POST /api/verify': {
     body: {
-      method: '2fa' | 'passkey';
+      method: '2fa' | 'passkey' | 'password';
       /**
        * With `2fa`: of the authenticator, or a backup code.
        */
       code?: string;
+      /**
+       * With `password`, for accounts that have no second factor.
+       */
+      password?: string;
       /**
        * Ignored: a check counts for everything.
        */
@@ -7361,7 +7483,7 @@ export interface Operations {
            * Unix seconds.
            */
           expires_at: number;
-          method: '2fa' | 'passkey';
+          method: '2fa' | 'passkey' | 'password';
         }
       | {
           verified?: false;
@@ -7389,6 +7511,10 @@ export interface Operations {
        * Unix seconds.
        */
       expires_at?: number;
+      /**
+       * Second factors or, if the account has none, its password. Empty: it has neither.
+       */
+      methods: ('2fa' | 'passkey' | 'password')[];
     };
   };
 }

@@ -1,39 +1,40 @@
-/** The check by a second factor, asked for where a refusal wants one; then what was refused is done. */
+/** The check by a second factor or a password, asked for where a refusal wants one; then what was refused is done. */
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
-import { call, verifyWith } from '../api/client.ts';
+import { call, type Data, verifyWith } from '../api/client.ts';
 import { useApi, useDoing } from '../api/hooks.ts';
 import { showPasskey } from '../api/passkeys.ts';
 import { Refused, useFormRefusal } from '../parts/form-refusal.tsx';
 import { Loaded } from '../parts/notes.tsx';
-import { CodeField } from '../parts/secret-fields.tsx';
+import { CodeField, PasswordField } from '../parts/secret-fields.tsx';
 import { texts, useText } from '../text.ts';
 
 const TEXT = texts(
   {
     title: 'Confirm it’s you',
     about: 'This action needs your second factor. You will not be asked again for five minutes.',
+    aboutPassword: 'This action needs your password. You will not be asked again for five minutes.',
+    password: 'Password',
     go: 'Continue',
     cancel: 'Cancel',
     passkey: 'Use the passkey',
     locked: 'Too many codes were wrong: for now none is taken. Wait a while.',
-    none: 'This action needs a second factor: an authenticator app or a passkey. Your account has neither yet. Set one up, then come back and try again.',
-    setUp: 'Set one up',
-    off: 'This action needs a second factor, but this gateway has none: its pipeline lacks the plugin second-factors.',
+    none: 'This action needs a second factor or a password, and your account has neither. Sign in again: within five minutes after that you can set up a second factor and change how you sign in.',
+    signOut: 'Sign out',
   },
   {
     title: '确认是您本人',
     about: '此操作需要您的第二重验证。五分钟内不会再次询问。',
+    aboutPassword: '此操作需要您的密码。五分钟内不会再次询问。',
+    password: '密码',
     go: '继续',
     cancel: '取消',
     passkey: '使用通行密钥',
     locked: '验证码错误次数过多，暂时不接受验证码，请稍候再试。',
-    none: '此操作需要两步验证：验证器应用或通行密钥。您的账户两者都还没有。设置只需一分钟，完成后请回来重新操作。',
-    setUp: '去设置',
-    off: '此操作需要两步验证，但此网关没有启用：它的 pipeline 缺少插件 second-factors。',
+    none: '此操作需要两步验证或密码，而您的账户两者都没有。请重新登录：登录后五分钟内可以设置两步验证，并修改登录方式。',
+    signOut: '退出登录',
   },
 );
 
@@ -58,7 +59,6 @@ interface Pending {
 export function VerifyDialog() {
   const pending = useRef<Pending | undefined>(undefined);
   const [opened, setOpened] = useState(false);
-  const [, go] = useLocation();
   const settle = (verified: boolean): void => {
     pending.current?.settle(verified);
     pending.current = undefined;
@@ -94,16 +94,7 @@ export function VerifyDialog() {
       // Nothing in here is lost by a press beside it, but the answer to a question.
       closeOnClickOutside={false}
     >
-      {opened && (
-        <Check
-          onDone={() => settle(true)}
-          onClose={close}
-          onSetUp={() => {
-            close();
-            go('/security');
-          }}
-        />
-      )}
+      {opened && <Check onDone={() => settle(true)} onClose={close} />}
     </Modal>
   );
 }
@@ -119,73 +110,70 @@ function newPending(): Pending {
 interface Ends {
   onDone(): void;
   onClose(): void;
-  onSetUp(): void;
 }
+
+type Method = Data<'GET /api/verify/status'>['methods'][number];
 
 /** What the account has is what is offered. */
 function Check(ends: Ends) {
-  const text = useText(TEXT);
-  const totp = useApi('GET /api/user/2fa/status', undefined, { staleTime: 0, retry: false });
-  const passkey = useApi('GET /api/user/passkey', undefined, { staleTime: 0, retry: false });
-  if ([totp.error?.code, passkey.error?.code].includes('not_available')) {
-    return <Hint about={text.off} onClose={ends.onClose} />;
-  }
+  const status = useApi('GET /api/verify/status', undefined, { staleTime: 0, retry: false });
   return (
-    <Loaded query={totp}>
-      {({ enabled, locked }) => (
-        <Loaded query={passkey}>
-          {({ enabled: hasPasskey }) =>
-            enabled || hasPasskey ? (
-              <Proof codes={enabled} locked={locked} passkey={hasPasskey} {...ends} />
-            ) : (
-              <Hint about={text.none} onClose={ends.onClose} onSetUp={ends.onSetUp} />
-            )
-          }
-        </Loaded>
-      )}
+    <Loaded query={status}>
+      {({ methods }) => (methods.length > 0 ? <Proof methods={methods} {...ends} /> : <Nothing {...ends} />)}
     </Loaded>
   );
 }
 
-/** Why there is nothing to show. */
-function Hint({ about, onClose, onSetUp }: { readonly about: string; onClose(): void; onSetUp?(): void }) {
+/** There is nothing to show: what helps is a new sign-in. */
+function Nothing({ onClose }: Ends) {
   const text = useText(TEXT);
+  const queries = useQueryClient();
+  const signOut = useDoing(() => call('POST /api/user/auth/logout'), {
+    done() {
+      onClose();
+      void queries.resetQueries();
+    },
+  });
   return (
     <Stack>
-      <Text size="sm">{about}</Text>
+      <Text size="sm">{text.none}</Text>
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose} {...ESCAPE_IS_OURS}>
           {text.cancel}
         </Button>
-        {onSetUp !== undefined && (
-          <Button onClick={onSetUp} data-autofocus {...ESCAPE_IS_OURS}>
-            {text.setUp}
-          </Button>
-        )}
+        <Button onClick={() => signOut.mutate()} loading={signOut.isPending} data-autofocus {...ESCAPE_IS_OURS}>
+          {text.signOut}
+        </Button>
       </Group>
     </Stack>
   );
 }
 
-/** The factors of the account: a code, a passkey, or either. */
-function Proof({
-  codes,
-  locked,
-  passkey,
-  onDone,
-  onClose,
-}: Ends & { readonly codes: boolean; readonly locked: boolean; readonly passkey: boolean }) {
+/** Says that an authenticator takes no codes for now. */
+function Locked() {
+  const text = useText(TEXT);
+  const { data } = useApi('GET /api/user/2fa/status', undefined, { staleTime: 0, retry: false });
+  return data?.locked === true ? (
+    <Text size="sm" c="orange">
+      {text.locked}
+    </Text>
+  ) : null;
+}
+
+/** What the account is checked with: a code, a passkey, or either; or its password. */
+function Proof({ methods, onDone, onClose }: Ends & { readonly methods: readonly Method[] }) {
   const text = useText(TEXT);
   const queries = useQueryClient();
-  const [code, setCode] = useState('');
-  const refusal = useFormRefusal('code');
+  const [typed, setTyped] = useState('');
+  const refusal = useFormRefusal('code', 'password');
   const first = useRef<HTMLElement>(null);
   useEffect(() => first.current?.focus(), []);
   const check = useDoing(
-    async (method: '2fa' | 'passkey') => {
+    async (method: Method) => {
       // A check gives the session a new cookie: whatever reads meanwhile with the old one would look like a stranger.
       await queries.cancelQueries();
-      if (method === '2fa') await call('POST /api/verify', { body: { method, code } });
+      if (method === '2fa') await call('POST /api/verify', { body: { method, code: typed } });
+      else if (method === 'password') await call('POST /api/verify', { body: { method, password: typed } });
       else await checkByPasskey();
     },
     {
@@ -197,41 +185,38 @@ function Proof({
       refused: refusal.refused,
     },
   );
-  const begin = (method: '2fa' | 'passkey'): void => {
+  const begin = (method: Method): void => {
     refusal.clear();
     check.mutate(method);
+  };
+  const byPassword = methods.includes('password');
+  const codes = methods.includes('2fa');
+  const typing = {
+    ref: first as React.RefObject<HTMLInputElement>,
+    value: typed,
+    onChange: (event: React.ChangeEvent<HTMLInputElement>) => setTyped(event.currentTarget.value),
   };
   return (
     <form
       ref={refusal.form}
       onSubmit={(event) => {
         event.preventDefault();
-        begin(codes ? '2fa' : 'passkey');
+        begin(methods[0]!);
       }}
     >
       <Stack gap="sm">
-        <Text size="sm">{text.about}</Text>
-        {codes && (
-          <CodeField
-            ref={first as React.RefObject<HTMLInputElement>}
-            backup
-            value={code}
-            onChange={(event) => setCode(event.currentTarget.value)}
-            error={refusal.at('code')}
-            {...ESCAPE_IS_OURS}
-          />
+        <Text size="sm">{byPassword ? text.aboutPassword : text.about}</Text>
+        {byPassword && (
+          <PasswordField label={text.password} error={refusal.at('password')} {...typing} {...ESCAPE_IS_OURS} />
         )}
-        {locked && (
-          <Text size="sm" c="orange">
-            {text.locked}
-          </Text>
-        )}
+        {codes && <CodeField backup error={refusal.at('code')} {...typing} {...ESCAPE_IS_OURS} />}
+        {codes && <Locked />}
         <Refused by={refusal} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} {...ESCAPE_IS_OURS}>
             {text.cancel}
           </Button>
-          {passkey && (
+          {methods.includes('passkey') && (
             <Button
               {...(codes
                 ? { variant: 'default', onClick: () => begin('passkey') }
@@ -243,8 +228,8 @@ function Proof({
               {text.passkey}
             </Button>
           )}
-          {codes && (
-            <Button type="submit" loading={check.isPending && check.variables === '2fa'} {...ESCAPE_IS_OURS}>
+          {(codes || byPassword) && (
+            <Button type="submit" loading={check.isPending && check.variables !== 'passkey'} {...ESCAPE_IS_OURS}>
               {text.go}
             </Button>
           )}

@@ -1,12 +1,13 @@
 /** What tools send about a key, in their words, and what it means in ours. */
 import type { KeyChanges, KeyRecord, NewKey } from '../../../core/contracts/keys.ts';
 import { refuse } from '../../../core/plugin.ts';
-import { notLookedAt } from '../schemas.ts';
+import { type ReadOnly, readOnlyProperties } from '../read-only.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
 
 /** The members that count; all of them may be left out of a change. */
 export interface KeyForm {
+  readonly user_id?: number;
   readonly name?: string;
   /** Unix seconds; -1: never. */
   readonly expired_time?: number;
@@ -51,18 +52,38 @@ export const keyFormProperties = {
   strict: { type: 'boolean', description: 'A translation that would change the answer is refused.' },
 } as const;
 
-/** What tools send along from a record they were shown, or for what is not here; nothing is done with it. */
-export const ignoredKeyProperties = notLookedAt(
-  'user_id',
-  'key',
-  'created_time',
-  'accessed_time',
-  'used_quota',
-  'group',
-  'cross_group_retry',
-  'auto_groups',
-  'DeletedAt',
-);
+const NO_GROUPS = 'Models and prices are the same for all keys: model_limits says what a key may call.';
+const MADE = 'The gateway makes it.';
+
+/** Members of the record that a form does not set. */
+export const FIXED: ReadOnly = {
+  key: MADE,
+  created_time: MADE,
+  group: NO_GROUPS,
+  cross_group_retry: NO_GROUPS,
+  auto_groups: NO_GROUPS,
+  DeletedAt: 'DELETE /api/token/:id ends a key.',
+};
+/** Members that calls change: what was read may be older than what is. */
+export const COUNTED: ReadOnly = { accessed_time: MADE, used_quota: 'remain_quota says what a key may still spend.' };
+/** What tools send for members that they do not mean to set. */
+export const NOTHING_MEANT: readonly unknown[] = [null, '', 'default', 0, false, []];
+
+/** Members that tools send along from a record they were shown, or for what is not here. */
+export const fixedKeyProperties = {
+  ...readOnlyProperties(FIXED),
+  ...Object.fromEntries(
+    Object.keys(COUNTED).map((name) => [
+      name,
+      { description: 'Counted by the gateway; sent back, it changes nothing.' },
+    ]),
+  ),
+  user_id: {
+    description: 'Whose key: a user with a role below your own, for administrators. Left out or 0: your own.',
+    type: 'integer',
+    minimum: 0,
+  },
+};
 
 /** A new key, as it is asked for. Refuses (400) what makes no sense. */
 export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: number, nowMs: number): NewKey {

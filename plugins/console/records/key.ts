@@ -53,7 +53,8 @@ export function shownKey(key: KeyRecord, balance: Balance | undefined, nowMs: nu
     key: secret ?? `${key.prefix}**********${key.suffix}`,
     status: !key.enabled ? 2 : isExpired(key, nowMs) ? 3 : isExhausted ? 4 : 1,
     created_time: secondsOf(key.createdMs),
-    accessed_time: secondsOf(key.usedMs),
+    // Uses are noted to the minute: the first one is not before the key was made.
+    accessed_time: key.usedMs === undefined ? 0 : secondsOf(Math.max(key.usedMs, key.createdMs)),
     expired_time: key.expiresMs === undefined ? NEVER : secondsOf(key.expiresMs),
     remain_quota: remain,
     used_quota: used,

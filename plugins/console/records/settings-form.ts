@@ -1,6 +1,8 @@
 /** What people may set for themselves with `PUT /api/user/setting`. */
+
+import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
-import { type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
+import { isPublicAddress, type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
 import { EMAIL_PATTERN, notLookedAt } from '../schemas.ts';
 
 /** As it is sent; what is absent stays. */
@@ -81,8 +83,25 @@ export function settingsOf(form: SettingsForm, person: Person, vault: Vault): Js
   return changes;
 }
 
+/** Addresses that are not public, and names that never are; what other names lead to is looked at when something is posted. */
+function isLocalHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  if (isIP(host) !== 0) return !isPublicAddress(host);
+  return !host.includes('.') || /(^|\.)(localhost|local|internal|home\.arpa)$/i.test(host);
+}
+
 function checkUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'https:' || url?.protocol === 'http:') return;
-  refuse(400, 'invalid_webhook_url', 'webhook_url must begin with https:// or http://.', { param: 'webhook_url' });
+  const param = 'webhook_url';
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    refuse(400, 'invalid_webhook_url', 'webhook_url must begin with https:// or http://.', { param });
+  }
+  if (url.username !== '' || url.password !== '') {
+    refuse(400, 'invalid_webhook_url', 'webhook_url must not hold a user or a password.', { param });
+  }
+  if (isLocalHost(url.hostname)) {
+    refuse(400, 'invalid_webhook_url', 'webhook_url must lead to a public address: notices go nowhere else.', {
+      param,
+    });
+  }
 }

@@ -41,7 +41,7 @@ export const usageProperties = {
   model: { ...text, maxLength: 256 },
   channel: { ...text, maxLength: 256, description: 'Calls that it served, or failed at.' },
   format: {
-    description: 'csv: a file. Needs a check by a second factor.',
+    description: 'csv: a file. Needs a check (POST /api/verify).',
     enum: ['json', 'csv'],
     default: 'json',
   },

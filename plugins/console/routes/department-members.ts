@@ -70,6 +70,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/department/:id/members',
       who: 'admin',
+      verified: true,
       summary: 'Puts people into a department, out of the one they were in; all of them or none. How many.',
       tag: TAG,
       body: schema<{ readonly user_ids: readonly number[] }>({
@@ -93,6 +94,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'DELETE',
       path: '/api/department/:id/members/:user_id',
       who: 'admin',
+      verified: true,
       summary: 'Takes somebody out of a department.',
       tag: TAG,
       answer: nothing,

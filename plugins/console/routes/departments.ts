@@ -2,7 +2,6 @@
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, schema } from '../../../core/plugin.ts';
-import { refuseUnverified } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { type PageSearch, pageOf, pageSearch } from '../pages.ts';
 import {
@@ -48,7 +47,7 @@ const form = (required: readonly string[]) => ({
 
 /** The rows. */
 export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
-  const { host, need, audited } = tools;
+  const { host, verification, need, audited } = tools;
   const demand = ({ params }: ConsoleRequest): Department => departmentAt(tools, params.id);
 
   async function totals(departments: readonly Department[]): Promise<ReadonlyMap<number, Balance>> {
@@ -222,13 +221,13 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/',
       alsoAt: ['/api/department'],
       who: 'admin',
-      summary: 'Makes a department. Budgets and ratio need a check by a second factor.',
+      summary: 'Makes a department. Budgets and ratio need a check (POST /api/verify).',
       tag: TAG,
       body: schema<DepartmentForm & { readonly name: string }>(form(['name'])),
       answer: departmentSchema,
       async handle(request) {
-        const { body, session } = request;
-        if (isAboutMoney(body)) refuseUnverified(session, host.clock.now());
+        const { body } = request;
+        if (isAboutMoney(body)) verification.demand(request);
         const made = need(Departments).create({ ...changesOf(body), name: body.name }, (id) =>
           audited(request, 'department.create', `department ${id}`, factsOf(undefined, body)),
         );
@@ -239,14 +238,17 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'PUT',
       path: '/api/department/:id',
       who: 'admin',
-      summary: 'Changes a department; what is absent stays. Budgets and ratio need a check by a second factor.',
+      summary:
+        'Changes a department; what is absent stays. Budgets, ratio and another parent need a check (POST /api/verify).',
       tag: TAG,
       body: schema<DepartmentForm>(form([])),
       answer: departmentSchema,
       async handle(request) {
         const before = demand(request);
-        const { body, session } = request;
-        if (isAboutMoney(body)) refuseUnverified(session, host.clock.now());
+        const { body } = request;
+        // Below another department, other budgets and factors apply.
+        const moves = body.parent_id !== undefined && body.parent_id !== (before.parentId ?? 0);
+        if (moves || isAboutMoney(body)) verification.demand(request);
         const facts = factsOf(shownDepartment(before, undefined), body);
         const along = audited(request, 'department.change', `department ${before.id}`, facts);
         return shown(await inTheirWords(DEPARTMENT_WORDS, need(Departments).change(before.id, changesOf(body), along)));

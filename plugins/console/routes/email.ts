@@ -32,7 +32,7 @@ export function emailProofOf(email: string, code: string): string {
 }
 
 /** The rows. */
-export function emailRoutes({ host, site, limiter, verification, need, audited }: Tools): readonly ApiRoute[] {
+export function emailRoutes({ host, site, limiter, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const tickets = host.use(Tickets);
 
@@ -45,8 +45,6 @@ export function emailRoutes({ host, site, limiter, verification, need, audited }
 
   async function bind(request: ConsoleRequest, { email, code }: Proof): Promise<null> {
     const { account } = request;
-    // A new password can be had at it.
-    await verification.check(request);
     await limiter.take('codes', `email ${account.id}`);
     const ticket = await tickets.take('email-proof', emailProofOf(email, code));
     // Asked for by somebody else, it would make their address this one's.
@@ -70,6 +68,8 @@ export function emailRoutes({ host, site, limiter, verification, need, audited }
     path: '/api/oauth/email/bind',
     who: 'member',
     sessionOnly: true,
+    // A new password can be had at it.
+    verified: 'or-recent',
     tag: 'Account',
     answer: nothing,
   } as const;
@@ -115,8 +115,7 @@ export function emailRoutes({ host, site, limiter, verification, need, audited }
       ...binding,
       method: 'GET',
       changes: true,
-      summary:
-        'Makes an e-mail address that is proven that of the account; whoever has a second factor shows it first.',
+      summary: 'Makes an e-mail address that is proven that of the account.',
       search: schema<Proof>(proof),
       handle(request) {
         // So come addresses that somebody typed, but links in letters as well.
@@ -128,8 +127,7 @@ export function emailRoutes({ host, site, limiter, verification, need, audited }
     route({
       ...binding,
       method: 'POST',
-      summary:
-        'Makes an e-mail address that is proven that of the account; whoever has a second factor shows it first.',
+      summary: 'Makes an e-mail address that is proven that of the account.',
       body: schema<Proof>({ ...proof, additionalProperties: false }),
       handle: (request) => bind(request, request.body),
     }),

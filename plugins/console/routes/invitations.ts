@@ -38,6 +38,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'POST',
       path: '/api/user/invitation',
       who: 'admin',
+      verified: true,
       summary: 'Makes an invitation for one new account.',
       tag: TAG,
       body: schema<{ readonly expires_days: number }>({

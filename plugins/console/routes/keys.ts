@@ -1,21 +1,28 @@
-/** Keys of whoever is signed in: `/api/token`. */
+/** Keys: those of the user who is signed in and, for administrators, those of users with a role below theirs. `/api/token`. */
+import type { Account } from '../../../core/contracts/accounts.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { refuseOthers } from '../read-only.ts';
 import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
 import {
   availableOf,
-  ignoredKeyProperties,
+  COUNTED,
+  FIXED,
+  fixedKeyProperties,
   KEY_WORDS,
   type KeyForm,
   keyChangesOf,
   keyFormProperties,
+  NOTHING_MEANT,
   newKeyOf,
 } from '../records/key-form.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { idNumber, integer, nothing, notLookedAt } from '../schemas.ts';
+import { idNumber, integer, nothing } from '../schemas.ts';
+import { subordinate } from '../subordinate.ts';
 
 const TAG = 'Keys';
 
@@ -23,6 +30,7 @@ interface KeyQuery extends PageSearch {
   readonly keyword?: string;
   readonly token?: string;
   readonly status?: ShownKey['status'];
+  readonly user_id?: number;
 }
 
 /** An account has a thousand keys at most, so a state, which is in no column, is looked for among all of them. */
@@ -32,16 +40,18 @@ const keyQuery = pageSearch<KeyQuery>({
   keyword: { description: 'Part of the name.', type: 'string', maxLength: 200 },
   token: { description: 'A whole key, or its end.', type: 'string', maxLength: 200 },
   status: { type: 'integer', enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled, 3 expired, 4 exhausted.' },
+  user_id: fixedKeyProperties.user_id,
 });
 
-const newKeyBody = schema<KeyForm & { readonly name: string }>({
+const newKeyBody = schema<KeyForm & { readonly name: string; readonly status?: number }>({
   type: 'object',
   additionalProperties: false,
   required: ['name'],
   properties: {
     ...keyFormProperties,
-    ...ignoredKeyProperties,
-    ...notLookedAt('id', 'status'),
+    ...fixedKeyProperties,
+    id: { description: 'The gateway gives it: 0, or left out.', const: 0 },
+    status: { description: '1 enabled, 2 disabled. Left out: 1.', enum: [1, 2] },
   },
 });
 
@@ -51,7 +61,7 @@ const changedKeyBody = schema<KeyForm & { readonly id: number; readonly status?:
   required: ['id'],
   properties: {
     ...keyFormProperties,
-    ...ignoredKeyProperties,
+    ...fixedKeyProperties,
     id: idNumber,
     status: { enum: [1, 2, 3, 4], description: '1 enabled, 2 disabled; 3 and 4 are said back and change nothing.' },
   },
@@ -78,7 +88,7 @@ const idsBody = schema<{ readonly ids: readonly number[] }>({
 });
 
 /** The rows. */
-export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+export function keyRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const now = (): number => host.clock.now();
 
   async function shown(key: KeyRecord, secret?: string): Promise<ShownKey> {
@@ -88,9 +98,9 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
 
   async function listed({ account, asked }: ConsoleRequest<unknown, KeyQuery>) {
     const page = pageOf(asked);
-    const { keyword, token, status } = asked;
+    const { keyword, token, status, user_id: user } = asked;
     const { total, items } = await need(Keys).search({
-      accountId: account.id,
+      accountId: await ownerFor(account, user),
       ...(keyword !== undefined && { text: keyword }),
       ...(token !== undefined && { secret: token }),
       ...(status === undefined ? { offset: page.offset, limit: page.pageSize } : { offset: 0, limit: MOST_KEYS }),
@@ -105,16 +115,52 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
     return pageAnswer(page, wanted.length, wanted.slice(page.offset, page.offset + page.pageSize));
   }
 
-  async function theirs({ account }: ConsoleRequest, id: number): Promise<KeyRecord> {
-    return (await need(Keys).get(account.id, id)) ?? refuse(404, 'key_not_found', 'There is no such key of yours.');
+  /** Whose keys are meant: the caller's own or, for administrators, those of a user below them. Refuses (403, 404). */
+  async function ownerFor(account: Account, user = 0): Promise<number> {
+    if (user === 0 || user === account.id) return account.id;
+    if (!reaches(account.role, 'admin')) {
+      refuse(403, 'role_insufficient', 'Only administrators see and change the keys of others.', { param: 'user_id' });
+    }
+    return (await subordinate(host, account, user)).id;
   }
 
-  async function revoke(request: ConsoleRequest, ids: readonly number[]): Promise<number> {
-    const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`));
-    const count = await need(Keys).revokeAll(request.account.id, ids, steps);
+  /** A key that the caller may see. Refuses (404) what is none, (403) one of a user who is not below them. */
+  async function within({ account }: ConsoleRequest, id: number): Promise<KeyRecord> {
+    const keys = need(Keys);
+    const missing = (): never => refuse(404, 'key_not_found', 'There is no such key of yours.');
+    const own = await keys.get(account.id, id);
+    if (own !== undefined) return own;
+    const owner = reaches(account.role, 'admin') ? await keys.ownerOf(id) : undefined;
+    if (owner === undefined) return missing();
+    await subordinate(host, account, owner);
+    return (await keys.get(owner, id)) ?? missing();
+  }
+
+  /** Refuses (403) a change of somebody else's key without a check. */
+  function demandFor(request: ConsoleRequest, owner: number): void {
+    if (owner !== request.account.id) verification.demand(request);
+  }
+
+  /** What the audit says of a key of somebody else: whose it is. */
+  const whose = ({ account }: ConsoleRequest, owner: number): JsonObject =>
+    owner === account.id ? {} : { user_id: owner };
+
+  async function revoke(request: ConsoleRequest, owner: number, ids: readonly number[]): Promise<number> {
+    const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`, whose(request, owner)));
+    const count = await need(Keys).revokeAll(owner, ids, steps);
     return (
       count ?? refuse(404, 'key_not_found', 'Not all of these are keys of yours: none was deleted.', { param: 'ids' })
     );
+  }
+
+  /** Refuses (400) a key of somebody else that nothing limits, unless the form says so: not even the balance of its user would. */
+  async function demandLimit({ remain_quota: remain, unlimited_quota: unlimited }: KeyForm, owner: number) {
+    if (remain !== undefined || unlimited !== undefined) return;
+    const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });
+    if (balance?.unlimited !== true) return;
+    refuse(400, 'limit_wanted', 'This user has no balance that limits the key: say remain_quota, or unlimited_quota.', {
+      param: 'remain_quota',
+    });
   }
 
   const list = {
@@ -131,7 +177,7 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
       ...list,
       path: '/api/token/',
       alsoAt: ['/api/token'],
-      summary: 'Your keys, newest first.',
+      summary: 'Your keys, newest first; with `user_id`, for administrators, those of a user.',
     }),
     route<unknown, KeyQuery>({
       ...list,
@@ -163,25 +209,33 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/token/:id',
       who: 'member',
-      summary: 'One of your keys.',
+      summary: 'One of your keys or, for administrators, of a user.',
       tag: TAG,
       answer: keySchema,
-      handle: async (request) => shown(await theirs(request, idOf(request.params.id))),
+      handle: async (request) => shown(await within(request, idOf(request.params.id))),
     }),
     route({
       method: 'POST',
       path: '/api/token/',
       alsoAt: ['/api/token'],
       who: 'member',
-      summary: 'Makes a key. The answer holds it whole, and nothing else ever will.',
+      summary:
+        'Creates a key. The answer holds it whole, and nothing else ever will. With `user_id`, for administrators and after a check (POST /api/verify), it is that of a user, who pays for its calls.',
       tag: TAG,
       body: newKeyBody,
       answer: keySchema,
       async handle(request) {
-        const asked = newKeyOf(request.body, request.account.id, now());
+        const { account, body } = request;
+        refuseOthers(body, {}, { ...FIXED, ...COUNTED }, NOTHING_MEANT);
+        const owner = await ownerFor(account, body.user_id);
+        demandFor(request, owner);
+        if (owner !== account.id) await demandLimit(body, owner);
+        const asked = { ...newKeyOf(body, owner, now()), enabled: body.status !== 2 };
         const { key, secret } = await inTheirWords(
           KEY_WORDS,
-          need(Keys).create(asked, (made) => audited(request, 'key.create', `key ${made.id}`, said(request.body))),
+          need(Keys).create(asked, (made) =>
+            audited(request, 'key.create', `key ${made.id}`, { ...said(body), ...whose(request, owner) }),
+          ),
         );
         return shown(key, secret);
       },
@@ -191,7 +245,8 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
       path: '/api/token/',
       alsoAt: ['/api/token'],
       who: 'member',
-      summary: 'Changes one of your keys; what is left out stays as it is.',
+      summary:
+        'Changes one of your keys or, for administrators and after a check (POST /api/verify), of a user; what is left out stays as it is.',
       tag: TAG,
       body: changedKeyBody,
       search: schema<{ readonly status_only?: string }>({
@@ -205,8 +260,11 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
         if (statusOnly && status !== 1 && status !== 2) {
           refuse(400, 'invalid_request_error', 'status must be 1 (enabled) or 2 (disabled).', { param: 'status' });
         }
-        const before = await theirs(request, id);
-        const available = statusOnly ? undefined : availableOf(form, await shown(before));
+        const before = await within(request, id);
+        const record = await shown(before);
+        demandFor(request, before.accountId);
+        if (!statusOnly) refuseOthers(form, record, { ...FIXED, user_id: 'A key stays with its user.' }, NOTHING_MEANT);
+        const available = statusOnly ? undefined : availableOf(form, record);
         const layer = { kind: 'key', owner: id } as const;
         const changes = {
           ...(!statusOnly && keyChangesOf(form, before, now())),
@@ -216,21 +274,26 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
           ...(available === undefined
             ? []
             : need(Ledger).setAvailableSteps(layer, available ?? undefined, request.actor.name)),
-          ...audited(request, 'key.change', `key ${id}`, said(statusOnly ? { status } : request.body)),
+          ...audited(request, 'key.change', `key ${id}`, {
+            ...said(statusOnly ? { status } : request.body),
+            ...whose(request, before.accountId),
+          }),
         ];
-        return shown(await inTheirWords(KEY_WORDS, need(Keys).change(request.account.id, id, changes, steps)));
+        return shown(await inTheirWords(KEY_WORDS, need(Keys).change(before.accountId, id, changes, steps)));
       },
     }),
     route({
       method: 'DELETE',
       path: '/api/token/:id',
       who: 'member',
-      summary: 'Ends one of your keys for good, at once.',
+      summary:
+        'Ends one of your keys or, for administrators and after a check (POST /api/verify), of a user: for good, at once.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
-        const { id } = await theirs(request, idOf(request.params.id));
-        await revoke(request, [id]);
+        const { id, accountId } = await within(request, idOf(request.params.id));
+        demandFor(request, accountId);
+        await revoke(request, accountId, [id]);
       },
     }),
     route({
@@ -241,7 +304,7 @@ export function keyRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
       tag: TAG,
       body: idsBody,
       answer: integer,
-      handle: (request) => revoke(request, [...new Set(request.body.ids)]),
+      handle: (request) => revoke(request, request.account.id, [...new Set(request.body.ids)]),
     }),
     route({
       method: 'POST',

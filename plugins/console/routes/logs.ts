@@ -2,7 +2,6 @@
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
 import { schema } from '../../../core/plugin.ts';
-import { refuseUnverified } from '../access.ts';
 import { csvFile, csvText, reportEnd } from '../csv.ts';
 import { type PageSearch, pageAnswer, pageOf, pageProperties } from '../pages.ts';
 import { cellsOf, LINE_COLUMNS, lineSchema, shownLines, totalCells, type Viewer } from '../records/log-line.ts';
@@ -70,7 +69,7 @@ const FILTERS = [
 ];
 
 /** The rows. */
-export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
+export function logRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
   const search = createLogSearch(host);
 
   const personOf = ({ account }: ConsoleRequest): Promise<Person> => personWith(host, account.id);
@@ -201,15 +200,16 @@ export function logRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/',
       alsoAt: ['/api/log'],
       who: 'admin',
-      summary: "Everybody's log, newest first; as CSV only with a check by a second factor.",
+      summary: "Everybody's log, newest first; as CSV only with a check (POST /api/verify).",
       tag: TAG,
       search: schema<EverybodyAsked & Formatted>({
         type: 'object',
         properties: { ...formatted, ...everybodyProperties },
       }),
       answer: pageSchema,
-      async handle({ asked, session }) {
-        if (asked.format === 'csv') refuseUnverified(session, host.clock.now());
+      async handle(request) {
+        const { asked } = request;
+        if (asked.format === 'csv') verification.demand(request);
         const filter = await search.everybody(asked);
         return asked.format === 'csv' ? file('log', filter, asked, all()) : page(filter, asked, all());
       },

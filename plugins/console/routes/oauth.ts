@@ -42,17 +42,18 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
         refuse(401, 'not_signed_in', 'Sign in first, to connect an account elsewhere to yours.');
       // Another site could have somebody connect an account that is not theirs.
       checkOrigin(request, site, true);
-      await verification.check(request);
+      await verification.demandOrRecent(request);
     }
     const flow = await need(OAuth).begin(provider, wanted, wanted === 'bind' ? visitor?.id : undefined);
     return { ...flow, cookie: cookies.set('flow', flow.binding, flow.expiresMs - host.clock.now()) };
   }
 
-  /** `provider`, or the only one there is. */
+  /** `provider`, or the one that tools mean who name none: the only one, or GitHub, which they have known longest. */
   function providerOr(provider: string | undefined): string {
     const { providers } = need(OAuth);
     if (provider !== undefined) return provider;
-    if (providers.length === 1) return providers[0]!.name;
+    const usual = providers.length === 1 ? providers[0] : providers.find(({ name }) => name === 'github');
+    if (usual !== undefined) return usual.name;
     return refuse(400, 'provider_wanted', 'Say which provider this is for: ?provider=….', { param: 'provider' });
   }
 
@@ -138,6 +139,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     path: '/api/user/unbind/:provider',
     who: 'member',
     sessionOnly: true,
+    verified: 'or-recent',
     tag: 'Sign-in',
     answer: nothing,
     handle: unbind,
@@ -148,7 +150,6 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'GET',
       path: '/api/oauth/state',
       who: 'visitor',
-      limit: 'sign-in',
       summary: 'Begins a sign-in with an account elsewhere: its state. The whole address is in the answer to POST.',
       tag: 'Sign-in',
       search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
@@ -162,7 +163,6 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'POST',
       path: '/api/oauth/state',
       who: 'visitor',
-      limit: 'sign-in',
       summary: 'Begins a sign-in with an account elsewhere, or connects one: where to send the browser.',
       tag: 'Sign-in',
       body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
@@ -189,7 +189,6 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'GET',
       path: '/api/oauth/:provider',
       who: 'visitor',
-      limit: 'sign-in',
       summary:
         'Sign-in with an account elsewhere. Without a code it leads to the provider, which leads back to here with one; then it answers as a sign-in does, and takes a browser to the console. `intent=bind` connects it to the account that is signed in.',
       tag: 'Sign-in',

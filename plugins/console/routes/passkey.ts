@@ -86,8 +86,6 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/login/begin`,
       who: 'visitor',
-      // `finish` needs what this gives, and each is good once.
-      limit: 'sign-in',
       summary: 'Begins a sign-in with a passkey; nobody says whose.',
       tag: 'Passkeys',
       answer: ceremonyAnswer,
@@ -136,11 +134,11 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'POST',
       path: `${PATH}/register/begin`,
-      summary: 'Begins to add a passkey; with two-factor sign-in, after a check by it.',
+      verified: 'or-recent',
+      summary: 'Begins to add a passkey.',
       answer: ceremonyAnswer,
       async handle(request) {
         const factors = need(SecondFactors);
-        await verification.check(request, 'passkey');
         return begun(await factors.beginPasskeyRegistration(request.account, sessionOf(request).id));
       },
     }),
@@ -148,12 +146,12 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'POST',
       path: `${PATH}/register/finish`,
+      verified: 'or-recent',
       summary: 'Adds the passkey; ends all other sessions.',
       body: finishBody,
       answer: nothing,
       async handle(request) {
         const factors = need(SecondFactors);
-        await verification.check(request, 'passkey');
         const { ticket, credential } = finishing(request);
         const { account } = request;
         const along = audited(request, 'passkey.add', `user ${account.id}`);

@@ -1,7 +1,7 @@
 /** A forgotten password: a letter with a link, and what the link leads to. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
-import { Sessions, Tickets } from '../../../core/contracts/sessions.ts';
+import { Tickets } from '../../../core/contracts/sessions.ts';
 import { randomBase62, refuse, schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { PERSON_WORDS } from '../records/person.ts';
@@ -14,7 +14,6 @@ const GENERATED_LENGTH = 20;
 /** The rows. */
 export function passwordResetRoutes({ host, site, limiter, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
-  const sessions = host.use(Sessions);
   const tickets = host.use(Tickets);
 
   async function sendLink(mail: Mail, email: string): Promise<void> {
@@ -97,7 +96,6 @@ If it was not you, do nothing: your password stays as it is.
           PERSON_WORDS,
           accounts.setPassword(account.id, password, [
             ...tickets.takeSteps('password-reset', body.token),
-            ...sessions.endSteps(account.id),
             ...audited({ actor }, 'user.password-reset', `user ${account.id}`),
           ]),
         );

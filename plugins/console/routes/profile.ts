@@ -3,7 +3,6 @@ import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { Sessions } from '../../../core/contracts/sessions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done, inTheirWords } from '../envelope.ts';
@@ -31,24 +30,24 @@ const profileForm = schema<ProfileForm>({
     username: { type: 'string', maxLength: 200 },
     display_name: { type: 'string', maxLength: 200 },
     password: { description: 'A new one; empty: it stays. Ends all other sessions.', type: 'string', maxLength: 1_024 },
-    original_password: { description: 'The one that was; needed for a new one.', type: 'string', maxLength: 1_024 },
+    original_password: { description: 'The current one; needed for a new one.', type: 'string', maxLength: 1_024 },
     ...keptProperties,
   },
 });
 
 /** The rows. */
-export function profileRoutes({ host, cookies, limiter, verification, audited }: Tools): readonly ApiRoute[] {
+export function profileRoutes({ host, cookies, verification, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
-  const sessions = host.use(Sessions);
 
-  /** Refuses unless the password that was is named; where there was none, a second factor is shown, if there is one. */
+  /** A new password takes the current one, and a check by the second factor if there is one. */
   async function checkOriginal(request: ConsoleRequest<ProfileForm>): Promise<void> {
+    const { account, body } = request;
     sessionOf(request);
-    if (!(await personWith(host, request.account.id)).hasPassword) return verification.check(request);
-    await limiter.take('codes', `password ${request.account.id}`);
-    const { original_password: original = '' } = request.body;
-    if ((await accounts.checkPassword(request.account.name, original))?.id === request.account.id) return;
-    refuse(403, 'wrong_password', 'The password that was is not this one.', { param: 'original_password' });
+    // The current password is what an account without a second factor is checked with.
+    const byPassword = (await verification.methods(account.id)).includes('password');
+    if (!byPassword) await verification.demandOrRecent(request);
+    if (!(await personWith(host, account.id)).hasPassword) return;
+    await verification.checkPassword(account, body.original_password ?? '', 'original_password');
   }
 
   return [
@@ -100,10 +99,8 @@ export function profileRoutes({ host, cookies, limiter, verification, audited }:
           await inTheirWords(PERSON_WORDS, accounts.change(account.id, { ...changes, settings: kept }, along));
         }
         if (password !== '') {
-          await accounts.setPassword(account.id, password, [
-            ...sessions.endSteps(account.id, session?.id),
-            ...audited(request, 'user.password', `user ${account.id}`),
-          ]);
+          const along = audited(request, 'user.password', `user ${account.id}`);
+          await accounts.setPassword(account.id, password, along, session?.id);
         }
         return null;
       },
@@ -113,13 +110,13 @@ export function profileRoutes({ host, cookies, limiter, verification, audited }:
       path: '/api/user/self',
       who: 'member',
       sessionOnly: true,
-      summary: 'Ends the own account for good; whoever has a second factor shows it first.',
+      verified: 'or-recent',
+      summary: 'Ends the own account for good.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
         const { account } = request;
         if (account.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
-        await verification.check(request);
         const along = audited(request, 'user.delete', `user ${account.id}`, { username: account.name });
         await removeAccount(host, account.id, along);
         return done(null, { cookies: [cookies.clear('session')] });

@@ -1,7 +1,6 @@
 /** Redemption codes, for administrators: as good as money, so whoever makes, changes or reads them is checked again. */
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
-import { isVerified, refuseUnverified } from '../access.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
@@ -34,7 +33,7 @@ const record = {
     username: { ...text, description: 'The name of whoever made it.' },
     key: {
       ...text,
-      description: 'The code; its beginning where no check by a second factor was made within the last five minutes.',
+      description: 'The code; its beginning if there was no check (POST /api/verify) within the last five minutes.',
     },
     status: { enum: [UNUSED, DISABLED, USED], description: '1 unused, 2 disabled, 3 used' },
     name: text,
@@ -75,18 +74,18 @@ const fixed = notLookedAt(
 );
 
 /** The rows. */
-export function redemptionRoutes({ host, need }: Tools): readonly ApiRoute[] {
+export function redemptionRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
   const codes = () => need(Payments).codes;
 
   /** Whoever reads a code can spend it: it is shown whole after a check, like one that is made. */
-  async function shown({ session }: ConsoleRequest, code: RedemptionCode, names: Names): Promise<object> {
+  async function shown(request: ConsoleRequest, code: RedemptionCode, names: Names): Promise<object> {
     const record = await recordOf(code, names);
-    return isVerified(session, host.clock.now()) ? record : { ...record, key: `${code.code.slice(0, SHOWN)}****` };
+    return verification.isVerified(request) ? record : { ...record, key: `${code.code.slice(0, SHOWN)}****` };
   }
 
   async function list(request: ConsoleRequest<unknown, CodePage>): Promise<object> {
     const { asked } = request;
-    if (asked.whole !== undefined) refuseUnverified(request.session, host.clock.now());
+    if (asked.whole !== undefined) verification.demand(request);
     const page = pageOf(asked);
     const { keyword, state } = asked;
     const names = createNames(host);

@@ -9,11 +9,12 @@ import { boolean, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const TAG = 'Sessions';
+const DAY_MS = 86_400_000;
 
 const own = { sid: text, current: { ...boolean, description: 'The one that asks.' }, ...sessionProperties };
 
 /** The rows. */
-export function sessionRoutes({ host, cookies, audited }: Tools): readonly ApiRoute[] {
+export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly ApiRoute[] {
   const sessions = host.use(Sessions);
   const object = ({ account }: ConsoleRequest): string => `user ${account.id}`;
 
@@ -59,7 +60,7 @@ export function sessionRoutes({ host, cookies, audited }: Tools): readonly ApiRo
       path: '/api/user/sessions/revoke-others',
       who: 'member',
       sessionOnly: true,
-      summary: 'Ends all sessions but this one.',
+      summary: 'Signs out everywhere else: ends all sessions but this one, and the access token.',
       tag: TAG,
       answer: { type: 'object', required: ['revoked_count'], properties: { revoked_count: integer } },
       async handle(request) {
@@ -78,8 +79,10 @@ export function sessionRoutes({ host, cookies, audited }: Tools): readonly ApiRo
       path: '/api/user/token',
       who: 'member',
       sessionOnly: true,
+      verified: 'or-recent',
       changes: true,
-      summary: 'Makes the personal access token anew; the one before ends.',
+      summary:
+        'Makes a new personal access token; the one before ends. It expires: GET /api/user/token/status says when.',
       tag: TAG,
       answer: { ...text, description: 'Shown here and never again.' },
       handle: (request) =>
@@ -90,12 +93,28 @@ export function sessionRoutes({ host, cookies, audited }: Tools): readonly ApiRo
       path: '/api/user/token/status',
       who: 'member',
       sessionOnly: true,
-      summary: 'Whether there is a personal access token, and since when.',
+      summary: 'Whether there is a personal access token, since when, and when it expires.',
       tag: TAG,
-      answer: { type: 'object', required: ['exists'], properties: { exists: boolean, created_at: unixSeconds } },
+      answer: {
+        type: 'object',
+        required: ['exists', 'valid_days'],
+        properties: {
+          exists: boolean,
+          created_at: unixSeconds,
+          expires_at: unixSeconds,
+          valid_days: { ...integer, description: 'How long a new one works: `console.accessToken.days`.' },
+        },
+      },
       async handle({ account }) {
-        const madeMs = await sessions.accessTokenMade(account.id);
-        return { exists: madeMs !== undefined, ...(madeMs !== undefined && { created_at: secondsOf(madeMs) }) };
+        const token = await sessions.accessToken(account.id);
+        return {
+          exists: token !== undefined,
+          ...(token !== undefined && {
+            created_at: secondsOf(token.createdMs),
+            expires_at: secondsOf(token.expiresMs),
+          }),
+          valid_days: site.accessToken.longestMs / DAY_MS,
+        };
       },
     }),
     route({

@@ -3,7 +3,6 @@ import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
 import { type Answer, refuse, schema } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
-import { createGuesses } from '../guesses.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { integer, nothing, text, unixSeconds } from '../schemas.ts';
 
@@ -56,10 +55,9 @@ const secondStep = schema<{ readonly code: string; readonly flow_token?: string 
 });
 
 /** The rows. */
-export function signInRoutes({ host, cookies, signIn }: Tools): readonly ApiRoute[] {
+export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
   const sessions = host.use(Sessions);
-  const guesses = createGuesses(host);
 
   /** By the cookie, which goes: with an access token beside it, nobody else has looked at it. */
   async function signOut({ headers }: ConsoleRequest): Promise<Answer> {
@@ -74,14 +72,16 @@ export function signInRoutes({ host, cookies, signIn }: Tools): readonly ApiRout
       method: 'POST',
       path: '/api/user/login',
       who: 'visitor',
-      limit: 'sign-in',
       summary: 'Signs in with a password.',
       tag: 'Sign-in',
       body: credentials,
       answer: halfSignedIn,
       async handle(request) {
         const { username, password } = request.body;
-        const account = await guesses.compare(username, request.ip, () => accounts.checkPassword(username, password));
+        const { ip, headers } = request;
+        const account = await guesses.compare({ name: username, ip, headers }, (comer) =>
+          accounts.checkPassword(username, password, comer),
+        );
         if (account !== undefined) return signIn.complete(request, account, 'password');
         const named = (await accounts.findByEmail(username)) ?? (await accounts.findByName(username));
         await signIn.failed(request, named, 'password');
@@ -92,7 +92,7 @@ export function signInRoutes({ host, cookies, signIn }: Tools): readonly ApiRout
       method: 'POST',
       path: '/api/user/login/2fa',
       who: 'visitor',
-      limit: 'sign-in',
+      // Its ticket is good for five codes, and an account's codes are locked after as many wrong ones.
       summary: 'The second step of a sign-in: a code.',
       tag: 'Sign-in',
       body: secondStep,

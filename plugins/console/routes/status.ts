@@ -6,6 +6,7 @@ import { OAuth } from '../../../core/contracts/oauth.ts';
 import { Payments } from '../../../core/contracts/payments.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import type { Site } from '../../../core/contracts/site.ts';
+import { refuse } from '../../../core/plugin.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -18,9 +19,11 @@ const ABSENT = {
   announcements_enabled: false,
   api_info_enabled: false,
   chats: [],
+  data_export_default_time: 'hour',
   checkin_enabled: false,
   custom_currency_exchange_rate: 1,
   custom_currency_symbol: '',
+  default_collapse_sidebar: false,
   default_use_auto_group: false,
   demo_site_enabled: false,
   discord_client_id: '',
@@ -33,13 +36,17 @@ const ABSENT = {
   faq_enabled: false,
   footer_html: '',
   linuxdo_client_id: '',
+  linuxdo_minimum_trust_level: 0,
   linuxdo_oauth: false,
   logo: '',
   mj_notify_enabled: false,
   privacy_policy_enabled: false,
   self_use_mode_enabled: false,
+  HeaderNavModules: '',
+  SidebarModulesAdmin: '',
   telegram_bot_name: '',
   telegram_oauth: false,
+  theme: 'default',
   turnstile_check: false,
   turnstile_site_key: '',
   uptime_kuma_enabled: false,
@@ -62,6 +69,18 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       tag: 'Status',
       answer: { const: '' },
       handle: () => '',
+    });
+
+  /** What tools of this family ask for and what is not here: said as such, and not taken for the id of a user. */
+  const absent = (method: 'GET' | 'POST', path: string, what: string): ApiRoute =>
+    route({
+      method,
+      path,
+      who: 'member',
+      summary: `There are no ${what}: 404.`,
+      tag: 'Status',
+      answer: { type: 'null' },
+      handle: () => refuse(404, 'not_available', `This gateway has no ${what}.`),
     });
 
   return [
@@ -147,6 +166,22 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
         };
       },
     }),
+    route({
+      method: 'GET',
+      path: '/api/setup',
+      who: 'visitor',
+      summary: 'Whether the gateway is set up: it always is, the first start makes root.',
+      tag: 'Status',
+      answer: {
+        type: 'object',
+        required: ['status', 'root_init', 'database_type'],
+        properties: { status: { const: true }, root_init: { const: true }, database_type: { const: 'sqlite' } },
+      },
+      handle: () => ({ status: true, root_init: true, database_type: 'sqlite' }),
+    }),
+    absent('GET', '/api/user/aff', 'invitation codes of users; administrators make invitations'),
+    absent('GET', '/api/user/checkin', 'check-ins'),
+    absent('POST', '/api/user/checkin', 'check-ins'),
     noText('/api/notice', 'The notice of the day: empty.'),
     noText('/api/about', 'About this gateway: empty.'),
     noText('/api/home_page_content', 'What stands on the front page: empty.'),
@@ -193,7 +228,7 @@ function signInOf(
     // The console asks /api/oauth/state where to go; nothing is put together in the browser.
     oidc_authorization_endpoint: '',
     oauth_providers: providers.map((provider) => ({ name: provider.name, label: provider.label })),
-    passkey_login: hasPasskeys,
+    passkey_login: hasPasskeys && passkeys.possible,
     passkey_display_name: name,
     passkey_rp_id: passkeys.rpId,
     passkey_origins: passkeys.origins.join(','),

@@ -13,7 +13,7 @@ const vitalsSchema = {
   type: 'object',
   required: [
     ...['version', 'node', 'platform', 'started_at', 'uptime', 'memory', 'cpu', 'lag', 'in_flight', 'configuration'],
-    ...['keeps', 'store', 'backup'],
+    ...['keeps', 'store', 'backup', 'untrusted_proxy'],
   ],
   properties: {
     version: text,
@@ -96,6 +96,11 @@ const vitalsSchema = {
         ms: { ...integer, description: 'How long it took.' },
       },
     },
+    untrusted_proxy: {
+      type: ['string', 'null'],
+      description:
+        'The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none.',
+    },
   },
 } as const;
 
@@ -127,7 +132,10 @@ export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
       summary: 'How the process and its machine are doing.',
       tag: TAG,
       answer: vitalsSchema,
-      handle: async () => shownVitals(await need(Running).vitals()),
+      async handle() {
+        const running = need(Running);
+        return { ...shownVitals(await running.vitals()), untrusted_proxy: running.proxy().untrusted ?? null };
+      },
     }),
     route({
       method: 'GET',

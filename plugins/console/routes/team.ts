@@ -3,7 +3,6 @@ import { Departments } from '../../../core/contracts/departments.ts';
 import { type Balance, Ledger } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageDimension, type UsageFilter, type UsageSum } from '../../../core/contracts/records.ts';
 import { type Answer, schema } from '../../../core/plugin.ts';
-import { refuseUnverified } from '../access.ts';
 import { monthOf } from '../records/department.ts';
 import type { TimesAsked } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
@@ -56,7 +55,7 @@ const teamSearch = schema<UsageAsked>({ type: 'object', properties: filters });
 
 /** The rows. */
 export function teamRoutes(tools: Tools): readonly ApiRoute[] {
-  const { host, need } = tools;
+  const { host, verification, need } = tools;
   const sumsOf = (filter: UsageFilter, ...by: readonly UsageDimension[]): Promise<readonly UsageSum[]> =>
     need(Records).sums(filter, by);
 
@@ -66,12 +65,12 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
 
   /** The answer, or the rows in it as a file. */
   function answered(
-    { asked, session }: ConsoleRequest<unknown, UsageAsked>,
+    request: ConsoleRequest<unknown, UsageAsked>,
     json: unknown,
     file: () => Answer | Promise<Answer>,
   ): unknown | Answer {
-    if (asked.format === 'json') return json;
-    refuseUnverified(session, host.clock.now());
+    if (request.asked.format === 'json') return json;
+    verification.demand(request);
     return file();
   }
 

@@ -16,7 +16,7 @@ const codeBody = schema<{ readonly code: string }>({
 const backupCodes = { description: 'Good once each.', type: 'array', items: text } as const;
 
 /** The rows below `/api/user/2fa`. */
-export function twoFactorRoutes({ verification, need, audited }: Tools): readonly ApiRoute[] {
+export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
   const common = { who: 'member', sessionOnly: true, tag: 'Two-factor sign-in' } as const;
 
   return [
@@ -43,6 +43,7 @@ export function twoFactorRoutes({ verification, need, audited }: Tools): readonl
       ...common,
       method: 'POST',
       path: '/api/user/2fa/setup',
+      verified: 'or-recent',
       summary: 'Makes a secret for an authenticator, and backup codes; a set-up before that is void.',
       answer: {
         type: 'object',
@@ -56,7 +57,6 @@ export function twoFactorRoutes({ verification, need, audited }: Tools): readonl
         },
       },
       async handle(request) {
-        await verification.check(request, 'totp');
         const { secret, uri, qr, backupCodes } = await need(SecondFactors).setUp(request.account);
         return {
           secret,
@@ -71,12 +71,12 @@ export function twoFactorRoutes({ verification, need, audited }: Tools): readonl
       ...common,
       method: 'POST',
       path: '/api/user/2fa/enable',
+      verified: 'or-recent',
       summary: 'Enables what was set up, with a code of it; ends all other sessions.',
       body: codeBody,
       answer: nothing,
       async handle(request) {
         const factors = need(SecondFactors);
-        await verification.check(request, 'totp');
         const { account, body } = request;
         const along = audited(request, 'two-factor.enable', `user ${account.id}`);
         await factors.enable(account, body.code, sessionOf(request).id, along);

@@ -2,7 +2,6 @@
 import { Keys } from '../../../core/contracts/keys.ts';
 import { Records, type UsageFilter } from '../../../core/contracts/records.ts';
 import { schema } from '../../../core/plugin.ts';
-import { refuseUnverified } from '../access.ts';
 import {
   granularityProperty,
   rangeOf,
@@ -70,7 +69,7 @@ const perDay = (description: string, items = integer as { readonly type: string 
 
 /** The rows. */
 export function usageRoutes(tools: Tools): readonly ApiRoute[] {
-  const { host, need } = tools;
+  const { host, verification, need } = tools;
 
   async function trend(asked: UsageAsked & TrendAsked, whose: UsageFilter) {
     const { granularity, group_by } = asked;
@@ -133,8 +132,9 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
         properties: { ...usageProperties, ...trendOnly, group_by: { enum: groupings, default: 'model' } },
       }),
       answer: trendAnswer(groupings),
-      handle({ asked, session }) {
-        if (asked.format === 'csv') refuseUnverified(session, host.clock.now());
+      handle(request) {
+        const { asked } = request;
+        if (asked.format === 'csv') verification.demand(request);
         return trend(asked, {});
       },
     }),
@@ -149,8 +149,9 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
         properties: { ...usageProperties, group_by: { enum: groupings, default: 'account' } },
       }),
       answer: sumsAnswer(groupings),
-      handle({ asked, session }) {
-        if (asked.format === 'csv') refuseUnverified(session, host.clock.now());
+      handle(request) {
+        const { asked } = request;
+        if (asked.format === 'csv') verification.demand(request);
         return sums(asked, {});
       },
     }),

@@ -4,7 +4,7 @@ import { Audit } from '../../../core/contracts/audit.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { type Session, Sessions } from '../../../core/contracts/sessions.ts';
-import { refuse } from '../../../core/plugin.ts';
+import { type JsonObject, refuse } from '../../../core/plugin.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
 import { integer, nothing } from '../schemas.ts';
@@ -31,11 +31,12 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
     for (const session of (await sessions.list(id)).filter(which)) {
       if (await sessions.end(id, session.id)) ended++;
     }
-    if (ended > 0) {
-      const event = { actor: request.actor, action: 'session.end', object: `user ${id}`, facts: { ended } };
-      await host.find(Audit)?.note(event);
-    }
+    if (ended > 0) await note(request, 'session.end', id, { ended });
     return ended;
+  }
+
+  async function note({ actor }: ConsoleRequest, action: string, id: number, facts: JsonObject): Promise<void> {
+    await host.find(Audit)?.note({ actor, action, object: `user ${id}`, facts });
   }
 
   return [
@@ -63,6 +64,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'DELETE',
       path: '/api/user/:id/bindings/:type',
       who: 'admin',
+      verified: true,
       summary: 'Takes a way to sign in away: `email`, or the name of a provider.',
       tag: TAG,
       answer: nothing,
@@ -95,10 +97,15 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'DELETE',
       path: '/api/user/:id/sessions',
       who: 'admin',
-      summary: 'Signs somebody out everywhere; how many sessions that ended.',
+      summary: 'Signs a user out everywhere, and ends their access token; how many sessions that ended.',
       tag: TAG,
       answer: integer,
-      handle: (request) => endSessions(request, () => true),
+      async handle(request) {
+        const ended = await endSessions(request, () => true);
+        const { id } = await theirs(request);
+        await need(Sessions).revokeAccessToken(id, audited(request, 'access-token.revoke', `user ${id}`));
+        return ended;
+      },
     }),
     route({
       method: 'DELETE',

@@ -3,7 +3,7 @@ import { Accounts, type Person, type Role } from '../../../core/contracts/accoun
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { Records } from '../../../core/contracts/records.ts';
 import { type JsonObject, refuse, type Step, schema } from '../../../core/plugin.ts';
-import { refuseUnverified, roleNumber } from '../access.ts';
+import { roleNumber } from '../access.ts';
 import { quotaOf } from '../records/key.ts';
 import { statusOf } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
@@ -29,7 +29,7 @@ const manage = schema<Manage>({
     id: idNumber,
     action: {
       enum: ['enable', 'disable', 'delete', 'promote', 'demote', 'add_quota'],
-      description: 'Role and quota need a check by a second factor; only root changes roles.',
+      description: '`delete`, the role and the quota need a check (POST /api/verify); only root changes roles.',
     },
     value: { description: 'For add_quota, in quota units.', type: 'integer', minimum: 0, maximum: MOST_UNITS },
     mode: {
@@ -41,7 +41,7 @@ const manage = schema<Manage>({
 });
 
 /** The rows. */
-export function userManageRoutes({ host, need, audited }: Tools): readonly ApiRoute[] {
+export function userManageRoutes({ host, verification, need, audited }: Tools): readonly ApiRoute[] {
   const accounts = host.use(Accounts);
 
   function told(request: ConsoleRequest<Manage>, action: string, id: number, facts: JsonObject = {}): readonly Step[] {
@@ -58,13 +58,13 @@ export function userManageRoutes({ host, need, audited }: Tools): readonly ApiRo
   async function setRole(request: ConsoleRequest<Manage>, { id, name, role }: Person, to: Role): Promise<void> {
     if (request.account.role !== 'root') refuse(403, 'role_insufficient', 'Only root changes roles.');
     if (role === 'root') refuse(403, 'root_protected', 'The role of root cannot be changed.');
-    refuseUnverified(request.session, host.clock.now());
+    verification.demand(request);
     if (role === to) refuse(409, 'role_unchanged', `"${name}" has this role already.`);
     await accounts.change(id, { role: to }, told(request, 'user.role', id, { from: role, to }));
   }
 
   async function setQuota(request: ConsoleRequest<Manage>, { id, name }: Person): Promise<void> {
-    refuseUnverified(request.session, host.clock.now());
+    verification.demand(request);
     const { value, mode = 'add' } = request.body;
     const ledger = need(Ledger);
     if (value === undefined || (value === 0 && mode !== 'override')) {
@@ -119,6 +119,7 @@ export function userManageRoutes({ host, need, audited }: Tools): readonly ApiRo
         return setQuota(request, person);
       case 'delete':
         if (person.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        verification.demand(request);
         return removeAccount(host, person.id, told(request, 'user.delete', person.id, { username: person.name }));
     }
   }

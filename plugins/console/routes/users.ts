@@ -4,11 +4,11 @@ import { Departments } from '../../../core/contracts/departments.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { Sessions } from '../../../core/contracts/sessions.ts';
 import { GatewayError, readName, refuse, schema } from '../../../core/plugin.ts';
-import { outranks, refuseUnverified, roleNumber } from '../access.ts';
+import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_WORDS } from '../records/person.ts';
 import { roleOf, shownUsers, userProperties, userSchema } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
@@ -71,6 +71,27 @@ const newUser = schema<{
   },
 });
 
+const BY_MANAGE = 'POST /api/user/manage changes it.';
+const BY_DEPARTMENT = 'POST /api/department/:id/members moves users.';
+const MADE = 'The gateway keeps it.';
+/** Members of the record that a change does not set. */
+const FIXED: ReadOnly = {
+  role: BY_MANAGE,
+  status: BY_MANAGE,
+  quota: BY_MANAGE,
+  unlimited_quota: BY_MANAGE,
+  department_id: BY_DEPARTMENT,
+  department_name: BY_DEPARTMENT,
+  has_password: '`password` sets one.',
+  created_at: MADE,
+  DeletedAt: 'DELETE /api/user/:id deletes a user.',
+  two_factor: 'DELETE /api/user/:id/2fa takes it away.',
+  passkey: 'DELETE /api/user/:id/reset_passkey takes it away.',
+  bindings: 'DELETE /api/user/:id/bindings/:type takes one away.',
+};
+/** Members that change while the record is looked at. */
+const COUNTED = ['used_quota', 'last_login_at', 'debt'];
+
 const changedUser = schema<{
   readonly id: number;
   readonly username?: string;
@@ -87,14 +108,18 @@ const changedUser = schema<{
     id: idNumber,
     username,
     display_name: displayName,
-    password: { description: 'Empty: as it is. Needs a check by a second factor.', type: 'string', maxLength: 1_024 },
+    password: { description: 'Empty: it stays. Needs a check (POST /api/verify).', type: 'string', maxLength: 1_024 },
     email: {
-      description: 'It counts as proven; empty: none. Needs a check by a second factor.',
+      description: 'It counts as proven; empty: none. Needs a check (POST /api/verify).',
       type: ['string', 'null'],
       maxLength: 254,
     },
     group,
     remark,
+    ...readOnlyProperties(FIXED),
+    ...Object.fromEntries(
+      COUNTED.map((name) => [name, { description: 'Counted by the gateway; sent back, it changes nothing.' }]),
+    ),
   },
 });
 
@@ -112,7 +137,7 @@ const detail = {
 
 /** The rows. */
 export function userRoutes(tools: Tools): readonly ApiRoute[] {
-  const { host, need, audited } = tools;
+  const { host, verification, need, audited } = tools;
   const accounts = host.use(Accounts);
 
   async function page({ asked }: ConsoleRequest<unknown, UserQuery>) {
@@ -152,6 +177,19 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
     return user;
   }
 
+  /** The record with how it can sign in. */
+  async function detailOf(person: Person) {
+    const factors = await host.find(SecondFactors)?.status(person.id);
+    const bindings = (await host.find(OAuth)?.bindings(person.id)) ?? [];
+    return {
+      ...(await shown(person)),
+      two_factor: factors?.totp ?? false,
+      passkey: factors?.passkey !== undefined,
+      bindings: bindings.map(({ provider }) => provider),
+      debt: unitsOf((await host.find(Ledger)?.debt(person.id)) ?? 0n),
+    };
+  }
+
   return [
     route<unknown, UserQuery>({
       method: 'GET',
@@ -181,33 +219,22 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       summary: 'One account, with how it can sign in.',
       tag: TAG,
       answer: detail,
-      async handle({ params }) {
-        const person = await personWith(host, idOf(params.id));
-        const factors = await host.find(SecondFactors)?.status(person.id);
-        const bindings = (await host.find(OAuth)?.bindings(person.id)) ?? [];
-        return {
-          ...(await shown(person)),
-          two_factor: factors?.totp ?? false,
-          passkey: factors?.passkey !== undefined,
-          bindings: bindings.map(({ provider }) => provider),
-          debt: unitsOf((await host.find(Ledger)?.debt(person.id)) ?? 0n),
-        };
-      },
+      handle: async ({ params }) => detailOf(await personWith(host, idOf(params.id))),
     }),
     route({
       method: 'POST',
       path: '/api/user/',
       alsoAt: ['/api/user'],
       who: 'admin',
-      summary: 'Makes an account. An administrator is made by root only, with a check by a second factor.',
+      summary: 'Makes an account. An administrator is made by root only, with a check (POST /api/verify).',
       tag: TAG,
       body: newUser,
       answer: userSchema,
       async handle(request) {
-        const { body, account, session } = request;
+        const { body, account } = request;
         const role = roleOf(body.role ?? roleNumber('member')) ?? 'member';
         if (!outranks(account.role, role)) refuse(403, 'role_insufficient', 'Only root makes administrators.');
-        if (role !== 'member') refuseUnverified(session, host.clock.now());
+        if (role !== 'member') verification.demand(request);
         const named = displayNameOf(body.display_name);
         const made = await inTheirWords(
           PERSON_WORDS,
@@ -241,8 +268,9 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       body: changedUser,
       answer: userSchema,
       async handle(request) {
-        const { body, account, session } = request;
+        const { body, account } = request;
         const person = await subordinate(host, account, body.id);
+        refuseOthers(body, await detailOf(person), FIXED);
         const named = displayNameOf(body.display_name);
         const changes: AccountChanges = {
           ...(body.username !== undefined && { name: body.username }),
@@ -253,7 +281,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
         };
         const facts = differences(person, changes);
         // Whoever can set one of these can become that person.
-        if (body.password || 'email' in facts) refuseUnverified(session, host.clock.now());
+        if (body.password || 'email' in facts) verification.demand(request);
         if (body.password) await setPassword(request, person.id, body.password);
         if (Object.keys(facts).length === 0) return shown(person);
         const along = audited(request, 'user.change', `user ${person.id}`, facts);
@@ -264,6 +292,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'DELETE',
       path: '/api/user/:id',
       who: 'admin',
+      verified: true,
       summary:
         'Ends an account for good, with its keys and sessions. Its name stays taken, its money stays in the books.',
       tag: TAG,
@@ -280,12 +309,8 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
 
   /** Whoever is signed in with the old one is so no longer. */
   function setPassword(request: ConsoleRequest, id: number, password: string): Promise<void> {
-    const sessions = need(Sessions);
-    const except = request.account.id === id ? request.session?.id : undefined;
-    return accounts.setPassword(id, password, [
-      ...sessions.endSteps(id, except),
-      ...audited(request, 'user.password', `user ${id}`),
-    ]);
+    const keep = request.account.id === id ? request.session?.id : undefined;
+    return accounts.setPassword(id, password, audited(request, 'user.password', `user ${id}`), keep);
   }
 }
 

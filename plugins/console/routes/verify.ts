@@ -1,4 +1,4 @@
-/** The check before sensitive operations, by whatever second factor there is. */
+/** The check before sensitive operations: by a second factor or, if the account has none, by its password. */
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
@@ -12,20 +12,42 @@ import { ceremony, ceremonyAnswer } from './passkey.ts';
 const JUST_NOW_MS = 60_000;
 const VERIFIED_FOR_MS = 5 * 60_000;
 
-const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: string }>({
+const verifyBody = schema<{ readonly method: VerifyMethod; readonly code?: string; readonly password?: string }>({
   type: 'object',
   additionalProperties: false,
   required: ['method'],
   properties: {
-    method: { enum: ['2fa', 'passkey'] },
+    method: { enum: ['2fa', 'passkey', 'password'] },
     code: { description: 'With `2fa`: of the authenticator, or a backup code.', type: 'string', maxLength: 64 },
+    password: {
+      description: 'With `password`, for accounts that have no second factor.',
+      type: 'string',
+      maxLength: 1_024,
+    },
     scope: { description: 'Ignored: a check counts for everything.' },
   },
 });
 
 /** The rows below `/api/verify`. */
 export function verifyRoutes({ host, cookies, verification, need }: Tools): readonly ApiRoute[] {
-  const common = { who: 'member', sessionOnly: true, tag: 'Verification' } as const;
+  const common = { who: 'member', tag: 'Verification' } as const;
+
+  /** Refuses where the password is not enough, or there is none. */
+  async function refuseFactors(accountId: number): Promise<void> {
+    const [method] = await verification.methods(accountId);
+    if (method === 'password') return;
+    const param = 'method';
+    if (method !== undefined)
+      refuse(403, 'second_factor_wanted', 'This account has a second factor: the check is made with that.', { param });
+    refuse(
+      409,
+      'no_password',
+      'This account has no password: set up a second factor, within five minutes after a sign-in.',
+      {
+        param,
+      },
+    );
+  }
 
   return [
     route({
@@ -33,7 +55,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       method: 'POST',
       path: '/api/verify',
       summary:
-        'A check by a second factor: for five minutes, this session may do what is sensitive. With a passkey it begins here and is finished at /api/user/passkey/verify/finish.',
+        'A check: for five minutes, this session or access token may do what is sensitive. With a passkey it begins here and is finished at /api/user/passkey/verify/finish.',
       body: verifyBody,
       answer: {
         anyOf: [
@@ -43,13 +65,19 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       },
       async handle(request) {
         const { account, body } = request;
+        if (body.method === 'password') {
+          const { password = missing('password', 'that of the account') } = body;
+          await refuseFactors(account.id);
+          await verification.checkPassword(account, password, 'password');
+          return verification.mark(request, 'password');
+        }
         const factors = need(SecondFactors);
-        const session = sessionOf(request);
         if (body.method === '2fa') {
-          const { code = missingCode() } = body;
+          const { code = missing('code', 'that of the authenticator, or a backup code') } = body;
           await factors.check(account.id, code);
           return verification.mark(request, '2fa');
         }
+        const session = sessionOf(request);
         const now = host.clock.now();
         if (session.verifiedUntilMs - VERIFIED_FOR_MS > now - JUST_NOW_MS) {
           return { verified: true, expires_at: secondsOf(session.verifiedUntilMs), method: 'passkey' };
@@ -61,23 +89,31 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       ...common,
       method: 'GET',
       path: '/api/verify/status',
-      summary: 'Whether a check is still valid.',
+      summary: 'Whether a check is still valid, and what the next one can be made with.',
       answer: {
         type: 'object',
-        required: ['verified'],
-        properties: { verified: boolean, expires_at: unixSeconds },
+        required: ['verified', 'methods'],
+        properties: {
+          verified: boolean,
+          expires_at: unixSeconds,
+          methods: {
+            description: 'Second factors or, if the account has none, its password. Empty: it has neither.',
+            type: 'array',
+            items: { enum: ['2fa', 'passkey', 'password'] },
+          },
+        },
       },
-      handle(request) {
-        const { verifiedUntilMs } = sessionOf(request);
-        const verified = verifiedUntilMs >= host.clock.now();
-        return { verified, ...(verified && { expires_at: secondsOf(verifiedUntilMs) }) };
+      async handle(request) {
+        const { account, session, accessToken } = request;
+        const methods = await verification.methods(account.id);
+        if (!verification.isVerified(request)) return { verified: false, methods };
+        const untilMs = (session ?? accessToken)?.verifiedUntilMs;
+        return { verified: true, expires_at: secondsOf(untilMs), methods };
       },
     }),
   ];
 }
 
-function missingCode(): never {
-  refuse(400, 'invalid_request_error', '`code` is missing: that of the authenticator, or a backup code.', {
-    param: 'code',
-  });
+function missing(param: string, what: string): never {
+  refuse(400, 'invalid_request_error', `\`${param}\` is missing: ${what}.`, { param });
 }

@@ -77,6 +77,10 @@ function noticeOf(raw: JsonObject): Notice | undefined {
         product: idOf(order.product),
         ...(discount !== 0 && { objection: 'less was paid, by a discount' }),
         ...(Number(order.amount_paid ?? order.amount) < Number(order.amount) && { objection: 'less was paid' }),
+        // The price is before tax; less than that was charged for something else.
+        ...(Number(order.amount) < Number(order.sub_total ?? order.amount) && {
+          objection: 'less than the price was paid',
+        }),
         ...((object.units ?? 1) !== 1 && { objection: 'more than one' }),
       };
     }

@@ -18,7 +18,7 @@ export function AccessToken() {
   const [made, setMade] = useState<string>();
   const asking = useAsking<'renew' | 'remove'>();
   const make = useDoing(() => call('GET /api/user/token'), {
-    changes: ['GET /api/user/token/status'],
+    changes: ['GET /api/user/token/status', 'GET /api/verify/status'],
     done(token) {
       asking.close();
       setMade(token);
@@ -35,15 +35,15 @@ export function AccessToken() {
   return (
     <Section title={text.title} about={text.about}>
       <Loaded query={status} height={32}>
-        {({ exists, created_at }) => (
+        {({ exists, created_at, expires_at, valid_days }) => (
           <Group justify="space-between" gap="xs">
             <Text size="sm">
               {exists ? (
                 <>
-                  {text.since} <When at={created_at} />
+                  {text.since} <When at={created_at} />, {text.until} <When at={expires_at} />
                 </>
               ) : (
-                text.none
+                `${text.none} ${text.validFor(valid_days)}`
               )}
             </Text>
             <Group gap="xs">

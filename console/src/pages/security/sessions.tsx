@@ -21,7 +21,7 @@ export function Sessions() {
   const sessions = useApi('GET /api/user/sessions');
   const status = useStatus();
   const asking = useAsking<Session | 'others'>();
-  const changes = ['GET /api/user/sessions'] as const;
+  const changes = ['GET /api/user/sessions', 'GET /api/user/token/status'] as const;
   const endOne = useDoing((id: string) => call('DELETE /api/user/sessions/{id}', { params: { id } }), {
     changes,
     done() {

@@ -15,8 +15,7 @@ export const TEXT = texts(
     factors: {
       title: 'Second factors',
       about: 'Besides the password; what is sensitive asks for one.',
-      missing:
-        'You have none yet. Until you do, a stolen password is enough to get in, and what is sensitive cannot be done.',
+      missing: 'You have none yet. Until you do, a stolen password is enough to sign in and to do what is sensitive.',
       unavailable: 'This gateway has no second factors: its pipeline lacks the plugin second-factors.',
     },
     totp: {
@@ -75,7 +74,7 @@ export const TEXT = texts(
       name: 'Check for sensitive actions',
       none: 'Asked for when something sensitive is done; then not again for five minutes.',
       left: (minutes: number, seconds: number) =>
-        `You showed a second factor: not asked again for ${minutes}:${String(seconds).padStart(2, '0')}.`,
+        `You confirmed it is you: not asked again for ${minutes}:${String(seconds).padStart(2, '0')}.`,
       valid: 'Valid',
       now: 'Check now',
     },
@@ -157,7 +156,8 @@ export const TEXT = texts(
       endTitle: 'End this session?',
       endAbout: (device: string) => `${device} has to sign in again.`,
       othersTitle: 'End all other sessions?',
-      othersAbout: 'Everywhere but here you have to sign in again. Keys and the access token go on working.',
+      othersAbout:
+        'Everywhere but here you have to sign in again, and the access token stops working. Keys go on working.',
       ended: 'The session has ended.',
       endedOthers: (count: number) => (count === 1 ? 'One session has ended.' : `${count} sessions have ended.`),
       password: 'Password',
@@ -170,12 +170,14 @@ export const TEXT = texts(
       about:
         'For tools that manage keys and read logs under /api as you do. It is not for calls of models: those take a key.',
       none: 'There is none.',
-      since: 'Made',
-      make: 'Make an access token',
-      renew: 'Make anew',
+      since: 'Created',
+      until: 'expires',
+      validFor: (days: number) => `A new one works for ${days} ${days === 1 ? 'day' : 'days'}.`,
+      make: 'Create access token',
+      renew: 'Create a new one',
       remove: 'Remove',
-      renewTitle: 'Make the access token anew?',
-      renewAbout: 'The one that there is stops working at once, and so do the tools that use it.',
+      renewTitle: 'Create a new access token?',
+      renewAbout: 'The current one stops working at once, and so do the tools that use it.',
       removeTitle: 'Remove the access token?',
       removeAbout: 'Tools that use it stop working at once.',
       shownTitle: 'Your access token',
@@ -205,7 +207,7 @@ export const TEXT = texts(
     factors: {
       title: '两步验证',
       about: '密码之外的保护；敏感操作会要求出示。',
-      missing: '您还没有设置。在此之前，他人得到密码即可登录，而敏感操作无法进行。',
+      missing: '您还没有设置。在此之前，他人得到密码即可登录，并进行敏感操作。',
       unavailable: '此网关没有启用两步验证：它的 pipeline 缺少插件 second-factors。',
     },
     totp: {
@@ -342,7 +344,7 @@ export const TEXT = texts(
       endTitle: '结束此会话？',
       endAbout: (device: string) => `${device} 需要重新登录。`,
       othersTitle: '结束所有其他会话？',
-      othersAbout: '除此处以外，其他地方都需要重新登录。密钥和访问令牌不受影响。',
+      othersAbout: '除此处以外，其他地方都需要重新登录，访问令牌也会失效。密钥不受影响。',
       ended: '会话已结束。',
       endedOthers: (count: number) => `已结束 ${count} 个会话。`,
       password: '密码',
@@ -355,6 +357,8 @@ export const TEXT = texts(
       about: '供工具以您的身份通过 /api 管理密钥、读取日志。调用模型请使用密钥，而不是访问令牌。',
       none: '目前没有。',
       since: '创建于',
+      until: '到期时间',
+      validFor: (days: number) => `新令牌有效 ${days} 天。`,
       make: '创建访问令牌',
       renew: '重新生成',
       remove: '移除',

@@ -1,12 +1,13 @@
 /** The system: how the process and its machine are doing. */
-import { Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Figure, When } from '../../parts/values.tsx';
+import { Figure, Snippet, When } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
@@ -56,6 +57,12 @@ export default function SystemPage() {
       <Loaded query={vitals} height={480}>
         {(now) => (
           <Stack gap="md">
+            {now.untrusted_proxy !== null && (
+              <Alert color="orange" icon={<IconAlertTriangle />} title={text.proxyTitle(now.untrusted_proxy)}>
+                {text.proxyAbout}
+                <Snippet code={`listen:\n  trustProxy: [${now.untrusted_proxy}]`} label="gateway.yaml" />
+              </Alert>
+            )}
             <Figures vitals={now} />
             <ProcessReadings vitals={now} history={history.data ?? []} />
             <LiveCalls every={every(LIVE_MS)} />

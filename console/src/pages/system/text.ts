@@ -79,6 +79,9 @@ export const TEXT = texts(
     backupOf: (name: string, bytes: string, ms: string) => `${name}, ${bytes}, made in ${ms}`,
     backupFine: 'Normal is one each day, at least one each week, on another disk.',
     backupOld: 'The last one is older than a week: make one now, and let the machine make one every day.',
+    proxyTitle: (peer: string) => `Requests are forwarded by ${peer}, which is not trusted`,
+    proxyAbout:
+      'If it is your proxy, name it in gateway.yaml. Until then all users share its address: in limits, in address lists of keys, and in logs.',
     backupNone: 'There was none yet',
     backupNoneAbout: 'Without one, balances and records are lost with the disk. It is made while the gateway runs:',
     backupCommand: 'Command that makes a backup',
@@ -188,6 +191,9 @@ export const TEXT = texts(
     backupOf: (name: string, bytes: string, ms: string) => `${name}，${bytes}，用时 ${ms}`,
     backupFine: '正常情况下每天一次，至少每周一次，并存放在另一块磁盘上。',
     backupOld: '最近一次备份已超过一周：请立即备份，并设置每天自动备份。',
+    proxyTitle: (peer: string) => `请求由 ${peer} 转发，而它不受信任`,
+    proxyAbout:
+      '如果它是您的代理，请写入 gateway.yaml。在此之前，所有用户共用它的地址：包括限速、密钥的地址限制和日志。',
     backupNone: '还没有备份',
     backupNoneAbout: '没有备份时，磁盘损坏会丢失余额和记录。备份可在网关运行时进行：',
     backupCommand: '备份命令',

@@ -17,6 +17,7 @@ import { FreezeDialog, RoleDialog } from './manage-dialogs.tsx';
 import { QuotaDialog } from './quota-dialog.tsx';
 import { ROOT, type User, whyNot } from './rights.ts';
 import { TEXT } from './text.ts';
+import { UserKeys } from './user-keys.tsx';
 import { UserProfile } from './user-profile.tsx';
 import { UserSessions } from './user-sessions.tsx';
 import { UserSignIn } from './user-sign-in.tsx';
@@ -83,6 +84,7 @@ function Inside({ user, onClose }: { readonly user: User; onClose(): void }) {
           <UserProfile user={user} />
           <UserSignIn user={user} />
           <UserSessions user={user} />
+          <UserKeys user={user} />
           <UserSubscription user={user} />
         </>
       )}

@@ -1,0 +1,240 @@
+/** The keys of a user: created, limited, disabled and ended for them. */
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { call, type Data } from '../../api/client.ts';
+import { useApi, useDoing } from '../../api/hooks.ts';
+import { Confirm, useAsking } from '../../parts/confirm.tsx';
+import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
+import { useFormRefusal } from '../../parts/form-refusal.tsx';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { MoneyInput } from '../../parts/money-input.tsx';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Money, Snippet, State, When } from '../../parts/values.tsx';
+import { useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { type User, whyNot } from './rights.ts';
+import { TEXT } from './text.ts';
+
+type Key = Data<'GET /api/token/'>['items'][number];
+
+const PAGE_SIZE = 10;
+const CHANGES = ['GET /api/token/'] as const;
+
+/** A section of the drawer. */
+export function UserKeys({ user }: { readonly user: User }) {
+  const all = useText(TEXT);
+  const text = all.keys;
+  const why = whyNot(useSelf(), user, all);
+  const [page, setPage] = useState(1);
+  const keys = useApi(
+    'GET /api/token/',
+    { search: { user_id: user.id, p: page, page_size: PAGE_SIZE } },
+    { enabled: why === undefined, placeholderData: (before) => before },
+  );
+  const [form, setForm] = useState<'new' | Key>();
+  const [made, setMade] = useState<string>();
+  const ending = useAsking<Key>();
+  const enable = useDoing(
+    ({ id, status }: Key) =>
+      call('PUT /api/token/', { search: { status_only: '1' }, body: { id, status: status === 2 ? 1 : 2 } }),
+    { changes: CHANGES },
+  );
+  const end = useDoing(({ id }: Key) => call('DELETE /api/token/{id}', { params: { id } }), {
+    changes: CHANGES,
+    done: ending.close,
+  });
+  if (why !== undefined) return null;
+  const columns: readonly Column<Key>[] = [
+    {
+      key: 'name',
+      title: text.name,
+      cell: ({ name, key, status }) => (
+        <>
+          {name} <State mood={status === 1 ? 'good' : 'idle'}>{text.states[status]}</State>
+          <Text size="xs" c="dimmed" className="number">
+            {key}
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'left',
+      title: text.left,
+      align: 'right',
+      from: 'sm',
+      cell: ({ unlimited_quota: follows, remain_quota: left }) => (follows ? text.follows : <Money units={left} />),
+    },
+    {
+      key: 'used',
+      title: text.used,
+      align: 'right',
+      from: 'sm',
+      cell: ({ accessed_time: at }) => <When at={at} none={text.unused} />,
+    },
+    {
+      key: 'actions',
+      title: text.actions,
+      quiet: true,
+      align: 'right',
+      cell: (key) => (
+        <Group gap={4} justify="flex-end">
+          <Button size="compact-xs" variant="default" onClick={() => setForm(key)}>
+            {text.limit}
+            <span className="aloud"> {key.name}</span>
+          </Button>
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={enable.isPending && enable.variables?.id === key.id}
+            onClick={() => enable.mutate(key)}
+          >
+            {key.status === 2 ? text.enable : text.disable}
+            <span className="aloud"> {key.name}</span>
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={() => ending.open(key)}>
+            {text.end}
+            <span className="aloud"> {key.name}</span>
+          </Button>
+        </Group>
+      ),
+    },
+  ];
+  return (
+    <Section
+      title={text.title}
+      flush
+      actions={
+        <GuardedButton why={why} leftSection={<IconPlus size={16} />} onClick={() => setForm('new')}>
+          {text.create}
+        </GuardedButton>
+      }
+    >
+      <Loaded query={keys} height={60}>
+        {({ items }) => (
+          <DataTable
+            caption={text.title}
+            columns={columns}
+            rows={items}
+            rowKey={({ id }) => id}
+            empty={
+              <Text size="sm" p="sm" c="dimmed">
+                {text.none}
+              </Text>
+            }
+          />
+        )}
+      </Loaded>
+      <Pager page={page} pageSize={PAGE_SIZE} total={keys.data?.total ?? 0} onPage={setPage} />
+      <Modal
+        opened={form !== undefined}
+        onClose={() => setForm(undefined)}
+        title={form === 'new' ? text.createFor(user.username) : text.limitOf(form?.name ?? '')}
+      >
+        {form !== undefined && (
+          <KeyForm
+            user={user}
+            of={form === 'new' ? undefined : form}
+            onClose={() => setForm(undefined)}
+            onMade={setMade}
+          />
+        )}
+      </Modal>
+      <Modal
+        opened={made !== undefined}
+        onClose={() => setMade(undefined)}
+        title={text.shownTitle}
+        closeOnClickOutside={false}
+        withCloseButton={false}
+      >
+        <Stack gap="sm">
+          <Text size="sm">{text.shown(user.username)}</Text>
+          <Snippet code={made ?? ''} label={text.shownTitle} />
+          <Group justify="flex-end">
+            <Button onClick={() => setMade(undefined)}>{text.kept}</Button>
+          </Group>
+        </Stack>
+      </Modal>
+      <Confirm
+        opened={ending.opened}
+        title={text.endTitle(ending.about?.name ?? '')}
+        action={text.end}
+        doing={end}
+        onConfirm={() => ending.about !== undefined && end.mutate(ending.about)}
+        onClose={ending.close}
+      >
+        {text.endAbout}
+      </Confirm>
+    </Section>
+  );
+}
+
+/** A new key, or another limit for one that there is: empty, it may spend the balance of its user. */
+function KeyForm({
+  user,
+  of,
+  onClose,
+  onMade,
+}: {
+  readonly user: User;
+  readonly of: Key | undefined;
+  onClose(): void;
+  onMade(secret: string): void;
+}) {
+  const { keys: text, save } = useText(TEXT);
+  const [name, setName] = useState('');
+  const [units, setUnits] = useState<number | null>(of === undefined || of.unlimited_quota ? null : of.remain_quota);
+  const refusal = useFormRefusal('name', 'remain_quota');
+  const limit = units === null ? { unlimited_quota: true } : { unlimited_quota: false, remain_quota: units };
+  const keep = useDoing(
+    () =>
+      of === undefined
+        ? call('POST /api/token/', { body: { name: name.trim(), user_id: user.id, ...limit } })
+        : call('PUT /api/token/', { body: { id: of.id, ...limit } }),
+    {
+      changes: CHANGES,
+      done(key) {
+        onClose();
+        if (of === undefined) onMade(key.key);
+      },
+      refused: refusal.refused,
+    },
+  );
+  return (
+    <DialogForm
+      refusal={refusal}
+      action={of === undefined ? text.create : save}
+      doing={keep}
+      ready={of !== undefined || name.trim() !== ''}
+      onSubmit={() => keep.mutate()}
+      onClose={onClose}
+    >
+      {of === undefined && (
+        <>
+          <Text size="sm">{text.createAbout(user.username)}</Text>
+          <TextInput
+            label={text.name}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={refusal.at('name')}
+            maxLength={200}
+            required
+            withAsterisk={false}
+            data-autofocus
+          />
+        </>
+      )}
+      <MoneyInput
+        label={text.amount}
+        about={text.amountAbout}
+        placeholder={text.follows}
+        units={units}
+        onUnits={setUnits}
+        error={refusal.at('remain_quota')}
+        focused={of !== undefined}
+      />
+    </DialogForm>
+  );
+}
