@@ -354,8 +354,10 @@ describe('a model that has a fallback', () => {
     const key = await bench.gateway.customer(5_000);
     const request = { max_tokens: 1_000 };
     assert.equal((await bench.gateway.chat({ model: 'plain', ...request }, { key })).status, 200);
-    const refused = await bench.gateway.chat({ model: 'backed', ...request }, { key });
-    assert.equal(await codeOf(refused), 'QUOTA_USER_INSUFFICIENT');
+    // What is left pays fewer tokens of the fallback, so the vendor is told that limit.
+    const limited = await bench.gateway.chat({ model: 'backed', ...request }, { key });
+    assert.equal(limited.status, 200);
+    assert.match(limited.headers.get('x-turnpike-translation') ?? '', /max_tokens:changed/);
   });
 
   it('is found behind its aliases, and by the vendor under its own name', async () => {
