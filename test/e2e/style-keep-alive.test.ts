@@ -27,7 +27,7 @@ const QUIET_MS = 15_050;
 const PATIENCE_MS = 60_000;
 const WORDS = 'The vendor is unwell.';
 
-/** What becomes of a vendor that was silent at first, where nobody stands in. `own`: the refusal is the vendor's in its own style. */
+/** What becomes of a vendor that was silent at first, without a fallback. `own`: the refusal is the vendor's in its own style. */
 const ENDINGS: readonly (readonly [name: string, says: (voice: Voice) => Script, code: string, own?: number])[] = [
   ['refuses the request', ({ speech }) => jsonAnswer(400, speech.error(400, WORDS)), 'invalid_request_error', 400],
   ['is busy', ({ speech }) => jsonAnswer(429, speech.error(429, WORDS)), 'rate_limit_exceeded', 429],

@@ -95,7 +95,7 @@ export function glance(bytes: Buffer, start: number): Glance {
       if (kind === 'finish') finished ||= value === QUOTE && bytes[at + 2] !== QUOTE;
       else if (kind === 'usage') usage ||= value === OPEN_OBJECT;
       else if (kind === 'error') error ||= depth === 1 && value !== LOWER_N && value !== LOWER_F;
-      // `"error"`: no answer is an object whose kind begins with this letter. Whoever parses it looks again.
+      // `"error"`: no answer is an object whose kind begins with this letter. The code that parses it looks again.
       else if (kind === 'object') error ||= depth === 1 && bytes[at + 2] === LOWER_E;
       if (value !== QUOTE) kind = undefined;
     }
