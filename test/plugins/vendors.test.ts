@@ -156,7 +156,7 @@ describe('legacy completions at openai', () => {
     const { path, json } = upstream.requests.at(-1)!;
     assert.deepEqual([path, json.model, json.max_output_tokens], ['/v1/responses', 'gpt-5', 40]);
     assert.match(JSON.stringify(json.input), /Once upon/);
-    assert.deepEqual([answer.object, answer.model], ['text_completion', 'gpt-5']);
+    assert.deepEqual([answer.object, answer.model], ['text_completion', 'gpt-5-2025-08-07']);
     const [choice] = answer.choices as readonly JsonObject[];
     assert.deepEqual([choice?.text, choice?.finish_reason], [' a time', 'stop']);
   });

@@ -1,6 +1,6 @@
 /** Messages, described. */
 import type { StyleAbout } from '../../../core/plugin.ts';
-import { EVENTS, integer, model, objectOf, stream, text, upTo } from '../described.ts';
+import { EVENTS, integer, model, objectOf, optional, stream, text, upTo } from '../described.ts';
 
 const message = objectOf({ role: { enum: ['user', 'assistant', 'system'] }, content: { type: ['string', 'array'] } }, [
   'role',
@@ -14,14 +14,14 @@ export const about: StyleAbout = {
       model,
       messages: { type: 'array', minItems: 1, items: message },
       max_tokens: { description: 'The most tokens that the answer may have.', type: 'integer', minimum: 0 },
-      system: { description: 'What the model is told before the conversation.' },
+      system: optional({ description: 'What the model is told before the conversation.', type: ['string', 'array'] }),
       temperature: upTo(1),
       top_p: upTo(1),
       stream,
-      tools: { description: 'The tools that may be called.' },
-      tool_choice: { description: 'Which of them must be, or may.' },
-      thinking: { description: 'Whether and how much the model thinks.' },
-      stop_sequences: { description: 'Where the answer ends.' },
+      tools: optional({ description: 'The tools that may be called.', type: 'array' }),
+      tool_choice: optional({ description: 'Which of them must be, or may.', type: 'object' }),
+      thinking: optional({ description: 'Whether and how much the model thinks.', type: 'object' }),
+      stop_sequences: optional({ description: 'Where the answer ends.', type: 'array' }),
     },
     ['model', 'messages', 'max_tokens'],
   ),
