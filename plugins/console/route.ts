@@ -34,6 +34,8 @@ export interface ApiRoute<Body = unknown, Asked = unknown> {
   readonly path: string;
   /** Other paths of the same thing: without the slash at its end. */
   readonly alsoAt?: readonly string[];
+  /** It only says that something is not here: no part of the described interface. */
+  readonly isAbsent?: true;
   readonly who: Who;
   /**
    * Only with a check (`POST /api/verify`) that is not older than five minutes. `or-recent`: an account without a second factor may

@@ -11,7 +11,9 @@ const MAX_BODY = 64 * 1_024;
 
 /** Every row, at each of its paths. */
 export function routesOf(rows: readonly ApiRoute[]): readonly Route[] {
-  return rows.flatMap((row) => [row.path, ...(row.alsoAt ?? [])].map((path, i) => routeOf(row, path, i === 0)));
+  return rows.flatMap((row) =>
+    [row.path, ...(row.alsoAt ?? [])].map((path, i) => routeOf(row, path, i === 0 && !row.isAbsent)),
+  );
 }
 
 function routeOf(row: ApiRoute, path: string, described: boolean): Route {

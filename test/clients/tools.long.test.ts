@@ -453,7 +453,7 @@ describe('the provider "newapi" of LobeChat', () => {
 });
 
 describe('a gateway that has this one as its vendor', () => {
-  it('signs in, reads what is left and what groups cost, and puts a key into another group', async () => {
+  it('signs in, reads what is left and what groups cost, and is told that a key has no other group', async () => {
     await gateway.command('user create --name relay --role admin --password-stdin', PASSWORD);
     const json = { 'Content-Type': 'application/json', Accept: 'application/json' };
     const login = await send('/api/user/login', json, 'POST', { username: 'relay', password: PASSWORD });
@@ -481,8 +481,10 @@ describe('a gateway that has this one as its vendor', () => {
     await send('/api/token/', headers, 'POST', { name: 'for the relay', unlimited_quota: true, expired_time: -1 });
     const [shown] = (await read('/api/token/?p=1&page_size=10')).items;
     const changed = await send('/api/token/', headers, 'PUT', { ...shown, group: 'vip', DeletedAt: null });
-    assert.equal(changed.json.success, true);
-    assert.deepEqual((await read('/api/token/?p=1&page_size=10')).items, [shown], 'and all else stays');
+    assert.deepEqual([changed.status, changed.json.success, changed.json.param], [400, false, 'group']);
+    assert.deepEqual((await read('/api/token/?p=1&page_size=10')).items, [shown], 'and the key stays as it is');
+    const back = await send('/api/token/', headers, 'PUT', { ...shown, name: 'of the relay', DeletedAt: null });
+    assert.deepEqual([back.json.success, back.json.data.name], [true, 'of the relay']);
   });
 });
 

@@ -242,7 +242,7 @@ describe('the answers of /api', () => {
 
   it('of signing in', async () => {
     const anybody = visitor(gateway);
-    for (const path of ['status', 'notice', 'about', 'home_page_content', 'openapi.json']) {
+    for (const path of ['status', 'setup', 'notice', 'about', 'home_page_content', 'openapi.json']) {
       await get(anybody, `/api/${path}`);
     }
     await post(anybody, '/api/user/register', { username: 'rita', password: PASSWORD });

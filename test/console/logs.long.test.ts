@@ -404,11 +404,16 @@ describe('the logs of others', () => {
   it('are seen by nobody else, whatever the filter [T-AUTHZ-03]', async () => {
     const [hers] = await calls(ann);
     const mine = (await calls(bob)).map(({ request_id }) => request_id);
+    const refused = async (path: string): Promise<void> => {
+      const { status, body } = await bob.get(path);
+      assert.deepEqual([status, body.code], [400, 'unknown_parameter'], path);
+    };
+    for (const query of ['username=ann', 'user_id=2', 'account_id=2']) {
+      for (const path of ['', '/search', '/export', '/stat']) await refused(`/api/log/self${path}?${query}`);
+      await refused(`/api/data/self?${query}`);
+    }
     for (const query of [
       '',
-      '&username=ann',
-      '&user_id=2',
-      '&account_id=2',
       '&accounts=2',
       '&token_name=web',
       '&token_name=%25',
@@ -429,7 +434,9 @@ describe('the logs of others', () => {
       const { text } = await bob.get(`/api/log/self/export?${query.slice(1)}`);
       assert.doesNotMatch(text, /,ann,/, query);
       assert.ok((await bob.data('GET', `/api/log/self/stat?${query.slice(1)}`)).requests <= 1, query);
-      for (const row of await bob.data('GET', `/api/data/self?${query.slice(1)}`)) assert.equal(row.username, 'bob');
+      if (query.startsWith('&token_id=')) await refused(`/api/data/self?${query}`);
+      else
+        for (const row of await bob.data('GET', `/api/data/self?${query.slice(1)}`)) assert.equal(row.username, 'bob');
     }
     const found = await bob.data('GET', `/api/log/self?request_id=${hers!.request_id}`);
     assert.deepEqual([found.total, found.items], [0, []]);

@@ -8,7 +8,7 @@ import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import type { Site } from '../../../core/contracts/site.ts';
 import { refuse } from '../../../core/plugin.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, nothing, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 /** Of this gateway. */
@@ -79,7 +79,8 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       who: 'member',
       summary: `There are no ${what}: 404.`,
       tag: 'Status',
-      answer: { type: 'null' },
+      isAbsent: true,
+      answer: nothing,
       handle: () => refuse(404, 'not_available', `This gateway has no ${what}.`),
     });
 
