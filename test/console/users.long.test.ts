@@ -246,10 +246,13 @@ describe('whoever is administered', () => {
       for (const column of columns) {
         if (allowed.split(' ').includes(column)) continue;
         tried++;
-        for (const value of ['1', '{"role":"root"}']) {
+        // Not what any of them holds: a row may be sent back as it was read.
+        for (const value of ['7', '{"role":"root"}']) {
           // As text: an object would not carry a member called __proto__.
           const answer = await boss[method](path, `{${needed},"${column}":${value}}`);
-          assert.equal(answer.status, 400, `${path} ${column}: ${answer.text}`);
+          // What calls count may be older in a row than it is now: it may come back, and changes nothing (below).
+          const status = method === 'put' && ['used_quota', 'debt'].includes(column) ? 200 : 400;
+          assert.equal(answer.status, status, `${path} ${column}: ${answer.text}`);
         }
       }
       assert.ok(tried > 50, `${tried} columns tried`);
