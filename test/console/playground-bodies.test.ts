@@ -10,6 +10,7 @@ import { EMPTY, goneOn, keptText, type Prompt, readKept, STYLES } from '../../co
 import { createEventReader } from '../../console/src/pages/playground/sse.ts';
 import { EXAMPLE_SCHEMA, EXAMPLE_TOOLS, schemaIn, toolsIn } from '../../console/src/pages/playground/typed-json.ts';
 import { lossesIn, lossOf } from '../../console/src/parts/losses.ts';
+import { processorTime } from '../kit/processor.ts';
 
 const PICTURE = { name: 'dot.png', url: 'data:image/png;base64,iVBORw0KGgo=' };
 
@@ -207,10 +208,10 @@ describe('the reader of streams', () => {
   it('takes no longer for a long line that comes in many pieces', () => {
     const reader = createEventReader();
     reader.push('data: ');
-    const began = performance.now();
+    const used = processorTime();
     for (let piece = 0; piece < 20_000; piece++) reader.push('x'.repeat(100));
     assert.equal(reader.push('\n\n')[0]?.data.length, 2_000_000);
-    assert.ok(performance.now() - began < 2_000);
+    assert.ok(used() < 2_000);
   });
 });
 

@@ -14,6 +14,7 @@ import { checkSections, throwIfWrong } from '../../core/config/sections.ts';
 import { byteSize, duration, durationMs, isAddressRange } from '../../core/config/values.ts';
 import { type Schema, schema } from '../../core/plugin.ts';
 import fc from '../kit/fast-check.ts';
+import { processorTime } from '../kit/processor.ts';
 
 const text = { type: 'string', minLength: 1 };
 const texts = { type: 'array', minItems: 1, uniqueItems: true, items: text };
@@ -155,10 +156,10 @@ describe('files that cannot be read', () => {
       `a:\n${many(1_000, (i) => `  - key: sk-${String(i).padStart(20, '0')}`).join('\n')}`,
     ];
     for (const yaml of bombs) {
-      const started = performance.now();
+      const used = processorTime();
       read(yaml);
       // Work that grows with the square of them takes half a minute.
-      assert.ok(performance.now() - started < 5_000, yaml.slice(0, 40));
+      assert.ok(used() < 5_000, yaml.slice(0, 40));
     }
   });
 

@@ -367,7 +367,7 @@ describe('the official client', () => {
       assert.equal(object, 'model');
       listed.push(id);
     }
-    assert.deepEqual(listed, ['test-model', 'free-model', 'demo', 'unpriced']);
+    assert.deepEqual(listed, ['test-model', 'free-model', 'demo']);
     const model = await bench.client.models.retrieve('demo');
     assert.deepEqual([model.id, model.object, model.owned_by], ['demo', 'model', 'demo']);
     assert.ok(Math.abs(model.created - Date.now() / 1_000) < 3_600);

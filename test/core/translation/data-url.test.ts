@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDataUrl, trueType } from '../../../core/translation/data-url.ts';
+import { processorTime } from '../../kit/processor.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]).toString('base64');
 
@@ -20,7 +21,7 @@ describe('media in a data URL', () => {
 
   it('is read in a moment, however it is written', () => {
     const letters = 'A'.repeat(1_100);
-    const start = performance.now();
+    const used = processorTime();
     for (const written of [
       `${letters}${'='.repeat(4_000_000)}${letters}`,
       `${letters}${'='.repeat(4_000_000)}`,
@@ -31,7 +32,7 @@ describe('media in a data URL', () => {
     }
     for (let i = 0; i < 2_000; i++) readDataUrl(`data:image/png;base64,${' '.repeat(2_000)}!`);
     readDataUrl(`data:${';'.repeat(4_000_000)}`);
-    const took = performance.now() - start;
+    const took = used();
     assert.ok(took < 5_000, `it took ${took} ms`);
   });
 
