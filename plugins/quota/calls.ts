@@ -10,7 +10,6 @@ import {
   type Known,
   type Step,
 } from '../../core/plugin.ts';
-import { highest } from './decimal.ts';
 import type { EstimateOptions } from './estimate.ts';
 import { checkpointStep, closeSteps, growSteps, type Hold, holdSteps, type Payer } from './holds.ts';
 import { inQuota } from './in-quota.ts';
@@ -59,6 +58,8 @@ interface Taking {
   readonly terms: Terms;
   /** Undefined where nothing can be charged. */
   hold: Hold | undefined;
+  /** What was held before the vendor was asked. */
+  readonly first: bigint;
   /** While more is being held. */
   growing: Promise<void> | undefined;
   /** The price of a passage; undefined for a call. */
@@ -146,18 +147,12 @@ export function createCalls(
   }
 
   /**
-   * No use of a call costs more, whatever a vendor says; undefined where nobody knows: no limit was set for its output, or nothing tells
-   * how much an image, a file or a recording is, or what a tool of the vendor's finds.
+   * The most that a call costs whose vendor keeps to the client's limit; undefined where there is no such amount: no limit was set for its
+   * output, or nothing tells how much an image, a file or a recording is, or what a tool of the vendor's finds.
    */
   function ceilingOf({ exchange, call, terms, fixed }: Taking): bigint | undefined {
     if (fixed !== undefined) return partOf(fixed, terms.factorPpm);
     return isGuess(call) ? undefined : tariff.most(call, exchange.startedMs, terms.factorPpm, 'strict');
-  }
-
-  /** What has to be held of what is due. */
-  function payableOf(taking: Taking, due: bigint): bigint {
-    const { amount } = taking.hold!;
-    return due <= amount ? due : highest([amount, least(due, ceilingOf(taking) ?? due)]);
   }
 
   function dueOf({ exchange, fixed, terms }: Taking): bigint {
@@ -219,8 +214,11 @@ export function createCalls(
   }
 
   /** The log and the usage record tell what was odd about a call. */
-  function noteAnomalies(x: Exchange, due: bigint, hold: Hold): void {
+  function noteAnomalies(x: Exchange, due: bigint, taking: Taking, hold: Hold): void {
     const anomalies = x.usage === undefined ? [] : saneUsage(x.usage).anomalies;
+    const ceiling = due > taking.first ? ceilingOf(taking) : undefined;
+    if (ceiling !== undefined && due > ceiling)
+      anomalies.push(`it costs ${inQuota(due)} quota, by the limits of the request at most ${inQuota(ceiling)}`);
     if (due > hold.amount) anomalies.push(`it costs ${inQuota(due)} quota, ${inQuota(hold.amount)} were held`);
     if (anomalies.length === 0) return;
     log.warn('usage anomaly', { exchange: x.id, model: hold.model, channel: x.served?.channel.name, anomalies });
@@ -233,7 +231,7 @@ export function createCalls(
     if (hold !== undefined) {
       taking.charged = least(due, hold.amount);
       if (taking.charged > 0n) notePrice(x, taking, hold);
-      noteAnomalies(x, due, hold);
+      noteAnomalies(x, due, taking, hold);
     }
     if (taking.charged === 0n && taking.fixed === undefined && taking.tariff.isUnpriced(x)) x.note({ unpriced: true });
     if (x.outcome === 'served' || taking.withheld !== undefined) x.header('x-turnpike-cost', inQuota(taking.charged));
@@ -267,9 +265,9 @@ export function createCalls(
     taking.lookAgainAt = textLength + LOOK_EACH;
     const due = dueOf(taking);
     const { amount } = taking.hold!;
-    if (due > amount) return growOrCut(taking, due, due);
+    if (due > amount) return growOrCut(taking, due);
     if (due * 4n > amount * 3n && taking.growing === undefined && !taking.isFull) {
-      taking.growing = grow(taking, payableOf(taking, due * 2n)).then(() => {
+      taking.growing = grow(taking, least(due * 2n, ceilingOf(taking) ?? due * 2n)).then(() => {
         taking.growing = undefined;
         taking.isFull = taking.hold!.amount === amount;
       });
@@ -277,10 +275,10 @@ export function createCalls(
     return undefined;
   }
 
-  async function growOrCut(taking: Taking, due: bigint, needed: bigint): Promise<void> {
+  async function growOrCut(taking: Taking, due: bigint): Promise<void> {
     await taking.growing;
-    await grow(taking, payableOf(taking, due));
-    if (taking.hold!.amount >= needed) return;
+    await grow(taking, due);
+    if (taking.hold!.amount >= due) return;
     taking.withheld = due;
     throw outrun(taking.hold!);
   }
@@ -299,12 +297,14 @@ export function createCalls(
       const all = reservationsOf(x, terms);
       const first: Reservation | undefined = all.next().value;
       if (first !== undefined && terms.refusal !== undefined) throw terms.refusal;
+      const hold = first && (await reserve(x, first, all, terms));
       const taking: Taking = {
         exchange: x,
         call,
         tariff,
         terms,
-        hold: first && (await reserve(x, first, all, terms)),
+        hold,
+        first: hold?.amount ?? 0n,
         growing: undefined,
         fixed: x.passage?.target(x).price,
         delivered: 0n,
@@ -328,7 +328,7 @@ export function createCalls(
       end(taking);
       const due = dueOf(taking);
       if (taking.growing === undefined && due <= taking.hold.amount) return;
-      return growOrCut(taking, due, payableOf(taking, due));
+      return growOrCut(taking, due);
     },
 
     settle(x) {
@@ -341,9 +341,7 @@ export function createCalls(
       const due = dueOf(taking);
       // Mostly the hold covers it, and nothing is waited for.
       if (growing === undefined && due <= hold.amount) return close(taking, due);
-      return (growing ?? Promise.resolve())
-        .then(() => grow(taking, payableOf(taking, due)))
-        .then(() => close(taking, due));
+      return (growing ?? Promise.resolve()).then(() => grow(taking, due)).then(() => close(taking, due));
     },
 
     async checkpoint() {

@@ -88,6 +88,13 @@ const RULES: readonly Rule[] = [
       (sent.web_search_options !== undefined || /web_search|googleSearch/.test(JSON.stringify(sent.tools ?? []))),
   },
   {
+    why: 'a search for tools that the client carries out is a function there, and its result a text that names what it found',
+    holds: (leaf, { sent }) =>
+      leaf.types.some((type) => type.startsWith('tool_search')) &&
+      ['type', 'execution', 'status', 'id'].includes(memberOf(leaf)) &&
+      /"name":"tool_search"/.test(JSON.stringify(sent.tools ?? [])),
+  },
+  {
     why: 'a default need not be said',
     holds: (leaf, { vendor }) =>
       !isInSchema(leaf) &&

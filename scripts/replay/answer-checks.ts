@@ -6,7 +6,7 @@ import { excusedInAnswer } from './allowances.ts';
 import { askAgain, askAs, errorOf } from './asks.ts';
 import type { ClientStyle, Got } from './client.ts';
 import { differences, firstDifference } from './compare.ts';
-import { isCompleted } from './completed.ts';
+import { isCompleted, isInOurForm } from './completed.ts';
 import { conductFaults } from './conduct.ts';
 import { eventsIn } from './event-stream.ts';
 import { errorIn, type Folded, fold } from './fold.ts';
@@ -24,8 +24,6 @@ export interface Served {
   readonly recorded: Recorded;
   readonly client: ClientStyle;
   readonly usage: ToldUsage | undefined;
-  /** What the client asked. */
-  readonly asked: JsonObject;
 }
 
 /** What a play found. */
@@ -78,21 +76,24 @@ export async function checkAnswer(
   }
   const brokeOff = recorded.stream && vendor.error === undefined ? fold(client, eventsIn(got.text)).error : undefined;
   if (!got.whole || brokeOff !== undefined) {
-    // Where the vendor breaks off, so does the gateway, and says so.
+    // Where the vendor breaks off, or begins anew, the gateway breaks off, and says so.
     const told = brokeOff ?? fold(client, eventsIn(got.text)).error;
-    const isRight = !vendor.ended && told !== undefined;
+    const isRight = (!vendor.ended || vendor.torn) && told !== undefined;
     add('lives', isRight ? 'refused' : 'failed', `it broke off: ${told ?? 'without a word'}`);
     return { verdicts, served };
   }
   add('lives', 'ok');
   if (recorded.status === 200 && vendor.error === undefined && !vendor.torn) {
-    served.push({ id: got.id, recorded, client, usage: said.usage, asked: asks });
+    served.push({ id: got.id, recorded, client, usage: said.usage });
   }
 
   if (isSame) {
-    // What is added must be named; of a refusal its members are always text.
-    const isNamed = recorded.status !== 200 || got.losses.length > 0;
-    const isSaid = got.body.equals(recorded.body) || (isNamed && isCompleted(recorded.body, got.body, recorded.stream));
+    // What is added must be named.
+    const isSaid =
+      got.body.equals(recorded.body) ||
+      (recorded.status === 200
+        ? got.losses.length > 0 && isCompleted(recorded.body, got.body, recorded.stream)
+        : isInOurForm(recorded.body, got.body, got.id));
     judge('same', isSaid ? [] : [firstByte(recorded.body, got.body)]);
   } else if (recorded.status !== 200) {
     const [told, seen] = [errorIn(recordedJson(recorded)) ?? '', errorOf(parsed(got.text))?.message ?? ''];

@@ -1,13 +1,12 @@
-/** Whether an answer of the vendor's own style is what the vendor sent, but for what the gateway adds where it is missing. */
+/** Whether an answer of the vendor's own style is what the vendor sent, but for what the gateway promises its clients. */
 import type { Json } from '../../core/contracts/call.ts';
 import { eventsIn } from './event-stream.ts';
-import { isObject, listOf, parsed } from './json.ts';
+import { isObject, isSame, listOf, parsed } from './json.ts';
 
 /** Members that are promised to clients: added where a vendor leaves them out, and text where it has null. */
 const PROMISED: ReadonlySet<string> = new Set([
   ...['usage', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'input_tokens', 'output_tokens'],
   ...['cache_creation_input_tokens', 'cache_read_input_tokens', 'previous_response_id'],
-  ...['type', 'param', 'code', 'request_id'],
 ]);
 
 /** Whole answers and streams alike. */
@@ -25,6 +24,33 @@ export function isCompleted(told: Buffer, seen: Buffer, isStream: boolean): bool
       return name === event.name && (data === undefined ? text === event.text : holds(data, event.data));
     })
   );
+}
+
+/** Members of an error that are always text. */
+const TEXTS: ReadonlySet<string> = new Set(['type', 'param', 'code']);
+
+/** A refusal: every member of its error is text, and where a request has an id, it is ours. All else is as it was. */
+export function isInOurForm(told: Buffer, seen: Buffer, requestId: string): boolean {
+  const [theirs, ours] = [parsed(told.toString()), parsed(seen.toString())];
+  if (!isObject(theirs) || !isObject(ours) || !isObject(theirs.error) || !isObject(ours.error)) return false;
+  const { error: said, request_id: _, ...around } = theirs;
+  const { error: own, request_id: id = requestId, ...rest } = ours;
+  const names = new Set([...Object.keys(said), ...TEXTS]);
+  return (
+    id === requestId &&
+    isSame({ type: rest.type ?? null, ...around }, { type: null, ...rest }) &&
+    Object.keys(own).every((name) => names.has(name)) &&
+    [...names].every((name) =>
+      TEXTS.has(name) ? own[name] === asText(said[name], own[name]) : isSame(said[name], own[name]),
+    )
+  );
+}
+
+/** A number as text; what is missing, or is no text at all, as the gateway fills it. */
+function asText(said: Json | undefined, filled: Json | undefined): Json | undefined {
+  if (typeof said === 'string') return said;
+  if (typeof said === 'number') return String(said);
+  return typeof filled === 'string' ? filled : undefined;
 }
 
 function isUsage(data: Json | undefined): boolean {

@@ -223,7 +223,22 @@ const MESSAGES_STOPS: Readonly<Record<string, Stop>> = {
   model_context_window_exceeded: 'context_full',
 };
 
+/** What was made of the conversation before the answer, to shorten it, is billed beside the answer's own counts. */
 function messagesUsage(usage: JsonObject): ToldUsage {
+  const shortened = objectsOf(usage.iterations).filter(({ type }) => type === 'compaction');
+  const all = [usage, ...shortened].map(countsOf);
+  const sum = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output'): number =>
+    all.reduce((total, each) => total + each[name], 0);
+  return {
+    input: sum('input'),
+    cacheRead: sum('cacheRead'),
+    cacheWrite: sum('cacheWrite'),
+    output: sum('output'),
+    reasoning: all[0]?.reasoning,
+  };
+}
+
+function countsOf(usage: JsonObject) {
   const cacheRead = numberOf(usage.cache_read_input_tokens);
   const cacheWrite = numberOf(usage.cache_creation_input_tokens);
   const { thinking_tokens: thinking } = objectOf(usage.output_tokens_details);

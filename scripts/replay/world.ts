@@ -1,6 +1,4 @@
 /** The world of a replay: one real gateway, one vendor that says what it is told to, and a channel for every answer. */
-
-import { type Clock, systemClock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/contracts/call.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeVendor, fakeVendor } from '../../test/kit/fake-vendor.ts';
@@ -53,12 +51,6 @@ const VENDORS: Readonly<Record<VendorStyle, JsonObject>> = {
 /** Of every model, in currency units per million tokens. */
 export const PRICE = { input: 1, output: 2, cacheRead: 0.25, cacheWrite: 1.5, reasoning: 3 };
 
-/**
- * What is looked after now and then waits long: no recorded answer is cut off on a slow machine because it used more than the made-up
- * request allowed, and kept on a fast one.
- */
-const patientClock: Clock = { ...systemClock, every: (ms, run) => systemClock.every(60 * ms, run) };
-
 /** Opens it. */
 export async function openWorld(upstreams: readonly Upstream[]): Promise<World> {
   const scripts = new Map<string, Script>();
@@ -70,7 +62,6 @@ export async function openWorld(upstreams: readonly Upstream[]): Promise<World> 
   });
   const gateway: TestGateway = await startGateway({
     config: configFor(upstreams, `http://127.0.0.1:${vendor.port}`),
-    clock: patientClock,
   });
   const client = createClient(gateway.port, gateway.key);
 

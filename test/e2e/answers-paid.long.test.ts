@@ -30,12 +30,13 @@ const PATHS: Readonly<Record<StyleName, string>> = {
   messages: '/v1/messages',
 };
 
-/** What the client asks; nobody says how long the answer may get, or as much as a model can. */
-function question(style: StyleName, model: string, stream: boolean): JsonObject {
-  if (style === 'responses') return { model, stream, input: 'x', store: false };
+/** What the client asks: no limit, or as much as a model can, unless it says what `limit` is. */
+function question(style: StyleName, model: string, stream: boolean, limit?: number): JsonObject {
+  const own = limit !== undefined && { [LIMITS[style][0]!]: limit };
+  if (style === 'responses') return { model, stream, input: 'x', store: false, ...own };
   const messages = [{ role: 'user', content: 'x' }];
-  if (style === 'messages') return { model, stream, messages, max_tokens: 64_000 };
-  return { model, stream, messages };
+  if (style === 'messages') return { model, stream, messages, max_tokens: 64_000, ...own };
+  return { model, stream, messages, ...own };
 }
 
 /** A vendor that keeps to the limit it is told, as real ones do, or does not. */
@@ -186,7 +187,12 @@ describe('40 calls at once without a limit', () => {
 
   let people = 0;
   /** Forty at once, every second one a stream, of an account that has as much as so many answers cost. */
-  async function rush(style: StyleName, spoken: StyleName, answers: number, { obeys = true, calls = CALLS } = {}) {
+  async function rush(
+    style: StyleName,
+    spoken: StyleName,
+    answers: number,
+    { obeys = true, calls = CALLS, limit }: { obeys?: boolean; calls?: number; limit?: number } = {},
+  ) {
     const script = vendorOf(obeys);
     vendor.always(script.answer);
     const granted = (costOf(LENGTH) * BigInt(answers * 2)) / 2n;
@@ -201,7 +207,7 @@ describe('40 calls at once without a limit', () => {
             'content-type': 'application/json',
             'anthropic-version': '2023-06-01',
           },
-          body: JSON.stringify(question(style, `on-${spoken}`, i % 2 === 1)),
+          body: JSON.stringify(question(style, `on-${spoken}`, i % 2 === 1, limit)),
         });
         // A stream that is broken off has an end that is none.
         const pieces: string[] = [];
@@ -213,7 +219,7 @@ describe('40 calls at once without a limit', () => {
         return {
           status: response.status,
           text,
-          isWhole: response.status === 200 && ENDS[style].test(text) && !text.includes('QUOTA_'),
+          isWhole: response.status === 200 && ENDS[style].test(text) && !/QUOTA_|"status":"failed"/.test(text),
           told: response.headers.get('x-turnpike-translation') ?? '',
         };
       }),
@@ -254,6 +260,24 @@ describe('40 calls at once without a limit', () => {
       assert.ok(used <= granted);
       assert.ok(used >= costOf(LENGTH) * BigInt(whole.length), `${whole.length} whole ones for ${used}`);
     });
+
+    for (const spoken of STYLES) {
+      it(`on ${style}, a ${spoken} vendor that ignores the limit of the client: what it used is paid where there is so much`, async () => {
+        const { answered, results, used } = await rush(style, spoken, 4, { obeys: false, calls: 4, limit: 100 });
+        assert.ok(results.every(({ isWhole }) => isWhole));
+        assert.equal(answered.length, 4);
+        assert.equal(used, costOf(LENGTH) * 4n);
+      });
+
+      it(`on ${style}, a ${spoken} vendor that ignores the limit of the client where half can be paid: it is withheld`, async () => {
+        for (const calls of [1, 2]) {
+          const { results, granted, used } = await rush(style, spoken, 0.5, { obeys: false, calls, limit: 100 });
+          assert.ok(results.every(({ isWhole }) => !isWhole));
+          assert.ok(results.some(({ text }) => /QUOTA_HOLD_EXCEEDED|it costs more than/.test(text)));
+          assert.ok(used > 0n && used <= granted);
+        }
+      });
+    }
 
     it(`on ${style}, a vendor that ignores the limit where half an answer can be paid: it is withheld, and the half charged`, async () => {
       // Whole and streamed: the one that comes first takes what there is.

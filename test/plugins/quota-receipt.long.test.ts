@@ -72,7 +72,7 @@ describe('the receipt of a call', () => {
       const run = await world.run();
       const x = callingNow(world, 'metered', 400);
       const receipt = await receiptIn(world, run, x, () => ended(x, 'served', 900));
-      assert.deepEqual([short(receipt), receipt.held], [[true, 900n, 400n, 'hold', undefined, '1'], 400n]);
+      assert.deepEqual([short(receipt), receipt.held], [[true, 900n, 500n, 'hold', undefined, '1'], 500n]);
     }),
   );
 

@@ -229,7 +229,8 @@ describe('settling', () => {
       ['an answer of no tokens', 'served', 0, true, 0n],
       ['a whole answer', 'served', 30, true, 30n],
       ['an answer that used all that was held', 'served', 40, true, 40n],
-      ['an answer that used more than was held', 'served', 41, true, 40n],
+      ['an answer that used more than was held', 'served', 41, true, 41n],
+      ['one that broke off, and used more than was held', 'failed', 41, true, 41n],
     ];
   it(
     'charges by the rules, for every ending',
@@ -251,16 +252,18 @@ describe('settling', () => {
   );
 
   it(
-    'never charges below nothing or above the hold, whatever a vendor says it used, and says that it was odd',
+    'never charges below nothing or above the balance, whatever a vendor says it used, and says that it was odd',
     inWorld(1_000n, 'unlimited', async (world) => {
       const run = await world.run();
+      let strangers = 100;
       for (const output of [-1, -1e6, 1.5, 1e9, 1e18, 1e30, Number.NaN, Number.POSITIVE_INFINITY, '12', null]) {
-        const before = (await world.balance(ACCOUNT)).used;
-        const x = calling('metered', 40);
+        const identity = holder(++strangers, KEY.owner);
+        await world.store.atomic(run.ledger.open({ kind: 'account', owner: strangers }, 1_000n, false));
+        const x = calling('metered', 40, { identity });
         await run.admit(x);
         assert.equal(await run.settle(ended(x, 'served', tokens(output as number))), undefined);
-        const charged = (await world.balance(ACCOUNT)).used - before;
-        assert.ok(charged >= 0n && charged <= 40n, `${output} was charged ${charged}`);
+        const charged = (await world.balance({ kind: 'account', owner: strangers })).used;
+        assert.ok(charged >= 0n && charged <= 1_000n, `${output} was charged ${charged}`);
         assert.equal(charged, run.ledger.charged(x));
         assert.ok(Array.isArray(x.notes.usageAnomalies), `${output} went unnoticed`);
         assert.equal(run.warnings.pop(), 'usage anomaly');
@@ -302,7 +305,7 @@ describe('what is not sold by the token', () => {
   const CASES: readonly Case[] = [
     ['all images that were asked for', 'painter', pictures(4), 'served', pictures(4), true, 4, 4],
     ['fewer than were asked for', 'painter', pictures(4), 'served', pictures(2), true, 4, 2],
-    ['more than were asked for', 'painter', pictures(4), 'served', pictures(9), true, 4, 4],
+    ['more than were asked for', 'painter', pictures(4), 'served', pictures(9), true, 4, 9],
     ['images whose quality was left open', 'painter', pictures(4, ''), 'served', pictures(4, 'hd'), true, 8, 8],
     ['images of the usual kind then', 'painter', pictures(4, ''), 'served', pictures(4, ''), true, 8, 4],
     ['images that the client did not wait for', 'painter', pictures(4), 'aborted', pictures(4), false, 4, 4],
@@ -458,16 +461,28 @@ describe('a call without a limit', () => {
     }),
   );
 
-  it(
-    'does not grow where the client has said how much it wants',
-    inWorld(10_000n, 'unlimited', async (world) => {
-      const run = await world.run();
-      const x = calling('metered', 40);
-      await run.admit(x);
-      assert.equal(await run.settle(ended(x, 'served', 6_000)), undefined);
-      assert.equal((await world.balance(ACCOUNT)).used, 40n);
-    }),
-  );
+  for (const [balance, withheld] of [
+    [10_000n, false],
+    [5_000n, true],
+  ] as const) {
+    it(
+      `whose vendor ignores the limit of the client is ${withheld ? 'withheld' : 'paid'} with ${balance}`,
+      inWorld(balance, 'unlimited', async (world) => {
+        const run = await world.run();
+        const x = calling('metered', 40);
+        await run.admit(x);
+        ended(x, 'served', 6_000, false);
+        x.outcome = undefined;
+        const paying = async () => run.parts.pay?.(x);
+        if (withheld) await assert.rejects(paying, refusedWith('QUOTA_HOLD_EXCEEDED'));
+        else await paying();
+        assert.equal(await run.settle(ended(x, withheld ? 'refused' : 'served', 6_000, false)), undefined);
+        const { used, held } = await world.balance(ACCOUNT);
+        assert.deepEqual([used, held], [withheld ? balance : 6_000n, 0n]);
+        assert.match(String(x.notes.usageAnomalies), /by the limits of the request at most 0.00004/);
+      }),
+    );
+  }
 });
 
 describe('a crash', () => {
@@ -560,7 +575,7 @@ describe('a crash', () => {
   });
 
   it(
-    'a stream that outruns the limit of its client is cut off, and pays the hold',
+    'a stream that outruns the limit of its client is paid, and cut off where there is no more',
     inWorld(100n, 100n, async (world) => {
       const run = await world.run();
       const x = calling('metered', 40);
@@ -570,9 +585,12 @@ describe('a crash', () => {
       assert.equal(x.look?.(160), undefined);
       ended(x, 'served', 41);
       x.outcome = undefined;
-      await assert.rejects(async () => x.look?.(1_000), refusedWith('QUOTA_HOLD_EXCEEDED'));
-      await run.settle(ended(x, 'failed', 41));
-      assert.equal((await world.balance(ACCOUNT)).used, 40n);
+      await x.look?.(1_000);
+      ended(x, 'served', 101);
+      x.outcome = undefined;
+      await assert.rejects(async () => x.look?.(2_000), refusedWith('QUOTA_HOLD_EXCEEDED'));
+      await run.settle(ended(x, 'failed', 101));
+      assert.equal((await world.balance(ACCOUNT)).used, 100n);
     }),
   );
 });
@@ -832,7 +850,12 @@ describe('any sequence of events', () => {
               const [call] = open.splice(event.call % Math.max(open.length, 1), 1);
               if (call === undefined) break;
               assert.equal(await run.settle(ended(call.x, event.outcome, event.output)), undefined);
-              const charge = event.outcome === 'refused' ? 0n : least(BigInt(event.output), call.amount);
+              // What it used more than was held is taken of what there still is.
+              const room = call.touched.reduce((lowest, i) => {
+                const { granted, used, held, unlimited } = expected[i]!;
+                return unlimited ? lowest : least(lowest, granted - used - held);
+              }, BigInt(event.output));
+              const charge = event.outcome === 'refused' ? 0n : least(BigInt(event.output), call.amount + room);
               if (charge > 0n) charges++;
               for (const i of call.touched) {
                 expected[i]!.held -= call.amount;

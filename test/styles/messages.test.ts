@@ -282,6 +282,14 @@ describe('a messages stream', () => {
     assert.equal(grown?.input, 60);
   });
 
+  it('counts what the vendor used to shorten the conversation before it answered', () => {
+    const shortened = { ...begun, output_tokens: 50, type: 'compaction' };
+    const all = { input_tokens: 3, output_tokens: 9, iterations: [shortened, { ...ended, type: 'message' }] };
+    const { relay } = relayed(messages, [start, event('message_delta', { delta: {}, usage: all })]);
+    const counts = { input: 33, cacheRead: 8, cacheWrite: 8, cacheWriteLong: 4, output: 59 };
+    assert.deepEqual(relay.usage, usage(counts));
+  });
+
   it('says nothing of its usage where the vendor says nothing', () => {
     const silent = event('message_start', { message });
     assert.equal(relayed(messages, [silent, event('message_delta', { delta: {} })]).relay.usage, undefined);

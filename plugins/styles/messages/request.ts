@@ -57,7 +57,9 @@ export function readRequest(body: JsonBody, headers: Headers): CallFacts {
       // Asked for only where an answer costs more than was thought.
       get open() {
         return (
-          ['container', 'mcp_servers'].some((name) => body.has(name)) || objectsIn(body.get('tools')).some(isHosted)
+          ['container', 'mcp_servers'].some((name) => body.has(name)) ||
+          objectsIn(body.get('tools')).some(isHosted) ||
+          isShortened(body.get('context_management'))
         );
       },
     },
@@ -70,6 +72,11 @@ export function checkVersion(headers: Headers): void {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
     wrong('anthropic-version', 'must be sent as a header, a date such as 2023-06-01');
   }
+}
+
+/** What the vendor makes of a conversation to shorten it is an answer of its own, which has the conversation as its input. */
+function isShortened(management: Json | undefined): boolean {
+  return isObject(management) && objectsIn(management.edits).some(({ type }) => String(type).startsWith('compact'));
 }
 
 /** Tools of the vendor's have a type that says which one. */

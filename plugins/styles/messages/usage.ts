@@ -3,11 +3,33 @@ import { isObject, type Json, type JsonObject, tokensIn, type Usage, withCounted
 
 /**
  * The common form of a usage object; undefined where it counts nothing. Vendors of this style count what a cache held and what
- * was written to it beside the input; in the common form the input holds both.
+ * was written to it beside the input; in the common form the input holds both. Where the vendor shortened the conversation first,
+ * that is billed, too, and counted beside the answer.
  */
 export function toUsage(told: Json | undefined): Usage | undefined {
   if (!isObject(told)) return undefined;
   if (typeof told.input_tokens !== 'number' && typeof told.output_tokens !== 'number') return undefined;
+  const own = countsOf(told);
+  if (!Array.isArray(told.iterations)) return own;
+  return told.iterations
+    .filter(isObject)
+    .filter(({ type }) => type === 'compaction')
+    .reduce((sum, each) => added(sum, countsOf(each)), own);
+}
+
+function added(sum: Usage, more: Usage): Usage {
+  return {
+    ...sum,
+    input: tokensIn(sum.input + more.input),
+    cacheRead: tokensIn(sum.cacheRead + more.cacheRead),
+    cacheWrite: tokensIn(sum.cacheWrite + more.cacheWrite),
+    cacheWriteLong: tokensIn(sum.cacheWriteLong + more.cacheWriteLong),
+    output: tokensIn(sum.output + more.output),
+    reasoning: tokensIn(sum.reasoning + more.reasoning),
+  };
+}
+
+function countsOf(told: JsonObject): Usage {
   const split = isObject(told.cache_creation) ? told.cache_creation : {};
   const long = tokensIn(split.ephemeral_1h_input_tokens);
   const written = tokensIn(
