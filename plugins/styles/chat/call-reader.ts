@@ -35,6 +35,9 @@ interface Growing {
   opaque: Opaque | undefined;
 }
 
+/** The place of a call of the older kind, which tells none. */
+const OLDER = -1;
+
 /**
  * `push` gets the parts; a call stays open until `close`, because its pieces may come between those of others. `answer` is a
  * chunk that says which answer it is.
@@ -124,9 +127,13 @@ export function createCallReader(
       omitFromCall(entry, losses, omitted);
       take(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
     },
-    readFunction: (call) => {
-      const piece = readCallPiece({ function: call }, from);
-      if (piece.name !== '' || piece.input !== '') take(-1, piece);
+    readFunction(call) {
+      // Some servers tell a call in both ways; it is one call.
+      if (calls.length > 0 && !byIndex.has(OLDER)) return;
+      const entry = { function: call };
+      omitFromCall(entry, losses, omitted);
+      const piece = readCallPiece(entry, from);
+      if (piece.name !== '' || piece.input !== '') take(OLDER, piece);
     },
     close() {
       for (const call of calls) {

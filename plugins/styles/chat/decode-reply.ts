@@ -4,7 +4,7 @@ import { isObject, omitRest } from '../../../core/plugin.ts';
 import { newCallId, readCallPiece, stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
 import { readAnnotation, readImage } from './media.ts';
-import { BODY, CHOICE, MESSAGE, omitFromCall, omitFromImage, omitFromLogprobs, PART } from './members.ts';
+import { BODY, CHOICE, MESSAGE, omitFromCall, omitFromLogprobs, PART } from './members.ts';
 import { readThinking, thinkingText } from './thinking.ts';
 import { usageIn } from './usage.ts';
 
@@ -57,8 +57,9 @@ function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): r
     ...readContent(message, choice, losses),
     ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...listIn(message.images).flatMap((entry) => {
-      omitFromImage(entry, losses);
-      return readImage(entry) ?? [];
+      const image = readImage(entry, losses);
+      if (image === undefined) losses.omit('images');
+      return image ?? [];
     }),
     ...readAudio(message.audio),
     ...readCalls(message, answer),
@@ -66,28 +67,56 @@ function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): r
 }
 
 function readContent(message: JsonObject, choice: JsonObject, losses: Losses): readonly Block[] {
-  const { content } = message;
+  const { content, annotations } = message;
   const logprobs = isObject(choice.logprobs) ? listIn(choice.logprobs.content) : [];
-  const citations = listIn(message.annotations).flatMap((entry) => readAnnotation(entry, 0) ?? []);
-  if (typeof content !== 'string') return listIn(content).flatMap((part) => readPart(part, losses));
-  if (content === '' && logprobs.length === 0) return [];
-  const block: TextBlock = {
-    type: 'text',
-    text: content,
-    ...(citations.length > 0 && { citations }),
-    ...(logprobs.length > 0 && { logprobs }),
-  };
-  return [block];
+  if (typeof content === 'string') {
+    const isSilent = content === '' && logprobs.length === 0;
+    const text: TextBlock = { type: 'text', text: content, ...(logprobs.length > 0 && { logprobs }) };
+    return cited(isSilent ? [] : [text], listIn(annotations), losses);
+  }
+  if (logprobs.length > 0) losses.omit('logprobs');
+  const blocks = inOne(listIn(content).flatMap((part) => readPart(part, losses)));
+  return cited(blocks, listIn(annotations), losses);
+}
+
+/** Texts that follow each other are one text: nobody can tell pieces of a stream from parts of a list. */
+function inOne(blocks: readonly Block[]): readonly Block[] {
+  const merged: Block[] = [];
+  for (const block of blocks) {
+    const last = merged.at(-1);
+    if (block.type === 'text' && last?.type === 'text') merged.splice(-1, 1, { ...last, text: last.text + block.text });
+    else merged.push(block);
+  }
+  return merged;
+}
+
+/** The blocks of a content with its annotations, which belong to its last text and count from the beginning of the first. */
+function cited(blocks: readonly Block[], annotations: readonly Json[], losses: Losses): readonly Block[] {
+  const place = blocks.findLastIndex(({ type }) => type === 'text');
+  const text = blocks[place];
+  const base = blocks
+    .slice(0, Math.max(place, 0))
+    .reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
+  const citations = annotations.flatMap((entry) => readAnnotation(entry, base, losses) ?? []);
+  if (citations.length === 0) return blocks;
+  if (text?.type !== 'text') {
+    losses.omit('citations');
+    return blocks;
+  }
+  return blocks.with(place, { ...text, citations });
 }
 
 /** Servers that think in the content answer with a list of parts. */
 function readPart(part: Json, losses: Losses): readonly Block[] {
-  if (!isObject(part)) return [];
+  if (!isObject(part)) {
+    losses.omit('content');
+    return [];
+  }
   const text = stringIn(part.text);
   if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses);
   if (part.type === 'text') return text === '' ? [] : [{ type: 'text', text }];
   if (part.type === 'thinking') return [{ type: 'thinking', text: thinkingText(part.thinking ?? null) }];
-  const image = readImage(part);
+  const image = readImage(part, losses);
   if (image !== undefined) return [image];
   losses.omit(stringIn(part.type) || 'content');
   return [];
@@ -96,11 +125,11 @@ function readPart(part: Json, losses: Losses): readonly Block[] {
 function readAudio(audio: Json | undefined): readonly Block[] {
   if (!isObject(audio)) return [];
   const { id, data, transcript, expires_at: expiresAt } = audio;
-  if (typeof data !== 'string' || data === '') return [];
+  if (stringIn(id) === '' && stringIn(data) === '' && stringIn(transcript) === '') return [];
   return [
     {
       type: 'audio',
-      data,
+      data: stringIn(data),
       // It is the one that was asked for; the answer does not repeat it.
       format: '',
       ...(typeof id === 'string' && { id }),

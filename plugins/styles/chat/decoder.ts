@@ -25,7 +25,7 @@ import { createCallReader } from './call-reader.ts';
 import { stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
 import { readAnnotation, readImage } from './media.ts';
-import { BODY, CHOICE, MESSAGE, omitFromImage, omitFromLogprobs, PART } from './members.ts';
+import { BODY, CHOICE, MESSAGE, omitFromLogprobs, PART } from './members.ts';
 import { detailOpaque, detailText, thinkingText } from './thinking.ts';
 import { errorIn, isPlaceholder, usageIn } from './usage.ts';
 
@@ -128,7 +128,10 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   }
 
   function readPart(part: Json): void {
-    if (!isObject(part)) return;
+    if (!isObject(part)) {
+      losses.omit('content');
+      return;
+    }
     if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses, omitted);
     if (part.type === 'text') say('text', stringIn(part.text));
     else if (part.type === 'thinking') say('thinking', thinkingText(part.thinking ?? null));
@@ -137,9 +140,8 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
 
   /** An image comes whole. */
   function show(entry: Json): boolean {
-    const block = readImage(entry);
+    const block = readImage(entry, losses);
     if (block === undefined) return false;
-    omitFromImage(entry, losses);
     shut();
     const key = newKey();
     out.push({ type: 'blockStart', key, block }, { type: 'blockEnd', key });
@@ -147,7 +149,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   }
 
   function cite(entry: Json): void {
-    const citation = readAnnotation(entry, open?.base ?? 0);
+    const citation = readAnnotation(entry, open?.base ?? 0, losses);
     if (citation === undefined) return;
     if (open?.kind === 'text') out.push({ type: 'citation', key: open.key, citation });
     else losses.omit('citations');
@@ -172,15 +174,19 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
     omitRest(delta, MESSAGE, losses, omitted);
     think(delta);
     const { content } = delta;
+    const likelihoods = isObject(choice.logprobs) ? choice.logprobs.content : undefined;
+    const logprobs: readonly Json[] = Array.isArray(likelihoods) ? likelihoods : [];
     if (typeof content === 'string') {
-      const logprobs = isObject(choice.logprobs) ? choice.logprobs.content : undefined;
-      say('text', content, Array.isArray(logprobs) ? logprobs : undefined);
-    } else if (Array.isArray(content)) {
-      content.forEach(readPart);
+      say('text', content, logprobs);
+    } else {
+      if (Array.isArray(content)) content.forEach(readPart);
+      if (logprobs.length > 0) losses.omit('logprobs');
     }
     say('refusal', stringIn(delta.refusal));
     if (Array.isArray(delta.annotations)) delta.annotations.forEach(cite);
-    if (Array.isArray(delta.images)) delta.images.forEach(show);
+    if (Array.isArray(delta.images)) {
+      for (const entry of delta.images) if (!show(entry)) losses.omit('images');
+    }
     if (isObject(delta.audio)) hear(delta.audio);
     if (Array.isArray(delta.tool_calls)) delta.tool_calls.forEach(calls.read);
     if (isObject(delta.function_call)) calls.readFunction(delta.function_call);

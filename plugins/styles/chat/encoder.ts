@@ -1,5 +1,15 @@
 /** Writes the stream of a chat client. */
-import type { Answering, Block, Json, JsonObject, Opaque, Part, PartWriter, Usage } from '../../../core/plugin.ts';
+import type {
+  Answering,
+  Block,
+  Citation,
+  Json,
+  JsonObject,
+  Opaque,
+  Part,
+  PartWriter,
+  Usage,
+} from '../../../core/plugin.ts';
 import { knowsFunctionsOnly } from './decode-tools.ts';
 import { errorEvent } from './errors.ts';
 import { omitEnd, writeFinish } from './finish.ts';
@@ -17,6 +27,8 @@ interface Open {
   /** Something of it has been written. */
   begun: boolean;
   opaque: Opaque | undefined;
+  /** Told at its end: where a source belongs to all of the text, its length has to be known. */
+  readonly citations: Citation[];
 }
 
 /**
@@ -59,13 +71,19 @@ export function createEncoder(as: Answering): PartWriter {
 
   function startBlock(key: number, block: Block): string {
     const isCall = block.type === 'toolCall';
-    const state: Open = { block, call: isCall ? calls++ : 0, start: contentLength, begun: false, opaque: undefined };
+    const state: Open = {
+      block,
+      call: isCall ? calls++ : 0,
+      start: contentLength,
+      begun: false,
+      opaque: undefined,
+      citations: [],
+    };
     open.set(key, state);
     switch (block.type) {
       case 'text': {
-        const text = grow(state, block.text, block.logprobs);
-        for (const citation of block.citations ?? []) cite(state, citation);
-        return text;
+        state.citations.push(...(block.citations ?? []));
+        return grow(state, block.text, block.logprobs);
       }
       case 'refusal':
         return grow(state, block.text);
@@ -150,9 +168,11 @@ export function createEncoder(as: Answering): PartWriter {
     );
   }
 
-  function cite(state: Open, citation: Extract<Part, { readonly type: 'citation' }>['citation']): void {
-    const annotation = writeAnnotation(citation, state.start, contentLength - state.start, as.losses);
-    if (annotation !== undefined) annotations.push(annotation);
+  function cite({ start, citations }: Open): void {
+    for (const citation of citations) {
+      const annotation = writeAnnotation(citation, start, contentLength - start, as.losses);
+      if (annotation !== undefined) annotations.push(annotation);
+    }
   }
 
   function seal(state: Open, opaque: Opaque): string {
@@ -169,6 +189,7 @@ export function createEncoder(as: Answering): PartWriter {
     if (state === undefined) return '';
     open.delete(key);
     const { block, opaque } = state;
+    cite(state);
     if (block.type === 'thinking' && opaque !== undefined) {
       const start = state.begun ? state.start : reasoningLength;
       details.push(carriedDetail(opaque, details.length, start, reasoningLength));
@@ -210,7 +231,7 @@ export function createEncoder(as: Answering): PartWriter {
           return chunk(`{"audio":{"transcript":${JSON.stringify(part.text)}}}`);
         case 'citation': {
           const state = open.get(part.key);
-          if (state !== undefined) cite(state, part.citation);
+          state?.citations.push(part.citation);
           return '';
         }
         case 'opaque': {

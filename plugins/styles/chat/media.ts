@@ -1,15 +1,23 @@
 /** What a chat answer holds beside words: images, sound, and where a statement comes from. */
 import type { Answering, Citation, ImageBlock, Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import { dataUrl, isObject, omitUnsaid, readDataUrl } from '../../../core/plugin.ts';
+import { omitFromImage } from './members.ts';
 
-/** One entry of `images`, which servers of image models add; also a part of a content. */
-export function readImage(entry: Json): ImageBlock | undefined {
+/** One entry of `images`, which servers of image models add; also a part of a content. Undefined where it is none. */
+export function readImage(entry: Json, losses: Losses): ImageBlock | undefined {
+  const source = sourceIn(entry);
+  if (source === undefined) return undefined;
+  omitFromImage(entry, losses);
+  return { type: 'image', source };
+}
+
+function sourceIn(entry: Json): ImageBlock['source'] | undefined {
   const holder = isObject(entry) ? entry.image_url : undefined;
   const url = isObject(holder) ? holder.url : holder;
   if (typeof url !== 'string' || url === '') return undefined;
-  if (!/^data:/i.test(url)) return { type: 'image', source: { kind: 'url', url } };
+  if (!/^data:/i.test(url)) return { kind: 'url', url };
   const media = readDataUrl(url);
-  return media && { type: 'image', source: { kind: 'base64', ...media } };
+  return media && { kind: 'base64', ...media };
 }
 
 /** The same for clients; undefined where it cannot be shown. */
@@ -19,8 +27,11 @@ export function writeImage({ source }: ImageBlock, index: number): JsonObject | 
 }
 
 /** One annotation of a text that begins at `base` of the whole content. */
-export function readAnnotation(entry: Json, base: number): Citation | undefined {
-  if (!isObject(entry)) return undefined;
+export function readAnnotation(entry: Json, base: number, losses: Losses): Citation | undefined {
+  if (!isObject(entry)) {
+    losses.omit('citations');
+    return undefined;
+  }
   const told = isObject(entry.url_citation) ? entry.url_citation : entry;
   const { url, title, start_index: start, end_index: end, content } = told;
   return {

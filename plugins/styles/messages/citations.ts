@@ -1,7 +1,13 @@
 /** Where a text says it has something from. */
 import { type Citation, isObject, type Json, type JsonObject, type Losses, omitUnsaid } from '../../../core/plugin.ts';
 
-/** A citation in the common form. A text of this style is cited as a whole; `length` is how long it is. */
+/** The citations of a text in the common form; `length` is how long it is. Those of a text without words are named. */
+export function decodeCitations(raw: readonly Json[], length: number, losses: Losses): readonly Citation[] {
+  if (length === 0 && raw.length > 0) losses.omit('citations');
+  return length === 0 ? [] : raw.map((citation) => decodeCitation(citation, length));
+}
+
+/** One of them. A text of this style is cited as a whole. */
 export function decodeCitation(raw: Json, length: number): Citation {
   const { url, source, title, document_title: documentTitle, cited_text: quote } = isObject(raw) ? raw : {};
   const name = title ?? documentTitle;

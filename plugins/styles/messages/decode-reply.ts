@@ -9,7 +9,7 @@ import {
   type Origin,
   type Reply,
 } from '../../../core/plugin.ts';
-import { decodeCitation } from './citations.ts';
+import { decodeCitations } from './citations.ts';
 import { decodeFinish } from './finish.ts';
 import { omitFromBlock, omitFromMessage } from './members.ts';
 import { toUsage } from './usage.ts';
@@ -20,7 +20,7 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   if (!Array.isArray(content)) return undefined;
   omitFromMessage(body, losses);
   const said = (content as readonly Json[]).filter(isObject);
-  const blocks = said.flatMap((block) => decodeAnswerBlock(block, from.channel));
+  const blocks = said.flatMap((block) => decodeAnswerBlock(block, from.channel, losses));
   for (const block of said) omitFromBlock(block, losses);
   const serviceTier = tierOf(usage);
   return {
@@ -36,12 +36,12 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   };
 }
 
-function decodeAnswerBlock(block: JsonObject, channel: string): readonly Block[] {
+function decodeAnswerBlock(block: JsonObject, channel: string, losses: Losses): readonly Block[] {
   switch (block.type) {
     case 'text': {
       const text = textOf(block.text);
       const raw: readonly Json[] = Array.isArray(block.citations) ? block.citations : [];
-      const citations = raw.map((citation) => decodeCitation(citation, text.length));
+      const citations = decodeCitations(raw, text.length, losses);
       return text === '' ? [] : [{ type: 'text', text, ...(citations.length > 0 && { citations }) }];
     }
     case 'thinking': {

@@ -14,7 +14,7 @@ import {
   type VendorError,
   vendorError,
 } from '../../../core/plugin.ts';
-import { decodeCitation } from './citations.ts';
+import { decodeCitations } from './citations.ts';
 import { inputOf, sealOf, textOf, tierOf } from './decode-reply.ts';
 import { errorIn } from './errors.ts';
 import { decodeFinish, isWholeAtOnce } from './finish.ts';
@@ -188,8 +188,8 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
     omitFromBlock({ ...began, ...block.more }, losses);
     switch (kind) {
       case 'text':
-        for (const raw of block.citations) {
-          parts.push({ type: 'citation', key, citation: decodeCitation(raw, block.length) });
+        for (const citation of decodeCitations(block.citations, block.length, losses)) {
+          parts.push({ type: 'citation', key, citation });
         }
         break;
       case 'thinking': {

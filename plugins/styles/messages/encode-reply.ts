@@ -52,7 +52,10 @@ function encodeAnswerBlock(block: Block, place: number, as: Answering): readonly
     case 'text': {
       const citations = (block.citations ?? []).flatMap((citation) => encodeCitation(citation, losses) ?? []);
       if (block.logprobs !== undefined) losses.omit('logprobs');
-      if (block.text === '') return [];
+      if (block.text === '') {
+        if (citations.length > 0) losses.omit('citations');
+        return [];
+      }
       return [{ type: 'text', text: block.text, ...(citations.length > 0 && { citations }) }];
     }
     case 'refusal':

@@ -176,6 +176,8 @@ export function createEncoder(as: Answering): PartWriter {
     if (block === undefined) return;
     blocks.delete(key);
     if (block.custom) block.held.push(inputDelta('"}'));
+    // Of a text without words, for those put it into the line.
+    if (block.kind === 'text' && !block.queued && block.held.length > 0) losses.omit('citations');
     if (block.kind === 'thinking' && block.queued) block.signature ??= packOpaque(UNSEALED);
     if (block.signature !== undefined) {
       block.held.push(deltaOf('signature_delta', 'signature', block.signature));

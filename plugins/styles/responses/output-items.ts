@@ -128,6 +128,21 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
     };
     within.content.push(whole);
     emit('response.content_part.added', { ...at, part: part('', [], []) });
+
+    /** In the end, for where a source belongs to all of the text, its length has to be known. */
+    function tellSources(): void {
+      let index = 0;
+      for (const citation of citations) {
+        const annotation = annotationOf(citation, text.length);
+        if (annotation === undefined) {
+          as.losses.omit('citations');
+          continue;
+        }
+        omitUnsaid(citation, annotation, as.losses);
+        emit('response.output_text.annotation.added', { ...at, annotation_index: index++, annotation });
+      }
+    }
+
     return {
       say(delta, logprobs) {
         text += delta;
@@ -135,17 +150,12 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
         emitDelta(`response.${type}.delta`, place, delta, isText ? logprobs : undefined);
       },
       cite(citation) {
-        const annotation = isText ? annotationOf(citation, text.length) : undefined;
-        if (annotation === undefined) {
-          as.losses.omit('citations');
-        } else {
-          omitUnsaid(citation, annotation, as.losses);
-          const index = citations.push(citation) - 1;
-          emit('response.output_text.annotation.added', { ...at, annotation_index: index, annotation });
-        }
+        if (isText) citations.push(citation);
+        else as.losses.omit('citations');
       },
       seal: () => {},
       end() {
+        tellSources();
         emit(`response.${type}.done`, { ...at, ...(isText ? { text, logprobs: allLogprobs } : { refusal: text }) });
         emit('response.content_part.done', { ...at, part: whole() });
         within.open--;

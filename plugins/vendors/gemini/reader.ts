@@ -149,7 +149,9 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     const content = member(candidate, 'content');
     if (isObject(content)) omitRest(content, KNOWN_IN_CONTENT);
     for (const part of objectsIn(content, 'parts')) readPart(part);
-    if (logprobs !== undefined) losses.omit('logprobs');
+    // Some tell them behind the words.
+    if (logprobs !== undefined && open?.type === 'text') grow('');
+    else if (logprobs !== undefined) losses.omit('logprobs');
     logprobs = undefined;
     finish = finishIn(candidate) ?? finish;
   }
