@@ -10,6 +10,7 @@ import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { createEventSplitter, type EventSplitter, unendedEvent } from './events.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
+import { isTooDeep } from './json-text.ts';
 import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
@@ -301,7 +302,7 @@ class Delivery implements UpstreamListener {
     let begun = this.#committed;
     for (const [i, event] of events.entries()) {
       const before = out.length;
-      const kind = this.#stream.see(event, out);
+      const kind = this.#isUnreadable(event) ? 'broken' : this.#stream.see(event, out);
       if (kind !== 'hold' && kind !== 'pass') {
         const ending = out.splice(before);
         this.#write(out, begun);
@@ -309,7 +310,7 @@ class Delivery implements UpstreamListener {
         if (this.#state === 'done') return;
         if (kind === 'last') this.#finishStream(ending);
         else if (kind === 'error') this.#vendorGaveUp(ending);
-        else this.#fail('broken', 'an event of the stream is not whole');
+        else this.#fail('broken', 'an event of the stream cannot be read');
         return;
       }
       const waiting = kind === 'pass' ? this.#lookAtIt() : undefined;
@@ -325,6 +326,11 @@ class Delivery implements UpstreamListener {
       begun ||= kind === 'pass';
     }
     this.#write(out, begun);
+  }
+
+  /** Events are JSON, and no style can read what is nested too deeply; bytes that are no events are anything. */
+  #isUnreadable(event: Buffer): boolean {
+    return this.#splitter !== UNSPLIT && isTooDeep(event);
   }
 
   #lookAtIt(): Promise<void> | undefined {

@@ -116,9 +116,12 @@ export function isEndMark(data: string): boolean {
   return data.trim() === '[DONE]';
 }
 
-/** Whether data that is not JSON began as an object: a part of the answer is lost with it. Other words are no part of an answer. */
+/**
+ * Whether data that is not JSON began as an object, or as a list of them: a part of the answer is lost with it. Other words are no
+ * part of an answer.
+ */
 export function isCutShort(data: string): boolean {
-  return /^\s*\{/.test(data);
+  return /^\s*(?:\[\s*)?\{/.test(data);
 }
 
 /** What is wrong with a stream that has such an event. */

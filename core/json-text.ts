@@ -1,9 +1,31 @@
-/** Strings of JSON measured in their bytes: a stream has too many events to parse each. */
+/** JSON measured in its bytes: a stream has too many events to parse each. */
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Nothing that a vendor means is nested deeper, and what is would end in the stack of the code that walks through it. */
+export const MAX_ANSWER_DEPTH = 512;
+
+/** Whether the JSON of an answer, or of an event with the names of its lines, is nested deeper than that. What is short cannot be. */
+export function isTooDeep(json: Buffer | string): boolean {
+  if (json.length < 2 * MAX_ANSWER_DEPTH) return false;
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json;
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = closingQuote(bytes, at + 1);
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
+    if (depth > MAX_ANSWER_DEPTH) return true;
+  }
+  return false;
+}
 
 /** How many characters a string has that begins at `start`, behind its quote; one that is not closed ends with the bytes. */
 export function jsonTextLength(bytes: Buffer, start: number): number {

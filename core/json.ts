@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Json } from './contracts/call.ts';
 import { GatewayError } from './errors.ts';
+import { MAX_ANSWER_DEPTH } from './json-text.ts';
 
 /** Where a value stands: byte offsets into the body, `end` behind the last byte. */
 export interface Span {
@@ -46,9 +47,6 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonBody {
   }
   return new ScannedBody(bytes, scan(bytes, limits.depth ?? 64, limits.tokens ?? 200_000, true));
 }
-
-/** Nothing that a vendor means is nested deeper, and what is would end in the stack of whoever walks through it. */
-export const MAX_ANSWER_DEPTH = 512;
 
 /** Reads a vendor's whole answer; undefined where it is not a JSON object, or one that is nested too deeply. What is only doubtful passes: the last of two members counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {

@@ -1,8 +1,9 @@
 /** Tools that are called with free text, for vendors that know only functions: one text inside an object, and out of it again. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+import type { JsonObject } from '../contracts/call.ts';
 import type { CustomTool, FunctionTool } from '../contracts/conversation.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
+import { parsed } from './values.ts';
 
 const SCHEMA: JsonObject = {
   type: 'object',
@@ -35,12 +36,7 @@ export function wrapInput(input: string): string {
  * only property (`patch`), or none at all.
  */
 export function unwrapInput(text: string): string {
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+  const value = parsed(text);
   if (typeof value === 'string') return value;
   if (!isObject(value)) return text;
   const values = Object.values(value);

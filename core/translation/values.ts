@@ -1,6 +1,6 @@
 /** Small readings of JSON that nobody has checked: what is not as expected is not there. */
 import type { Json, JsonObject } from '../contracts/call.ts';
-import { MAX_ANSWER_DEPTH } from '../json.ts';
+import { isTooDeep } from '../json-text.ts';
 import { isObject } from './fields.ts';
 
 /** Undefined where the text is not JSON, or is nested deeper than any vendor means it. */
@@ -11,26 +11,6 @@ export function parsed(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Deeper values would end in the stack of whoever walks through them. A short text cannot be so deep. */
-function isTooDeep(text: string): boolean {
-  if (text.length < 2 * MAX_ANSWER_DEPTH) return false;
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const letter = text[at];
-    if (letter === '"') at = closingQuote(text, at + 1);
-    else if (letter === '{' || letter === '[') depth++;
-    else if (letter === '}' || letter === ']') depth--;
-    if (depth > MAX_ANSWER_DEPTH) return true;
-  }
-  return false;
-}
-
-function closingQuote(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
 }
 
 /** A member of an object; undefined where the value is none, or the member is null. */

@@ -102,6 +102,8 @@ const dies =
   ({ wire, events }) =>
     eventStream([...events.slice(0, FIRST[wire] + 2), ...end]);
 const halfOf = (event: string): string => event.slice(0, event.length / 2);
+/** With a member that is nested deeper than anything a vendor means. */
+const deep = (json: string): string => json.replace('{', `{"odd":${'['.repeat(100_000)}${']'.repeat(100_000)},`);
 
 const badAnswer = { status: 502, code: 'bad_upstream_response' } as const;
 const late = { status: 504, code: 'upstream_timeout' } as const;
@@ -190,6 +192,12 @@ const COMMON: readonly Fault[] = [
   spoiled('04', 'whole', 'it resets the connection inside a whole answer', (voice) => cutAt(whole(voice), -20, rst())),
   spoiled('05', 'whole', 'it closes before the declared length', (voice) => cutAt(whole(voice), -1, fin())),
   spoiled('10', 'whole', 'a stream comes that nobody asked for', stream),
+  spoiled('10', 'whole', 'its answer is nested too deeply', (voice) =>
+    sized(200, 'application/json', deep(JSON.stringify(voice.whole))),
+  ),
+  spoiled('10', 'stream', 'its stream begins with an event that is nested too deeply', ({ events: [first, ...rest] }) =>
+    eventStream([deep(first!), ...rest]),
+  ),
   fine('10', 'a whole answer comes although a stream was asked for', whole),
 
   ...both(refusal('it refuses the request (400)', fails(400), { relayed: 400 }, 'refused', true)),
@@ -312,6 +320,7 @@ function faultsOf(pair: Pair): readonly Fault[] {
       failure: 'timeout',
     }),
     brokeOff('a line of nine megabytes comes', dies(...Array<Move>(9).fill(chunk(MIB)), MUTE), { row: '08' }),
+    brokeOff('an event comes that is nested too deeply', (voice) => dies(deep(voice.events[begun]!))(voice)),
     brokeOff('it gives up in the middle', (voice) => dies(voice.speech.errorEvent(WORDS))(voice), {
       row: '17',
       told: { brokeOff: undefined, after: begun },

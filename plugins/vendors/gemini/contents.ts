@@ -3,7 +3,6 @@ import type {
   Block,
   Conversation,
   FileBlock,
-  Json,
   JsonObject,
   Losses,
   Opaque,
@@ -12,7 +11,7 @@ import type {
   ToolResultBlock,
   Turn,
 } from '../../../core/plugin.ts';
-import { argumentsOf, isObject } from '../../../core/plugin.ts';
+import { argumentsOf, isObject, parsed } from '../../../core/plugin.ts';
 import { mediaPart } from './media.ts';
 
 /** What a request says in its turns. */
@@ -173,12 +172,8 @@ function resultParts(
 /** A result is an object here, too. One with numbers that would not survive being read stays a text. */
 function responseOf(text: string): JsonObject {
   if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return { result: text };
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? value : { result: value };
-  } catch {
-    return { result: text };
-  }
+  const value = parsed(text);
+  return isObject(value) ? value : { result: value ?? text };
 }
 
 /** What a client says about a document, in words before it. */
