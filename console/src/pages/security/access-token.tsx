@@ -1,12 +1,13 @@
 /** The personal access token: for tools that do under `/api` what its owner may. */
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
 import { Confirm, useAsking } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Snippet, When } from '../../parts/values.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { sayDone } from './said.ts';
 import { TEXT } from './text.ts';
@@ -76,21 +77,13 @@ export function AccessToken() {
       >
         {isRenewal ? text.renewAbout : text.removeAbout}
       </Confirm>
-      <Modal
-        opened={made !== undefined}
-        onClose={() => setMade(undefined)}
+      <ShownOnce
+        secret={made}
         title={text.shownTitle}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
-        <Stack gap="sm">
-          <Text size="sm">{text.shown}</Text>
-          <Snippet code={made ?? ''} label={text.shownTitle} />
-          <Group justify="flex-end">
-            <Button onClick={() => setMade(undefined)}>{text.done}</Button>
-          </Group>
-        </Stack>
-      </Modal>
+        about={text.shown}
+        done={text.done}
+        onClose={() => setMade(undefined)}
+      />
     </Section>
   );
 }

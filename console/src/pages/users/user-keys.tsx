@@ -1,5 +1,5 @@
 /** The keys of a user: created, limited, disabled and ended for them. */
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data } from '../../api/client.ts';
@@ -12,7 +12,8 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { MoneyInput } from '../../parts/money-input.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
-import { Money, Snippet, State, When } from '../../parts/values.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
+import { Money, State, When } from '../../parts/values.tsx';
 import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { type User, whyNot } from './rights.ts';
@@ -142,21 +143,13 @@ export function UserKeys({ user }: { readonly user: User }) {
           />
         )}
       </Modal>
-      <Modal
-        opened={made !== undefined}
-        onClose={() => setMade(undefined)}
+      <ShownOnce
+        secret={made}
         title={text.shownTitle}
-        closeOnClickOutside={false}
-        withCloseButton={false}
-      >
-        <Stack gap="sm">
-          <Text size="sm">{text.shown(user.username)}</Text>
-          <Snippet code={made ?? ''} label={text.shownTitle} />
-          <Group justify="flex-end">
-            <Button onClick={() => setMade(undefined)}>{text.kept}</Button>
-          </Group>
-        </Stack>
-      </Modal>
+        about={text.shown(user.username)}
+        done={text.kept}
+        onClose={() => setMade(undefined)}
+      />
       <Confirm
         opened={ending.opened}
         title={text.endTitle(ending.about?.name ?? '')}
