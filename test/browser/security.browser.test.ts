@@ -235,6 +235,8 @@ describe('the account', () => {
     await press('Create access token');
     const shown = dialog('Your access token');
     const authorization = ((await shown.locator('pre').textContent()) ?? '').trim();
+    await page.keyboard.press('Escape');
+    assert.ok(await shown.isVisible(), 'only its button closes what is shown once');
     await shown.getByRole('button', { name: 'I have kept it' }).click();
     const robot = visitor(gateway, { authorization });
     assert.equal((await robot.get('/api/user/self')).body.data.username, name);

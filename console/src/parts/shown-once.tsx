@@ -22,6 +22,7 @@ export function ShownOnce({
       onClose={onClose}
       title={title}
       closeOnClickOutside={false}
+      closeOnEscape={false}
       withCloseButton={false}
     >
       <Stack gap="sm">
