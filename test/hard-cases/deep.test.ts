@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../core/contracts/call.ts';
-import { at, call, geminiParts, geminiSays, list, piece, sent, type VendorKind } from './kit.ts';
+import { at, call, chatDelta, geminiParts, geminiSays, list, piece, sent, type VendorKind } from './kit.ts';
 
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
@@ -37,11 +37,10 @@ describe('JSON that is nested too deeply', () => {
     assert.equal(at(body, 'output', 0, 'input'), text);
     const { stream } = await call('responses', 'chat', { ...request, stream: true });
     const half = text.length / 2;
-    const said = stream(
-      [piece(0, text.slice(0, half), 'c', 'run'), piece(0, text.slice(half))]
-        .map((delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`)
-        .join('') + 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+    const chunks = [piece(0, text.slice(0, half), 'c', 'run'), piece(0, text.slice(half))].map((delta) =>
+      chatDelta(delta),
     );
+    const said = stream([...chunks, chatDelta({}, 'stop'), 'data: [DONE]\n\n'].join(''));
     const last = said.events.at(-1)?.data as JsonObject;
     assert.equal(at(list(last, 'response', 'output')[0], 'input'), text);
   });
