@@ -10,10 +10,23 @@ export interface PageSearch {
   readonly size?: number;
 }
 
+const USUAL = 10;
+const MOST = 100;
+
+/** The schema of a page's size. */
+export function pageSize(usual: number, most: number) {
+  return { description: `How many on a page: ${usual}, at most ${most}.`, ...integer };
+}
+
+/** The size that is asked for. Clients send zero, and more than there may be: they get the default, and the most. */
+export function sizeOf(wanted: number | undefined, usual: number, most: number): number {
+  return Math.min(wanted !== undefined && wanted > 0 ? wanted : usual, most);
+}
+
 /** The members of a `search` schema that are about the page. */
 export const pageProperties = {
   p: { description: 'The page, from 1.', type: 'integer', default: 1 },
-  page_size: { description: 'How many on a page: 10, at most 100.', type: 'integer' },
+  page_size: pageSize(USUAL, MOST),
   ps: { description: 'The same as page_size.', type: 'integer' },
   size: { description: 'The same as page_size.', type: 'integer' },
 } as const;
@@ -23,8 +36,6 @@ export function pageSearch<T extends PageSearch>(properties: Readonly<Record<str
   return schema<T>({ type: 'object', properties: { ...pageProperties, ...properties } });
 }
 
-const USUAL = 10;
-const MOST = 100;
 /** Beyond it a page is not looked for: there are better filters than the millionth page. */
 const FARTHEST = 10_000_000;
 
@@ -35,12 +46,12 @@ export interface Page {
   readonly offset: number;
 }
 
-/** The page a search asks for. Clients send zero, and more than there may be: they get the default, and the most. */
+/** The page a search asks for. */
 export function pageOf({ p, page_size, ps, size }: PageSearch): Page {
   const wanted = [page_size, ps, size].find((each) => each !== undefined && each > 0);
-  const pageSize = Math.min(wanted ?? USUAL, MOST);
-  const page = Math.min(Math.max(p, 1), Math.floor(FARTHEST / pageSize));
-  return { page, pageSize, offset: (page - 1) * pageSize };
+  const rows = sizeOf(wanted, USUAL, MOST);
+  const page = Math.min(Math.max(p, 1), Math.floor(FARTHEST / rows));
+  return { page, pageSize: rows, offset: (page - 1) * rows };
 }
 
 /** A page of a list, as it is answered. */

@@ -8,6 +8,9 @@ import { type JsonObject, refuse } from '../../core/plugin.ts';
 /** By name: what sets it instead, in a sentence for the caller. */
 export type ReadOnly = Readonly<Record<string, string>>;
 
+/** What tools send for members that they do not mean to set. */
+export const NOTHING_MEANT: readonly unknown[] = [null, '', 'default', 0, false, []];
+
 /** Their schemas. */
 export function readOnlyProperties(fields: ReadOnly): Readonly<Record<string, object>> {
   return Object.fromEntries(

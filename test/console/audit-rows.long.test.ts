@@ -69,14 +69,7 @@ describe('the audit log at the console', () => {
     assert.deepEqual(await numbers('action=te%25'), []);
     const last = await boss.data('GET', '/api/audit/?action=test');
     assert.deepEqual([last.items.length, last.before], [7, null]);
-    for (const query of [
-      'page_size=0',
-      'page_size=101',
-      'before=0',
-      'before=x',
-      'start_timestamp=-1',
-      'end_timestamp=1e9',
-    ]) {
+    for (const query of ['page_size=x', 'before=0', 'before=x', 'start_timestamp=-1', 'end_timestamp=1e9']) {
       assert.equal((await boss.get(`/api/audit?${query}`)).status, 400, query);
     }
   });

@@ -158,7 +158,7 @@ describe('the statement', () => {
     );
     const unlimited = await (await root(gateway)).data('GET', '/api/user/statement');
     assert.equal(unlimited.unlimited, true);
-    for (const query of ['days=0', 'days=367', 'days=x', 'page_size=101', `before=${'x'.repeat(2_001)}`]) {
+    for (const query of ['days=0', 'days=367', 'days=x', 'page_size=x', `before=${'x'.repeat(2_001)}`]) {
       const { status, body } = await bob.get(`/api/user/statement?${query}`);
       assert.deepEqual([status, body.param], [400, query.split('=')[0]], query);
     }

@@ -106,9 +106,15 @@ describe('top-up', () => {
   });
 
   it('computes the price itself, whatever the client says [T-PAY-07]', async () => {
-    const cheap = { amount: 10, price: 0.01, money: '0.01', quota: 1e12, currency: 'VND', top_up_code: 'x' };
-    assert.equal((await ann.post('/api/user/stripe/pay', cheap)).status, 200);
+    // Some tools send what they mean by nothing.
+    const blank = { amount: 10, price: 0, money: '', quota: null, currency: '', top_up_code: '' };
+    assert.equal((await ann.post('/api/user/stripe/pay', blank)).status, 200);
     assert.equal(amounts().at(-1), '1000');
+    const cheap = { price: 0.01, money: '0.01', quota: 1e12, currency: 'VND', top_up_code: 'x' };
+    for (const [name, value] of Object.entries(cheap)) {
+      const { status, body } = await ann.post('/api/user/stripe/pay', { amount: 10, [name]: value });
+      assert.deepEqual([status, body.param, body.message], [400, name, 'error'], name);
+    }
     for (const [name, value] of Object.entries({
       account_id: 2,
       user_id: 1,

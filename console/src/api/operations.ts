@@ -2738,59 +2738,59 @@ export interface Operations {
        */
       expired_time?: number;
       /**
-       * 1 unused, 2 disabled; looked at with `status_only`.
+       * 1 unused, 2 disabled; set with `status_only`, else as it was read.
        */
       status?: number;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       user_id?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       username?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       key?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       created_time?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       redeemed_time?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       used_user_id?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       used_username?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       count?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       DeletedAt?: {
         [k: string]: unknown;
@@ -3419,37 +3419,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -3542,37 +3542,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -3713,37 +3713,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -5563,9 +5563,6 @@ export interface Operations {
       backup_codes_remaining?: number;
     };
   };
-  'GET /api/user/aff': {
-    data: null;
-  };
   'POST /api/user/alipay/amount': {
     body: {
       /**
@@ -5577,37 +5574,37 @@ export interface Operations {
        */
       payment_method?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -5634,37 +5631,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -5697,37 +5694,37 @@ export interface Operations {
        */
       payment_method?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -5736,12 +5733,6 @@ export interface Operations {
     data: string;
   };
   'POST /api/user/auth/logout': {
-    data: null;
-  };
-  'GET /api/user/checkin': {
-    data: null;
-  };
-  'POST /api/user/checkin': {
     data: null;
   };
   'POST /api/user/creem/pay': {
@@ -5760,37 +5751,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -6198,37 +6189,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -6249,11 +6240,9 @@ export interface Operations {
        */
       password: string;
       /**
-       * Not looked at.
+       * The same once more, or left out.
        */
-      password2?: {
-        [k: string]: unknown;
-      };
+      password2?: string;
       /**
        * Needs `verification_code`.
        */
@@ -6504,39 +6493,39 @@ export interface Operations {
        */
       sidebar_modules?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       bark_url?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       gotify_url?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       gotify_token?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
-       */
-      gotify_priority?: {
-        [k: string]: unknown;
-      };
-      /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       accept_unset_model_ratio_model?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       upstream_model_update_notify_enabled?: {
+        [k: string]: unknown;
+      };
+      /**
+       * Goes with gotify_url, and says nothing without it.
+       */
+      gotify_priority?: {
         [k: string]: unknown;
       };
     };
@@ -6641,37 +6630,37 @@ export interface Operations {
        */
       payment_method?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;
@@ -6698,37 +6687,37 @@ export interface Operations {
        */
       cancel_url?: string;
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       price?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       money?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       quota?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       currency?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       top_up_code?: {
         [k: string]: unknown;
       };
       /**
-       * Not looked at.
+       * Not set here: as it was read, or left out.
        */
       pay_method_index?: {
         [k: string]: unknown;

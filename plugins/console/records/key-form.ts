@@ -66,9 +66,6 @@ export const FIXED: ReadOnly = {
 };
 /** Members that calls change: what was read may be older than what is. */
 export const COUNTED: ReadOnly = { accessed_time: MADE, used_quota: 'remain_quota says what a key may still spend.' };
-/** What tools send for members that they do not mean to set. */
-export const NOTHING_MEANT: readonly unknown[] = [null, '', 'default', 0, false, []];
-
 /** Members that tools send along from a record they were shown, or for what is not here. */
 export const fixedKeyProperties = {
   ...readOnlyProperties(FIXED),

@@ -3,7 +3,8 @@
 import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
 import { isPublicAddress, type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
-import { EMAIL_PATTERN, notLookedAt } from '../schemas.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
+import { EMAIL_PATTERN } from '../schemas.ts';
 
 /** As it is sent; what is absent stays. */
 export interface SettingsForm {
@@ -22,6 +23,17 @@ export const keptProperties = {
   language: { type: 'string', maxLength: 35 },
   sidebar_modules: { description: 'JSON text of a console.', type: 'string', maxLength: 20_000 },
 } as const;
+
+const TWO_WAYS = 'Notices come by e-mail or to a webhook: notify_type.';
+
+/** Settings of other gateways of this family that this one does not have. */
+const NOT_HERE: ReadOnly = {
+  bark_url: TWO_WAYS,
+  gotify_url: TWO_WAYS,
+  gotify_token: TWO_WAYS,
+  accept_unset_model_ratio_model: 'A model without a price is not served.',
+  upstream_model_update_notify_enabled: 'Models are what gateway.yaml says.',
+};
 
 /** Its schema. */
 export const settingsForm = schema<SettingsForm>({
@@ -49,8 +61,8 @@ export const settingsForm = schema<SettingsForm>({
     },
     record_ip_log: { description: 'Whether the own log tells addresses.', type: 'boolean' },
     ...keptProperties,
-    ...notLookedAt('bark_url', 'gotify_url', 'gotify_token', 'gotify_priority'),
-    ...notLookedAt('accept_unset_model_ratio_model', 'upstream_model_update_notify_enabled'),
+    ...readOnlyProperties(NOT_HERE),
+    gotify_priority: { description: 'Goes with gotify_url, and says nothing without it.' },
   },
 });
 
@@ -59,6 +71,7 @@ const placeOfSecret = (id: number): string => `account.webhook_secret ${id}`;
 
 /** What it changes of the settings of a person. Refuses (400) what does not go together. */
 export function settingsOf(form: SettingsForm, person: Person, vault: Vault): JsonObject {
+  refuseOthers(form, {}, NOT_HERE, NOTHING_MEANT);
   const { notify_type, quota_warning_threshold, webhook_url, webhook_secret, notification_email } = form;
   const { record_ip_log, language, sidebar_modules } = form;
   const given: Record<string, Json | undefined> = {

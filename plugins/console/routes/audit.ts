@@ -3,6 +3,7 @@ import { Audit, type AuditEntry } from '../../../core/contracts/audit.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { schema } from '../../../core/plugin.ts';
 import { csvAnswer } from '../csv.ts';
+import { pageSize, sizeOf } from '../pages.ts';
 import { type TimesAsked, timeProperties, timesOf } from '../records/log-search.ts';
 import { createNames } from '../records/names.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
@@ -24,7 +25,7 @@ interface Filters extends TimesAsked {
   readonly action?: string;
 }
 interface Query extends Filters {
-  readonly page_size: number;
+  readonly page_size?: number;
 }
 
 const filters = {
@@ -77,7 +78,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
       tag: TAG,
       search: schema<Query>({
         type: 'object',
-        properties: { ...filters, page_size: { ...integer, minimum: 1, maximum: MOST, default: USUAL } },
+        properties: { ...filters, page_size: pageSize(USUAL, MOST) },
       }),
       answer: {
         type: 'object',
@@ -122,7 +123,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
       },
       async handle({ asked }) {
         const audit = need(Audit);
-        const { page_size: limit } = asked;
+        const limit = sizeOf(asked.page_size, USUAL, MOST);
         const entries = await audit.page({ ...filterOf(asked), limit });
         return {
           items: await shown(entries),

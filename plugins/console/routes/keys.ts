@@ -6,7 +6,7 @@ import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
-import { refuseOthers } from '../read-only.ts';
+import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
 import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
 import {
   availableOf,
@@ -17,7 +17,6 @@ import {
   type KeyForm,
   keyChangesOf,
   keyFormProperties,
-  NOTHING_MEANT,
   newKeyOf,
 } from '../records/key-form.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';

@@ -2,9 +2,10 @@
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { idNumber, integer, nothing, notLookedAt, text, timestamp } from '../schemas.ts';
+import { idNumber, integer, nothing, text, timestamp } from '../schemas.ts';
 import { microOf, secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Redemption codes';
@@ -67,11 +68,21 @@ interface CodeChanges {
   readonly status?: number;
 }
 
+const MADE = 'The gateway makes it.';
+const USED_BY = 'The user who redeems the code decides it.';
+
 /** Members of the record that tools send back with a change, and that stay as they are. */
-const fixed = notLookedAt(
-  ...['user_id', 'username', 'key', 'created_time', 'redeemed_time', 'used_user_id', 'used_username', 'count'],
-  'DeletedAt',
-);
+const FIXED: ReadOnly = {
+  user_id: MADE,
+  username: MADE,
+  key: MADE,
+  created_time: MADE,
+  redeemed_time: USED_BY,
+  used_user_id: USED_BY,
+  used_username: USED_BY,
+  count: 'POST /api/redemption/ makes codes.',
+  DeletedAt: 'DELETE /api/redemption/:id removes a code.',
+};
 
 /** The rows. */
 export function redemptionRoutes({ host, verification, need }: Tools): readonly ApiRoute[] {
@@ -80,7 +91,16 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
   /** Whoever reads a code can spend it: it is shown whole after a check, like one that is made. */
   async function shown(request: ConsoleRequest, code: RedemptionCode, names: Names): Promise<object> {
     const record = await recordOf(code, names);
-    return verification.isVerified(request) ? record : { ...record, key: `${code.code.slice(0, SHOWN)}****` };
+    return verification.isVerified(request) ? record : { ...record, key: masked(code.code) };
+  }
+
+  /** Without `status_only`, where the rest is not meant. A code may come back as it was shown, with stars. */
+  async function refuseFixed(body: CodeChanges & { readonly key?: unknown }): Promise<void> {
+    const record = await recordOf((await codes().get(body.id)) ?? notFound(String(body.id)), createNames(host));
+    const { key } = record;
+    const isShown = typeof body.key === 'string' && body.key === masked(key);
+    const setting = { status: 'Ask with ?status_only=true.' };
+    refuseOthers({ ...body, key: isShown ? key : body.key }, record, { ...FIXED, ...setting }, NOTHING_MEANT);
   }
 
   async function list(request: ConsoleRequest<unknown, CodePage>): Promise<object> {
@@ -182,12 +202,13 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
           name,
           quota,
           expired_time: expiredTime,
-          status: { ...integer, description: '1 unused, 2 disabled; looked at with `status_only`.' },
-          ...fixed,
+          status: { ...integer, description: '1 unused, 2 disabled; set with `status_only`, else as it was read.' },
+          ...readOnlyProperties(FIXED),
         },
       }),
       answer: record,
       async handle({ actor, asked, body }) {
+        if (!asked.status_only) await refuseFixed(body);
         const changed = await codes().change(body.id, asked.status_only ? statusOf(body) : changesOf(body), actor);
         return recordOf(changed, createNames(host));
       },
@@ -228,7 +249,11 @@ function changesOf({ name, quota, expired_time }: CodeChanges) {
   };
 }
 
-async function recordOf(code: RedemptionCode, names: Names): Promise<object> {
+function masked(code: string): string {
+  return `${code.slice(0, SHOWN)}****`;
+}
+
+async function recordOf(code: RedemptionCode, names: Names) {
   const nameOf = async (id: number): Promise<string> => (await names.person(id))?.name ?? '';
   return {
     id: code.id,

@@ -6,12 +6,13 @@ import { refuse, type Step, schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
 import { PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
-import { nothing, notLookedAt } from '../schemas.ts';
+import { nothing } from '../schemas.ts';
 import { emailProofOf } from './email.ts';
 
 interface Registration {
   readonly username: string;
   readonly password: string;
+  readonly password2?: string;
   readonly email?: string;
   readonly verification_code?: string;
   readonly invite_code?: string;
@@ -25,7 +26,7 @@ const registration = schema<Registration>({
   properties: {
     username: { type: 'string', maxLength: 200 },
     password: { description: '8 to 256 characters.', type: 'string', maxLength: 1_024 },
-    ...notLookedAt('password2'),
+    password2: { description: 'The same once more, or left out.', type: 'string', maxLength: 1_024 },
     email: { description: 'Needs `verification_code`.', type: 'string', maxLength: 254 },
     verification_code: {
       description: 'Of the letter that GET /api/verification sends.',
@@ -78,7 +79,10 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
       body: registration,
       answer: nothing,
       async handle({ body, ip }) {
-        const { username, password, invite_code, aff_code, verification_code = '' } = body;
+        const { username, password, password2 = '', invite_code, aff_code, verification_code = '' } = body;
+        if (password2 !== '' && password2 !== password) {
+          refuse(400, 'invalid_request_error', 'password2 is not the same as password.', { param: 'password2' });
+        }
         const email = body.email?.trim() ?? '';
         if (site.registration === 'closed') {
           refuse(403, 'registration_closed', 'Accounts are made by the administrators of this gateway.');

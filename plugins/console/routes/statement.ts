@@ -2,6 +2,7 @@
 import { type Balance, Ledger, type MoneyDay, type MoneyEntry } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
+import { pageSize, sizeOf } from '../pages.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, list, object, text, unixSeconds } from '../schemas.ts';
 import { exactUnits, secondsOf, unitsOf } from '../units.ts';
@@ -10,10 +11,13 @@ const TAG = 'Payments';
 const DAY_MS = 86_400_000;
 /** How often it is read anew because a call was charged meanwhile. */
 const TRIES = 3;
+/** Events on a page. */
+const USUAL = 20;
+const MOST = 100;
 
 interface StatementAsked {
   readonly days: number;
-  readonly page_size: number;
+  readonly page_size?: number;
   readonly before?: string;
 }
 
@@ -57,7 +61,7 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
         type: 'object',
         properties: {
           days: { ...integer, minimum: 1, maximum: 366, default: 30, description: 'So many, today with them.' },
-          page_size: { ...integer, minimum: 1, maximum: 100, default: 20, description: 'Of the events.' },
+          page_size: pageSize(USUAL, MOST),
           before: {
             description: 'Events behind the last of the page before: its `next`.',
             type: 'string',
@@ -105,7 +109,8 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
         },
         next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
       }),
-      async handle({ account: { id }, asked: { days, page_size: limit, before } }) {
+      async handle({ account: { id }, asked: { days, page_size, before } }) {
+        const limit = sizeOf(page_size, USUAL, MOST);
         const today = Math.floor(host.clock.now() / DAY_MS) * DAY_MS;
         const fromMs = today - (days - 1) * DAY_MS;
         const { balance, money, calls } = await read(id, fromMs);

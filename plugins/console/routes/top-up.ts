@@ -3,8 +3,9 @@ import qrcode from 'qrcode';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
+import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { boolean, integer, notLookedAt, text } from '../schemas.ts';
+import { boolean, integer, text } from '../schemas.ts';
 import { unitsOf } from '../units.ts';
 
 const TAG = 'Top-up';
@@ -22,8 +23,23 @@ interface PayBody {
   readonly cancel_url?: string;
 }
 
-/** What tools send along, and nobody but us decides. */
-const ignored = notLookedAt('price', 'money', 'quota', 'currency', 'top_up_code', 'pay_method_index');
+const PRICED = 'The configuration says what it costs and gives: GET /api/user/topup/info.';
+
+/** What a caller does not decide. */
+const DECIDED: ReadOnly = {
+  price: PRICED,
+  money: PRICED,
+  quota: PRICED,
+  currency: PRICED,
+  top_up_code: 'There are no discounts; POST /api/user/topup redeems a code.',
+  pay_method_index: 'payment_method names the way to pay.',
+};
+const decided = readOnlyProperties(DECIDED);
+
+function refuseDecided(body: object): void {
+  refuseOthers(body, {}, DECIDED, NOTHING_MEANT);
+}
+
 const urls = {
   success_url: { ...text, maxLength: 2_000, description: 'A page of the console to come back to; not for wallets.' },
   cancel_url: { ...text, maxLength: 2_000, description: 'Where to come back to unpaid.' },
@@ -35,13 +51,13 @@ const payBody = schema<PayBody>({
   type: 'object',
   additionalProperties: false,
   required: ['amount'],
-  properties: { ...amount, ...method, ...urls, ...ignored },
+  properties: { ...amount, ...method, ...urls, ...decided },
 });
 const productBody = schema<Omit<PayBody, 'amount'> & { readonly product_id: string }>({
   type: 'object',
   additionalProperties: false,
   required: ['product_id'],
-  properties: { product_id: { ...text, maxLength: 200 }, ...method, ...urls, ...ignored },
+  properties: { product_id: { ...text, maxLength: 200 }, ...method, ...urls, ...decided },
 });
 const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; readonly plan_id?: string }>({
   type: 'object',
@@ -51,7 +67,7 @@ const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; read
     plan_id: { ...text, maxLength: 100, description: 'The same.' },
     ...method,
     ...urls,
-    ...ignored,
+    ...decided,
   },
 });
 
@@ -117,6 +133,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     provider: string,
     item: { readonly units: number } | { readonly product: string } | { readonly plan: string },
   ): Promise<{ readonly order: Order; readonly page: PaymentPage }> {
+    refuseDecided(body);
     const payments = need(Payments);
     await limiter.take('sign-in', `pay ${account.id}`);
     const { payment_method: method, success_url: successUrl, cancel_url: cancelUrl } = body;
@@ -152,10 +169,11 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
         type: 'object',
         additionalProperties: false,
         required: ['amount'],
-        properties: { ...amount, ...method, ...ignored },
+        properties: { ...amount, ...method, ...decided },
       }),
       answer: text,
       handle({ body }) {
+        refuseDecided(body);
         const { providers, quote } = need(Payments);
         const provider = place.slice(1) || FREE.find((name) => providers.includes(name));
         return { data: quote(provider ?? 'epay', body.amount) };
