@@ -3,7 +3,7 @@ import type { Attempt, Offer } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
 import { GatewayError, refuse } from './errors.ts';
 import type { Log } from './log.ts';
-import type { Awaitable, Entrant, Exchange, Known, Parts, Step } from './plugin.ts';
+import type { Awaitable, Entrant, Exchange, Known, Parts, RouteEnd, Step } from './plugin.ts';
 
 /** A plugin's name and the parts it plays. */
 export interface Player {
@@ -27,6 +27,8 @@ export interface Pipeline {
   attempted(x: Known, attempt: Attempt): void;
   /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
   settle(x: Exchange): Awaitable<readonly Step[]>;
+  /** Tells what a key's request for a route was answered. */
+  answered(x: Entrant, end: RouteEnd): void;
   /** `admit` → `keys → limits → quota`; for `check`. */
   describe(): readonly (readonly [phase: string, players: readonly string[]])[];
 }
@@ -77,6 +79,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
   const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
+  const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
   /**
    * Asks one player after the other, until one has an answer where the first one `wins`. What every plugin answers at once is
@@ -105,6 +108,22 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       }
     }
     return undefined;
+  }
+
+  /** Tells every player something that none of them can change. */
+  function tell<X extends { readonly id: string }, T>(
+    phase: 'attempted' | 'answered',
+    players: readonly { readonly name: string; run(x: X, what: T): void }[],
+    x: X,
+    what: T,
+  ): void {
+    for (const { name, run } of players) {
+      try {
+        run(x, what);
+      } catch (error) {
+        log.error('a plugin failed', { phase, plugin: name, exchange: x.id, error });
+      }
+    }
   }
 
   function failedToSettle(plugin: string, error: unknown, x: Exchange): unknown {
@@ -148,15 +167,8 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       return offers ?? rejected(nobodyServes);
     },
     pay: (x) => ask('pay', pay, x, false),
-    attempted(x, attempt) {
-      for (const { name, run } of attempted) {
-        try {
-          run(x, attempt);
-        } catch (error) {
-          log.error('a plugin failed', { phase: 'attempted', plugin: name, exchange: x.id, error });
-        }
-      }
-    },
+    attempted: (x, attempt) => tell('attempted', attempted, x, attempt),
+    answered: (x, end) => tell('answered', answered, x, end),
     settle: (x) => collect(x, 0, [], []),
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],

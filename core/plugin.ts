@@ -115,6 +115,9 @@ export interface Parts {
    */
   settle?(x: Exchange): Awaitable<readonly Step[] | undefined>;
 
+  /** What was a key's request for a route answered? All, once each is over; synchronous. A throw is logged and ignored. */
+  answered?(x: Entrant, end: RouteEnd): void;
+
   // Capabilities.
   readonly styles?: readonly Style[];
   readonly vendors?: readonly Vendor[];
@@ -253,6 +256,14 @@ interface Arriving extends Caller {
 /** A request at the door: who sends it, and what its head says. A call, or a request for a route. */
 export interface Entrant extends Arriving {
   readonly identity: Holder;
+}
+
+/** How a request for a route ended. */
+export interface RouteEnd {
+  readonly route: Route;
+  readonly status: number;
+  /** Of a refusal, as its answer had it; undefined where the route answered. */
+  readonly code: string | undefined;
 }
 
 /** One client request and everything that became of it. */

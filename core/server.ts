@@ -39,6 +39,7 @@ import {
   Answer,
   type ApiRequest,
   type Awaitable,
+  type Entrant,
   type Found,
   type Guard,
   type Known,
@@ -481,6 +482,14 @@ interface RouteRequest extends Arrived {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** The same under way. */
+interface RouteVisit extends RouteRequest {
+  readonly id: string;
+  readonly entry: Entry;
+  /** The request as limits and the log see it, once a key is found to be its sender. */
+  entrant: Entrant | undefined;
+}
+
 /** The life of a request for a route: answered or refused, and what was taken for its time is given back. */
 async function serveRoute(
   request: IncomingMessage,
@@ -491,15 +500,20 @@ async function serveRoute(
 ): Promise<void> {
   const id = newId(options.clock.now());
   const entry = new Entry();
+  const at: RouteVisit = { id, entry, entrant: undefined, ...asked };
   let result: unknown;
   let refusal: GatewayError | undefined;
   try {
-    result = await handleRoute(request, response, { id, entry, ...asked }, generation);
+    result = await handleRoute(request, response, at, generation);
   } catch (error) {
     refusal = told(error, id, options.log);
   }
   const releasing = entry.release((error) => options.log.error('a release failed', { request: id, error }));
   if (releasing !== undefined) await releasing;
+  if (at.entrant !== undefined) {
+    const status = refusal?.status ?? (result instanceof Answer ? result.status : 200);
+    generation.pipeline.answered(at.entrant, { route: asked.route, status, code: refusal?.code });
+  }
   const { answerHeaders: added } = entry;
   if (refusal !== undefined) {
     const spelling = spellingOf(asked.route) ?? asked.style;
@@ -518,7 +532,7 @@ async function serveRoute(
 async function handleRoute(
   request: IncomingMessage,
   response: ServerResponse,
-  at: RouteRequest & { readonly id: string; readonly entry: Entry },
+  at: RouteVisit,
   generation: Generation,
 ): Promise<unknown> {
   const { id, head, route } = at;
@@ -533,8 +547,10 @@ async function handleRoute(
   for (const name of route.access === 'public' ? [] : route.access)
     Object.assign(found, await generation.guards[name]!(caller, found));
   const { account, holder, session, accessToken } = found;
-  if (holder !== undefined && route.uncounted !== true)
-    await generation.pipeline.enter(Object.assign(at.entry, caller, { id, identity: holder }));
+  if (holder !== undefined) {
+    at.entrant = Object.assign(at.entry, caller, { id, identity: holder });
+    if (route.uncounted !== true) await generation.pipeline.enter(at.entrant);
+  }
   const asked = route.search === undefined ? {} : readSearch(route.search, caller.query);
   let bytes: Buffer = NO_BYTES;
   let body: ApiRequest['body'];

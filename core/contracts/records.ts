@@ -26,6 +26,10 @@ export interface UsageRecord {
   readonly ip: string;
   /** Attempts, notes, the client's own request id. */
   readonly other: { readonly [member: string]: Json };
+  /** How many more of the same key and minute it stands for, which ended in the same way before a vendor was asked; absent: none. */
+  readonly repeats?: number;
+  /** The route that was asked for (`GET /v1/responses/:id`), where this is no call. */
+  readonly route?: string;
 }
 
 /** Something that happened to an account beside its calls, as its own log tells it. */
@@ -40,8 +44,11 @@ export interface AccountEvent {
   readonly ip: string;
 }
 
-/** What a line of the log is about. `error`: a call that was refused or failed, and cost nothing; `use`: every other call. */
-export type LogKind = 'use' | 'error' | AccountEvent['kind'];
+/**
+ * What a line of the log is about. `error`: a call that was refused or failed, and cost nothing; `use`: every other call; `request`: what
+ * a key asks for that is no call.
+ */
+export type LogKind = 'use' | 'error' | 'request' | AccountEvent['kind'];
 
 /** A line of the log. */
 export interface LogEntry {
@@ -55,7 +62,7 @@ export interface LogEntry {
   readonly ip: string;
   /** What an event says; empty for a call. */
   readonly text: string;
-  /** Undefined for an event. */
+  /** Of a `request` its record; undefined for an event. */
   readonly call: UsageRecord | undefined;
 }
 
@@ -77,6 +84,8 @@ export interface UsageFilter {
 /** Which lines of the log to read. Events have neither key nor model nor channel: a filter by one of them leaves them out. */
 export interface LogFilter extends Omit<UsageFilter, 'departments'> {
   readonly kind?: LogKind;
+  /** Calls that ended in one of these ways, and nothing else. */
+  readonly outcomes?: readonly UsageRecord['outcome'][];
   /** The one with this id. */
   readonly id?: string;
 }
@@ -84,7 +93,7 @@ export interface LogFilter extends Omit<UsageFilter, 'departments'> {
 /** A piece of the log. */
 export interface LogPage {
   /**
-   * How many lines there are. Of accounts that the filter names it is exact; of everybody, counting ends at 10,000, or at the end of
+   * How many lines there are; one may stand for several calls. Of accounts that the filter names it is exact; of everybody, counting ends at 10,000, or at the end of
    * this page where that is further. With `before`: from there on.
    */
   readonly total: number;
@@ -123,6 +132,8 @@ export interface UsageSum {
 /** How one call ended, and how long it took. */
 export interface CallTiming extends Pick<UsageRecord, 'atMs' | 'outcome' | 'durationMs' | 'firstByteMs'> {
   readonly kind: 'use' | 'error';
+  /** How many calls it was. */
+  readonly times: number;
 }
 
 /** Writes and reads the log. */

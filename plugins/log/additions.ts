@@ -1,18 +1,22 @@
 /** How a line of the log is added to the sums. */
-import type { LogKind } from '../../core/contracts/records.ts';
 import type { Step } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
+import { ERRORS, type SumKind } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
 
 /** What a line adds. */
 export interface Addition {
   readonly id: string;
   readonly accountId: number;
-  readonly kind: LogKind;
+  readonly kind: SumKind;
   readonly keyId: number;
   readonly model: string;
   readonly channel: string;
   readonly departmentId: number;
+  /** 1, or 0 where a line that is there comes to stand for more. */
+  readonly lines: 0 | 1;
+  /** What it stands for beyond itself. */
+  readonly repeats: number;
   /** Micro-quota. */
   readonly amount: bigint;
   /** That of it which a subscription included. */
@@ -25,25 +29,26 @@ export interface Addition {
 /** What a sum is of: what all rows of the tables begin with. */
 export const SUM_KEY = 'begin_ms, account_id, kind, key_id, model, channel, department_id';
 
+/** What is added up in them. */
+export const ADDED = ['lines', 'repeats', 'amount', 'included', 'input', 'output'] as const;
+
 /** What becomes of rows that are there already. */
 export const addTo = (table: 'usage_hour' | 'usage_day'): string =>
-  `ON CONFLICT (${SUM_KEY}) DO UPDATE SET lines = ${table}.lines + excluded.lines, amount = ${table}.amount + excluded.amount,
-    included = ${table}.included + excluded.included, input = ${table}.input + excluded.input,
-    output = ${table}.output + excluded.output`;
+  `ON CONFLICT (${SUM_KEY}) DO UPDATE SET ${ADDED.map((c) => `${c} = ${table}.${c} + excluded.${c}`).join(', ')}`;
 
-const COLUMNS = `${SUM_KEY}, lines, amount, included, input, output`;
-const ROW = '?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?';
+const COLUMNS = [SUM_KEY, ...ADDED].join(', ');
+const ROW = '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?';
 const ADD_TO_HOUR = `INSERT INTO usage_hour (${COLUMNS}) VALUES (${ROW}) ${addTo('usage_hour')}`;
 const ADD_TO_DAY = `INSERT INTO usage_day (${COLUMNS}) SELECT ${ROW} FROM usage_rolled WHERE until_ms > ? ${addTo('usage_day')}`;
 
 /** The steps that add a line, for the list that writes it. Hours before `closedMs` may have been rolled up; of events they never are. */
 export function additionSteps(line: Addition, closedMs = 0): readonly Step[] {
-  const { id, accountId, kind, keyId, model, channel, departmentId, amount, included, input, output } = line;
+  const { id, accountId, kind, keyId, model, channel, departmentId } = line;
   const hourMs = hourOf(msOf(id));
-  const rest = [channel, departmentId, amount, included, input, output];
+  const rest = [channel, departmentId, ...ADDED.map((column) => line[column])];
   const toHour = { sql: ADD_TO_HOUR, params: [hourMs, accountId, kind, keyId, model, ...rest] };
   if (hourMs >= closedMs) return [toHour];
-  const lasting = kind === 'error' && channel === '' ? '' : model;
+  const lasting = ERRORS.includes(kind) && channel === '' ? '' : model;
   const day = [dayOf(hourMs), accountId, kind, keyId, lasting, ...rest, hourMs];
   return [toHour, { sql: ADD_TO_DAY, params: day }];
 }

@@ -1,7 +1,7 @@
 /** Filters as conditions of statements about lines. */
-import type { LogFilter, LogKind, UsageFilter } from '../../core/contracts/records.ts';
+import type { UsageFilter } from '../../core/contracts/records.ts';
 import { type Condition, condition, type Value } from '../../core/plugin.ts';
-import { IS_ERROR } from './tables.ts';
+import { KIND, RECORDS, type SumKinds } from './kinds.ts';
 
 /** A range of ids: from `low` on, before `high`. */
 export interface IdRange {
@@ -21,28 +21,18 @@ export function within({ low, high }: IdRange): Condition {
   return { sql: 'id >= ? AND id < ?', params: [low, high] };
 }
 
-/** Of records: what a filter says, but for moments and ids. */
-export function ofRecords({ accounts, keys, model, channel }: UsageFilter, kind: LogKind | undefined) {
+/** Of records: what a filter says, but for moments and ids; those of these kinds. */
+export function ofRecords({ accounts, keys, model, channel }: UsageFilter, kinds: SumKinds) {
   return [
     oneOf('account_id', accounts),
     oneOf('key_id', keys),
     condition('model = ?', model),
     condition('channel = ?', channel),
-    kind === undefined ? undefined : { sql: kind === 'error' ? IS_ERROR : `NOT (${IS_ERROR})`, params: [] },
+    kinds === undefined || RECORDS.every((kind) => kinds.includes(kind)) ? undefined : oneOf(KIND, kinds),
   ] as const;
 }
 
-/** Which of the two tables of lines are looked at. */
-export interface Tables {
-  readonly records: boolean;
-  readonly events: boolean;
-}
-
-/** Whether records, and whether events, can be what a filter lets through. */
-export function tablesOf({ kind, keys, model, channel }: LogFilter): Tables {
-  const isCall = kind === 'use' || kind === 'error';
-  return {
-    records: kind === undefined || isCall,
-    events: !isCall && keys === undefined && model === undefined && channel === undefined,
-  };
+/** Of events. */
+export function ofEvents({ accounts }: UsageFilter, kinds: SumKinds) {
+  return [oneOf('account_id', accounts), oneOf('kind', kinds)] as const;
 }

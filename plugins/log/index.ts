@@ -1,4 +1,7 @@
-/** The log: plays `settle`, where each exchange of a known sender leaves a record; keeps sums, and answers pages and statistics. */
+/**
+ * The log: plays `settle`, where each exchange of a known sender leaves a record, and `answered`, for requests that are no calls; keeps
+ * sums, and answers pages and statistics.
+ */
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
@@ -6,7 +9,8 @@ import { definePlugin, duration, durationMs, type Exchange, type Known, type Ste
 import { hourOf } from './additions.ts';
 import { eventSteps } from './events.ts';
 import { createPages } from './pages.ts';
-import { recordOf, recordSteps } from './records.ts';
+import { isRepeatable, recordOf, recordOfRoute, recordSteps, repeatSteps } from './records.ts';
+import { createRepeats } from './repeats.ts';
 import { createRetention } from './retention.ts';
 import { newRolled, rolledUntil } from './roll-up.ts';
 import { createSums } from './sums.ts';
@@ -45,32 +49,54 @@ export default definePlugin({
     const { store, clock, log } = host;
     const rolled = host.lasting('log.rolled', newRolled);
     const retention = createRetention(host, keepMs, rolled);
-    function stepsOf(record: UsageRecord): readonly Step[] {
-      const departmentId = host.find(Departments)?.departmentOf(record.accountId)?.id ?? 0;
-      // Another gateway may have rolled up hours that ended a while ago, by its clock.
-      return recordSteps(record, departmentId, Math.max(rolled.beforeMs, hourOf(clock.now())));
-    }
+    const departmentOf = ({ accountId }: UsageRecord): number =>
+      host.find(Departments)?.departmentOf(accountId)?.id ?? 0;
+    // Another gateway may have rolled up hours that ended a while ago, by its clock.
+    const closedMs = (): number => Math.max(rolled.beforeMs, hourOf(clock.now()));
+    const stepsOf = (record: UsageRecord): readonly Step[] => recordSteps(record, departmentOf(record), closedMs());
+    const repeats = createRepeats(host, {
+      record: stepsOf,
+      more: (record, count) => repeatSteps(record, departmentOf(record), count, closedMs()),
+    });
+    /** What is read has all that was counted before. */
+    const upToDate =
+      <Asked extends readonly unknown[], T>(read: (...asked: Asked) => Promise<T>) =>
+      async (...asked: Asked): Promise<T> => {
+        await repeats.written();
+        return read(...asked);
+      };
+    const { sums, rate } = createSums(host, keepMs);
     host.provide(Records, {
       steps: stepsOf,
       eventSteps: (event) => eventSteps(event, clock.now()),
-      page: createPages(host, keepMs),
-      timings: createTimings(host, keepMs),
-      ...createSums(host, keepMs),
+      page: upToDate(createPages(host, keepMs)),
+      timings: upToDate(createTimings(host, keepMs)),
+      sums: upToDate(sums),
+      rate: upToDate(rate),
     });
     return {
       settle(x) {
         if (isKnown(x)) {
           const ledger = host.find(Ledger);
-          return stepsOf(recordOf(x, ledger?.charged(x) ?? 0n, ledger?.isIncluded(x) ?? false, clock));
+          const record = recordOf(x, ledger?.charged(x) ?? 0n, ledger?.isIncluded(x) ?? false, clock);
+          const alone = isRepeatable(record) ? repeats.first(record) : record;
+          return alone && stepsOf(alone);
         }
         log.debug('refused before it was known who called', { exchange: x.id, status: x.status, ip: x.ip });
         return undefined;
       },
+      answered(x, end) {
+        if (end.route.uncounted !== true) repeats.count(recordOfRoute(x, end, clock));
+      },
       async start() {
         if (rolled.beforeMs === Infinity) rolled.beforeMs = await rolledUntil(store);
         retention.start();
+        repeats.start();
       },
-      stop: retention.stop,
+      async stop() {
+        await retention.stop();
+        await repeats.stop();
+      },
     };
   },
 });

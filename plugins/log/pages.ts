@@ -1,7 +1,8 @@
 /** Pages of the log, read where its lines are. */
 import type { LogFilter, LogPage, Records } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
-import { type IdRange, tablesOf } from './conditions.ts';
+import type { IdRange } from './conditions.ts';
+import { kindsOf } from './kinds.ts';
 import { type LineRow, readLines, toEntry } from './rows.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
 
@@ -13,8 +14,8 @@ export function createPages(host: Host, keepMs: number): Records['page'] {
   const { rangeOf, hoursOf } = createWhere(host, keepMs);
 
   return async (filter, { limit, offset = 0, before }) => {
-    const tables = tablesOf(filter);
-    const range = tables.records || tables.events ? await rangeOf(filter, before) : undefined;
+    const kinds = kindsOf(filter);
+    const range = kinds?.length === 0 ? undefined : await rangeOf(filter, before);
     if (range === undefined) return EMPTY;
     if (filter.id !== undefined) return one(filter, range);
     const isEvery = takesEvery(filter);
@@ -22,7 +23,7 @@ export function createPages(host: Host, keepMs: number): Records['page'] {
     const stretches: Stretch[] = [];
     let total = 0;
     let skipped = 0;
-    for await (const { ms, lines } of hoursOf(filter, range)) {
+    for await (const { ms, lines } of hoursOf(filter, range, kinds)) {
       if (lines > 0 && total < offset + limit) {
         if (total + lines <= offset) skipped += lines;
         else addHour(stretches, ms, isEvery);

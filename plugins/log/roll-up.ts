@@ -1,6 +1,7 @@
 /** Hours that have ended are added to their days: that is what statistics read, and what stays when the hours are deleted. */
 import type { Reader, Store } from '../../core/plugin.ts';
-import { addTo, dayOf, hourOf, SUM_KEY } from './additions.ts';
+import { ADDED, addTo, dayOf, hourOf, SUM_KEY } from './additions.ts';
+import { CALLS, sqlList } from './kinds.ts';
 import { LASTING_MODEL } from './sum-tables.ts';
 import { HOUR_MS } from './tables.ts';
 
@@ -38,10 +39,10 @@ export async function rollUp(store: Store, rolled: Rolled, nowMs: number, goesOn
         must: 'rolled_before',
       },
       {
-        sql: `INSERT INTO usage_day (${SUM_KEY}, lines, amount, included, input, output)
+        sql: `INSERT INTO usage_day (${SUM_KEY}, ${ADDED.join(', ')})
           SELECT CAST(? AS BIGINT), account_id, kind, key_id, ${LASTING_MODEL}, channel, department_id,
-            SUM(lines), SUM(amount), SUM(included), SUM(input), SUM(output)
-          FROM usage_hour WHERE begin_ms = ? AND kind IN ('use', 'error') GROUP BY 2, 3, 4, 5, 6, 7
+            ${ADDED.map((column) => `SUM(${column})`).join(', ')}
+          FROM usage_hour WHERE begin_ms = ? AND kind IN (${sqlList(CALLS)}) GROUP BY 2, 3, 4, 5, 6, 7
           ${addTo('usage_day')}`,
         params: [dayOf(hourMs), hourMs],
       },

@@ -2,7 +2,8 @@
 import type { Images } from '../../core/contracts/call.ts';
 import type { LogEntry, LogFilter, UsageRecord } from '../../core/contracts/records.ts';
 import { all, type Condition, condition, type JsonObject, type Usage } from '../../core/plugin.ts';
-import { type IdRange, ofRecords, oneOf, type Tables, tablesOf, within } from './conditions.ts';
+import { type IdRange, ofEvents, ofRecords, within } from './conditions.ts';
+import { kindsOf, type SumKinds, tablesOf } from './kinds.ts';
 import { kindOf } from './records.ts';
 
 /** A row of either table; of an event, most is null. */
@@ -42,6 +43,8 @@ export interface LineRow {
   readonly duration_ms: number;
   readonly first_byte_ms: number | null;
   readonly other: string;
+  readonly repeats: number;
+  readonly route: string;
 }
 
 /** What only calls have. */
@@ -49,7 +52,7 @@ const OF_CALLS = [
   ...['key_id', 'style', 'model', 'channel', 'stream', 'outcome', 'status', 'input', 'cache_read', 'cache_write'],
   ...['cache_write_long', 'input_audio', 'output', 'reasoning', 'output_audio', 'estimated', 'input_image'],
   ...['output_image', 'characters', 'seconds', 'images', 'image_size', 'image_quality', 'included', 'duration_ms'],
-  ...['first_byte_ms', 'other'],
+  ...['first_byte_ms', 'other', 'repeats', 'route'],
 ];
 const BOTH = 'id, account_id, at_ms, ip';
 const FROM_RECORDS = `SELECT ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text, ${OF_CALLS.join(', ')}
@@ -59,16 +62,16 @@ const FROM_EVENTS = `SELECT ${BOTH}, CAST(amount AS TEXT) AS amount, kind, text,
 
 /** The statement that reads lines of both tables within a range, newest first; undefined where there can be none. */
 export function readLines(filter: LogFilter, range: IdRange, limit: number, offset: number): Condition | undefined {
-  const parts = partsOf(filter, range, tablesOf(filter), FROM_RECORDS, FROM_EVENTS);
+  const parts = partsOf(filter, range, kindsOf(filter), FROM_RECORDS, FROM_EVENTS);
   if (parts.length === 0) return undefined;
   const sql = `${parts.map((part) => part.sql).join(' UNION ALL ')} ORDER BY id DESC LIMIT ? OFFSET ?`;
   return { sql, params: [...parts.flatMap(({ params }) => params), limit, offset] };
 }
 
-/** The statement that counts those of some tables, as `n` of several rows. */
-export function countLines(filter: LogFilter, range: IdRange, tables: Tables): Condition | undefined {
+/** The statement that counts those of some kinds, as `n` of several rows. */
+export function countLines(filter: LogFilter, range: IdRange, kinds: SumKinds): Condition | undefined {
   const count = (table: string): string => `SELECT COUNT(*) AS n FROM ${table}`;
-  const parts = partsOf(filter, range, tables, count('usage_record'), count('account_event'));
+  const parts = partsOf(filter, range, kinds, count('usage_record'), count('account_event'));
   if (parts.length === 0) return undefined;
   return { sql: parts.map((part) => part.sql).join(' UNION ALL '), params: parts.flatMap(({ params }) => params) };
 }
@@ -76,18 +79,18 @@ export function countLines(filter: LogFilter, range: IdRange, tables: Tables): C
 function partsOf(
   filter: LogFilter,
   range: IdRange,
-  tables: Tables,
+  kinds: SumKinds,
   records: string,
   events: string,
 ): readonly Condition[] {
-  const { kind, accounts, id } = filter;
+  const tables = tablesOf(kinds);
   const parts: Condition[] = [];
   const add = (select: string, ...conditions: readonly (Condition | undefined)[]): void => {
-    const { sql, params } = all(within(range), condition('id = ?', id), ...conditions);
+    const { sql, params } = all(within(range), condition('id = ?', filter.id), ...conditions);
     parts.push({ sql: `${select} WHERE ${sql}`, params });
   };
-  if (tables.records) add(records, ...ofRecords(filter, kind));
-  if (tables.events) add(events, oneOf('account_id', accounts), condition('kind = ?', kind));
+  if (tables.records) add(records, ...ofRecords(filter, kinds));
+  if (tables.events) add(events, ...ofEvents(filter, kinds));
   return parts;
 }
 
@@ -120,6 +123,8 @@ function toRecord(row: LineRow, charged: bigint): UsageRecord {
     firstByteMs: row.first_byte_ms ?? undefined,
     ip: row.ip,
     other: JSON.parse(row.other) as JsonObject,
+    ...(row.repeats > 0 && { repeats: row.repeats }),
+    ...(row.route !== '' && { route: row.route }),
   };
 }
 

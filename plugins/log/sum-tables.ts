@@ -1,11 +1,12 @@
 /** Reads the tables of sums, in pieces: one statement reads so much that it keeps nobody waiting for long. */
-import type { LogKind, UsageFilter } from '../../core/contracts/records.ts';
+import type { UsageFilter } from '../../core/contracts/records.ts';
 import { all, type Clock, type Condition, condition, type Host } from '../../core/plugin.ts';
 import { oneOf } from './conditions.ts';
+import { ERRORS, type SumKinds, sqlList } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';
 
 /** The model of a row, as it is kept for good; see `usage_day`. */
-export const LASTING_MODEL = "CASE WHEN kind = 'error' AND channel = '' THEN '' ELSE model END";
+export const LASTING_MODEL = `CASE WHEN kind IN (${sqlList(ERRORS)}) AND channel = '' THEN '' ELSE model END`;
 
 /** A table of sums. */
 export interface Sums {
@@ -33,7 +34,7 @@ export interface SumQuery {
   readonly select: string;
   readonly filter: UsageFilter;
   /** Undefined: all. */
-  readonly kinds: readonly LogKind[] | undefined;
+  readonly kinds: SumKinds;
   /** What follows the conditions. */
   readonly groupBy: string;
   /** It tells accounts apart, or what is of one account only: then pieces are of some accounts each, and every group is read once. */

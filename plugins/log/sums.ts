@@ -4,13 +4,12 @@ import { all, type Condition, condition, type Host, type Reader } from '../../co
 import { dayOf, hourOf } from './additions.ts';
 import { ofRecords, oneOf, within } from './conditions.ts';
 import { timeOf } from './ids.ts';
+import { CALLS, ERRORS, sqlList } from './kinds.ts';
 import { rolledUntil } from './roll-up.ts';
 import { DAYS, HOURS_OF_DAYS, readSums, type Span } from './sum-tables.ts';
 import { DAY_MS, HOUR_MS, IS_ERROR } from './tables.ts';
 
 const MINUTE_MS = 60_000;
-/** The kinds of lines that calls are. */
-const CALLS = ['use', 'error'] as const;
 
 interface SumRow {
   readonly timeMs?: number;
@@ -42,10 +41,10 @@ const DIMENSIONS: Readonly<Record<UsageDimension, readonly [as: string, ofSums: 
   department: ['departmentId', 'department_id', 'department_id'],
 };
 
-const OF_SUMS = `SUM(CASE WHEN kind = 'use' THEN lines ELSE 0 END) AS calls,
-  SUM(CASE WHEN kind = 'error' THEN lines ELSE 0 END) AS errors,
+const OF_SUMS = `SUM(CASE WHEN kind IN (${sqlList(ERRORS)}) THEN 0 ELSE lines + repeats END) AS calls,
+  SUM(CASE WHEN kind IN (${sqlList(ERRORS)}) THEN lines + repeats ELSE 0 END) AS errors,
   CAST(SUM(amount) AS TEXT) AS charged, CAST(SUM(included) AS TEXT) AS included, SUM(input) AS input, SUM(output) AS output`;
-const OF_RECORDS = `SUM(CASE WHEN ${IS_ERROR} THEN 0 ELSE 1 END) AS calls, SUM(CASE WHEN ${IS_ERROR} THEN 1 ELSE 0 END) AS errors,
+const OF_RECORDS = `SUM(CASE WHEN ${IS_ERROR} THEN 0 ELSE 1 + repeats END) AS calls, SUM(CASE WHEN ${IS_ERROR} THEN 1 + repeats ELSE 0 END) AS errors,
   CAST(SUM(charged) AS TEXT) AS charged, CAST(SUM(CASE included WHEN 1 THEN charged ELSE 0 END) AS TEXT) AS included,
   SUM(COALESCE(input, 0)) AS input, SUM(COALESCE(output, 0)) AS output`;
 
@@ -76,8 +75,8 @@ export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | '
     async rate(filter) {
       const span = { fromMs: clock.now() - MINUTE_MS, untilMs: clock.now() + MINUTE_MS };
       const { sql, params } = recordsIn(filter, span);
-      const row = await store.one<{ calls: number; tokens: number | null }>(
-        `SELECT COUNT(*) AS calls, SUM(COALESCE(input, 0) + COALESCE(output, 0)) AS tokens
+      const row = await store.one<{ calls: number | null; tokens: number | null }>(
+        `SELECT SUM(1 + repeats) AS calls, SUM(COALESCE(input, 0) + COALESCE(output, 0)) AS tokens
           FROM usage_record WHERE ${sql} AND NOT (${IS_ERROR})`,
         ...params,
       );
@@ -160,7 +159,7 @@ function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: S
 function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
   return all(
     within({ low: timeOf(fromMs), high: timeOf(untilMs) }),
-    ...ofRecords(filter, undefined),
+    ...ofRecords(filter, CALLS),
     condition(`${MODEL_OF_RECORD} = ?`, model),
     oneOf('department_id', departments),
   );

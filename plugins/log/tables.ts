@@ -8,6 +8,9 @@ export const DAY_MS = 24 * HOUR_MS;
 /** What tells whether a record is of the kind `error`; see `LogKind`. */
 export const IS_ERROR = "outcome IN ('refused', 'failed') AND charged = 0";
 
+/** What tells whether a record is of a call, and not of another request. */
+export const IS_CALL = "route = ''";
+
 /** What sums are of, and what they are. */
 const SUM_COLUMNS = `(
     begin_ms INTEGER NOT NULL,
@@ -34,12 +37,13 @@ const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input,
  * serves the pages of an account. Measured: kept in the order of accounts instead, each call costs the writing thread a fifth more, and
  * whatever is read of everybody takes five times as long. `charged` is micro-quota. The counts are tokens, NULL where nothing was
  * used; from `input_image` to `image_quality` they are NULL as well where a call has nothing to do with them. `department_id` is the
- * account's at that time, 0: none. `included`: a subscription paid, not the balance; in sums, how much of `amount` that is. `other` is a
- * JSON object.
+ * account's at that time, 0: none. `included`: a subscription paid, not the balance; in sums, how much of `amount` that is. `repeats`: how
+ * many more requests of its key and minute it stands for, all alike (`repeats.ts`); in sums they are counted beside `lines`, which are the
+ * rows that there are. `route`: it is no call but a request for that route; empty: a call. `other` is a JSON object.
  *
  * `account_event`: the same for what is no call.
  *
- * `usage_hour`: how many lines of each kind began in an hour, and what they came to. It is written in the same list as the line, so
+ * `usage_hour`: how many lines of each kind (`kinds.ts`) began in an hour, and what they came to. It is written in the same list as the line, so
  * it is exact at every commit. It is the index by everything that pages are filtered by: it says which hours have such lines, and how
  * many. Hours come first in its key: whatever runs at the same time writes to the same few pages.
  *
@@ -165,6 +169,46 @@ export const migrations: readonly Migration[] = [
       'ALTER TABLE usage_record ADD COLUMN included INTEGER NOT NULL DEFAULT 0 CHECK (included IN (0, 1))',
       'ALTER TABLE usage_hour ADD COLUMN included INTEGER NOT NULL DEFAULT 0',
       'ALTER TABLE usage_day ADD COLUMN included INTEGER NOT NULL DEFAULT 0',
+    ],
+  },
+  {
+    id: 5,
+    title: 'records that stand for more than one request, and for requests that are no calls',
+    sql: [
+      'ALTER TABLE usage_record ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0',
+      "ALTER TABLE usage_record ADD COLUMN route TEXT NOT NULL DEFAULT ''",
+      'ALTER TABLE usage_hour ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0',
+      'ALTER TABLE usage_day ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0',
+    ],
+  },
+  {
+    id: 6,
+    title: 'sums by how calls ended',
+    sql: [
+      // What is neither served nor refused without a charge gets rows of its own, and is taken out of those of `use` and `error`.
+      `INSERT INTO usage_hour (begin_ms, account_id, kind, key_id, model, channel, department_id, lines, amount, included, input,
+          output, repeats)
+        SELECT at_ms / ${HOUR_MS} * ${HOUR_MS}, account_id, CASE WHEN outcome IN ('aborted', 'recovered') THEN outcome
+            WHEN charged = 0 THEN 'failed' ELSE outcome || '-paid' END,
+          key_id, model, channel, department_id, COUNT(*), SUM(charged), SUM(CASE included WHEN 1 THEN charged ELSE 0 END),
+          SUM(COALESCE(input, 0)), SUM(COALESCE(output, 0)), SUM(repeats)
+        FROM usage_record
+        WHERE route = '' AND outcome <> 'served' AND NOT (outcome = 'refused' AND charged = 0)
+        GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+      `UPDATE usage_hour SET lines = usage_hour.lines - finer.lines, amount = usage_hour.amount - finer.amount,
+          included = usage_hour.included - finer.included, input = usage_hour.input - finer.input,
+          output = usage_hour.output - finer.output, repeats = usage_hour.repeats - finer.repeats
+        FROM (
+          SELECT begin_ms, account_id, CASE kind WHEN 'failed' THEN 'error' ELSE 'use' END AS kind, key_id, model, channel,
+            department_id, SUM(lines) AS lines, SUM(amount) AS amount, SUM(included) AS included, SUM(input) AS input,
+            SUM(output) AS output, SUM(repeats) AS repeats
+          FROM usage_hour WHERE kind IN ('failed', 'aborted', 'recovered', 'failed-paid', 'refused-paid')
+          GROUP BY 1, 2, 3, 4, 5, 6, 7
+        ) AS finer
+        WHERE usage_hour.begin_ms = finer.begin_ms AND usage_hour.account_id = finer.account_id AND usage_hour.kind = finer.kind
+          AND usage_hour.key_id = finer.key_id AND usage_hour.model = finer.model AND usage_hour.channel = finer.channel
+          AND usage_hour.department_id = finer.department_id`,
+      "DELETE FROM usage_hour WHERE kind IN ('use', 'error') AND lines <= 0 AND repeats <= 0",
     ],
   },
 ];

@@ -1,13 +1,13 @@
 /** How long the newest calls took, read where they are. */
 import type { CallTiming, LogFilter, Records } from '../../core/contracts/records.ts';
 import { all, type Condition, type Host } from '../../core/plugin.ts';
-import { type IdRange, ofRecords, tablesOf, within } from './conditions.ts';
-import { kindOf } from './records.ts';
+import { type IdRange, ofRecords, within } from './conditions.ts';
+import { CALLS, kindsOf, type SumKinds } from './kinds.ts';
+import { callKindOf } from './records.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
 
 /** Hours that are read where a filter takes only some of their calls. */
 const MOST_HOURS = 48;
-const CALLS = { records: true, events: false };
 
 interface TimingRow {
   readonly at_ms: number;
@@ -15,19 +15,21 @@ interface TimingRow {
   readonly charged: string;
   readonly duration_ms: number;
   readonly first_byte_ms: number | null;
+  readonly repeats: number;
 }
 
 /** `keepMs`: how long records are kept. */
 export function createTimings(host: Host, keepMs: number): Records['timings'] {
   const { rangeOf, hoursOf } = createWhere(host, keepMs);
   return async (filter, most) => {
-    const range = tablesOf(filter).records ? await rangeOf(filter) : undefined;
+    const kinds = CALLS.filter((kind) => kindsOf(filter)?.includes(kind) ?? true);
+    const range = kinds.length > 0 ? await rangeOf(filter) : undefined;
     if (range === undefined) return [];
     const isEvery = takesEvery(filter);
     const stretches: Stretch[] = [];
     let calls = 0;
     let hours = 0;
-    for await (const { ms, lines } of hoursOf(filter, range, CALLS)) {
+    for await (const { ms, lines } of hoursOf(filter, range, kinds)) {
       if (lines === 0) continue;
       addHour(stretches, ms, isEvery);
       calls += lines;
@@ -36,23 +38,23 @@ export function createTimings(host: Host, keepMs: number): Records['timings'] {
     }
     const timings: CallTiming[] = [];
     for (const stretch of stretches) {
-      const statement = timingsIn(filter, cut(range, stretch), most - timings.length);
+      const statement = timingsIn(filter, cut(range, stretch), kinds, most - timings.length);
       for (const row of await readRows<TimingRow>(host, statement)) timings.push(toTiming(row));
     }
     return timings;
   };
 }
 
-function timingsIn(filter: LogFilter, range: IdRange, limit: number): Condition | undefined {
-  const { sql, params } = all(within(range), ...ofRecords(filter, filter.kind));
+function timingsIn(filter: LogFilter, range: IdRange, kinds: SumKinds, limit: number): Condition | undefined {
+  const { sql, params } = all(within(range), ...ofRecords(filter, kinds));
   return {
-    sql: `SELECT at_ms, outcome, CAST(charged AS TEXT) AS charged, duration_ms, first_byte_ms
+    sql: `SELECT at_ms, outcome, CAST(charged AS TEXT) AS charged, duration_ms, first_byte_ms, repeats
       FROM usage_record WHERE ${sql} ORDER BY id DESC LIMIT ?`,
     params: [...params, limit],
   };
 }
 
-function toTiming({ at_ms: atMs, outcome, charged, duration_ms: durationMs, first_byte_ms }: TimingRow): CallTiming {
-  const kind = kindOf({ outcome, charged: BigInt(charged) });
-  return { atMs, kind, outcome, durationMs, firstByteMs: first_byte_ms ?? undefined };
+function toTiming({ at_ms: atMs, outcome, charged, duration_ms: durationMs, ...row }: TimingRow): CallTiming {
+  const kind = callKindOf({ outcome, charged: BigInt(charged) });
+  return { atMs, kind, outcome, durationMs, firstByteMs: row.first_byte_ms ?? undefined, times: 1 + row.repeats };
 }

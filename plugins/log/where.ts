@@ -1,9 +1,10 @@
 /** Where lines are: the sums by the hour say it, and nothing but those hours needs to be read. */
-import type { LogFilter, LogKind } from '../../core/contracts/records.ts';
+import type { LogFilter } from '../../core/contracts/records.ts';
 import type { Condition, Host } from '../../core/plugin.ts';
 import { hourOf } from './additions.ts';
-import { type IdRange, type Tables, tablesOf } from './conditions.ts';
+import type { IdRange } from './conditions.ts';
 import { LAST_ID, msOf, timeOf } from './ids.ts';
+import type { SumKinds } from './kinds.ts';
 import { countLines } from './rows.ts';
 import { HOURS, readSums, type Span } from './sum-tables.ts';
 import { HOUR_MS } from './tables.ts';
@@ -23,16 +24,16 @@ export interface Stretch extends Span {
 export interface Where {
   /** The ids that a filter's moments, the line `before` and retention leave; undefined where there are none. */
   rangeOf(filter: LogFilter, before?: string): Promise<IdRange | undefined>;
-  /** How many lines there are in each hour of the range that has some, newest first. `tables`: of which; else of all that may match. */
-  hoursOf(filter: LogFilter, range: IdRange, tables?: Tables): AsyncGenerator<HourCount>;
+  /** How many lines of these kinds there are in each hour of the range that has some, newest first. */
+  hoursOf(filter: LogFilter, range: IdRange, kinds: SumKinds): AsyncGenerator<HourCount>;
 }
 
 /** `keepMs`: how long lines are kept. */
 export function createWhere(host: Host, keepMs: number): Where {
   const { store, clock } = host;
 
-  async function count(filter: LogFilter, range: IdRange, tables: Tables): Promise<number> {
-    const counts = await readRows<{ n: number }>(host, countLines(filter, range, tables));
+  async function count(filter: LogFilter, range: IdRange, kinds: SumKinds): Promise<number> {
+    const counts = await readRows<{ n: number }>(host, countLines(filter, range, kinds));
     return counts.reduce((sum, { n }) => sum + n, 0);
   }
 
@@ -61,10 +62,7 @@ export function createWhere(host: Host, keepMs: number): Where {
       return range.low < range.high ? range : undefined;
     },
 
-    async *hoursOf(filter, range, tables = tablesOf(filter)) {
-      const { records, events } = tables;
-      const kinds: readonly LogKind[] | undefined =
-        filter.kind !== undefined ? [filter.kind] : records && events ? undefined : ['use', 'error'];
+    async *hoursOf(filter, range, kinds) {
       const span = { fromMs: hourOf(msOf(range.low)), untilMs: hourOf(msOf(range.high)) + HOUR_MS };
       const select = 'begin_ms AS ms, SUM(lines) AS lines';
       const groupBy = 'GROUP BY begin_ms ORDER BY begin_ms DESC';
@@ -73,7 +71,7 @@ export function createWhere(host: Host, keepMs: number): Where {
         // Of an hour that is only partly in the range, its lines are counted.
         const own = { fromMs: hour.ms, untilMs: hour.ms + HOUR_MS };
         const isWhole = timeOf(own.fromMs) >= range.low && timeOf(own.untilMs) <= range.high;
-        yield isWhole ? hour : { ms: hour.ms, lines: await count(filter, cut(range, own), tables) };
+        yield isWhole ? hour : { ms: hour.ms, lines: await count(filter, cut(range, own), kinds) };
       }
     },
   };
@@ -95,8 +93,8 @@ export function addHour(stretches: Stretch[], ms: number, isEvery: boolean): voi
 }
 
 /** Whether a filter lets every line of its account, or of everybody, through. */
-export function takesEvery({ kind, keys, model, channel, accounts = [] }: LogFilter): boolean {
-  return (kind ?? keys ?? model ?? channel) === undefined && accounts.length <= 1;
+export function takesEvery({ kind, outcomes, keys, model, channel, accounts = [] }: LogFilter): boolean {
+  return (kind ?? outcomes ?? keys ?? model ?? channel) === undefined && accounts.length <= 1;
 }
 
 /** The part of a range that is within a stretch of time. */

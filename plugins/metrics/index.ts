@@ -54,6 +54,9 @@ export default definePlugin({
         meters.seconds.observe({ style: x.style?.name ?? 'passage' }, (host.clock.now() - x.startedMs) / 1_000);
         return undefined;
       },
+      answered(x, { route, status }) {
+        meters.requests.add(1, `${x.method} ${route.path}`, status);
+      },
       guards: {
         scraper: async (caller) => (token === undefined ? refuseDistant(caller, host) : refuseWithout(caller, token)),
       },
@@ -103,6 +106,12 @@ function createMeters() {
       name: 'turnpike_calls_total',
       help: 'Calls that have ended, by how.',
       labelNames: ['style', 'model', 'outcome', 'status'],
+      registers,
+    }),
+    requests: createTally({
+      name: 'turnpike_requests_total',
+      help: 'Requests of keys that are no calls, by their route.',
+      labelNames: ['route', 'status'],
       registers,
     }),
     tokens: createTally({

@@ -41,6 +41,11 @@ export function openHolds(file: string): number {
   return reading(file, (db) => db.prepare('SELECT COUNT(*) FROM hold').pluck().get() as number);
 }
 
+/** How many usage records there are. */
+export function usageRecords(file: string): number {
+  return reading(file, (db) => db.prepare('SELECT COUNT(*) FROM usage_record').pluck().get() as number);
+}
+
 /** How many holds were closed by a later run of the gateway. */
 export function recoveredHolds(file: string): { readonly all: number; readonly charged: number } {
   const sql = `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE charged > 0) AS charged FROM usage_record WHERE outcome = 'recovered'`;

@@ -13,6 +13,7 @@ import { askControl, controlPath } from '../../core/control.ts';
 import { fakeVendor } from '../../test/kit/fake-vendor.ts';
 import { startProcess } from '../../test/kit/process.ts';
 import { jsonAnswer, wholeAnswer } from '../../test/kit/script.ts';
+import { usageRecords } from './books.ts';
 import type { Flood, FloodKind, Statuses } from './flooder.ts';
 
 /** What was seen while something went on. */
@@ -29,6 +30,8 @@ export interface Period {
   readonly disk: number;
   /** How often a vendor was asked to count tokens. */
   readonly counted: number;
+  /** How many usage records it left. */
+  readonly records: number;
   /** What the member was answered. */
   readonly statuses: Statuses;
 }
@@ -59,6 +62,8 @@ const FLOODS: readonly FloodKind[] = ['recall', 'keep', 'bodies', 'count'];
 const SLOWER = 4;
 const MORE_MEMORY = 300 * 1024 ** 2;
 const MORE_DISK = 300 * 1024 ** 2;
+/** Beside those of the calls of others: a few that are served, and one for each minute and kind of refusal. */
+const MORE_RECORDS = 50;
 
 const CONFIG = {
   listen: { host: '127.0.0.1', port: 0, body: { spool: './spool' } },
@@ -81,6 +86,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
     path.endsWith('/count_tokens') ? jsonAnswer(200, { input_tokens: 3 }) : wholeAnswer(),
   );
   const configFile = join(dir, 'gateway.yaml');
+  const storeFile = join(dir, 'turnpike.db');
   const channel = { url: vendor.url, key: 'a-vendor-key-of-the-floods' };
   const config = {
     ...CONFIG,
@@ -100,7 +106,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
   const gateway = await startProcess(configFile);
   try {
     const command = async (line: string, stdin = ''): Promise<string> => {
-      const at = controlPath(join(dir, 'turnpike.db'));
+      const at = controlPath(storeFile);
       const result = await askControl(at, { argv: line.split(' '), stdin, cwd: dir });
       if (result?.code !== 0) throw new Error(`turnpike ${line}: ${result?.stderr || result?.stdout}`);
       return result.stdout.trim();
@@ -129,9 +135,10 @@ export async function floods(seconds: number, progress: (line: string) => void):
     const agent = new Agent({ keepAlive: true });
     let made = 0;
     const period = async (name: Period['name'], work: Promise<Statuses>): Promise<Period> => {
-      const before = counts();
+      const before = { counted: counts(), records: usageRecords(storeFile) };
       const seen = await watch(watched, agent, () => made++, work);
-      const found = { name, ...seen, counted: counts() - before };
+      const records = usageRecords(storeFile) - before.records;
+      const found = { name, ...seen, counted: counts() - before.counted, records };
       progress(lineOf(found));
       return found;
     };
@@ -158,7 +165,7 @@ export async function floods(seconds: number, progress: (line: string) => void):
 function shortcomings([quiet, ...rest]: readonly Period[]): Pick<FloodReport, 'violations' | 'slow'> {
   const violations: string[] = [];
   const slow: string[] = [];
-  for (const { name, calls, health, refused, rss, disk, counted } of rest) {
+  for (const { name, calls, health, refused, rss, disk, counted, records } of rest) {
     const slower = (what: string, now: Latencies, before: Latencies): void => {
       if (now.p99 >= SLOWER * before.p99)
         slow.push(`${name}: p99 of ${what} ${now.p99.toFixed(1)} ms, ${before.p99.toFixed(1)} ms where it is quiet`);
@@ -170,18 +177,19 @@ function shortcomings([quiet, ...rest]: readonly Period[]): Pick<FloodReport, 'v
       violations.push(`${name}: ${mb(rss)} of memory, ${mb(quiet!.rss)} where it is quiet`);
     if (disk > quiet!.disk + MORE_DISK)
       violations.push(`${name}: ${mb(disk)} of disk, ${mb(quiet!.disk)} where it is quiet`);
+    if (records > calls.count + MORE_RECORDS) violations.push(`${name}: it left ${records} usage records`);
     if (counted > PER_MINUTE) violations.push(`${name}: a vendor was asked to count ${counted} times`);
   }
   return { violations, slow };
 }
 
 /** One line about a period. */
-function lineOf({ name, calls, health, refused, rss, disk, counted, statuses }: Period): string {
+function lineOf({ name, calls, health, refused, rss, disk, counted, records, statuses }: Period): string {
   const times = ({ count, p50, p99 }: Latencies): string => `${count}, p50 ${p50.toFixed(1)} p99 ${p99.toFixed(1)} ms`;
   const own = Object.entries(statuses).map(([status, count]) => `${count} x ${status}`);
   return [
     `${name}:`.padEnd(8),
-    `calls ${times(calls)}; healthz ${times(health)}; ${refused.length} refused; memory ${mb(rss)}, disk ${mb(disk)}`,
+    `calls ${times(calls)}; healthz ${times(health)}; ${refused.length} refused; memory ${mb(rss)}, disk ${mb(disk)}; ${records} usage records`,
     ...(counted > 0 ? [`; ${counted} counted by the vendor`] : []),
     ...(own.length > 0 ? [`; the member got ${own.join(', ')}`] : []),
   ].join('');
@@ -212,7 +220,7 @@ async function watch(
   agent: Agent,
   next: () => number,
   work: Promise<Statuses>,
-): Promise<Omit<Period, 'name' | 'counted'>> {
+): Promise<Omit<Period, 'name' | 'counted' | 'records'>> {
   const calls: number[] = [];
   const health: number[] = [];
   const asked: Promise<void>[] = [];

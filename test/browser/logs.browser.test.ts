@@ -181,7 +181,63 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       ]);
       const lines = (await readFile(await file.path(), 'utf8')).trim().split('\n');
       const { total } = await world.people.ann.data('GET', '/api/log/self?type=2');
-      assert.equal(lines.length - 1, total);
+      // Behind the lines stand their total and what the file is of.
+      assert.equal(lines.filter((line) => /^\d{4}-/.test(line)).length, total);
+    });
+  });
+
+  it('filters by how calls ended, in the address, the pages and the file', async () => {
+    const { ann } = world.people;
+    await as('ann', '/logs?range=30d&kind=use', async (page) => {
+      await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'Refused' });
+      await page.getByRole('button', { name: 'Remove the filter State: Refused' }).waitFor();
+      assert.deepEqual([addressOf(page).get('outcome'), addressOf(page).get('kind')], ['refused', null]);
+      const { total } = await ann.data('GET', '/api/log/self?outcome=refused');
+      assert.ok(total > 0 && total < 50, `${total}`);
+      await page.getByText(total === 1 ? '1 entry' : `${total} entries`).waitFor();
+      assert.equal(await rowsOf(page).count(), total);
+      assert.deepEqual([...new Set(await rowsOf(page).locator('td:nth-child(2)').allInnerTexts())], ['Refused']);
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      const text = await readFile(await file.path(), 'utf8');
+      assert.equal(text.match(/,Refused with status \d+\./g)?.length, total);
+      assert.match(text, /^filter outcome,refused,/m);
+    });
+    await as('ann', '/logs?range=30d&outcome=served', async (page) => {
+      const { total } = await ann.data('GET', '/api/log/self?outcome=served');
+      await page.getByText(`${total} entries`).waitFor();
+      await page.getByRole('button', { name: 'Older' }).click();
+      await page.waitForURL((url) => url.searchParams.get('before') !== null);
+      assert.equal(addressOf(page).get('outcome'), 'served');
+      await page.getByText(`${total - 50} entries`).waitFor();
+      assert.deepEqual([...new Set(await rowsOf(page).locator('td:nth-child(2)').allInnerTexts())], ['Served']);
+    });
+  });
+
+  it('shows as one line what was refused again and again, and how often', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i++) ids.push(await call('never-heard-of'));
+    const { items } = await world.people.ann.data('GET', '/api/log/self?model_name=never-heard-of');
+    const times: readonly number[] = items.map((line: { readonly times: number }) => line.times);
+    assert.equal(
+      times.reduce((sum, each) => sum + each, 0),
+      6,
+    );
+    assert.ok(times.length <= 2, 'a minute may have ended in between');
+    await as('ann', '/logs?model=never-heard-of', async (page) => {
+      await rowsOf(page)
+        .getByText(`×${Math.max(...times)}`)
+        .first()
+        .waitFor();
+      await rowsOf(page).first().getByRole('link').first().click();
+      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} alike within this minute`).waitFor();
+    });
+    // The id of a later one leads to no line, and the page says why.
+    const later = ids.find((id) => !items.some((line: { readonly request_id: string }) => line.request_id === id));
+    await as('ann', `/logs?request_id=${later}`, async (page) => {
+      await page.getByText('are counted at the first of them').waitFor();
     });
   });
 

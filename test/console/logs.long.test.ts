@@ -85,6 +85,7 @@ describe('the own log', () => {
     assert.ok(Number(prompt_tokens) > 0 && Number(completion_tokens) > 0, 'tokens');
     assert.deepEqual(words, {
       type: 2,
+      times: 1,
       content: '',
       username: 'ann',
       token_name: 'cli',
@@ -549,10 +550,10 @@ describe('a long log', () => {
     await gateway.host.store.atomic(records.flatMap(steps));
     const { text } = await carl.get('/api/log/self/export');
     const [head, ...lines] = text.trimEnd().split('\r\n');
-    assert.match(head!, /^created_at,type,username,.*,request_id$/);
+    assert.match(head!, /^created_at,type,username,.*,request_id,times$/);
     assert.deepEqual(
-      lines.slice(0, records.length).map((line) => line.slice(-26)),
-      records.map(({ id }) => id).toReversed(),
+      lines.slice(0, records.length).map((line) => line.slice(-28)),
+      records.map(({ id }) => `${id},1`).toReversed(),
     );
     assert.match(lines[records.length - 8]!, /,'=1\+1,/);
   });

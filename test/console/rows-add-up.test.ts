@@ -71,7 +71,7 @@ describe('calls of half a quota unit each', () => {
     assert.match(lines[0]!, /^created_at,type,username,token_name,model_name,quota,cost,prompt_tokens,/);
     for (const line of lines.slice(1, CALLS + 1)) assert.match(line, /Z,2,ann,cli,half,0\.5,0\.000001,1,/);
     assert.deepEqual(lines.slice(CALLS + 1), [
-      'total,,,,,2.5,0.000005',
+      `total,,,,,2.5,0.000005,,,,,,,,,${CALLS}`,
       'period (UTC),2020-01-01T00:00:00.000Z,to the last line',
       'filter type,2',
       'filter token_name,cli',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import { Records } from '../../core/contracts/records.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { chatBody } from '../kit/fixtures.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
@@ -688,11 +689,14 @@ describe('after all of it', () => {
     assert.equal(usageRecords(gateway.storeFile).at(-1)?.charged, 500_000n * 1_000_000n);
   });
 
-  it('whoever was refused has paid nothing', () => {
+  it('whoever was refused has paid nothing', async () => {
+    const [sum] = await gateway.host.find(Records)!.sums({}, []);
     const records = usageRecords(gateway.storeFile);
     const refused = records.filter(({ outcome }) => outcome === 'refused');
     const served = records.filter(({ outcome }) => outcome === 'served');
-    assert.ok(refused.length > 300 && served.length > 150, `${refused.length} refused, ${served.length} served`);
+    const times = refused.reduce((all, { repeats }) => all + 1 + repeats, 0);
+    assert.ok(times > 300 && served.length > 150, `${times} refused, ${served.length} served`);
+    assert.deepEqual([sum?.errors, sum?.calls], [times, served.length]);
     assert.equal(refused.length + served.length, records.length);
     assert.equal(served.length, vendor.requests.length);
     for (const { charged, status, id } of refused) {

@@ -25,6 +25,10 @@ export interface UsageRow {
   readonly estimated: boolean;
   /** Micro-quota. */
   readonly charged: bigint;
+  /** How many more it stands for. */
+  readonly repeats: number;
+  /** Of a request that is no call; else empty. */
+  readonly route: string;
   readonly attempts: readonly {
     readonly channel: string;
     readonly status?: number;
@@ -73,7 +77,7 @@ export function usageRecords(file: string): readonly UsageRow[] {
       .prepare<[], { [column: string]: string | number | null }>(
         `SELECT id, model, channel, outcome, status, input, output, input_image AS "inputImage",
             output_image AS "outputImage", characters, seconds, images, image_size, image_quality, estimated,
-            CAST(charged AS TEXT) AS charged, other
+            CAST(charged AS TEXT) AS charged, repeats, route, other
           FROM usage_record ORDER BY id`,
       )
       .all();

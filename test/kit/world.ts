@@ -185,7 +185,7 @@ async function live(
     const { id } =
       (await host.use(Accounts).findByName(name)) ?? (await host.use(Accounts).create({ name, role: 'member' }));
     ids[name] = id;
-    await gateway.command(`user credit ${name} ${name === 'emil' ? 40_000 : 12_000_000}`);
+    await gateway.command(`user credit ${name} ${name === 'emil' ? 50 : 12_000_000}`);
   }
   const departments = host.use(Departments);
   const engineering = await departments.create({ name: 'Engineering', monthlyBudget: 60_000_000_000_000n });
@@ -197,7 +197,10 @@ async function live(
   const research = await departments.create({ name: 'Research', budget: 40_000_000_000_000n });
   await departments.create({ name: 'Sales', factorPpm: 1_200_000 });
   const put = (department: number, ...names: readonly string[]) =>
-    root.data('POST', `/api/department/${department}/members`, { user_ids: names.map((name) => ids[name]) });
+    departments.placeAll(
+      names.map((name) => ids[name]!),
+      department,
+    );
   await put(engineering.id, 'bo');
   await put(platform.id, 'ann', 'chen');
   await put(research.id, 'dora', 'fatma');

@@ -175,6 +175,9 @@ interface Line {
   readonly channel: string;
   readonly outcome: UsageRecord['outcome'];
   readonly charged: bigint;
+  readonly repeats: number;
+  /** Empty: it is a call. */
+  readonly route: string;
   readonly event: 'top-up' | 'login' | undefined;
   /** Written after the days had been rolled up. */
   readonly late: boolean;
@@ -194,6 +197,8 @@ const line: fc.Arbitrary<Line> = fc.record({
   channel: fc.constantFrom(...CHANNELS),
   outcome: fc.constantFrom('served', 'refused', 'failed', 'aborted', 'recovered'),
   charged: fc.constantFrom(0n, 1n, 1_000_000n),
+  repeats: fc.constantFrom(0, 0, 1, 1_999),
+  route: fc.constantFrom('', '', '', 'GET /v1/responses/:id'),
   event: fc.oneof(
     { arbitrary: fc.constant(undefined), weight: 4 },
     fc.constantFrom('top-up' as const, 'login' as const),
@@ -218,8 +223,12 @@ const usageFilter = fc
   })
   .map((facts) => filterOf(facts) as UsageFilter);
 const logFilter = fc
-  .tuple(usageFilter, maybe(fc.constantFrom('use', 'error', 'top-up', 'login', 'refund')))
-  .map(([filter, kind]) => filterOf({ ...filter, kind }) as LogFilter);
+  .tuple(
+    usageFilter,
+    maybe(fc.constantFrom('use', 'error', 'request', 'top-up', 'login', 'refund')),
+    maybe(fc.subarray(['served', 'refused', 'failed', 'aborted', 'recovered'], { minLength: 1 })),
+  )
+  .map(([filter, kind, outcomes]) => filterOf({ ...filter, kind, outcomes }) as LogFilter);
 
 /** Writes them as they come, and rolls days up in between. All of them, newest first. */
 async function fill(host: Driven, lines: readonly Line[]): Promise<readonly LogEntry[]> {
@@ -228,14 +237,14 @@ async function fill(host: Driven, lines: readonly Line[]): Promise<readonly LogE
   const now = clock.now;
   for (const late of [false, true]) {
     if (late) await rollUp(host.store, newRolled(), NOW_MS, () => true);
-    for (const { agoMs, event, ...facts } of lines.filter((each) => each.late === late)) {
+    for (const { agoMs, event, repeats, route, ...facts } of lines.filter((each) => each.late === late)) {
       const atMs = NOW_MS - agoMs;
       const { accountId, charged: amount } = facts;
       // An event happens when it is written.
       Object.assign(clock, { now: event === undefined ? now : () => atMs });
       await host.store.atomic(
         event === undefined
-          ? steps(record({ ...facts, atMs, usage }))
+          ? steps(record({ ...facts, atMs, usage, ...(repeats > 0 && { repeats }), ...(route !== '' && { route }) }))
           : eventSteps({ accountId, kind: event, amount, text: '', ip: '' }),
       );
       Object.assign(clock, { now });
@@ -249,14 +258,18 @@ async function fill(host: Driven, lines: readonly Line[]): Promise<readonly LogE
   return all.sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
+/** A `request` has a record, too. */
+const isCall = ({ kind }: LogEntry): boolean => kind === 'use' || kind === 'error';
+
 function passes(entry: LogEntry, filter: LogFilter): boolean {
-  const { accounts, fromMs = 0, untilMs = Infinity, kind, keys, model, channel } = filter;
+  const { accounts, fromMs = 0, untilMs = Infinity, kind, outcomes, keys, model, channel } = filter;
   const { call } = entry;
   return (
     (accounts?.includes(entry.accountId) ?? true) &&
     entry.atMs >= fromMs &&
     entry.atMs < untilMs &&
     (kind === undefined || entry.kind === kind) &&
+    (outcomes === undefined || (isCall(entry) && outcomes.includes(call!.outcome))) &&
     (keys === undefined || (call !== undefined && keys.includes(call.keyId))) &&
     (model === undefined || call?.model === model) &&
     (channel === undefined || call?.channel === channel)
@@ -305,11 +318,11 @@ describe('a page of the log', () => {
           const host = await logHost();
           const all = await fill(host, lines);
           for (const [filter, most] of questions) {
-            const calls = all.filter((entry) => entry.call !== undefined && passes(entry, filter)).slice(0, most);
+            const calls = all.filter((entry) => isCall(entry) && passes(entry, filter)).slice(0, most);
             const wanted = calls.map(({ call }) => {
-              const { atMs, outcome, charged, durationMs, firstByteMs } = call!;
+              const { atMs, outcome, charged, durationMs, firstByteMs, repeats = 0 } = call!;
               const isError = (outcome === 'refused' || outcome === 'failed') && charged === 0n;
-              return { atMs, kind: isError ? 'error' : 'use', outcome, durationMs, firstByteMs };
+              return { atMs, kind: isError ? 'error' : 'use', outcome, durationMs, firstByteMs, times: 1 + repeats };
             });
             assert.deepEqual(await host.use(Records).timings(filter, most), wanted, JSON.stringify(filter));
           }
@@ -433,7 +446,7 @@ describe('sums of usage', () => {
     const sums = new Map<string, UsageSum>();
     for (const entry of all) {
       const { call, accountId, atMs, kind } = entry;
-      if (call === undefined || !passes(entry, rest)) continue;
+      if (call === undefined || !isCall(entry) || !passes(entry, rest)) continue;
       const known = kind === 'error' && call.channel === '' ? '' : call.model;
       if ((model !== undefined && known !== model) || inside?.includes(accountId * 10) === false) continue;
       const step = by.includes('hour') ? HOUR_MS : by.includes('day') ? DAY_MS : undefined;
@@ -449,8 +462,8 @@ describe('sums of usage', () => {
       const sum = sums.get(name) ?? { ...group, calls: 0, errors: 0, charged: 0n, included: 0n, input: 0, output: 0 };
       sums.set(name, {
         ...sum,
-        calls: sum.calls + (kind === 'use' ? 1 : 0),
-        errors: sum.errors + (kind === 'error' ? 1 : 0),
+        calls: sum.calls + (kind === 'use' ? 1 + (call.repeats ?? 0) : 0),
+        errors: sum.errors + (kind === 'error' ? 1 + (call.repeats ?? 0) : 0),
         charged: sum.charged + call.charged,
         included: sum.included + (call.included === true ? call.charged : 0n),
         input: sum.input + 10,
@@ -586,13 +599,20 @@ describe('sums of usage', () => {
     insert.run('02', 7, 'failed', 0);
     insert.run('03', 9, 'failed', 1);
     insert.run('04', HOUR_MS, 'served', 1);
+    for (const outcome of ['refused', 'aborted', 'recovered']) insert.run(`1${outcome}`, 2 * HOUR_MS, outcome, 0);
+    insert.run('20', 2 * HOUR_MS, 'refused', 7);
     for (const { sql } of later) for (const statement of sql) db.exec(statement);
     assert.deepEqual(
       db.prepare('SELECT begin_ms, kind, lines, amount, input FROM usage_hour ORDER BY begin_ms, kind').raw().all(),
       [
-        [0, 'error', 1, 0, 10],
-        [0, 'use', 2, 100, 20],
+        [0, 'failed', 1, 0, 10],
+        [0, 'failed-paid', 1, 1, 10],
+        [0, 'use', 1, 99, 10],
         [HOUR_MS, 'use', 1, 1, 10],
+        [2 * HOUR_MS, 'aborted', 1, 0, 10],
+        [2 * HOUR_MS, 'error', 1, 0, 10],
+        [2 * HOUR_MS, 'recovered', 1, 0, 10],
+        [2 * HOUR_MS, 'refused-paid', 1, 7, 10],
       ],
     );
     db.close();
@@ -605,7 +625,8 @@ describe('sums of usage', () => {
       record({ atMs: NOW_MS - 61_000, usage }),
       record({ atMs: NOW_MS - 59_000, usage }),
       record({ atMs: NOW_MS - 1, usage, accountId: 2 }),
-      record({ atMs: NOW_MS - 1, outcome: 'refused' }),
+      record({ atMs: NOW_MS - 1, outcome: 'refused', repeats: 3 }),
+      record({ atMs: NOW_MS - 1, route: 'GET /v1/responses/:id' }),
     );
     const { rate } = host.use(Records);
     assert.deepEqual(await rate({}), { calls: 2, tokens: 30 });
@@ -617,6 +638,8 @@ describe('statements of the log', () => {
   const filters: readonly LogFilter[] = [
     {},
     { kind: 'error' },
+    { kind: 'request' },
+    { outcomes: ['failed'] },
     { model: 'm' },
     { keys: [1, 2], channel: 'c' },
     { fromMs: NOW_MS - 3 * DAY_MS - 5, untilMs: NOW_MS - 5 },

@@ -114,6 +114,8 @@ describe('a usage record', () => {
       duration_ms: 900,
       first_byte_ms: 200,
       ip: '192.0.2.1',
+      repeats: 0,
+      route: '',
     });
     assert.deepEqual(JSON.parse(other as string), {
       rows: 2,

@@ -723,6 +723,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -737,7 +738,7 @@ export interface Operations {
       page: number;
       page_size: number;
       /**
-       * How many lines there are; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.
+       * How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.
        */
       total: number;
       items: {
@@ -751,9 +752,13 @@ export interface Operations {
          */
         created_at: number;
         /**
-         * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.
+         * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).
          */
         type: number;
+        /**
+         * How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.
+         */
+        times: number;
         /**
          * What happened, for people.
          */
@@ -823,9 +828,13 @@ export interface Operations {
        */
       created_at: number;
       /**
-       * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.
+       * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).
        */
       type: number;
+      /**
+       * How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.
+       */
+      times: number;
       /**
        * What happened, for people.
        */
@@ -892,7 +901,7 @@ export interface Operations {
        */
       status: number;
       /**
-       * chat, responses, messages …; of a passage its path.
+       * chat, responses, messages …; of a passage its path; empty: it is no call.
        */
       style: string;
       stream: boolean;
@@ -1057,6 +1066,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -1074,6 +1084,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -1217,6 +1228,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -1228,7 +1240,7 @@ export interface Operations {
       page: number;
       page_size: number;
       /**
-       * How many lines there are; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.
+       * How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.
        */
       total: number;
       items: {
@@ -1242,9 +1254,13 @@ export interface Operations {
          */
         created_at: number;
         /**
-         * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.
+         * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).
          */
         type: number;
+        /**
+         * How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.
+         */
+        times: number;
         /**
          * What happened, for people.
          */
@@ -1314,9 +1330,13 @@ export interface Operations {
        */
       created_at: number;
       /**
-       * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.
+       * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).
        */
       type: number;
+      /**
+       * How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.
+       */
+      times: number;
       /**
        * What happened, for people.
        */
@@ -1383,7 +1403,7 @@ export interface Operations {
        */
       status: number;
       /**
-       * chat, responses, messages …; of a passage its path.
+       * chat, responses, messages …; of a passage its path; empty: it is no call.
        */
       style: string;
       stream: boolean;
@@ -1548,6 +1568,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -1562,6 +1583,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -1701,6 +1723,7 @@ export interface Operations {
       start_timestamp?: number;
       end_timestamp?: number;
       type?: number;
+      outcome?: 'served' | 'refused' | 'failed' | 'aborted' | 'recovered';
       token_name?: string;
       token_id?: number;
       model_name?: string;
@@ -1713,7 +1736,7 @@ export interface Operations {
       page: number;
       page_size: number;
       /**
-       * How many lines there are; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.
+       * How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.
        */
       total: number;
       items: {
@@ -1727,9 +1750,13 @@ export interface Operations {
          */
         created_at: number;
         /**
-         * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.
+         * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).
          */
         type: number;
+        /**
+         * How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.
+         */
+        times: number;
         /**
          * What happened, for people.
          */
@@ -2027,9 +2054,13 @@ export interface Operations {
        */
       created_at: number;
       /**
-       * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.
+       * 1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).
        */
       type: number;
+      /**
+       * How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.
+       */
+      times: number;
       /**
        * What happened, for people.
        */

@@ -69,7 +69,7 @@ const properties = {
   },
   outcome: { enum: ['served', 'refused', 'failed', 'aborted', 'recovered'] },
   status: { ...integer, description: 'The status that the client got, or would have got.' },
-  style: { ...text, description: 'chat, responses, messages …; of a passage its path.' },
+  style: { ...text, description: 'chat, responses, messages …; of a passage its path; empty: it is no call.' },
   stream: boolean,
   client_request_id: { type: ['string', 'null'], description: 'The `x-request-id` that the client sent.' },
   attempts: {

@@ -9,9 +9,10 @@ const STEPS_MS = [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000
 /** What there is to say of them. Times are those of calls that were served: refusals are quick, and failures as slow as can be. */
 export function latencyOf(timings: readonly CallTiming[]) {
   const served = timings.filter(({ outcome }) => outcome === 'served');
-  const count = (which: (timing: CallTiming) => boolean): number => timings.filter(which).length;
+  const count = (which: (timing: CallTiming) => boolean): number =>
+    timings.reduce((sum, timing) => sum + (which(timing) ? timing.times : 0), 0);
   return {
-    calls: timings.length,
+    calls: count(() => true),
     since: secondsOf(timings.reduce((first, { atMs }) => Math.min(first, atMs), timings[0]?.atMs ?? 0)),
     served: served.length,
     failed: count(({ outcome }) => outcome === 'failed' || outcome === 'recovered'),

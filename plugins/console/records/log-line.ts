@@ -13,6 +13,8 @@ export interface ShownLine {
   readonly user_id: number;
   readonly created_at: number;
   readonly type: number;
+  /** Of requests how many the line stands for. */
+  readonly times: number;
   readonly content: string;
   readonly username: string;
   readonly token_name: string;
@@ -60,6 +62,7 @@ export async function shownLine(
     user_id: accountId,
     created_at: secondsOf(atMs),
     type: TYPES[kind],
+    times: 1 + (call?.repeats ?? 0),
     content: call === undefined ? entry.text : sentenceOf(call),
     username: person?.name ?? '',
     token_name: call === undefined ? '' : await names.key(call.keyId),
@@ -88,7 +91,15 @@ export function numberOf(id: string): number {
   return Number.parseInt(id.slice(0, 10), 32) * 1_024 + (Number.parseInt(id.slice(10, 16), 32) % 1_024);
 }
 
-function sentenceOf({ outcome, status, charged }: UsageRecord): string {
+function sentenceOf(call: UsageRecord): string {
+  const { repeats, route } = call;
+  const said = route === undefined ? endOf(call) : `${route}: status ${call.status}.`;
+  return repeats === undefined
+    ? said
+    : `${said} ${1 + repeats} such requests within a minute; this is the first.`.trim();
+}
+
+function endOf({ outcome, status, charged }: UsageRecord): string {
   switch (outcome) {
     case 'served':
       return '';
@@ -116,6 +127,7 @@ function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
     style: call.style,
     duration_ms: call.durationMs,
   };
+  if (call.route !== undefined) other.route = call.route;
   if (call.firstByteMs !== undefined) other.frt = call.firstByteMs;
   if (clientRequestId !== undefined) other.client_request_id = clientRequestId;
   if (call.other.attempts !== undefined) other.attempts = shownAttempts(call, isAdmin);
@@ -167,12 +179,21 @@ function forMembers(attempt: Json): Json {
 /** Its schema. */
 export const lineSchema = {
   type: 'object',
-  required: ['id', 'user_id', 'created_at', 'type', 'content', 'quota', 'request_id', 'other'],
+  required: ['id', 'user_id', 'created_at', 'type', 'times', 'content', 'quota', 'request_id', 'other'],
   properties: {
     id: { ...integer, description: 'Made of the time: later lines have larger ones.' },
     user_id: integer,
     created_at: { ...integer, description: 'When it began, unix seconds.' },
-    type: { ...integer, description: '1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in.' },
+    type: {
+      ...integer,
+      description:
+        '1 top-up, 2 use, 3 managed, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key (tokens counted, a kept response read …).',
+    },
+    times: {
+      ...integer,
+      description:
+        'How many requests it stands for: those of one key and minute that ended alike before a vendor was asked; all else is told of the first.',
+    },
     content: { ...text, description: 'What happened, for people.' },
     username: text,
     token_name: { ...text, description: 'The name of the key; of one that was deleted, its last.' },
@@ -200,7 +221,7 @@ export const lineSchema = {
 /** A line in a CSV. */
 export const LINE_COLUMNS = [
   ...['created_at', 'type', 'username', 'token_name', 'model_name', 'quota', 'cost', 'prompt_tokens'],
-  ...['completion_tokens', 'use_time', 'is_stream', 'channel_name', 'ip', 'content', 'request_id'],
+  ...['completion_tokens', 'use_time', 'is_stream', 'channel_name', 'ip', 'content', 'request_id', 'times'],
 ] as const;
 
 /** Its cells; times are ISO 8601 in UTC. */
@@ -212,10 +233,13 @@ export function cellsOf(line: ShownLine): readonly (string | number)[] {
   });
 }
 
-/** The cells of the line that adds up others: micro-quota. */
-export function totalCells(amount: bigint, perUnit: number): readonly (string | number)[] {
-  return LINE_COLUMNS.map((column, i) => {
-    if (i === 0) return 'total';
-    return column === 'quota' ? quotaNumber(amount) : column === 'cost' ? currencyText(amount, perUnit) : '';
-  });
+/** The cells of the line that adds up others; `amount`: micro-quota. */
+export function totalCells(amount: bigint, times: number, perUnit: number): readonly (string | number)[] {
+  const sums: Partial<Record<string, string | number>> = {
+    created_at: 'total',
+    times,
+    quota: quotaNumber(amount),
+    cost: currencyText(amount, perUnit),
+  };
+  return LINE_COLUMNS.map((column) => sums[column] ?? '');
 }

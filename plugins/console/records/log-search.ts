@@ -2,7 +2,7 @@
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
-import type { LogFilter, LogKind } from '../../../core/contracts/records.ts';
+import type { LogFilter, LogKind, UsageRecord } from '../../../core/contracts/records.ts';
 import { type Host, refuse } from '../../../core/plugin.ts';
 import { idNumber, timestamp } from '../schemas.ts';
 
@@ -15,6 +15,7 @@ export const TYPES: Readonly<Record<LogKind, number>> = {
   error: 5,
   refund: 6,
   login: 7,
+  request: 8,
 };
 
 /** Unix seconds; 0 says nothing. */
@@ -26,6 +27,7 @@ export interface TimesAsked {
 /** What a query may say. */
 export interface LogAsked extends TimesAsked {
   readonly type: number;
+  readonly outcome?: UsageRecord['outcome'];
   readonly token_name?: string;
   readonly token_id?: number;
   readonly model_name?: string;
@@ -53,11 +55,17 @@ export const timeProperties = {
 export const logProperties = {
   ...timeProperties,
   type: {
-    description: '1 top-up, 2 use, 3 managed by an administrator, 4 system, 5 error, 6 refund, 7 sign-in; 0: all.',
+    description:
+      '1 top-up, 2 use, 3 managed by an administrator, 4 system, 5 error, 6 refund, 7 sign-in, 8 other request of a key; 0: all.',
     type: 'integer',
     minimum: 0,
-    maximum: 7,
+    maximum: 8,
     default: 0,
+  },
+  outcome: {
+    description:
+      'Calls that ended so, and nothing else: aborted where the client left, recovered where the gateway stopped.',
+    enum: ['served', 'refused', 'failed', 'aborted', 'recovered'],
   },
   token_name: { description: 'The name of a key. Names are exact: no character stands for others.', ...name },
   token_id: { ...idNumber, description: 'The key with that number.' },
@@ -104,7 +112,7 @@ export function createLogSearch(host: Host): LogSearch {
   }
 
   async function filterOf(asked: LogAsked, who: readonly number[] | undefined): Promise<LogFilter | undefined> {
-    const { token_name, token_id, model_name, channel, request_id, type } = asked;
+    const { token_name, token_id, model_name, channel, request_id, type, outcome } = asked;
     const named = token_name === undefined ? undefined : await keysNamed(token_name, who);
     // Whose keys they are is told as well: lines of a few people are found more quickly.
     const people = named === undefined ? who : [...new Set(named.map(({ accountId }) => accountId))];
@@ -118,6 +126,7 @@ export function createLogSearch(host: Host): LogSearch {
       ...(people !== undefined && { accounts: people }),
       ...(numbered !== undefined && { keys: numbered }),
       ...(kind !== undefined && { kind }),
+      ...(outcome !== undefined && { outcomes: [outcome] }),
       ...(model_name !== undefined && { model: model_name }),
       // Tools that know channels by numbers send 0 for any.
       ...(channel !== undefined && channel !== '0' && { channel }),

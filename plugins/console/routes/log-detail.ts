@@ -8,15 +8,15 @@ import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
 const TAG = 'Logs';
+const NOT_FOUND =
+  'There is no such call in the log, or it is older than records are kept. Calls that are refused again and again are told by the first of their minute, whose `times` counts them.';
 
 /** The rows. */
 export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
   async function detail(filter: LogFilter, viewer: Viewer) {
     const [entry] = (await need(Records).page(filter, { limit: 1 })).items;
     if (entry?.call === undefined) {
-      return refuse(404, 'call_not_found', 'There is no such call in the log, or it is older than records are kept.', {
-        param: 'request_id',
-      });
+      return refuse(404, 'call_not_found', NOT_FOUND, { param: 'request_id' });
     }
     return shownCall(host, entry, entry.call, viewer);
   }

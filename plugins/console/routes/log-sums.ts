@@ -19,7 +19,7 @@ import { integer, list, number, text } from '../schemas.ts';
 import { personWith } from '../subordinate.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
-type SumAsked = Omit<LogAsked, 'type' | 'request_id'>;
+type SumAsked = Omit<LogAsked, 'type' | 'outcome' | 'request_id'>;
 
 const TAG = 'Logs';
 /** The longest range of which every hour is told, in days. */
@@ -58,7 +58,7 @@ const dataSchema = {
   },
 } as const;
 
-const { type: _, request_id: __, ...sumFilters } = logProperties;
+const { type: _, outcome: __, request_id: ___, ...sumFilters } = logProperties;
 const everybodyFilters = { ...sumFilters, username: everybodyProperties.username };
 
 /** The rows. */

@@ -53,7 +53,7 @@ const pageSchema = {
     total: {
       ...integer,
       description:
-        'How many lines there are; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.',
+        'How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000.',
     },
     items: { type: 'array', items: lineSchema },
     next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
@@ -64,7 +64,7 @@ const pageSchema = {
 type FileAsked = Places & Partial<EverybodyAsked>;
 /** Those that name lines. */
 const FILTERS = [
-  ...(['type', 'username', 'user_id', 'department_id', 'token_name', 'token_id', 'model_name'] as const),
+  ...(['type', 'outcome', 'username', 'user_id', 'department_id', 'token_name', 'token_id', 'model_name'] as const),
   ...(['group', 'channel', 'request_id'] as const),
 ];
 
@@ -97,15 +97,18 @@ export function logRoutes({ host, verification, need }: Tools): readonly ApiRout
     // Made bite by bite, so that calls never wait for all of it.
     const texts = [csvText([LINE_COLUMNS])];
     let total = 0n;
+    let times = 0;
     let from: string | undefined = asked.before;
     for (let read = 0; filter !== undefined && read < MOST_EXPORTED; read += BITE) {
       const { items, next } = await need(Records).page(filter, { limit: BITE, before: from });
-      texts.push(csvText((await shownLines(items, names, viewer)).map(cellsOf)));
+      const lines = await shownLines(items, names, viewer);
+      texts.push(csvText(lines.map(cellsOf)));
       total += items.reduce((sum, { amount }) => sum + amount, 0n);
+      times += lines.reduce((sum, line) => sum + line.times, 0);
       from = next;
       if (next === undefined) break;
     }
-    texts.push(reportEnd(LINE_COLUMNS.length, totalCells(total, viewer.perUnit), aboutLines(asked, from)));
+    texts.push(reportEnd(LINE_COLUMNS.length, totalCells(total, times, viewer.perUnit), aboutLines(asked, from)));
     return csvFile(name, texts.join(''));
   }
 

@@ -76,6 +76,7 @@ function CallFacts({ call, view }: { readonly call: CallDetail; readonly view: V
           [text.when, format.moment(call.created_at)],
           [text.state, <LineState key="state" line={call} />],
           [text.status, `${call.status}`],
+          [text.times, call.times > 1 ? text.timesOf(format.number(call.times)) : undefined],
           [text.person, view.admin ? call.username : undefined],
           [text.key, call.token_name || undefined],
           [text.model, call.model_name || undefined],

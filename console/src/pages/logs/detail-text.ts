@@ -6,11 +6,13 @@ export const DETAIL = texts(
   {
     title: 'Call',
     event: 'Event',
+    request: 'Request',
     newer: 'Newer line',
     older: 'Older line',
     arrows: 'The arrow keys ← and → go to the line before and after.',
     missing: 'There is no such line',
-    missingAbout: 'It may be mistyped, another person’s, or older than lines are kept.',
+    missingAbout:
+      'It may be mistyped, another person’s, or older than lines are kept. Calls that were refused again within a minute are counted at the first of them.',
     none: '–',
     summary: {
       served: (model: string, time: string, cost: string) => `${model} answered in ${time} for ${cost}.`,
@@ -29,6 +31,8 @@ export const DETAIL = texts(
       style: 'Style',
       stream: 'streamed',
       status: 'Status',
+      times: 'Times',
+      timesOf: (count: string) => `${count} alike within this minute; the rest is told of the first`,
       channel: 'Channel',
       speed: 'Speed',
       perSecond: (count: string) => `${count} output tokens per second`,
@@ -178,11 +182,12 @@ export const DETAIL = texts(
   {
     title: '调用',
     event: '事件',
+    request: '请求',
     newer: '较新的一条',
     older: '较早的一条',
     arrows: '用方向键 ← 和 → 查看上一条和下一条。',
     missing: '没有这条记录',
-    missingAbout: '可能输入有误、属于他人，或已超过保留期限。',
+    missingAbout: '可能输入有误、属于他人，或已超过保留期限。一分钟内再次被拒绝的调用计入其中第一条。',
     none: '–',
     summary: {
       served: (model: string, time: string, cost: string) => `${model} 用时 ${time} 完成回答，费用 ${cost}。`,
@@ -201,6 +206,8 @@ export const DETAIL = texts(
       style: '接口格式',
       stream: '流式',
       status: '状态码',
+      times: '次数',
+      timesOf: (count: string) => `此分钟内共有 ${count} 次相同的请求；其余内容为第一次的信息`,
       channel: '渠道',
       speed: '速度',
       perSecond: (count: string) => `每秒 ${count} 个输出 Token`,

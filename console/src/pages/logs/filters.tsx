@@ -9,7 +9,18 @@ import { PersonSelect } from '../../parts/person-select.tsx';
 import { useText } from '../../text.ts';
 import type { Line } from './line.ts';
 import { TEXT } from './text.ts';
-import { type Change, type Filter, filterOf, isId, KINDS, type Kind, type View, WITHOUT_FILTERS } from './view.ts';
+import {
+  type Change,
+  type Filter,
+  filterOf,
+  isId,
+  KINDS,
+  type Kind,
+  OUTCOMES,
+  type Outcome,
+  type View,
+  WITHOUT_FILTERS,
+} from './view.ts';
 
 const OFFERED = 50;
 
@@ -25,7 +36,25 @@ export function KindSelect({ view, change }: { readonly view: View; change(chang
         ...(Object.keys(KINDS) as Kind[]).map((kind) => ({ value: kind, label: text.kinds[kind] })),
       ]}
       value={filterOf(view, 'kind')}
-      onChange={({ currentTarget }) => change({ kind: currentTarget.value, before: '' })}
+      onChange={({ currentTarget }) => change({ kind: currentTarget.value, outcome: '', before: '' })}
+    />
+  );
+}
+
+/** How calls ended. */
+export function OutcomeSelect({ view, change }: { readonly view: View; change(change: Change): void }) {
+  const text = useText(TEXT);
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={text.filter.outcome}
+      data={[
+        { value: '', label: text.filter.anyOutcome },
+        ...OUTCOMES.map((outcome) => ({ value: outcome, label: text.outcomes[outcome] })),
+      ]}
+      value={filterOf(view, 'outcome')}
+      // Only calls have one: a kind that has none would leave nothing.
+      onChange={({ currentTarget }) => change({ outcome: currentTarget.value, kind: '', before: '' })}
     />
   );
 }
@@ -181,6 +210,7 @@ function Chip({
   const value = useFilterValue(filter, lines);
   const what = {
     kind: text.kind,
+    outcome: text.outcome,
     model: text.model,
     key: text.key,
     token_id: text.key,
@@ -195,7 +225,7 @@ function Chip({
 
 /** What people call what a filter asks for. */
 function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string {
-  const { kinds } = useText(TEXT);
+  const { kinds, outcomes } = useText(TEXT);
   const person = useApi(
     'GET /api/user/{id}',
     { params: { id: value } },
@@ -209,6 +239,8 @@ function useFilterValue({ name, value }: Filter, lines: readonly Line[]): string
   switch (name) {
     case 'kind':
       return kinds[value as Kind];
+    case 'outcome':
+      return outcomes[value as Outcome];
     case 'token_id':
       return lines.find(({ token_id }) => token_id === number)?.token_name || `#${value}`;
     case 'user_id':

@@ -18,7 +18,10 @@ export function Latency({ view, change }: { readonly view: View; change(change: 
   const id = useId();
   const { request_id: _, ...search } = searchOf(view);
   const kind = filterOf(view, 'kind');
-  const aboutCalls = (kind === '' || kind === 'use') && filterOf(view, 'request_id') === '';
+  const outcome = filterOf(view, 'outcome');
+  // Only of calls that were served there is something to say.
+  const aboutCalls =
+    (kind === '' || kind === 'use') && (outcome === '' || outcome === 'served') && filterOf(view, 'request_id') === '';
   const { data } = useApi(
     view.everybody ? 'GET /api/log/latency' : 'GET /api/log/self/latency',
     { search: search as object },

@@ -9,7 +9,7 @@ import { useText } from '../../text.ts';
 import { CallDetails } from './call-details.tsx';
 import { DETAIL } from './detail-text.ts';
 import { EventDetails } from './event-details.tsx';
-import { isCall, type Line } from './line.ts';
+import { isCall, kindOf, type Line } from './line.ts';
 import { type Change, isId, type View } from './view.ts';
 
 /** It; open while the address names a line. Of `lines` it goes to the one before and after. */
@@ -43,11 +43,7 @@ export function LineDrawer({
     return () => window.removeEventListener('keydown', onKey);
   });
   return (
-    <Drawer
-      opened={open !== ''}
-      onClose={() => change({ open: '' })}
-      title={lines[at] !== undefined && !isCall(lines[at]) ? text.event : text.title}
-    >
+    <Drawer opened={open !== ''} onClose={() => change({ open: '' })} title={titleOf(lines[at], text)}>
       <Stack gap="md">
         {at >= 0 && (
           <Group gap="xs">
@@ -59,6 +55,11 @@ export function LineDrawer({
       </Stack>
     </Drawer>
   );
+}
+
+function titleOf(line: Line | undefined, text: (typeof DETAIL)['en']): string {
+  if (line === undefined || isCall(line)) return text.title;
+  return kindOf(line) === 'request' ? text.request : text.event;
 }
 
 function Turn({

@@ -1,17 +1,12 @@
 /** A line of the log, and what is packed into it. */
 import type { Data } from '../../api/client.ts';
 import type { Mood } from '../../parts/values.tsx';
-import { KINDS, type Kind } from './view.ts';
+import { KINDS, type Kind, OUTCOMES, type Outcome } from './view.ts';
 
 /** A line, as `/api` lists it. */
 export type Line = Data<'GET /api/log/self'>['items'][number];
 /** A call with all that is known of it. */
 export type CallDetail = Data<'GET /api/log/self/detail/{request_id}'>;
-
-/** How calls end. */
-export const OUTCOMES = ['served', 'refused', 'failed', 'aborted', 'recovered'] as const;
-/** One of them. */
-export type Outcome = (typeof OUTCOMES)[number];
 
 /** How good that is. */
 export const OUTCOME_MOODS: Readonly<Record<Outcome, Mood>> = {
@@ -31,6 +26,8 @@ export interface Facts {
   readonly cached: number;
   readonly written: number;
   readonly reasoning: number;
+  /** What was asked for, where that is no call. */
+  readonly route: string;
   /** Of a refusal, as its answer had it: `model_not_found`. */
   readonly code: string;
   /** How the last attempt that failed did so. */
@@ -54,6 +51,7 @@ export function factsOf({ other, use_time = 0 }: Line): Facts {
     cached: number('cache_tokens') ?? 0,
     written: number('cache_creation_tokens') ?? 0,
     reasoning: number('reasoning_tokens') ?? 0,
+    route: typeof said.route === 'string' ? said.route : '',
     code: typeof said.code === 'string' ? said.code : '',
     failure: typeof failure === 'string' ? failure : '',
   };
@@ -64,7 +62,7 @@ export function kindOf({ type }: Pick<Line, 'type'>): Kind {
   return (Object.keys(KINDS) as Kind[]).find((kind) => KINDS[kind] === type) ?? 'system';
 }
 
-/** True of calls: other lines are events. */
+/** True of calls: other lines are events, and what else a key asked for. */
 export function isCall({ type }: Pick<Line, 'type'>): boolean {
   return type === KINDS.use || type === KINDS.error;
 }

@@ -103,16 +103,30 @@ export function LineState({ line }: { readonly line: Line }) {
   return <State mood={OUTCOME_MOODS[outcome]}>{text.outcomes[outcome]}</State>;
 }
 
-/** The model and, of what did not go well, why; of an event its sentence. */
+/** How many it stands for, where that is more than itself. */
+function Times({ line }: { readonly line: Line }) {
+  const text = useText(TEXT);
+  const format = useFormat();
+  if (line.times <= 1) return null;
+  const count = format.number(line.times);
+  return (
+    <Tooltip label={text.timesAbout(count)}>
+      <span className="number logs-repeats">×{count}</span>
+    </Tooltip>
+  );
+}
+
+/** The model, or what else was asked for, and, of what did not go well, why; of an event its sentence. */
 function What({ line }: { readonly line: Line }) {
-  const reason = useReason()(factsOf(line));
+  const facts = factsOf(line);
+  const reason = useReason()(facts);
   // On a phone there is no column for it.
   const state = (
     <Box hiddenFrom="sm">
       <LineState line={line} />
     </Box>
   );
-  if (!isCall(line))
+  if (!isCall(line) && facts.route === '')
     return (
       <div className="logs-what">
         {state}
@@ -122,7 +136,9 @@ function What({ line }: { readonly line: Line }) {
   return (
     <Stack gap={0} className="logs-what">
       {state}
-      <span>{line.model_name || '–'}</span>
+      <span>
+        {line.model_name || facts.route || '–'} <Times line={line} />
+      </span>
       {reason !== '' && (
         <Text size="xs" c="dimmed">
           {reason}

@@ -13,7 +13,7 @@ import { TimeRangePicker, useRangeWords } from '../../parts/time-range.tsx';
 import { keepWhose } from '../../parts/whose.ts';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
-import { Chips, clearedOf, FilterFields, KindSelect } from './filters.tsx';
+import { Chips, clearedOf, FilterFields, KindSelect, OutcomeSelect } from './filters.tsx';
 import { Latency } from './latency.tsx';
 import { LineDrawer } from './line-drawer.tsx';
 import { Lines, Turning } from './lines.tsx';
@@ -53,6 +53,7 @@ export default function LogsPage() {
       <Group gap="xs">
         <TimeRangePicker range={view.range} onChange={(range) => change({ ...range, before: '' })} />
         <KindSelect view={view} change={change} />
+        <OutcomeSelect view={view} change={change} />
         <Button
           variant="default"
           leftSection={<IconFilter size={14} />}

@@ -18,6 +18,7 @@ export const TEXT = texts(
     paging: 'Pages',
     fresh: (count: string) => `${count} new`,
     freshAbout: 'Show the newest lines',
+    timesAbout: (count: string) => `${count} requests of this key and minute that ended alike; this is the first`,
     columns: {
       time: 'Time',
       person: 'Person',
@@ -44,6 +45,7 @@ export const TEXT = texts(
       login: 'Sign-ins',
       manage: 'Changes by an administrator',
       system: 'Other events',
+      request: 'Other requests',
     },
     kind: {
       use: 'Call',
@@ -53,6 +55,7 @@ export const TEXT = texts(
       login: 'Sign-in',
       manage: 'Managed',
       system: 'Event',
+      request: 'Request',
     },
     outcomes: {
       served: 'Served',
@@ -65,6 +68,8 @@ export const TEXT = texts(
       open: 'Filter',
       kind: 'Kind',
       everything: 'Everything',
+      outcome: 'State',
+      anyOutcome: 'Any state',
       model: 'Model',
       key: 'Key',
       keyAbout: 'The exact name of a key',
@@ -83,7 +88,8 @@ export const TEXT = texts(
     empty: {
       filtered: 'Nothing under these filters',
       filteredAbout: (range: string) => `Of this time (${range}) nothing matches all of them.`,
-      idAbout: 'No line has this id: it may be mistyped, another person’s, or older than lines are kept.',
+      idAbout:
+        'No line has this id: it may be mistyped, another person’s, or older than lines are kept. Calls that were refused again within a minute are counted at the first of them.',
       none: 'Nothing happened in this time',
       noneAbout: 'Every call shows up here as soon as it ends, with what it cost and how that came about.',
       past: 'There is nothing older.',
@@ -136,6 +142,7 @@ export const TEXT = texts(
     paging: '翻页',
     fresh: (count: string) => `${count} 条新记录`,
     freshAbout: '显示最新记录',
+    timesAbout: (count: string) => `此密钥在这一分钟内有 ${count} 次相同的请求；此处为第一次`,
     columns: {
       time: '时间',
       person: '用户',
@@ -162,6 +169,7 @@ export const TEXT = texts(
       login: '登录',
       manage: '管理员操作',
       system: '其他事件',
+      request: '其他请求',
     },
     kind: {
       use: '调用',
@@ -171,12 +179,15 @@ export const TEXT = texts(
       login: '登录',
       manage: '管理操作',
       system: '事件',
+      request: '请求',
     },
     outcomes: { served: '成功', refused: '已拒绝', failed: '失败', aborted: '客户端断开', recovered: '已恢复' },
     filter: {
       open: '筛选',
       kind: '类型',
       everything: '全部',
+      outcome: '状态',
+      anyOutcome: '任何状态',
       model: '模型',
       key: '密钥',
       keyAbout: '密钥的完整名称',
@@ -195,7 +206,7 @@ export const TEXT = texts(
     empty: {
       filtered: '没有符合筛选条件的记录',
       filteredAbout: (range: string) => `在此时间范围（${range}）内，没有同时符合所有条件的记录。`,
-      idAbout: '没有此 ID 的记录：可能输入有误、属于他人，或已超过保留期限。',
+      idAbout: '没有此 ID 的记录：可能输入有误、属于他人，或已超过保留期限。一分钟内再次被拒绝的调用计入其中第一条。',
       none: '此时间范围内没有记录',
       noneAbout: '每次调用结束后会立即显示在这里，包括费用及其计算方式。',
       past: '没有更早的记录了。',

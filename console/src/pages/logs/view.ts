@@ -7,12 +7,17 @@ import { useWhose } from '../../parts/whose.ts';
 import { isAdmin, useSelf } from '../../shell/self.ts';
 
 /** The kinds of lines, by the numbers that `/api` knows them by. */
-export const KINDS = { use: 2, error: 5, 'top-up': 1, refund: 6, login: 7, manage: 3, system: 4 } as const;
+export const KINDS = { use: 2, error: 5, 'top-up': 1, refund: 6, login: 7, manage: 3, system: 4, request: 8 } as const;
 /** One of them. */
 export type Kind = keyof typeof KINDS;
 
+/** How calls end. */
+export const OUTCOMES = ['served', 'refused', 'failed', 'aborted', 'recovered'] as const;
+/** One of them. */
+export type Outcome = (typeof OUTCOMES)[number];
+
 /** What lines can be asked for by, in the order of their chips; the second part only of everybody's. */
-const OWN_FILTERS = ['kind', 'model', 'key', 'token_id', 'channel', 'request_id'] as const;
+const OWN_FILTERS = ['kind', 'outcome', 'model', 'key', 'token_id', 'channel', 'request_id'] as const;
 const EVERYBODY_FILTERS = [...OWN_FILTERS, 'username', 'user_id', 'department_id'] as const;
 /** One of them, as the address names it. */
 export type FilterName = (typeof EVERYBODY_FILTERS)[number];
@@ -23,6 +28,7 @@ const NAMES = {
   start: '',
   end: '',
   kind: '',
+  outcome: '',
   model: '',
   key: '',
   token_id: '',
@@ -60,6 +66,7 @@ export interface View {
 /** Everything without filters. */
 export const WITHOUT_FILTERS: Change = {
   kind: '',
+  outcome: '',
   model: '',
   key: '',
   token_id: '',
@@ -99,8 +106,13 @@ export function isId(said: string): boolean {
 
 function isGood(name: FilterName, value: string): boolean {
   if (name === 'kind') return Object.hasOwn(KINDS, value);
+  if (name === 'outcome') return isOutcome(value);
   if (name === 'token_id' || name === 'user_id' || name === 'department_id') return /^[1-9]\d{0,14}$/.test(value);
   return value !== '' && value.length <= 256;
+}
+
+function isOutcome(value: string): boolean {
+  return (OUTCOMES as readonly string[]).includes(value);
 }
 
 /** What a filter is asked for by; '' where it is not. */
@@ -118,6 +130,7 @@ export function searchOf(view: View): Search<'GET /api/log/'> {
   }
   for (const { name, value } of filters) {
     if (name === 'kind') search.type = KINDS[value as Kind];
+    else if (name === 'outcome') search.outcome = value as Outcome;
     else if (name === 'model') search.model_name = value;
     else if (name === 'key') search.token_name = value;
     else if (name === 'token_id' || name === 'user_id' || name === 'department_id') search[name] = Number(value);
