@@ -64,7 +64,8 @@ if (existsSync('/proc/self/clear_refs')) {
       writeFileSync(
         file,
         stringify({
-          listen: { port: 0, body: { spool: './spool' } },
+          // All of them come with one key.
+          listen: { port: 0, body: { spool: './spool', inFlight: { disk: { perAccount: '2000MB' } } } },
           store: { file: './turnpike.db' },
           pipeline: ['accounts', 'auth', 'counters', 'keys', 'quota', 'models', 'styles', 'vendors/compatible', 'log'],
           channels: [{ name: 'ears', vendor: 'compatible', url, key: 'vendor-key', speaks: ['transcription'] }],

@@ -33,8 +33,8 @@ const chatThought: fc.Arbitrary<Block> = some(
     type: just('thinking'),
     text: words,
     opaque: fc.constantFrom(
-      sealed('chat', 'signature', '{"type":"reasoning.text","signature":"sig","index":0}'),
-      sealed('chat', 'encrypted', '{"type":"reasoning.encrypted","data":"sealed","id":"rs_1"}'),
+      sealed('chat', 'signature', '{"index":0,"signature":"sig","type":"reasoning.text"}'),
+      sealed('chat', 'encrypted', '{"data":"sealed","id":"rs_1","type":"reasoning.encrypted"}'),
     ),
   },
   'type',

@@ -42,6 +42,13 @@ const TOOL_SEARCH: Tool = {
   raw: { type: 'tool_search', execution: 'server' },
 };
 
+/** Tools that the vendor runs want more thought than the least. */
+function enoughForTools(said: Conversation): Conversation {
+  const { reasoning, tools } = said;
+  if (reasoning?.effort !== 'minimal' || !tools.some(({ type }) => type === 'hosted')) return said;
+  return { ...said, reasoning: { ...reasoning, effort: 'low' } };
+}
+
 /**
  * Every block has an item or a part of its own and keeps its place. The prompt is `instructions` where it is one text that nobody
  * marks. Whether an answer is kept is always said, and so is whether a schema is strict.
@@ -184,5 +191,5 @@ export const responsesMeans: Means = {
       },
       'labels',
     ),
-  ),
+  ).map(enoughForTools),
 };

@@ -66,8 +66,9 @@ function readTool(tool: Fields, losses: Losses, namespace?: string): readonly To
       for (const name of Object.keys(tool.rest())) losses.drop(`tools.${name}`);
       return tools;
     }
-    case CLIENT_SEARCH:
-      if (tool.get('execution') !== 'client') return [hostedTool(tool, type)];
+    case CLIENT_SEARCH: {
+      const execution = tool.get('execution');
+      if (execution !== 'client') return [hostedTool(tool, type, given<JsonObject>({ execution }))];
       return [
         given<FunctionTool>({
           type: 'function',
@@ -77,6 +78,7 @@ function readTool(tool: Fields, losses: Losses, namespace?: string): readonly To
           extras: extrasOf(tool),
         }),
       ];
+    }
     default:
       return [hostedTool(tool, type)];
   }
@@ -97,9 +99,9 @@ function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
   return { type: 'text' };
 }
 
-/** What `web_search` means is understood; any other passes only where this style is spoken. */
-function hostedTool(tool: Fields, type: string): HostedTool {
-  const raw = { type, ...tool.rest() };
+/** What `web_search` means is understood; any other passes only where this style is spoken. `seen`: members that were read before. */
+function hostedTool(tool: Fields, type: string, seen?: JsonObject): HostedTool {
+  const raw = { type, ...seen, ...tool.rest() };
   if (!SEARCH.test(type)) return { type: 'hosted', name: type, style: 'responses', raw };
   if (tool.flag('external_web_access') === false)
     return { type: 'hosted', name: CACHED_SEARCH, style: 'responses', raw };
