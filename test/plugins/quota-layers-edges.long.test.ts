@@ -8,6 +8,7 @@ import { LAYERS, openLimited, rushAt } from './quota-limited.ts';
 import {
   ACCOUNT,
   callingNow,
+  callingWhole,
   department,
   ended,
   inCurrency,
@@ -84,10 +85,13 @@ describe('each layer', () => {
       await subscribe(world, run, 'monthly');
       const budgets = { budget: 90n * MICRO, monthlyBudget: 80n * MICRO };
       world.departments.set(1, [department(3, { ...budgets, name: 'Research' })]);
-      const costing = (quota: number) => run.admit(callingNow(world, 'metered', quota * 1_000_000));
+      const costing = (quota: number) => run.admit(callingWhole(world, 'metered', quota * 1_000_000));
 
       await assert.rejects(costing(100), refusedWith('QUOTA_USER_INSUFFICIENT'));
-      assert.match(await messageOf(costing(100)), /up to 100 quota, and the account has only 4 left\. Credit it/);
+      assert.match(
+        await messageOf(costing(100)),
+        /needs 100 quota set aside, and the account has only 4 left\. Credit it/,
+      );
       await run.ledger.credit(ACCOUNT, 10_000n * MICRO, 'more for the account', 'test');
       await assert.rejects(costing(100), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
       await run.ledger.setAvailable(KEY, undefined, 'test');
@@ -212,7 +216,7 @@ describe('windows', () => {
       // Half a quota is used of the one that there is now.
       const third = callingNow(world, 'metered', 500_000);
       await assert.rejects(
-        less.admit(callingNow(world, 'metered', 500_001)),
+        less.admit(callingWhole(world, 'metered', 500_001)),
         refusedWith('QUOTA_MONTHLY_DAILY_EXCEEDED'),
       );
       await less.admit(third);
@@ -327,7 +331,7 @@ describe('a plan that includes the balance', () => {
       assert.equal((await world.balance(KEY)).held, 4n * MICRO);
       assert.deepEqual(await world.faults(run), {});
       await assert.rejects(
-        run.admit(callingNow(world, 'metered', 1_000_001)),
+        run.admit(callingWhole(world, 'metered', 1_000_001)),
         refusedWith('QUOTA_MONTHLY_DAILY_EXCEEDED'),
       );
       assert.equal(await run.settle(ended(x, 'served', 3_000_000)), undefined);
@@ -510,7 +514,7 @@ describe('departments', () => {
 describe('explaining a call', () => {
   async function linesOf(run: Run, world: World, quota: number): Promise<readonly string[]> {
     const lines: string[] = [];
-    for await (const line of run.parts.explain?.(callingNow(world, 'metered', quota * 1_000_000)) ?? []) {
+    for await (const line of run.parts.explain?.(callingWhole(world, 'metered', quota * 1_000_000)) ?? []) {
       lines.push(String(line));
     }
     return lines;

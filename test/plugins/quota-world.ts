@@ -433,3 +433,10 @@ export function department(id: number, more: Partial<Department> = {}): Departme
 export function callingNow(world: World, name: string, outputTokens: number, more: Partial<Exchange> = {}): Exchange {
   return calling(name, outputTokens, { startedMs: world.clock.now(), ...more });
 }
+
+/** The same where no shorter answer can be asked for: it makes sound. */
+export function callingWhole(world: World, name: string, outputTokens: number): Exchange {
+  const x = callingNow(world, name, outputTokens);
+  x.call = { ...x.call, bounds: { ...x.call.bounds, seconds: 0 } };
+  return x;
+}
