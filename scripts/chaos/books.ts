@@ -90,7 +90,11 @@ function billing(
   return (call) => {
     const what = `call ${call.number} (${call.model}, status ${call.status}, ${call.id})`;
     const row = recordOf.get(call.id!);
-    if (row === undefined) return [{ kind: 'unbilled', text: `${what} has no usage record` }];
+    if (row === undefined) {
+      // Of calls that are refused alike within a minute only the first has one.
+      const isRefusedAgain = call.status === 403 && !debitsOf.has(call.id!);
+      return isRefusedAgain ? [] : [{ kind: 'unbilled', text: `${what} has no usage record` }];
+    }
     if (row.outcome === 'recovered') {
       return [{ kind: 'unbilled', text: `${what} was seen whole, but its hold was left open: ${row.charged} charged` }];
     }
