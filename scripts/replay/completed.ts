@@ -3,10 +3,28 @@ import type { Json } from '../../core/contracts/call.ts';
 import { eventsIn } from './event-stream.ts';
 import { isObject, isSame, listOf, parsed } from './json.ts';
 
-/** Members that are promised to clients: added where a vendor leaves them out, and text where it has null. */
-const PROMISED: ReadonlySet<string> = new Set([
-  ...['usage', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'input_tokens', 'output_tokens'],
-  ...['cache_creation_input_tokens', 'cache_read_input_tokens', 'previous_response_id'],
+/** A member that is promised to clients: added where a vendor leaves it out, or has null for it. */
+interface Promised {
+  /** The members in which it may stand; empty: the answer, or an event, itself. */
+  readonly within: readonly string[];
+  is(value: Json | undefined): boolean;
+}
+
+const ANSWERS = ['', 'response', 'message'];
+const isCount = (value: Json | undefined): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+/** Counts, and details of them. */
+const isUsageObject = (value: Json | undefined): boolean =>
+  isObject(value) &&
+  Object.keys(value).length > 0 &&
+  Object.values(value).every((inner) => (isObject(inner) ? isUsageObject(inner) : isCount(inner)));
+
+const PROMISED: ReadonlyMap<string, Promised> = new Map([
+  ['usage', { within: ANSWERS, is: isUsageObject }],
+  ['previous_response_id', { within: ['', 'response'], is: (value) => /^resp_/.test(String(value)) }],
+  ...[
+    ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'input_tokens', 'output_tokens'],
+    ...['cache_creation_input_tokens', 'cache_read_input_tokens'],
+  ].map((name): [string, Promised] => [name, { within: ['usage'], is: isCount }]),
 ]);
 
 /** Whole answers and streams alike. */
@@ -57,16 +75,19 @@ function isUsage(data: Json | undefined): boolean {
   return isObject(data) && listOf(data.choices).length === 0 && isObject(data.usage);
 }
 
-/** Whether everything of one value is in the other, and nothing else but what is promised. */
-function holds(told: Json | undefined, seen: Json | undefined, name = ''): boolean {
-  if (PROMISED.has(name) && (told === undefined || told === null)) return true;
+/** Whether everything of one value is in the other, and nothing else but what is promised there. `within`: the member around `name`. */
+function holds(told: Json | undefined, seen: Json | undefined, name = '', within = ''): boolean {
+  if (told === undefined || told === null) {
+    const promise = PROMISED.get(name);
+    if (promise?.within.includes(within) && promise.is(seen)) return true;
+  }
   if (isObject(told) && isObject(seen)) {
     return [...new Set([...Object.keys(told), ...Object.keys(seen)])].every((member) =>
-      holds(told[member], seen[member], member),
+      holds(told[member], seen[member], member, name),
     );
   }
   if (Array.isArray(told) && Array.isArray(seen)) {
-    return told.length === seen.length && told.every((item, i) => holds(item as Json, seen[i] as Json));
+    return told.length === seen.length && told.every((item, i) => holds(item as Json, seen[i] as Json, '[]', name));
   }
   return told === seen;
 }
