@@ -17,7 +17,7 @@ import type { Known } from './plugin.ts';
 import { lossHeader } from './translation/losses.ts';
 import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
-import { countedUsage } from './usage.ts';
+import { countedUsage, withUnsaid } from './usage.ts';
 
 /** What became of an attempt. */
 export type AttemptResult =
@@ -394,7 +394,7 @@ class Delivery implements UpstreamListener {
     const x = this.#x;
     if (x.running !== undefined) return;
     x.served = this.#attempt.offer;
-    x.running = () => this.#usage();
+    x.running = () => this.#complete(this.#usage());
   }
 
   #sendHead(): void {
@@ -518,7 +518,9 @@ class Delivery implements UpstreamListener {
   #settleStream(outcome: 'served' | 'failed' | 'aborted', then: () => void): void {
     const x = this.#x;
     const call = this.#call;
-    x.usage = outcome === 'served' ? (this.#stream.usage ?? this.#usage()) : this.#unfinished(outcome === 'aborted');
+    x.usage = this.#complete(
+      outcome === 'served' ? (this.#stream.usage ?? this.#usage()) : this.#unfinished(outcome === 'aborted'),
+    );
     x.running = undefined;
     noteLosses(x, this.#conveyance);
     if (outcome === 'served') x.answered = () => this.#stream.answer;
@@ -603,7 +605,12 @@ class Delivery implements UpstreamListener {
   #countInput(): void {
     this.#x.served = this.#attempt.offer;
     const stream = this.#state === 'stream' ? this.#stream : this.#conveyance.relay();
-    this.#x.usage = stream.unfinished?.('left') ?? countedUsage(this.#x.call.bounds, 0);
+    this.#x.usage = this.#complete(stream.unfinished?.('left') ?? countedUsage(this.#x.call.bounds, 0));
+  }
+
+  #complete(usage: Usage): Usage {
+    const stream = this.#stream as StreamRelay | undefined;
+    return withUnsaid(usage, this.#x.call, this.#attempt.offer, stream?.uses);
   }
 
   /** A bug of the style's says nothing about the vendor. */

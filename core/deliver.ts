@@ -33,6 +33,7 @@ import {
   withoutAccounts,
 } from './translation/vendor-errors.ts';
 import type { UpstreamRequest } from './upstream.ts';
+import { withUnsaid } from './usage.ts';
 import { refusalIn } from './vendor-message.ts';
 
 /** What delivering needs from the gateway. */
@@ -223,7 +224,7 @@ async function judgeWhole(
     const words = quoted(answer.error.message, attempt.offer.channel);
     return { ...failedWith(attempt, 'refused', words), error: retold(400, words, attempt.offer), final: true };
   }
-  x.usage = answer.usage;
+  x.usage = withUnsaid(answer.usage, x.call, attempt.offer, undefined);
   endAttempt(x, attempt, tools);
   return deliverWhole(x, attempt.offer, answer, conveyance, tools);
 }

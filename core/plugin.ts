@@ -25,6 +25,7 @@ export type * from './contracts/call.ts';
 export type * from './contracts/conversation.ts';
 export type * from './contracts/quirks.ts';
 export type * from './contracts/style.ts';
+export * from './contracts/uses.ts';
 export type * from './contracts/vendor.ts';
 export { type Schema, type Service, schema, service } from './definitions.ts';
 export { errorObject, GatewayError, refuse } from './errors.ts';

@@ -1,5 +1,6 @@
 /** Our own count of tokens, for answers whose vendor does not say; always marked as estimated. */
-import type { Bounds, Usage } from './contracts/call.ts';
+import type { Bounds, Call, Offer, Usage } from './contracts/call.ts';
+import type { Uses } from './contracts/uses.ts';
 
 /** A token of text is about four characters in the languages most calls are written in. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -42,6 +43,20 @@ export function countedUsage(bounds: Bounds, textLength: number): Usage {
     ...(characters !== undefined && { characters }),
     ...(seconds !== undefined && { seconds }),
     estimated: true,
+  };
+}
+
+/**
+ * A usage with what its vendor does not tell in it: what it was seen to run, and, where the request reached it as it was, how it
+ * was to be served.
+ */
+export function withUnsaid(usage: Usage, call: Call, offer: Offer, seen: Uses | undefined): Usage {
+  const service = call.style === offer.style ? call.bounds.service : undefined;
+  if (service === undefined && seen === undefined) return usage;
+  return {
+    ...usage,
+    ...(seen !== undefined && { uses: { ...seen, ...usage.uses } }),
+    ...(service !== undefined && { service: { ...service, ...usage.service } }),
   };
 }
 

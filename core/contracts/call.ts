@@ -1,6 +1,7 @@
 /** What one model call is made of: the records that phases, styles and vendors hand to each other. */
 import type { JsonBody } from '../json.ts';
 import type { Quirks } from './quirks.ts';
+import type { ServedAs, UseBounds, Uses } from './uses.ts';
 import type { Channel } from './vendor.ts';
 
 /** A value that JSON can say. */
@@ -71,6 +72,10 @@ export interface Bounds {
   readonly choices: number;
   /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. */
   readonly open?: boolean;
+  /** What the vendor may run for the answer, and sells by the use. */
+  readonly uses?: UseBounds | undefined;
+  /** How it is to be served, where that is not left to the vendor. */
+  readonly service?: ServedAs | undefined;
   /** Characters (code points) that are to be spoken. */
   readonly characters?: number;
   /** Seconds of audio in the input; its tokens are not in `inputBytes` or `media`. */
@@ -112,6 +117,10 @@ export interface Usage {
   readonly seconds?: number;
   /** Images that were made. */
   readonly images?: Images;
+  /** What the vendor ran for the answer, as far as it tells; one that is missing or 0 was not run. */
+  readonly uses?: Uses | undefined;
+  /** How it was served, as far as the vendor tells. */
+  readonly service?: ServedAs | undefined;
   /** True where the vendor did not say and we counted. */
   readonly estimated: boolean;
 }

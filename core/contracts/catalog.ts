@@ -21,6 +21,8 @@ export interface Model {
     readonly model: string;
     /** How long questions and answers may be there, in tokens, where that is known. */
     readonly limits?: Pick<Quirks['limits'], 'context' | 'max_output'>;
+    /** Whether a tool that a vendor runs, by the name of its use, is offered there to clients of a style; undefined: nobody knows. */
+    runs?(style: StyleName, use: string): boolean;
   }[];
   /** Public names tried in turn when every channel above has failed. */
   readonly fallback: readonly string[];

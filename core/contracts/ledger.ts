@@ -50,13 +50,16 @@ export interface ReceiptItem {
     | 'images'
     | 'seconds'
     | 'characters'
+    | 'use'
     | 'request';
+  /** Which tool of the vendor's was used; only there for a `use`. */
+  readonly name?: string;
   /** Each token is in one bucket: `input` are those that are in no other. Seconds may have fractions. */
   readonly count: number;
   /** Currency units for `per` of them, a decimal number: `2.5`. */
   readonly price: string;
   readonly per: 1_000_000 | 3_600 | 1;
-  readonly unit: 'token' | 'image' | 'second' | 'character' | 'request';
+  readonly unit: 'token' | 'image' | 'second' | 'character' | 'use' | 'request';
   /**
    * Quota units, a decimal number, not rounded. A price per hour can make one without an end: it is cut off far behind the place where
    * that could matter.

@@ -7,6 +7,7 @@ import type { Awaitable, Known, Schema } from '../plugin.ts';
 import type { Bounds, Call, Headers, Json, JsonObject, StyleName, Upload, Usage } from './call.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
+import type { Uses } from './uses.ts';
 
 /** One shape of requests and answers, as a plugin brings it. */
 export interface Style {
@@ -239,6 +240,8 @@ export interface StreamRelay {
    * charging; or it has `broken` off. Without it: what the vendor said so far, and our count of `textLength`.
    */
   unfinished?(how: 'left' | 'broken'): Usage;
+  /** What the vendor has run so far, as its events show; what the usage says of it counts more. */
+  readonly uses?: Uses | undefined;
   /** Characters of text, reasoning and tool arguments delivered so far. */
   readonly textLength: number;
   /** The vendor's error, after `error`. */
@@ -318,6 +321,8 @@ export interface PartReader {
    * style whose streams have no last event.
    */
   close(): readonly Part[];
+  /** What the vendor has run so far, as its events show; what the usage says of it counts more. */
+  readonly uses?: Uses | undefined;
 }
 
 /** Writes a client's stream. */

@@ -176,6 +176,9 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
     get usage() {
       return usage;
     },
+    get uses() {
+      return reader.uses;
+    },
     get textLength() {
       return textLength;
     },

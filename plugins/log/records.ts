@@ -1,16 +1,18 @@
 /** Usage records: made from an exchange that has ended, and written. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import type {
-  Attempt,
-  Call,
-  Clock,
-  Entrant,
-  Exchange,
-  Json,
-  JsonObject,
-  Known,
-  RouteEnd,
-  Step,
+import {
+  type Attempt,
+  type Call,
+  type Clock,
+  type Entrant,
+  type Exchange,
+  type Json,
+  type JsonObject,
+  type Known,
+  type RouteEnd,
+  type Step,
+  type Usage,
+  unusualIn,
 } from '../../core/plugin.ts';
 import { type ADDED, type Addition, additionSteps } from './additions.ts';
 import { msOf } from './ids.ts';
@@ -85,9 +87,9 @@ export function recordSteps(record: UsageRecord, departmentId: number, closedMs:
     {
       sql: `INSERT INTO usage_record (id, account_id, department_id, at_ms, key_id, style, model, channel, stream, outcome, status,
           input, cache_read, cache_write, cache_write_long, input_audio, output, reasoning, output_audio, estimated,
-          input_image, output_image, characters, seconds, images, image_size, image_quality,
+          input_image, output_image, characters, seconds, images, image_size, image_quality, uses, service,
           charged, included, duration_ms, first_byte_ms, ip, other, repeats, route)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       params: [
         record.id,
         record.accountId,
@@ -116,6 +118,8 @@ export function recordSteps(record: UsageRecord, departmentId: number, closedMs:
         usage?.images?.count ?? null,
         usage?.images?.size ?? null,
         usage?.images?.quality ?? null,
+        usesText(usage),
+        unusualIn(usage?.service).length > 0 ? JSON.stringify(usage?.service) : null,
         record.charged,
         Number(record.included === true),
         record.durationMs,
@@ -127,6 +131,12 @@ export function recordSteps(record: UsageRecord, departmentId: number, closedMs:
       ],
     },
   ];
+}
+
+/** What was run, without what was not. */
+function usesText(usage: Usage | undefined): string | null {
+  const run = Object.entries(usage?.uses ?? {}).filter(([, count]) => count > 0);
+  return run.length === 0 ? null : JSON.stringify(Object.fromEntries(run));
 }
 
 /** The steps that let the record with this one's id stand for so many more like it. The list fails where there is none. */

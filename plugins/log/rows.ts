@@ -1,7 +1,15 @@
 /** Lines of the log as they stand in the tables. */
 import type { Images } from '../../core/contracts/call.ts';
 import type { LogEntry, LogFilter, UsageRecord } from '../../core/contracts/records.ts';
-import { all, type Condition, condition, type JsonObject, type Usage } from '../../core/plugin.ts';
+import {
+  all,
+  type Condition,
+  condition,
+  type JsonObject,
+  type ServedAs,
+  type Usage,
+  type Uses,
+} from '../../core/plugin.ts';
 import { type IdRange, ofEvents, ofRecords, within } from './conditions.ts';
 import { kindsOf, type SumKinds, tablesOf } from './kinds.ts';
 import { kindOf } from './records.ts';
@@ -39,6 +47,8 @@ export interface LineRow {
   readonly images: number | null;
   readonly image_size: Images['size'];
   readonly image_quality: Images['quality'];
+  readonly uses: string | null;
+  readonly service: string | null;
   readonly included: number;
   readonly duration_ms: number;
   readonly first_byte_ms: number | null;
@@ -51,8 +61,8 @@ export interface LineRow {
 const OF_CALLS = [
   ...['key_id', 'style', 'model', 'channel', 'stream', 'outcome', 'status', 'input', 'cache_read', 'cache_write'],
   ...['cache_write_long', 'input_audio', 'output', 'reasoning', 'output_audio', 'estimated', 'input_image'],
-  ...['output_image', 'characters', 'seconds', 'images', 'image_size', 'image_quality', 'included', 'duration_ms'],
-  ...['first_byte_ms', 'other', 'repeats', 'route'],
+  ...['output_image', 'characters', 'seconds', 'images', 'image_size', 'image_quality', 'uses', 'service', 'included'],
+  ...['duration_ms', 'first_byte_ms', 'other', 'repeats', 'route'],
 ];
 const BOTH = 'id, account_id, at_ms, ip';
 const FROM_RECORDS = `SELECT ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text, ${OF_CALLS.join(', ')}
@@ -145,5 +155,7 @@ function toUsage(row: LineRow): Usage | undefined {
     ...(row.characters !== null && { characters: row.characters }),
     ...(row.seconds !== null && { seconds: row.seconds }),
     ...(row.images !== null && { images: { count: row.images, size: row.image_size, quality: row.image_quality } }),
+    ...(row.uses !== null && { uses: JSON.parse(row.uses) as Uses }),
+    ...(row.service !== null && { service: JSON.parse(row.service) as ServedAs }),
   };
 }

@@ -36,8 +36,8 @@ const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input,
  * `usage_record`: one row per exchange. Ids are in the order of time, so rows, and the index of ids, grow at their ends; the other index
  * serves the pages of an account. Measured: kept in the order of accounts instead, each call costs the writing thread a fifth more, and
  * whatever is read of everybody takes five times as long. `charged` is micro-quota. The counts are tokens, NULL where nothing was
- * used; from `input_image` to `image_quality` they are NULL as well where a call has nothing to do with them. `department_id` is the
- * account's at that time, 0: none. `included`: a subscription paid, not the balance; in sums, how much of `amount` that is. `repeats`: how
+ * used; from `input_image` to `image_quality` they are NULL as well where a call has nothing to do with them, and so are `uses`
+ * and `service`, which are JSON objects. `department_id` is the account's at that time, 0: none. `included`: a subscription paid, not the balance; in sums, how much of `amount` that is. `repeats`: how
  * many more requests of its key and minute it stands for, all alike (`repeats.ts`); in sums they are counted beside `lines`, which are the
  * rows that there are. `route`: it is no call but a request for that route; empty: a call. `other` is a JSON object.
  *
@@ -210,5 +210,10 @@ export const migrations: readonly Migration[] = [
           AND usage_hour.department_id = finer.department_id`,
       "DELETE FROM usage_hour WHERE kind IN ('use', 'error') AND lines <= 0 AND repeats <= 0",
     ],
+  },
+  {
+    id: 7,
+    title: 'tools that vendors ran, and how calls were served',
+    sql: ['ALTER TABLE usage_record ADD COLUMN uses TEXT', 'ALTER TABLE usage_record ADD COLUMN service TEXT'],
   },
 ];

@@ -20,6 +20,8 @@ export interface Source {
   way(asked: StyleName): Way | undefined;
   /** How long questions and answers may be, in tokens, where that is known. */
   readonly limits: Pick<Quirks['limits'], 'context' | 'max_output'>;
+  /** Whether a tool that a vendor runs is offered there to clients of a style: between two styles only a search is known. */
+  runs(asked: StyleName, use: string): boolean;
   /** What its vendor and gateway.yaml say of it, without what is usual in a style; later ones win. */
   readonly said: { readonly ofModel: readonly SomeQuirks[]; readonly ofChannel: SomeQuirks };
 }
@@ -56,14 +58,21 @@ export function createSource(
     return { style, quirks: layQuirks(styles.get(style)?.spoken?.quirks ?? {}, ...special) };
   }
 
+  function way(asked: StyleName): Way | undefined {
+    if (!ways.has(asked)) ways.set(asked, wayFor(asked));
+    return ways.get(asked);
+  }
+
   return {
     channel,
     model,
     limits,
     said: { ofModel: [...ofVendor, quirks], ofChannel: channel.quirks },
-    way(asked) {
-      if (!ways.has(asked)) ways.set(asked, wayFor(asked));
-      return ways.get(asked);
+    way,
+    runs(asked, use) {
+      const found = way(asked);
+      if (found === undefined) return false;
+      return found.style === asked || (use === 'web_search' && found.quirks.tools.web_search);
     },
   };
 }

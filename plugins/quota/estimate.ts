@@ -1,7 +1,8 @@
 /** The most tokens a call may use: what a reservation is computed from. */
 import type { Bounds } from '../../core/contracts/call.ts';
-import { countedUsage } from '../../core/plugin.ts';
+import { countedUsage, type Uses } from '../../core/plugin.ts';
 import { saneImages, saneSeconds, wholeTokens } from './usage-sanity.ts';
+import { boundedUses } from './use-prices.ts';
 
 /**
  * How carefully the input is estimated. `strict`: as many tokens as bytes, which no byte-level tokenizer exceeds. `estimate`: two
@@ -46,6 +47,8 @@ export interface TokenBounds {
   readonly media: boolean;
   /** All input is charged at the plain rate; else any of it may be of the dearest kind. */
   readonly plain: boolean;
+  /** What the vendor may run, and how often. */
+  readonly uses?: Uses | undefined;
 }
 
 /** The tokens a call may use within its bounds; `output`: of all its answers, where that is not what the bounds say. */
@@ -62,6 +65,7 @@ export function tokenBounds(
     output: wholeTokens(output),
     media: media > 0 || sound > 0,
     plain: care === 'count',
+    uses: boundedUses(bounds.uses, care === 'count'),
   };
 }
 

@@ -1,7 +1,7 @@
 /** What a call may cost and who would pay for it, for `turnpike explain`. */
 import type { Bounds } from '../../core/contracts/call.ts';
 import type { Ledger } from '../../core/contracts/ledger.ts';
-import type { Explanation, Known } from '../../core/plugin.ts';
+import type { Explanation, Known, Uses } from '../../core/plugin.ts';
 import { type Calls, isGuess } from './calls.ts';
 import { decimalText } from './decimal.ts';
 import { type EstimateOptions, tokenBounds } from './estimate.ts';
@@ -44,8 +44,8 @@ export function createExplain(tools: {
     const owed = await ledger.debt(account.id);
     if (owed > 0n) throw indebted(owed);
     const { bounds } = x.call;
-    const { input, output } = tokenBounds(bounds, estimate, care, covered);
-    const most = [`${input} input and ${output} output tokens`, ...unitsIn(bounds)];
+    const { input, output, uses } = tokenBounds(bounds, estimate, care, covered);
+    const most = [`${input} input and ${output} output tokens`, ...unitsIn(bounds), ...usesIn(uses)];
     yield `holds ${inQuota(amount)} quota: at most ${most.join(', ')}`;
     if (limit !== undefined)
       yield `the vendor is told that an answer may have ${limit} tokens: more cannot be set aside`;
@@ -61,6 +61,10 @@ export function createExplain(tools: {
     const lacking = layers.find(([, has]) => has !== undefined && has < smallest)?.[0];
     if (lacking !== undefined) throw await insufficient(ledger, lacking, smallest);
   };
+}
+
+function usesIn(uses: Uses | undefined): readonly string[] {
+  return Object.entries(uses ?? {}).map(([name, count]) => `uses of ${name}: ${count}`);
 }
 
 /** What is not counted in tokens. */

@@ -18,6 +18,9 @@ export function noteOfPrice(row: PriceRow, perUnit: number): JsonObject {
       perUnit,
       ...(tiers.length > 0 && { tiers: tiers.map(({ above, rates }) => ({ above, ...ratesText(rates) })) }),
       ...(byKind && { perImage: Object.fromEntries(kinds) }),
+      ...(units.perUse !== undefined && {
+        perUse: Object.fromEntries([...units.perUse].map(([name, amount]) => [name, decimalText(amount)])),
+      }),
     },
   };
 }
@@ -39,7 +42,7 @@ export interface NotedPrice {
 /** Reads it; undefined where there is none, or too little. */
 export function readNotedPrice({ price, priced }: JsonObject): NotedPrice | undefined {
   if (!isObject(priced) || typeof priced.perUnit !== 'number') return undefined;
-  const { perUnit, fixed, tiers, perImage } = priced;
+  const { perUnit, fixed, tiers, perImage, perUse } = priced;
   if (typeof fixed === 'string') return { perUnit, row: undefined, fixed: decimal(fixed) };
   if (!isObject(price)) return undefined;
   const kinds = isObject(perImage)
@@ -51,6 +54,9 @@ export function readNotedPrice({ price, priced }: JsonObject): NotedPrice | unde
       perImage: new Map(kinds.flatMap(([kind, amount]) => (amount === undefined ? [] : [[kind, amount] as const]))),
       perHour: amountIn(price, 'perHour'),
       characters: amountIn(price, 'characters'),
+      ...(isObject(perUse) && {
+        perUse: new Map(Object.entries(perUse).map(([name, amount]) => [name, decimal(String(amount))])),
+      }),
     },
     perRequest: amountIn(price, 'perRequest'),
     tiers: Array.isArray(tiers)

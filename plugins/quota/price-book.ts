@@ -1,6 +1,7 @@
 /** Which price a model has, and what a use of it costs: gateway.yaml first, then the vendors' list prices. */
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import { type ServedAs, TOKENS_ONLY, unusualIn } from '../../core/plugin.ts';
 import type { TokenBounds } from './estimate.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
 import { type ListPrice, type ListPrices, listPrices, type Upstream } from './price-data.ts';
@@ -8,6 +9,7 @@ import type { Problem } from './price-fields.ts';
 import { type DatedRow, type PricesSection, readPrice } from './price-section.ts';
 import { rowText } from './price-text.ts';
 import { missesUnits } from './unit-price.ts';
+import { servedRow } from './use-prices.ts';
 
 export type { Upstream } from './price-data.ts';
 export { type PriceEntry, type PriceFields, type PricesSection, priceSchema, pricesSchema } from './price-section.ts';
@@ -47,8 +49,13 @@ export interface PriceBook {
   later(model: Model, upstream: Upstream | undefined, atMs: number): readonly FoundPrice[];
   /** What the vendors publish, whether or not gateway.yaml says something else. */
   readonly lists: ListPrices;
-  /** The price as it is written down; undefined where the model has none. */
-  row(model: Model, upstream: Upstream | undefined, atMs: number): PriceRow | undefined;
+  /**
+   * What a call would need that has no price: a tool that the vendor may run there, a way of being served. Undefined where nothing
+   * is missing, and where the model has no price at all.
+   */
+  missing(model: Model, upstream: Upstream, call: NeededPrices, atMs: number): MissingPrice | undefined;
+  /** The price as it is written down, of a call that was served in a way; undefined where the model has none. */
+  row(model: Model, upstream: Upstream | undefined, atMs: number, service?: ServedAs | undefined): PriceRow | undefined;
   /** For people: the price and where it comes from, on one line. Undefined where the model has no price. */
   describe(model: Model, upstream: Upstream | undefined, atMs: number): string | undefined;
 }
@@ -69,6 +76,8 @@ export function createPriceBook(options: {
   const entries = new Map<string, { readonly price: unknown; readonly rows: readonly DatedRow[] | undefined }>();
   const lists = listPrices();
   const ready = new WeakMap<PriceRow, Price>();
+  /** Rows of calls that are served otherwise than usual, by the words for that. */
+  const served = new WeakMap<PriceRow, Map<string, PriceRow>>();
 
   /** What gateway.yaml says about a model; `written` is false where it says nothing. */
   function own(model: Model): { readonly written: boolean; readonly rows: readonly DatedRow[] | undefined } {
@@ -104,8 +113,24 @@ export function createPriceBook(options: {
       .reverse();
   }
 
-  function price(model: Model, upstream: Upstream | undefined, atMs: number): Price | undefined {
+  function rowFor(model: Model, upstream: Upstream | undefined, atMs: number, service: ServedAs | undefined) {
     const row = find(model, upstream, atMs)?.row;
+    const words = row?.service === undefined ? [] : unusualIn(service).filter((word) => row.service!.has(word));
+    if (row === undefined || words.length === 0) return row;
+    const known = served.get(row) ?? new Map<string, PriceRow>();
+    const name = words.join(' ');
+    const other = known.get(name) ?? servedRow(row, words);
+    served.set(row, known.set(name, other));
+    return other;
+  }
+
+  function price(
+    model: Model,
+    upstream: Upstream | undefined,
+    atMs: number,
+    service: ServedAs | undefined,
+  ): Price | undefined {
+    const row = rowFor(model, upstream, atMs, service);
     if (!row) return undefined;
     let exact = ready.get(row);
     if (!exact) {
@@ -117,10 +142,13 @@ export function createPriceBook(options: {
 
   return {
     cost: (model, upstream, usage, atMs, factorPpm) =>
-      model.free ? 0n : price(model, upstream, atMs)?.cost(usage, factorPpm),
+      model.free ? 0n : price(model, upstream, atMs, usage.service)?.cost(usage, factorPpm),
     most(model, upstream, bounds, tokens, atMs, factorPpm) {
       if (model.free) return 0n;
-      const amount = price(model, upstream, atMs)?.most(tokens, bounds, factorPpm);
+      const usual = price(model, upstream, atMs, undefined)?.most(tokens, bounds, factorPpm);
+      const asked = bounds.service && price(model, upstream, atMs, bounds.service)?.most(tokens, bounds, factorPpm);
+      // Whoever asks for something special may still get the usual.
+      const amount = usual !== undefined && asked !== undefined && asked > usual ? asked : usual;
       // Sold by the piece, and this call has none of them: it was priced for another endpoint.
       const isForOthers = amount === 0n && missesUnits(find(model, upstream, atMs)?.row.units, bounds);
       return isForOthers ? undefined : amount;
@@ -128,13 +156,33 @@ export function createPriceBook(options: {
     found: (model, upstream, atMs) => (model.free ? undefined : find(model, upstream, atMs)),
     later: (model, upstream, atMs) => (model.free ? [] : later(model, upstream, atMs)),
     lists,
-    row: (model, upstream, atMs) => find(model, upstream, atMs)?.row,
+    missing(model, upstream, { uses, service }, atMs) {
+      const row = model.free ? undefined : find(model, upstream, atMs)?.row;
+      if (row === undefined) return undefined;
+      const tool = uses.find((name) => !TOKENS_ONLY.has(name) && row.units?.perUse?.has(name) !== true);
+      if (tool !== undefined) return { kind: 'tool', name: tool };
+      const word = unusualIn(service).find((each) => row.service?.has(each) !== true);
+      return word === undefined ? undefined : { kind: 'service', name: word };
+    },
+    row: rowFor,
     describe(model, upstream, atMs) {
       if (model.free) return `${model.name}: free`;
       const found = find(model, upstream, atMs);
       return found && `${model.name}: ${rowText(found.row, found.from)} (${found.source})`;
     },
   };
+}
+
+/** What a call may need a price for beside its tokens. */
+export interface NeededPrices {
+  readonly uses: readonly string[];
+  readonly service: ServedAs | undefined;
+}
+
+/** What has no price, by its name, and the key of a price that would give it one. */
+export interface MissingPrice {
+  readonly kind: 'tool' | 'service';
+  readonly name: string;
 }
 
 /** A price that applies to a model somewhere. */

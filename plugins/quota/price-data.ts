@@ -6,7 +6,7 @@ import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/gena
 import { boundedMap } from '../../core/plugin.ts';
 import { type Decimal, decimal } from './decimal.ts';
 import { type PriceRow, pricesNothing, type Rate, type Tier } from './price.ts';
-import { publishedPrice } from './published-prices.ts';
+import { type PublishedBeside, publishedBeside, publishedPrice } from './published-prices.ts';
 
 /** Where a call goes: the name of the channel's vendor, its url, the vendor's name for the model. */
 export interface Upstream {
@@ -49,7 +49,7 @@ export function listPrices(): ListPrices {
     if (!prices) return undefined;
     let known = rows.get(prices);
     if (!known) {
-      known = { row: priceRow(prices) };
+      known = { row: priceRow(prices, publishedBeside(provider.id, model.id)) };
       rows.set(prices, known);
     }
     const source = `genai-prices data, ${provider.id} ${model.id}`;
@@ -161,32 +161,36 @@ const RATE_OF: Readonly<Record<string, Rate>> = {
   output_audio_mtok: 'outputAudio',
   output_image_mtok: 'outputImage',
 };
+/** What the data calls tools that vendors run: currency units per thousand uses. */
+const USE_OF: Readonly<Record<string, string>> = {
+  web_searches_kcount: 'web_search',
+  storage_searches_kcount: 'file_search',
+};
 /**
- * Priced in the data and left out here: searches, which a usage record does not count, and cached audio and images, which are
- * charged as other cached input, since vendors do not say how much of it they are.
+ * Priced in the data and left out here: cached audio and images, which are charged as other cached input, since vendors do not say
+ * how much of it they are.
  */
-const LEFT_OUT = new Set([
-  'web_searches_kcount',
-  'storage_searches_kcount',
-  'cache_audio_read_mtok',
-  'cache_image_read_mtok',
-]);
+const LEFT_OUT = new Set(['cache_audio_read_mtok', 'cache_image_read_mtok']);
 
 /**
  * A row of the data in our form. Undefined where it prices by something a usage record does not tell (pages, tokens of videos),
  * since the rest alone would then come out wrong, and where it prices nothing.
  */
-function priceRow(prices: ModelPrice): PriceRow | undefined {
+function priceRow(prices: ModelPrice, beside: PublishedBeside): PriceRow | undefined {
   const rates: Partial<Record<Rate, Decimal>> = {};
   const tiers: Tier[] = [];
   let perRequest: Decimal | undefined;
   let perHour: Decimal | undefined;
+  const perUse = new Map(beside.perUse);
   for (const [key, price] of Object.entries(prices)) {
     const rate = RATE_OF[key];
     if (price === undefined || LEFT_OUT.has(key)) continue;
     // Sound in all, of which what is heard is priced beside it.
     if (key === 'audio_hours' && price === prices.input_audio_hours) continue;
-    if (key === 'requests_kcount' && typeof price === 'number') {
+    if (USE_OF[key] !== undefined && typeof price === 'number') {
+      const { digits, scale } = decimal(price);
+      perUse.set(USE_OF[key], { digits, scale: scale + 3 });
+    } else if (key === 'requests_kcount' && typeof price === 'number') {
       const { digits, scale } = decimal(price);
       perRequest = { digits, scale: scale + 3 };
     } else if (key === 'input_audio_hours' && typeof price === 'number') {
@@ -202,8 +206,14 @@ function priceRow(prices: ModelPrice): PriceRow | undefined {
         tiers.push({ above: start, rates: { [rate]: decimal(above) } });
     }
   }
-  const row = { rates, units: { perHour }, perRequest, tiers: joined(tiers) };
-  return pricesNothing(row) ? undefined : row;
+  const own = { rates, units: { perHour }, perRequest, tiers: joined(tiers) };
+  // What is sold beside an answer sells no answer.
+  if (pricesNothing(own)) return undefined;
+  return {
+    ...own,
+    units: { perHour, ...(perUse.size > 0 && { perUse }) },
+    ...(beside.service !== undefined && { service: beside.service }),
+  };
 }
 
 /** One tier for each border. */

@@ -5,6 +5,14 @@ import { type ImagePriceFields, imagePricesSchema, readImagePrices } from './ima
 import { type PriceRow, pricesNothing, RATES, type Rate, type Rates, type Tier } from './price.ts';
 import { amountSchema, type Fields, type Path, type Problem, readAmount, readFields } from './price-fields.ts';
 import { SECONDS_PER_HOUR, type UnitRates } from './unit-price.ts';
+import {
+  readServicePrices,
+  readUsePrices,
+  type ServicePriceFields,
+  servicePricesSchema,
+  type UsePriceFields,
+  usePricesSchema,
+} from './use-prices.ts';
 
 /** Currency units per million tokens. */
 type RateFields = { readonly [R in Rate]?: number };
@@ -19,6 +27,10 @@ export interface PriceFields extends RateFields {
   readonly characters?: number;
   /** Currency units per call, beside the tokens. */
   readonly perRequest?: number;
+  /** Currency units per use of a tool that the vendor runs. */
+  readonly perUse?: UsePriceFields;
+  /** How many times the price of tokens, or which rates, where a call is served otherwise than usual. */
+  readonly service?: ServicePriceFields;
   /** The first day it is valid, `2026-01-31`, from midnight UTC; without it: always. */
   readonly from?: string;
   /** Rates of calls with more than `above` input tokens. */
@@ -39,6 +51,8 @@ const rowSchema = {
     perSecond: { ...amountSchema, description: 'Currency units per second of sound that is heard.' },
     characters: { ...amountSchema, description: 'Currency units per million characters that are spoken.' },
     perRequest: amountSchema,
+    perUse: usePricesSchema,
+    service: servicePricesSchema,
     from: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
     tiers: {
       type: 'array',
@@ -111,10 +125,13 @@ function readRow(value: unknown, path: Path, problem: Problem): DatedRow {
   const units = readUnits(fields, path, problem);
   const perRequest = readAmount(fields, 'perRequest', path, problem);
   const tiers = fields.tiers === undefined ? [] : readTiers(fields.tiers, [...path, 'tiers'], problem);
-  return { ...readDate(fields.from, [...path, 'from'], problem), row: { rates, units, perRequest, tiers } };
+  const service = readServicePrices(fields, path, problem, (written, at) =>
+    readRates(readFields(written, at, RATES, problem), at, problem),
+  );
+  return { ...readDate(fields.from, [...path, 'from'], problem), row: { rates, units, perRequest, tiers, service } };
 }
 
-const OTHER_FIELDS = ['perImage', 'perSecond', 'characters', 'perRequest', 'from', 'tiers'];
+const OTHER_FIELDS = ['perImage', 'perSecond', 'characters', 'perRequest', 'perUse', 'service', 'from', 'tiers'];
 
 function readUnits(fields: Fields, path: Path, problem: Problem): UnitRates {
   const perSecond = readAmount(fields, 'perSecond', path, problem);
@@ -122,6 +139,7 @@ function readUnits(fields: Fields, path: Path, problem: Problem): UnitRates {
     perImage: readImagePrices(fields, path, problem),
     perHour: perSecond && { ...perSecond, digits: perSecond.digits * SECONDS_PER_HOUR },
     characters: readAmount(fields, 'characters', path, problem),
+    perUse: readUsePrices(fields, path, problem),
   };
 }
 

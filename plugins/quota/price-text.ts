@@ -2,6 +2,7 @@
 import { type Decimal, decimalText } from './decimal.ts';
 import { type PriceRow, RATES, type Rate, type Rates } from './price.ts';
 import type { UnitRates } from './unit-price.ts';
+import { usesText } from './use-prices.ts';
 
 const LABELS: Readonly<Record<Rate, string>> = {
   input: 'input',
@@ -23,6 +24,7 @@ export function rowText(row: PriceRow, from: string | undefined): string {
     ...(base ? [`${base} per million tokens`] : []),
     ...row.tiers.map((tier) => `above ${tier.above} tokens: ${ratesText(tier.rates)}`),
     ...unitTexts(row.units ?? {}),
+    ...usesText(row.units?.perUse, row.service),
     ...(row.perRequest ? [`${decimalText(row.perRequest)} per call`] : []),
     ...(from ? [`since ${from}`] : []),
   ].join('; ');

@@ -5,6 +5,7 @@ import { type Decimal, highest, inUnitsOf } from './decimal.ts';
 import type { TokenBounds } from './estimate.ts';
 import { SECONDS_PER_HOUR, type UnitPart, type UnitRates, type Units, unitPrice } from './unit-price.ts';
 import { wholeTokens } from './usage-sanity.ts';
+import type { ServicePrices } from './use-prices.ts';
 
 /** The kinds of tokens a price tells apart, in the order people read them. */
 export const RATES = [
@@ -34,6 +35,8 @@ export interface PriceRow {
   readonly perRequest: Decimal | undefined;
   /** Rates of calls with more than `above` input tokens in all; what a tier does not name stays as it is below it. */
   readonly tiers: readonly Tier[];
+  /** What tokens cost where a call is served otherwise than usual. */
+  readonly service?: ServicePrices | undefined;
 }
 /** What costs otherwise from so much input on. */
 export interface Tier {
@@ -44,6 +47,8 @@ export interface Tier {
 /** One kind of what was used. */
 export interface PricePart {
   readonly bucket: Rate | UnitPart['bucket'] | 'request';
+  /** Which use it was. */
+  readonly name?: string;
   readonly count: number;
   /** Currency units, as they are written down: for a million tokens or characters, an hour of sound, an image, a call. */
   readonly price: Decimal;
@@ -59,7 +64,7 @@ export interface Price {
   /** Each token is charged once, at its own rate; the tier of the whole input applies to the whole call. Units come on top. */
   cost(usage: Usage, factorPpm?: bigint): bigint;
   /** No use within these bounds costs more. */
-  most(tokens: TokenBounds, units: Units, factorPpm?: bigint): bigint;
+  most(tokens: TokenBounds, units: Omit<Units, 'uses'>, factorPpm?: bigint): bigint;
   /** What `cost` adds up, without what there is none of. */
   parts(usage: Usage): readonly PricePart[];
 }
@@ -130,18 +135,22 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
       ];
       return parts
         .filter(({ count }) => count > 0)
-        .map(({ bucket, count, rate, amount }) => ({
+        .map(({ bucket, count, rate, amount, ...which }) => ({
           bucket,
+          ...which,
           count,
           price: { digits: rate / (perUnit * SECONDS_PER_HOUR), scale },
           quota: inQuotaUnits(amount, scale),
         }));
     },
-    most({ input, output, media, plain }, bounds, factorPpm) {
+    most({ input, output, media, plain, uses }, bounds, factorPpm) {
       const at = levelAt(input);
       const perInput = plain ? at.input : media ? at.dearestMedia : at.dearestText;
       return roundUp(
-        perRequest + times(input, perInput) + times(output, at.dearestOutput) + (units?.most(bounds) ?? 0n),
+        perRequest +
+          times(input, perInput) +
+          times(output, at.dearestOutput) +
+          (units?.most({ ...bounds, uses }) ?? 0n),
         factorPpm,
       );
     },
@@ -235,8 +244,8 @@ function level(
 }
 
 function decimals(row: PriceRow): Decimal[] {
-  const { perImage, perHour, characters } = row.units ?? {};
+  const { perImage, perHour, characters, perUse } = row.units ?? {};
   const rates = [row.rates, ...row.tiers.map((tier) => tier.rates)].flatMap((each) => Object.values(each));
-  const others = [row.perRequest, perHour, characters, ...(perImage?.values() ?? [])];
+  const others = [row.perRequest, perHour, characters, ...(perImage?.values() ?? []), ...(perUse?.values() ?? [])];
   return [...rates, ...others.filter((each) => each !== undefined)];
 }

@@ -1,6 +1,7 @@
-/** List prices that the data of `genai-prices` have not, since they are not by tokens: as their vendors publish them. */
+/** List prices that the data of `genai-prices` have not, since they are not by tokens, or for some calls only: as their vendors publish them. */
 import type { PriceRow } from './price.ts';
 import { type PriceFields, readPrice } from './price-section.ts';
+import type { ServicePrices, UsePrices } from './use-prices.ts';
 
 const DALL_E_2: PriceFields = { perImage: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02 } };
 const DALL_E_3: PriceFields = {
@@ -49,4 +50,25 @@ export function publishedPrice(provider: string, model: string): PriceRow | unde
   })?.[0]?.row;
   if (row !== undefined) rows.set(name, row);
   return row;
+}
+
+/** What is sold beside the tokens of a model that the data know. */
+export type PublishedBeside = { readonly perUse?: UsePrices | undefined; readonly service?: ServicePrices | undefined };
+
+const BESIDE: readonly { readonly provider: string; readonly models: RegExp; readonly price: PriceFields }[] = [
+  // platform.claude.com/docs/en/about-claude/pricing: inference in the US costs a tenth more; older models refuse to be told.
+  { provider: 'anthropic', models: /./, price: { service: { us: 1.1 } } },
+  // ai.google.dev/gemini-api/docs/pricing: 35 per thousand prompts that are grounded, for later models 14 per thousand searches.
+  { provider: 'google', models: /^gemini-[12][.-]/, price: { perUse: { web_search: 0.035 } } },
+  { provider: 'google', models: /^gemini-[3-9]/, price: { perUse: { web_search: 0.014 } } },
+];
+
+/** Empty where nothing is published. */
+export function publishedBeside(provider: string, model: string): PublishedBeside {
+  const found = BESIDE.find((each) => each.provider === provider && each.models.test(model));
+  if (found === undefined) return {};
+  const row = readPrice({ input: 0, ...found.price }, [provider, model], (path, message) => {
+    throw new Error(`${path.join('.')}: ${message}`);
+  })?.[0]?.row;
+  return { perUse: row?.units?.perUse, service: row?.service };
 }

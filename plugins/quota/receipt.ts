@@ -12,6 +12,7 @@ const SOLD: Readonly<Partial<Record<PricePart['bucket'], Pick<ReceiptItem, 'per'
   images: { per: 1, unit: 'image' },
   seconds: { per: 3_600, unit: 'second' },
   characters: { per: 1_000_000, unit: 'character' },
+  use: { per: 1, unit: 'use' },
   request: { per: 1, unit: 'request' },
 };
 const TOKENS = { per: 1_000_000, unit: 'token' } as const;
@@ -60,6 +61,7 @@ function sumOf(
   const { usage: sane } = saneUsage(usage);
   const items = price.parts(sane).map((part) => ({
     bucket: part.bucket,
+    ...(part.name !== undefined && { name: part.name }),
     count: part.count,
     price: decimalText(part.price),
     ...(SOLD[part.bucket] ?? TOKENS),

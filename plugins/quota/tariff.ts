@@ -1,9 +1,9 @@
 /** What an exchange may cost and what it comes to: the price book applied to the catalog. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
-import { type Call, type Exchange, refuse } from '../../core/plugin.ts';
+import { type Call, type Exchange, refuse, type Uses } from '../../core/plugin.ts';
 import { type Care, tokenBounds } from './estimate.ts';
 import { type PriceRow, partOf } from './price.ts';
-import type { PriceBook, Upstream } from './price-book.ts';
+import type { MissingPrice, PriceBook, Upstream } from './price-book.ts';
 import type { QuotaSection } from './sections.ts';
 import { saneUsage } from './usage-sanity.ts';
 
@@ -45,12 +45,22 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
   return {
     most({ model: name, style, bounds }, atMs, factorPpm, care, output) {
       catalog.require(name);
+      const models = catalog.chain(name, style);
+      if (models.every(({ free }) => free)) return 0n;
       const tokens = tokenBounds(bounds, options, care, output);
+      const allUses = Object.keys(bounds.uses ?? {});
       let dearest = 0n;
-      for (const model of catalog.chain(name, style)) {
+      for (const model of models) {
         for (const from of model.from) {
-          const amount = book.most(model, upstreamOf(from), bounds, tokens, atMs, factorPpm);
-          if (amount === undefined && options.unpriced === 'refuse') refuseUnpriced(model);
+          const upstream = upstreamOf(from);
+          const uses = allUses.filter((use) => from.runs?.(style, use) !== false);
+          const here = uses.length === allUses.length ? tokens : { ...tokens, uses: only(tokens.uses, uses) };
+          const amount = book.most(model, upstream, bounds, here, atMs, factorPpm);
+          if (options.unpriced === 'refuse') {
+            if (amount === undefined) refuseUnpriced(model);
+            const missing = book.missing(model, upstream, { uses, service: bounds.service }, atMs);
+            if (missing !== undefined) refuseMissing(model, missing);
+          }
           if (amount !== undefined && amount > dearest) dearest = amount;
         }
       }
@@ -76,7 +86,7 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
 
     rowOf(x) {
       if (x.served === undefined) return undefined;
-      return book.row(catalog.require(x.served.priced), upstreamOf(x.served), x.startedMs);
+      return book.row(catalog.require(x.served.priced), upstreamOf(x.served), x.startedMs, x.usage?.service);
     },
 
     isUnpriced(x) {
@@ -105,6 +115,24 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
 /** What the price book wants to know of a place where a model may be had. */
 export function upstreamOf(from: Model['from'][number]): Upstream {
   return { vendor: from.channel.vendor, url: from.channel.url, model: from.model };
+}
+
+/** Those of some uses that can be made. */
+function only(uses: Uses | undefined, names: readonly string[]): Uses {
+  return Object.fromEntries(Object.entries(uses ?? {}).filter(([name]) => names.includes(name)));
+}
+
+/** A tool, or a way of being served, is refused before its vendor is asked, as a model without a price is. */
+function refuseMissing({ name: model }: Model, { kind, name }: MissingPrice): never {
+  const headers = { 'x-should-retry': 'false' };
+  const instead = (key: string): string =>
+    `Ask without it, or give it a price in gateway.yaml, such as \`${key}\` among those of the model.`;
+  if (kind === 'tool') {
+    const message = `The tool "${name}" has no price with the model "${model}". ${instead(`perUse: { ${name}: 0.01 }`)}`;
+    refuse(402, 'tool_not_priced', message, { param: 'tools', headers });
+  }
+  const message = `To be served as "${name}" has no price with the model "${model}". ${instead(`service: { ${name}: 2 }`)}`;
+  refuse(402, 'service_not_priced', message, { param: 'service_tier', headers });
 }
 
 function refuseUnpriced(model: Model): never {

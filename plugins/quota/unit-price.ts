@@ -1,9 +1,11 @@
 /** What is sold by other units than tokens: images by their kind, seconds of sound, characters that are spoken. */
 import type { Images, Usage } from '../../core/contracts/call.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
+import type { Uses } from '../../core/contracts/uses.ts';
 import type { Decimal } from './decimal.ts';
 import { type ImagePrices, imagePrice } from './image-prices.ts';
 import { saneImages, saneSeconds, wholeTokens } from './usage-sanity.ts';
+import type { UsePrices } from './use-prices.ts';
 
 /** Currency units for each of them. */
 export interface UnitRates {
@@ -12,10 +14,12 @@ export interface UnitRates {
   readonly perHour?: Decimal | undefined;
   /** For a million characters. */
   readonly characters?: Decimal | undefined;
+  /** For a use of a tool that the vendor runs. */
+  readonly perUse?: UsePrices | undefined;
 }
 
 /** How much of them there is, or may be at the most. */
-export type Units = Pick<Usage, 'images' | 'seconds' | 'characters'>;
+export type Units = Pick<Usage, 'images' | 'seconds' | 'characters' | 'uses'>;
 
 /** Amounts have to be multiples of this, so that a part of an hour is one, too. */
 export const SECONDS_PER_HOUR = 3_600n;
@@ -23,7 +27,9 @@ const MICROSECONDS = 1_000_000;
 
 /** One kind of them. */
 export interface UnitPart {
-  readonly bucket: 'images' | 'seconds' | 'characters';
+  readonly bucket: 'images' | 'seconds' | 'characters' | 'use';
+  /** Of a use. */
+  readonly name?: string;
   readonly count: number;
   /** A millionth of its price, and what all of them come to, both in the unit of the sums. */
   readonly rate: bigint;
@@ -45,12 +51,20 @@ export interface UnitPrice {
  * unit of the sums.
  */
 export function unitPrice(rates: UnitRates, amount: (value: Decimal) => bigint): UnitPrice | undefined {
-  const { perImage, perHour, characters } = rates;
-  if (!perImage && !perHour && !characters) return undefined;
+  const { perImage, perHour, characters, perUse } = rates;
+  if (!perImage && !perHour && !characters && !perUse) return undefined;
   const image = perImage && imagePrice(new Map([...perImage].map(([kind, each]) => [kind, amount(each) * MICRO])));
   // A million microseconds are a second: the two millions cancel out.
   const perMicrosecond = perHour ? amount(perHour) / SECONDS_PER_HOUR : 0n;
   const perCharacter = characters ? amount(characters) : 0n;
+  const eachUse = new Map([...(perUse ?? [])].map(([name, each]) => [name, amount(each) * MICRO]));
+  const usesIn = (uses: Uses | undefined) =>
+    Object.entries(uses ?? {}).flatMap(([name, times]) => {
+      const each = eachUse.get(name);
+      return each === undefined ? [] : [{ name, count: wholeTokens(times), each }];
+    });
+  const forUses = (uses: Uses | undefined): bigint =>
+    uses === undefined ? 0n : usesIn(uses).reduce((all, { count, each }) => all + BigInt(count) * each, 0n);
 
   const sum = (made: Images | undefined, eachImage: bigint, seconds: number, spoken: number | undefined): bigint =>
     BigInt(made?.count ?? 0) * eachImage +
@@ -59,12 +73,13 @@ export function unitPrice(rates: UnitRates, amount: (value: Decimal) => bigint):
   return {
     cost(units) {
       const made = saneImages(units.images);
-      return sum(made, made && image ? image.cost(made) : 0n, saneSeconds(units.seconds), units.characters);
+      const eachImage = made && image ? image.cost(made) : 0n;
+      return sum(made, eachImage, saneSeconds(units.seconds), units.characters) + forUses(units.uses);
     },
     most(bounds) {
       const made = saneImages(bounds.images);
       const eachImage = made && image ? image.most(made) : 0n;
-      return sum(made, eachImage, Math.ceil(saneSeconds(bounds.seconds)), bounds.characters);
+      return sum(made, eachImage, Math.ceil(saneSeconds(bounds.seconds)), bounds.characters) + forUses(bounds.uses);
     },
     parts(units) {
       const made = saneImages(units.images);
@@ -81,6 +96,9 @@ export function unitPrice(rates: UnitRates, amount: (value: Decimal) => bigint):
           amount: BigInt(microseconds) * perMicrosecond,
         },
         { bucket: 'characters', count: spoken, rate: perCharacter, amount: BigInt(spoken) * perCharacter },
+        ...usesIn(units.uses).map(({ name, count, each }): UnitPart => {
+          return { bucket: 'use', name, count, rate: each / MICRO, amount: BigInt(count) * each };
+        }),
       ];
       return parts.filter(({ count }) => count > 0);
     },
@@ -88,7 +106,7 @@ export function unitPrice(rates: UnitRates, amount: (value: Decimal) => bigint):
 }
 
 /** Whether a price is for units and a call can have none of them. */
-export function missesUnits(rates: UnitRates | undefined, bounds: Units): boolean {
+export function missesUnits(rates: UnitRates | undefined, bounds: Omit<Units, 'uses'>): boolean {
   const { perImage, perHour, characters } = rates ?? {};
   if (!perImage && !perHour && !characters) return false;
   return (

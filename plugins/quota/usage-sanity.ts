@@ -1,5 +1,6 @@
 /** Makes a usage record believable: what a vendor says is not trusted to be a whole number, or to add up. */
 import type { Images, Usage } from '../../core/contracts/call.ts';
+import type { Uses } from '../../core/contracts/uses.ts';
 
 /**
  * More tokens, or characters, than any call can have; a higher count is cut to this. It keeps every charge for tokens inside 64
@@ -8,6 +9,8 @@ import type { Images, Usage } from '../../core/contracts/call.ts';
 export const MOST_TOKENS = 100_000_000;
 /** More images than any call makes. */
 const MOST_IMAGES = 10_000;
+/** More than a vendor runs for one call. */
+const MOST_USES = 10_000;
 /** More sound than any call hears: eleven days of it. */
 const MOST_SECONDS = 1_000_000;
 /** Longer than any name of a size or a quality. */
@@ -90,12 +93,28 @@ export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anoma
 }
 
 /** What has a form of its own beside the counts. */
-function saneUnits(usage: Usage, anomalies: string[]): Pick<Usage, 'seconds' | 'images'> {
+function saneUnits(usage: Usage, anomalies: string[]): Pick<Usage, 'seconds' | 'images' | 'uses' | 'service'> {
   const seconds = usage.seconds === undefined ? undefined : saneSeconds(usage.seconds);
   const images = saneImages(usage.images);
   if (seconds !== usage.seconds) anomalies.push(`seconds is ${usage.seconds}`);
   if (!areImages(usage.images)) anomalies.push(`images is ${JSON.stringify(images)}, made of something else`);
-  return { ...(seconds !== undefined && { seconds }), ...(images !== undefined && { images }) };
+  const uses = usage.uses && saneUses(usage.uses);
+  if (!areUses(usage.uses)) anomalies.push(`uses is ${JSON.stringify(usage.uses)}`);
+  return {
+    ...(seconds !== undefined && { seconds }),
+    ...(images !== undefined && { images }),
+    ...(uses !== undefined && { uses }),
+    ...(usage.service !== undefined && { service: usage.service }),
+  };
+}
+
+/** Uses of a call, between 0 and more than there can be. */
+function saneUses(uses: Uses): Uses {
+  return Object.fromEntries(Object.entries(uses).map(([name, count]) => [name, wholeUpTo(MOST_USES, count)]));
+}
+
+function areUses(uses: Uses | undefined): boolean {
+  return uses === undefined || Object.values(uses).every((count) => count === wholeUpTo(MOST_USES, count));
 }
 
 /** Nearly every record does; the work of telling what is wrong is for the others. */
@@ -119,6 +138,7 @@ function addsUp(usage: Usage): boolean {
     isCount(characters) &&
     seconds === saneSeconds(seconds) &&
     areImages(usage.images) &&
+    areUses(usage.uses) &&
     typeof usage.estimated === 'boolean'
   );
 }
@@ -133,4 +153,4 @@ function areImages(images: Images | undefined): boolean {
   return sane !== undefined && (['count', 'size', 'quality'] as const).every((fact) => sane[fact] === images[fact]);
 }
 
-type CountName = Exclude<keyof Usage, 'estimated' | 'seconds' | 'images'>;
+type CountName = Exclude<keyof Usage, 'estimated' | 'uses' | 'service' | 'seconds' | 'images'>;

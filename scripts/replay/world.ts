@@ -90,6 +90,8 @@ function configFor(upstreams: readonly Upstream[], url: string): Readonly<Record
   const plugins = upstreams.map(({ style }) => `vendors/${String(VENDORS[style].vendor)}`);
   const config = {
     pipeline: [...new Set([...pipeline, ...plugins])],
+    // Whatever tools a recorded request lets its vendor run.
+    quota: { unpriced: 'free' },
     channels: upstreams.map(({ name, style }) => ({ name, key: VENDOR_KEY, url: `${url}/${name}`, ...VENDORS[style] })),
     models: Object.fromEntries(upstreams.map(({ name, model }) => [name, { from: [{ [name]: model }], price: PRICE }])),
   };

@@ -71,13 +71,29 @@ export function recorded(recording: Recording, options: { readonly pieces?: numb
 export function recordedUsage(recording: Recording): Usage | undefined {
   const values = recording.sse === undefined ? [recording.response] : eventsOf(recording.sse);
   let told: JsonObject | undefined;
+  let tier: Json | undefined;
   for (const value of values) {
-    const { usage, x_groq: extra } = objectOf(value);
+    const { usage, x_groq: extra, service_tier } = objectOf(value);
     for (const candidate of [objectOf(extra).usage, usage]) {
-      if (typeof candidate === 'object' && candidate !== null) told = objectOf(candidate);
+      if (typeof candidate !== 'object' || candidate === null) continue;
+      told = objectOf(candidate);
+      tier = service_tier;
     }
   }
-  return told && usageOf(told);
+  if (told === undefined) return undefined;
+  const uses = usesOf(told, recording);
+  return {
+    ...usageOf(told),
+    ...(typeof tier === 'string' && tier !== '' && { service: { tier } }),
+    ...(uses !== undefined && { uses }),
+  };
+}
+
+/** The searches that the vendor counts; an answer that cites the web had one at least. */
+function usesOf(told: JsonObject, { response, sse }: Recording): Usage['uses'] {
+  const searches = objectOf(told.server_tool_use).web_search_requests ?? told.num_search_queries;
+  const isCited = sse === undefined && JSON.stringify(response).includes('"url_citation"');
+  return typeof searches === 'number' ? { web_search: searches } : isCited ? { web_search: 1 } : undefined;
 }
 
 /** The JSON values of an event stream, in order. */

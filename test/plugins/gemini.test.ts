@@ -689,6 +689,7 @@ describe('an answer of gemini', () => {
       output: 50,
       reasoning: 30,
       outputAudio: 0,
+      service: { tier: 'default' },
       estimated: false,
     };
     const body = answer([{ text: 'Yes.' }], { usageMetadata: { ...USAGE, serviceTier: 'standard' } }, STOP);
@@ -697,6 +698,24 @@ describe('an answer of gemini', () => {
     assert.equal(reply.serviceTier, 'default');
     const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
     assert.deepEqual(facts, { usage: expected, textLength: 4, error: undefined });
+  });
+
+  it('counts what was searched: each question of later models, one for the whole prompt of earlier ones', () => {
+    const webSearchQueries = ['a', 'b', 'a'];
+    for (const [modelVersion, searches] of [
+      ['gemini-2.5-pro', 1],
+      ['gemini-3-pro-preview', 2],
+    ] as const) {
+      const body = {
+        ...answer([{ text: 'Yes.' }], { usageMetadata: USAGE }, { ...STOP, groundingMetadata: { webSearchQueries } }),
+      };
+      const told = { ...(body as JsonObject), modelVersion };
+      const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(told)))!, ANY_CALL);
+      assert.deepEqual(facts?.usage?.uses, { web_search: searches });
+      const reader = gemini.spoken!.decoder({ channel: 'c', model: 'm' }, collectLosses({}));
+      reader.read({ name: undefined, data: JSON.stringify(told) });
+      assert.deepEqual(reader.uses, { web_search: searches });
+    }
   });
 
   it('ends for the reason that the vendor tells', () => {

@@ -108,6 +108,8 @@ describe('a usage record', () => {
       images: null,
       image_size: null,
       image_quality: null,
+      uses: null,
+      service: null,
       included: 0,
       estimated: 1,
       charged: '1152921504606846976',

@@ -326,11 +326,11 @@ describe('the price of a model', () => {
     );
     assert.equal(
       book.describe(model('x'), upstream, NOW),
-      'x: input 2.5, cache read 1.25, output 10 per million tokens (genai-prices data, openai gpt-4o)',
+      'x: input 2.5, cache read 1.25, output 10 per million tokens; web_search 0.01, file_search 0.0025 per use (genai-prices data, openai gpt-4o)',
     );
     assert.equal(
       book.describe(model('y'), { ...upstream, model: 'o3' }, NOW),
-      'y: input 2, cache read 0.5, output 8 per million tokens; since 2025-06-10 (genai-prices data, openai o3)',
+      'y: input 2, cache read 0.5, output 8 per million tokens; web_search 0.01, file_search 0.0025 per use; since 2025-06-10 (genai-prices data, openai o3)',
     );
     assert.equal(book.describe(model('z', { free: true }), upstream, NOW), 'z: free');
     assert.equal(book.describe(model('z'), { ...upstream, model: 'unheard-of' }, NOW), undefined);
@@ -678,7 +678,8 @@ describe('a hostile usage record', () => {
     fc.assert(
       fc.property(usages, (usage) => {
         const { usage: sane, anomalies } = saneUsage(usage);
-        const { estimated, images, seconds = 0, inputImage = 0, outputImage = 0, ...counts } = sane;
+        const { estimated, images, seconds = 0, inputImage = 0, outputImage = 0, uses, service: _, ...tokens } = sane;
+        const counts = { ...tokens, ...uses };
         assert.equal(estimated, usage.estimated);
         for (const count of [...Object.values(counts), inputImage, outputImage, images?.count ?? 0]) {
           assert.ok(Number.isSafeInteger(count) && count >= 0 && count <= MOST_TOKENS, `${count} is no count`);

@@ -900,7 +900,7 @@ describe("a messages vendor's answer in the common form", () => {
       { type: 'toolCall', id: 'toolu_2', name: 'g', kind: 'function', input: '' },
     ],
     finish: { reason: 'tool_calls' },
-    usage: usage({ input: 14, cacheWrite: 0, cacheWriteLong: 0, reasoning: 0 }),
+    usage: usage({ input: 14, cacheWrite: 0, cacheWriteLong: 0, reasoning: 0, service: { tier: 'standard' } }),
     serviceTier: 'default',
   };
   const told = { input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 9, service_tier: 'standard' };

@@ -926,7 +926,7 @@ export interface Operations {
         [k: string]: unknown;
       };
       /**
-       * Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images. Empty: nothing was used.
+       * Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: nothing was used.
        */
       usage: {
         [k: string]: number;
@@ -968,14 +968,19 @@ export interface Operations {
             | 'images'
             | 'seconds'
             | 'characters'
+            | 'use'
             | 'request';
+          /**
+           * Of a use: which tool of the vendor it was (`web_search`).
+           */
+          name: string | null;
           count: number;
           /**
            * Currency units for `per` of them, a decimal number.
            */
           price: string;
           per: 1000000 | 3600 | 1;
-          unit: 'token' | 'image' | 'second' | 'character' | 'request';
+          unit: 'token' | 'image' | 'second' | 'character' | 'use' | 'request';
           /**
            * Quota units before the factor, a decimal number, not rounded.
            */
@@ -1428,7 +1433,7 @@ export interface Operations {
         [k: string]: unknown;
       };
       /**
-       * Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images. Empty: nothing was used.
+       * Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: nothing was used.
        */
       usage: {
         [k: string]: number;
@@ -1470,14 +1475,19 @@ export interface Operations {
             | 'images'
             | 'seconds'
             | 'characters'
+            | 'use'
             | 'request';
+          /**
+           * Of a use: which tool of the vendor it was (`web_search`).
+           */
+          name: string | null;
           count: number;
           /**
            * Currency units for `per` of them, a decimal number.
            */
           price: string;
           per: 1000000 | 3600 | 1;
-          unit: 'token' | 'image' | 'second' | 'character' | 'request';
+          unit: 'token' | 'image' | 'second' | 'character' | 'use' | 'request';
           /**
            * Quota units before the factor, a decimal number, not rounded.
            */

@@ -54,6 +54,7 @@ function countsOf(usage: Usage): Readonly<Record<string, number>> {
     characters: usage.characters,
     seconds: usage.seconds,
     images: usage.images?.count,
+    ...usage.uses,
   };
   const counted = Object.entries(parts).filter((part): part is [string, number] => (part[1] ?? 0) > 0);
   return { input: usage.input, output: usage.output, ...Object.fromEntries(counted) };
@@ -88,7 +89,7 @@ const properties = {
     type: 'object',
     additionalProperties: number,
     description:
-      'Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images. Empty: nothing was used.',
+      "Every count that was made: input and output tokens, and those among them that are told apart (cache_read, reasoning …); characters, seconds, images, uses of the vendor's tools (web_search …). Empty: nothing was used.",
   },
   image: {
     type: ['object', 'null'],

@@ -147,9 +147,11 @@ function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
     characters: usage.characters,
     seconds: usage.seconds,
     images: usage.images?.count,
+    ...usage.uses,
   };
   for (const [name, count] of Object.entries(counts)) if (count !== undefined && count > 0) other[name] = count;
   if (usage.estimated) other.estimated = true;
+  for (const [choice, word] of Object.entries(usage.service ?? {})) other[`service_${choice}`] = word;
   return other;
 }
 

@@ -23,6 +23,7 @@ const BUCKETS: Readonly<Record<ReceiptItem['bucket'], string>> = {
   images: 'images',
   seconds: 'seconds',
   characters: 'characters',
+  use: 'use',
   request: 'request',
 };
 const ROUNDING =
@@ -38,7 +39,7 @@ function shown(receipt: Receipt, { included }: UsageRecord) {
   const { exact, items, factor, perUnit, total, charged, held, cappedBy, reason } = receipt;
   return {
     exact,
-    items: items.map(({ bucket, ...item }) => ({ bucket: BUCKETS[bucket], ...item })),
+    items: items.map(({ bucket, name, ...item }) => ({ bucket: BUCKETS[bucket], name: name ?? null, ...item })),
     factor,
     quota_per_unit: perUnit ?? null,
     rounding: ROUNDING,
@@ -113,10 +114,11 @@ export const receiptSchema = {
       description: 'What was charged for; every token is in one item.',
       items: object({
         bucket: { enum: Object.values(BUCKETS) },
+        name: { type: ['string', 'null'], description: 'Of a use: which tool of the vendor it was (`web_search`).' },
         count: number,
         price: { ...text, description: 'Currency units for `per` of them, a decimal number.' },
         per: { enum: [1_000_000, 3_600, 1] },
-        unit: { enum: ['token', 'image', 'second', 'character', 'request'] },
+        unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
         quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
       }),
     },

@@ -3,6 +3,7 @@ import type { AnswerFacts, JsonBody, VendorError } from '../../../core/plugin.ts
 import { behindSpace } from '../../../core/plugin.ts';
 import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
+import { CITED, SEARCHED } from './hosted.ts';
 import { errorIn, usageIn } from './usage.ts';
 
 const QUOTE = 0x22;
@@ -14,10 +15,20 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const choices = body.members.get('choices');
   const error = errorIn({ error: body.get('error') ?? null }) ?? brokenOff(body.bytes);
   if (error === undefined && (choices === undefined || body.bytes[choices.start] !== OPEN_ARRAY)) return undefined;
-  const told = usageIn({ usage: body.get('usage') ?? null, x_groq: body.get('x_groq') ?? null });
+  const told = usageIn({
+    usage: body.get('usage') ?? null,
+    x_groq: body.get('x_groq') ?? null,
+    service_tier: body.get('service_tier') ?? null,
+  });
+  const searched = told !== undefined && body.bytes.includes(CITED);
   return {
     // Some send zeros in place of a count.
-    usage: told !== undefined && told.input + told.output > 0 ? told : undefined,
+    usage:
+      told === undefined || told.input + told.output === 0
+        ? undefined
+        : searched
+          ? { ...told, uses: { ...SEARCHED, ...told.uses } }
+          : told,
     // Counted only where somebody asks: most vendors say what they used.
     get textLength() {
       return glance(body.bytes, 0).textLength;

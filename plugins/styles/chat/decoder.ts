@@ -24,6 +24,7 @@ import {
 import { createCallReader } from './call-reader.ts';
 import { stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
+import { SEARCHED } from './hosted.ts';
 import { readAnnotation, readImage } from './media.ts';
 import { BODY, CHOICE, MESSAGE, omitFromLogprobs, PART } from './members.ts';
 import { detailOpaque, detailText, thinkingText } from './thinking.ts';
@@ -53,6 +54,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   let open: { readonly key: number; readonly kind: Growing; readonly base: number } | undefined;
   let contentLength = 0;
   let refused = false;
+  let cited = false;
   let audio: number | undefined;
   let usage: Usage | undefined;
   /** Characters so far, and how many of them had come when the usage was told. */
@@ -151,6 +153,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   function cite(entry: Json): void {
     const citation = readAnnotation(entry, open?.base ?? 0, losses);
     if (citation === undefined) return;
+    cited = true;
     if (open?.kind === 'text') out.push({ type: 'citation', key: open.key, citation });
     else losses.omit('citations');
   }
@@ -283,6 +286,9 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
     close() {
       if (!done && reason !== undefined) finish();
       return taken();
+    },
+    get uses() {
+      return cited ? SEARCHED : undefined;
     },
   };
 }

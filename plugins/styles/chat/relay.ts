@@ -23,6 +23,7 @@ import { usageEvent } from './completion.ts';
 import { errorEvent } from './errors.ts';
 import { failureIn } from './finish.ts';
 import { type Glance, glance } from './glance.ts';
+import { CITED, SEARCHED } from './hosted.ts';
 import { errorIn, isPlaceholder, usageIn } from './usage.ts';
 
 const DATA = 'data:';
@@ -43,6 +44,9 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
   let error: StreamRelay['error'];
   /** An error came behind the end of the answer. */
   let warned = false;
+  /** Undefined until it is known whether to look. */
+  let searches: boolean | undefined;
+  let searched = false;
 
   function pass(event: Buffer, out: (Buffer | string)[]): EventKind {
     begun = true;
@@ -128,6 +132,8 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
 
   return {
     see(event, out) {
+      searches ??= Object.hasOwn(call.bounds.uses ?? {}, 'web_search');
+      if (searches) searched ||= event.includes(CITED);
       const isPlain = startsWithData(event);
       const data = isPlain ? undefined : eventData(event);
       const seen = isPlain ? glance(event, DATA.length) : glance(Buffer.from(data ?? ''), 0);
@@ -151,6 +157,9 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
       return usage !== undefined && isPlaceholder(usage, toldAt, textLength)
         ? withCountedOutput(usage, textLength)
         : usage;
+    },
+    get uses() {
+      return searched ? SEARCHED : undefined;
     },
     get textLength() {
       return textLength;

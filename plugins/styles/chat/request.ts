@@ -1,6 +1,16 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
-import { answerLimits, behindSpace, CARRIER, checkKinds, isObject, refuse } from '../../../core/plugin.ts';
+import {
+  answerLimits,
+  behindSpace,
+  CARRIER,
+  checkKinds,
+  isObject,
+  refuse,
+  remembered,
+  servedAs,
+} from '../../../core/plugin.ts';
+import { usesAsked } from './hosted.ts';
 import { unsealed } from './thinking.ts';
 
 /** What is no number has to be of these kinds; its values are the vendor's business. */
@@ -30,6 +40,7 @@ export function readRequest(body: JsonBody): CallFacts {
     (limit) => limit !== undefined,
   );
   const choices = wholeNumber(body, 'n', 128) ?? 1;
+  const uses = remembered(() => usesAsked(body, model));
   return {
     model,
     stream,
@@ -40,7 +51,14 @@ export function readRequest(body: JsonBody): CallFacts {
       // Vendors differ in which of the two they obey, so the larger one is the bound.
       outputTokens: limits.length === 0 ? undefined : Math.max(...limits) * choices,
       choices,
-      open: body.has('web_search_options') || body.has('plugins'),
+      // Asked for only where an answer costs more than was thought.
+      get open() {
+        return body.has('plugins') || uses() !== undefined;
+      },
+      get uses() {
+        return uses();
+      },
+      service: servedAs({ tier: body.get('service_tier') }),
     },
   };
 }

@@ -1,16 +1,18 @@
 /** How chat vendors say what was used, and the one form it is brought into. */
 import type { Json, JsonObject, Usage, VendorError } from '../../../core/plugin.ts';
-import { readVendorError, tokensIn } from '../../../core/plugin.ts';
+import { readVendorError, servedAs, tokensIn } from '../../../core/plugin.ts';
+import { usesTold } from './hosted.ts';
 
 /** The usage in a whole answer or in one event of a stream; undefined where it holds none. */
 export function usageIn(value: Json | undefined): Usage | undefined {
   const choice = member(member(value, 'choices'), '0');
-  return (
+  const usage =
     toUsage(member(value, 'usage')) ??
     // Some vendors wrap it in a member of their own, some put it into the choice that ends the stream.
     toUsage(member(member(value, 'x_groq'), 'usage')) ??
-    toUsage(member(choice, 'usage'))
-  );
+    toUsage(member(choice, 'usage'));
+  const service = servedAs({ tier: member(value, 'service_tier') });
+  return usage === undefined || service === undefined ? usage : { ...usage, service };
 }
 
 /**
@@ -36,6 +38,7 @@ export function toUsage(told: Json | undefined): Usage | undefined {
   const reasoning = tokensIn(member(outputDetails, 'reasoning_tokens'));
   const inputImage = tokensIn(member(inputDetails, 'image_tokens'));
   const outputImage = tokensIn(member(outputDetails, 'image_tokens'));
+  const uses = usesTold(told);
   const isBeside = reasoning > 0 && tokensIn(member(told, 'total_tokens')) === input + output + reasoning;
   return {
     input,
@@ -49,6 +52,7 @@ export function toUsage(told: Json | undefined): Usage | undefined {
     outputAudio: tokensIn(member(outputDetails, 'audio_tokens')),
     ...(inputImage > 0 && { inputImage }),
     ...(outputImage > 0 && { outputImage }),
+    ...(uses !== undefined && { uses }),
     estimated: false,
   };
 }

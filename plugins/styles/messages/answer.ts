@@ -1,6 +1,7 @@
 /** Whole messages, as a vendor sends them. */
 import { type AnswerFacts, isObject, type Json, type JsonBody } from '../../../core/plugin.ts';
 import { errorIn } from './errors.ts';
+import { usesIn } from './hosted.ts';
 import { toUsage } from './usage.ts';
 
 /** What an answer tells; undefined where it has neither content nor an error. */
@@ -8,8 +9,10 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const error = errorIn({ type: body.get('type') ?? null, error: body.get('error') ?? null });
   const content = body.get('content');
   if (error === undefined && !Array.isArray(content)) return undefined;
+  const usage = toUsage(body.get('usage'));
+  const seen = Array.isArray(content) ? usesIn(content) : undefined;
   return {
-    usage: toUsage(body.get('usage')),
+    usage: usage === undefined || seen === undefined ? usage : { ...usage, uses: { ...seen, ...usage.uses } },
     // Counted only where somebody asks: most vendors say what they used.
     get textLength() {
       return contentLength(content);

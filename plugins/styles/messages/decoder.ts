@@ -18,6 +18,7 @@ import { decodeCitations } from './citations.ts';
 import { inputOf, sealOf, textOf, tierOf } from './decode-reply.ts';
 import { errorIn } from './errors.ts';
 import { decodeFinish, isWholeAtOnce } from './finish.ts';
+import { followUses } from './hosted.ts';
 import { omitFromBlock, omitFromMessage } from './members.ts';
 import { followUsage } from './usage.ts';
 
@@ -45,6 +46,7 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
   let begun = false;
   let calls = false;
   const usage = followUsage();
+  const run = followUses();
   /** Characters so far. */
   let length = 0;
   /** Why it ends, once the vendor has said so. */
@@ -108,6 +110,7 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
   function start(index: number, block: JsonObject, parts: Part[]): void {
     begin({}, parts);
     end(index, parts);
+    run.see(block);
     const key = keys++;
     const opened = { key, start: block, length: 0, citations: [], signature: '', input: '', more: {} };
     switch (block.type) {
@@ -263,6 +266,9 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
       // Without its last event an answer is whole all the same, once it was said why it ends.
       if (!ended && typeof said?.stop_reason === 'string') finish(parts);
       return parts;
+    },
+    get uses() {
+      return run.uses;
     },
   };
 }

@@ -23,6 +23,7 @@ import { completing } from './completion.ts';
 import { errorEvent, errorIn } from './errors.ts';
 import { event as writeEvent } from './event.ts';
 import { isWholeAtOnce } from './finish.ts';
+import { followUses } from './hosted.ts';
 import { followUsage } from './usage.ts';
 
 /** How nearly all events of a stream begin. */
@@ -31,6 +32,7 @@ const DELTA = 'event: content_block_delta';
 /** A relay for one attempt. It parses the few events that frame an answer, and only counts the letters of the others. */
 export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   const usage = followUsage();
+  const run = followUses();
   let textLength = 0;
   let begun = false;
   let finished = false;
@@ -74,6 +76,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
       case 'content_block_start':
       case 'content_block_stop':
         atOnce = undefined;
+        if (isObject(value)) run.see(value.content_block);
         return pass();
       case 'content_block_delta':
         textLength += deltaLength(event);
@@ -118,6 +121,9 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     fail: (failure: GatewayError, requestId: string) => errorEvent(failure, requestId),
     get usage() {
       return usage.after(textLength);
+    },
+    get uses() {
+      return run.uses;
     },
     get textLength() {
       return textLength;

@@ -11,8 +11,10 @@ import {
   type JsonObject,
   type Patch,
   refuse,
+  remembered,
   unpackOpaque,
 } from '../../../core/plugin.ts';
+import { serviceIn, usesAsked } from './hosted.ts';
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
 
@@ -44,6 +46,7 @@ export function readRequest(body: JsonBody, headers: Headers): CallFacts {
   checkNumber(body, 'top_p');
   const stream = body.get('stream') ?? false;
   if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
+  const uses = remembered(() => usesAsked(body));
   return {
     model,
     stream,
@@ -62,6 +65,14 @@ export function readRequest(body: JsonBody, headers: Headers): CallFacts {
           isShortened(body.get('context_management'))
         );
       },
+      get uses() {
+        return uses();
+      },
+      service: serviceIn({
+        service_tier: body.get('service_tier') ?? null,
+        speed: body.get('speed') ?? null,
+        inference_geo: body.get('inference_geo') ?? null,
+      }),
     },
   };
 }

@@ -1,5 +1,6 @@
 /** How messages vendors say what was used, and the one form it is brought into; and the way back. */
 import { isObject, type Json, type JsonObject, tokensIn, type Usage, withCountedOutput } from '../../../core/plugin.ts';
+import { serviceIn, usesTold } from './hosted.ts';
 
 /**
  * The common form of a usage object; undefined where it counts nothing. Vendors of this style count what a cache held and what
@@ -38,6 +39,8 @@ function countsOf(told: JsonObject): Usage {
   const cacheRead = tokensIn(told.cache_read_input_tokens);
   const output = tokensIn(told.output_tokens);
   const details = isObject(told.output_tokens_details) ? told.output_tokens_details : {};
+  const uses = usesTold(told);
+  const service = serviceIn(told);
   return {
     input: tokensIn(tokensIn(told.input_tokens) + cacheRead + written),
     cacheRead,
@@ -47,6 +50,8 @@ function countsOf(told: JsonObject): Usage {
     output,
     reasoning: Math.min(tokensIn(details.thinking_tokens), output),
     outputAudio: 0,
+    ...(uses !== undefined && { uses }),
+    ...(service !== undefined && { service }),
     estimated: false,
   };
 }
@@ -72,7 +77,10 @@ export function followUsage(): StreamUsage {
   }
 
   return {
-    begin: lay,
+    begin(first) {
+      // Nothing has been run yet, which says nothing of what will be.
+      if (isObject(first)) lay({ ...first, server_tool_use: null });
+    },
     add(later) {
       lay(later);
       isCounted ||= isObject(later) && tokensIn(later.output_tokens) > 0;

@@ -3,7 +3,7 @@ import type { AnswerFacts, JsonBody } from '../../../core/plugin.ts';
 import { tokensIn } from '../../../core/plugin.ts';
 import { failureOf } from './failures.ts';
 import { outputLength } from './text-length.ts';
-import { toUsage } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 const OPEN_ARRAY = 0x5b;
 
@@ -21,7 +21,11 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null });
   if (error === undefined && (output === undefined || body.bytes[output.start] !== OPEN_ARRAY)) return undefined;
   return {
-    usage: toUsage(body.get('usage')),
+    usage: usageIn({
+      usage: body.get('usage') ?? null,
+      service_tier: body.get('service_tier') ?? null,
+      output: body.bytes.includes('_call"') ? (body.get('output') ?? null) : [],
+    }),
     // Counted only where somebody asks: most vendors say what they used.
     get textLength() {
       const status = body.get('status');

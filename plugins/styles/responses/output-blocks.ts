@@ -15,7 +15,7 @@ import type {
 import { given, isObject, member, objectsIn, readDataUrl } from '../../../core/plugin.ts';
 import { failureOf } from './failures.ts';
 import { omitFromItem, omitFromResponse } from './members.ts';
-import { toUsage } from './usage.ts';
+import { usageIn } from './usage.ts';
 import { textIn } from './values.ts';
 
 /** A whole answer; undefined where it is none. */
@@ -34,7 +34,7 @@ export function readReply(body: JsonObject, from: Origin, losses: Losses): Reply
       body,
       blocks.map(({ type }) => type),
     ),
-    usage: toUsage(body.usage),
+    usage: usageIn(body),
     ...(serviceTier !== '' && { serviceTier }),
   };
 }

@@ -22,8 +22,9 @@ import {
 } from '../../../core/plugin.ts';
 import { completing } from './completion.ts';
 import { errorEvent, failedEvent, failureOf } from './failures.ts';
+import { followUses } from './hosted.ts';
 import { deltaLength, outputLength } from './text-length.ts';
-import { toUsage } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 /** A relay for one attempt. Only the events that begin and end a response are parsed. */
 export function createRelay({ call, losses }: RelayOptions): StreamRelay {
@@ -35,9 +36,10 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   let created: Buffer | undefined;
   let latest: Buffer | undefined;
   let events = 0;
+  const run = followUses();
 
   function end(response: Json | undefined): EventKind {
-    usage = toUsage(member(response, 'usage'));
+    usage = usageIn(response);
     // Some servers skip the deltas.
     textLength = Math.max(textLength, outputLength(response));
     error = failureOf(response);
@@ -73,6 +75,9 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
       case 'response.in_progress':
         created ??= event;
         return 'hold';
+      case 'response.output_item.done':
+        run.see(member(dataOf(event), 'item'));
+        return 'pass';
       case 'response.completed':
       case 'response.incomplete':
         return end(member(dataOf(event), 'response'));
@@ -129,6 +134,9 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     },
     get usage() {
       return usage;
+    },
+    get uses() {
+      return run.uses;
     },
     get textLength() {
       return textLength;

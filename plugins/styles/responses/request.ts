@@ -1,6 +1,17 @@
 /** Requests of this style: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
-import { answerLimits, CARRIER, checkKinds, isObject, member, refuse, unpackOpaque } from '../../../core/plugin.ts';
+import {
+  answerLimits,
+  CARRIER,
+  checkKinds,
+  isObject,
+  member,
+  refuse,
+  remembered,
+  servedAs,
+  unpackOpaque,
+} from '../../../core/plugin.ts';
+import { usesAsked } from './hosted.ts';
 
 /** What is no number has to be of these kinds; its values are the vendor's business, and whether there is a question at all. */
 const KINDS = {
@@ -24,6 +35,7 @@ export function readRequest(body: JsonBody): CallFacts {
   check(body, 'top_p', (value) => isWithin(value, 1), 'must be a number from 0 to 1');
   check(body, 'max_output_tokens', isCount, 'must be a whole number above 0');
   check(body, 'stream', (value) => typeof value === 'boolean', 'must be true or false');
+  const uses = remembered(() => usesAsked(body));
   return {
     model,
     stream: body.get('stream') === true,
@@ -42,6 +54,10 @@ export function readRequest(body: JsonBody): CallFacts {
           ['conversation', 'prompt'].some((name) => body.has(name)) || body.bytes.includes('item_reference');
         return hosted || elsewhere;
       },
+      get uses() {
+        return uses();
+      },
+      service: servedAs({ tier: body.get('service_tier') }),
     },
   };
 }

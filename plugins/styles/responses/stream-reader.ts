@@ -2,10 +2,11 @@
 import type { Json, JsonObject, Losses, Origin, Part, PartReader, VendorError } from '../../../core/plugin.ts';
 import { CUT_SHORT, isCutShort, isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
 import { failureOf } from './failures.ts';
+import { followUses } from './hosted.ts';
 import { followItems, type IncomingItems } from './incoming-items.ts';
 import { omitFromResponse } from './members.ts';
 import { finishOf } from './output-blocks.ts';
-import { toUsage } from './usage.ts';
+import { usageIn } from './usage.ts';
 import { textIn } from './values.ts';
 
 /** What each event does to the items. */
@@ -33,6 +34,7 @@ const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObj
 export function createReader(from: Origin, losses: Losses): PartReader {
   let parts: Part[] = [];
   const items = followItems(from, losses, (part) => void parts.push(part));
+  const run = followUses();
   let started = false;
   let ended = false;
 
@@ -49,7 +51,7 @@ export function createReader(from: Origin, losses: Losses): PartReader {
   }
 
   function tellUsage(response: Json | undefined): void {
-    const usage = toUsage(member(response, 'usage'));
+    const usage = usageIn(response);
     if (usage !== undefined) parts.push({ type: 'usage', usage });
   }
 
@@ -69,6 +71,7 @@ export function createReader(from: Origin, losses: Losses): PartReader {
 
   function read(type: string, event: JsonObject): void {
     const response = member(event, 'response');
+    if (type === 'response.output_item.done') run.see(member(event, 'item'));
     switch (type) {
       case 'response.created':
       case 'response.queued':
@@ -114,5 +117,8 @@ export function createReader(from: Origin, losses: Losses): PartReader {
     },
     // A stream of this style says when it ends; one that did not is cut, and half a call must not be made.
     close: () => [],
+    get uses() {
+      return run.uses;
+    },
   };
 }

@@ -1,6 +1,7 @@
 /** How vendors of this style say what was used, the one form it is brought into, and how clients are told. */
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
 import { member, tokensIn } from '../../../core/plugin.ts';
+import { serviceIn, usesInOutput, usesTold } from './hosted.ts';
 
 /**
  * The common form of a usage object; undefined where it is none. Cached and written tokens are part of the input. Reasoning is
@@ -31,6 +32,21 @@ export function toUsage(told: Json | undefined): Usage | undefined {
     reasoning,
     outputAudio: tokensIn(member(outputDetails, 'audio_tokens')),
     estimated: false,
+  };
+}
+
+/** The usage of a response: what it counts, what its items show to have been run, how it was served. */
+export function usageIn(response: Json | undefined): Usage | undefined {
+  const told = member(response, 'usage');
+  const usage = toUsage(told);
+  if (usage === undefined) return undefined;
+  const seen = usesInOutput(response);
+  const counted = usesTold(told);
+  const service = serviceIn(response);
+  return {
+    ...usage,
+    ...((seen ?? counted) !== undefined && { uses: { ...seen, ...counted } }),
+    ...(service !== undefined && { service }),
   };
 }
 

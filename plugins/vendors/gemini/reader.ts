@@ -10,6 +10,7 @@ import type {
   Origin,
   Part,
   Usage,
+  Uses,
   VendorError,
 } from '../../../core/plugin.ts';
 import { isObject, member, objectsIn } from '../../../core/plugin.ts';
@@ -20,7 +21,7 @@ import { isEmpty, textIn } from './looking.ts';
 import { linkedBlock, mediaBlock } from './media.ts';
 import { createSamples, type Samples } from './samples.ts';
 import { type GrowingArguments, growArguments } from './streamed-arguments.ts';
-import { errorIn, laterUsage, tierIn, usageIn } from './usage.ts';
+import { errorIn, laterUsage, tierIn, usageIn, usesIn } from './usage.ts';
 
 /** Reads one answer. */
 export interface Reader {
@@ -31,6 +32,8 @@ export interface Reader {
    * before is broken.
    */
   end(whole: boolean): readonly Part[];
+  /** What was searched so far. */
+  readonly uses: Uses | undefined;
 }
 
 /** The block that grows at the moment. */
@@ -90,6 +93,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
   let responseId: string | undefined;
   let finish: Finish | undefined;
   let usage: Usage | undefined;
+  let uses: Uses | undefined;
   let sources: readonly Source[] = [];
   let logprobs: readonly Json[] | undefined;
 
@@ -122,6 +126,8 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
         ...(serviceTier !== undefined && { serviceTier }),
       });
     }
+    // Every event tells all that was searched up to it, or nothing.
+    uses = usesIn(answer, model) ?? uses;
     const counted = usageIn(answer);
     if (counted !== undefined) {
       usage = laterUsage(usage, counted);
@@ -360,6 +366,9 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
       if (sources.length > 0) losses.omit('citations');
       parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
       return parts;
+    },
+    get uses() {
+      return uses;
     },
   };
 }

@@ -1,18 +1,20 @@
 /** The style `gemini`: what the vendor is asked and answers. No client asks in it; requests of other styles are translated. */
-import type { AnswerFacts, Json, JsonBody, JsonObject, PartReader, Style } from '../../../core/plugin.ts';
+import type { AnswerFacts, Call, Json, JsonBody, JsonObject, PartReader, Style } from '../../../core/plugin.ts';
 import { CUT_SHORT, isCutShort, objectsIn, parsed } from '../../../core/plugin.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
 import { createReader } from './reader.ts';
 import { failureOf, isAnswer, readReply } from './reply.ts';
 import { encodeRequest } from './request.ts';
-import { usageIn } from './usage.ts';
+import { usageIn, usesIn } from './usage.ts';
 
 /** What a whole answer tells; undefined where it is none. */
-function readAnswer(body: JsonBody): AnswerFacts | undefined {
+function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   const answer = body.tree();
   const error = failureOf(answer);
   if (error === undefined && !isAnswer(answer as JsonObject)) return undefined;
-  return { usage: usageIn(answer), textLength: textLength(answer), error };
+  const usage = usageIn(answer);
+  const uses = usesIn(answer, call.model);
+  return { usage: usage && uses ? { ...usage, uses } : usage, textLength: textLength(answer), error };
 }
 
 function textLength(answer: Json): number {
@@ -36,6 +38,9 @@ function createDecoder(...[from, losses]: Parameters<typeof createReader>): Part
       return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
     },
     close: () => reader.end(false),
+    get uses() {
+      return reader.uses;
+    },
   };
 }
 

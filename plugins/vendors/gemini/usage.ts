@@ -1,6 +1,6 @@
 /** What the vendor says was used, and what it says went wrong. */
-import type { Json, Usage, VendorError } from '../../../core/plugin.ts';
-import { member, objectsIn, vendorError } from '../../../core/plugin.ts';
+import type { Json, Usage, Uses, VendorError } from '../../../core/plugin.ts';
+import { member, objectsIn, servedAs, vendorError } from '../../../core/plugin.ts';
 import { countIn, textIn } from './looking.ts';
 
 /**
@@ -8,6 +8,7 @@ import { countIn, textIn } from './looking.ts';
  * the prompt is counted beside it, and thoughts beside the answer; cached tokens are part of the prompt.
  */
 export function usageIn(answer: Json | undefined): Usage | undefined {
+  const service = servedAs({ tier: tierIn(answer) });
   const told = member(answer, 'usageMetadata');
   const reasoning = countIn(told, 'thoughtsTokenCount');
   const inputImage = modalityIn(told, 'promptTokensDetails', 'IMAGE');
@@ -23,6 +24,7 @@ export function usageIn(answer: Json | undefined): Usage | undefined {
     outputAudio: modalityIn(told, 'candidatesTokensDetails', 'AUDIO'),
     ...(inputImage > 0 && { inputImage }),
     ...(outputImage > 0 && { outputImage }),
+    ...(service !== undefined && { service }),
     estimated: false,
   };
   return usage.input + usage.output > 0 ? usage : undefined;
@@ -43,7 +45,7 @@ function modalityIn(told: Json | undefined, details: string, modality: 'AUDIO' |
 /** What is known of the usage after one more event: a count that is missing or zero leaves the one before it. */
 export function laterUsage(before: Usage | undefined, now: Usage): Usage {
   if (before === undefined) return now;
-  const { inputImage = before.inputImage, outputImage = before.outputImage } = now;
+  const { inputImage = before.inputImage, outputImage = before.outputImage, service = before.service } = now;
   return {
     input: now.input || before.input,
     cacheRead: now.cacheRead || before.cacheRead,
@@ -55,8 +57,23 @@ export function laterUsage(before: Usage | undefined, now: Usage): Usage {
     outputAudio: now.outputAudio || before.outputAudio,
     ...(inputImage !== undefined && { inputImage }),
     ...(outputImage !== undefined && { outputImage }),
+    ...(service !== undefined && { service }),
     estimated: false,
   };
+}
+
+/** Models of these families sell a prompt whose answer was searched for, whatever was asked; later ones sell each question. */
+const BY_PROMPT = /^(models\/)?gemini-[12][.-]/;
+
+/** What an answer of this model shows to have been searched. */
+export function usesIn(answer: Json | undefined, model: string): Uses | undefined {
+  const asked = objectsIn(answer, 'candidates').flatMap((candidate) => {
+    const found = member(member(candidate, 'groundingMetadata'), 'webSearchQueries');
+    return Array.isArray(found) ? found.filter((question) => typeof question === 'string' && question !== '') : [];
+  });
+  const count = new Set(asked).size;
+  if (count === 0) return undefined;
+  return { web_search: BY_PROMPT.test(textIn(answer, 'modelVersion') ?? model) ? 1 : count };
 }
 
 /** The tier it was served in, by the name that most clients know. */

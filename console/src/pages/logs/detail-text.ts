@@ -98,6 +98,10 @@ export const DETAIL = texts(
       characters: 'Characters',
       seconds: 'Seconds',
       images: 'Pictures',
+      web_search: 'Web searches',
+      web_fetch: 'Web pages fetched',
+      file_search: 'File searches',
+      code_execution: 'Code containers',
     },
     translation: {
       title: 'What the translation did',
@@ -127,6 +131,7 @@ export const DETAIL = texts(
         images: 'Pictures',
         seconds: 'Seconds',
         characters: 'Characters',
+        use: 'Tools of the vendor',
         request: 'The call itself',
       },
       per: {
@@ -272,6 +277,10 @@ export const DETAIL = texts(
       characters: '字符',
       seconds: '秒',
       images: '图片',
+      web_search: '网页搜索',
+      web_fetch: '网页读取',
+      file_search: '文件搜索',
+      code_execution: '代码容器',
     },
     translation: {
       title: '格式转换的影响',
@@ -300,6 +309,7 @@ export const DETAIL = texts(
         images: '图片',
         seconds: '秒数',
         characters: '字符',
+        use: '供应商工具',
         request: '调用本身',
       },
       per: {

@@ -78,8 +78,11 @@ function Sum({ receipt }: { readonly receipt: Receipt }) {
         </Table.Thead>
         <Table.Tbody>
           {items.map((item) => (
-            <Table.Tr key={item.bucket}>
-              <Table.Td>{text.buckets[item.bucket]}</Table.Td>
+            <Table.Tr key={`${item.bucket} ${item.name}`}>
+              <Table.Td>
+                {text.buckets[item.bucket]}
+                {item.name === null ? '' : `: ${item.name}`}
+              </Table.Td>
               <Table.Td ta="right" className="number">
                 {format.number(item.count)}
               </Table.Td>

@@ -1,0 +1,144 @@
+/** What is sold beside tokens by how it is asked for: tools that a vendor runs, by the use, and other ways of being served. */
+import type { UseBounds, Uses } from '../../core/plugin.ts';
+import { type Decimal, decimalText } from './decimal.ts';
+import { type PriceRow, RATES, type Rate, type Rates } from './price.ts';
+import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './price-fields.ts';
+import { wholeTokens } from './usage-sanity.ts';
+
+/** Currency units for a use, by its name: `{ web_search: 0.01 }`. */
+export type UsePrices = ReadonlyMap<string, Decimal>;
+/** What tokens cost where a call is served otherwise than usual: so many times the price, or rates of its own. */
+export type ServicePrice = { readonly factor: Decimal } | { readonly rates: Rates };
+/** By the word for it: `priority`, `flex`, `fast`, `us`. */
+export type ServicePrices = ReadonlyMap<string, ServicePrice>;
+
+/** As they are written. */
+export type UsePriceFields = Readonly<Record<string, number>>;
+export type ServicePriceFields = Readonly<Record<string, number | { readonly [R in Rate]?: number }>>;
+
+const NAME = '^[a-z][a-z0-9_.:-]*$';
+const rateSchemas = Object.fromEntries(RATES.map((rate) => [rate, amountSchema]));
+
+/** How `perUse` must look. */
+export const usePricesSchema = {
+  description:
+    'Currency units per use of a tool that the vendor runs: web_search, file_search, code_execution, image_generation, or as requests call it.',
+  type: 'object',
+  minProperties: 1,
+  propertyNames: { pattern: NAME },
+  additionalProperties: amountSchema,
+};
+
+/** How `service` must look. */
+export const servicePricesSchema = {
+  description:
+    'Other ways of being served, by the word that requests and answers have for them (priority, flex, fast, us): how many times the price of tokens, or rates of its own.',
+  type: 'object',
+  minProperties: 1,
+  propertyNames: { pattern: NAME },
+  additionalProperties: {
+    if: { type: 'object' },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { type: 'object', minProperties: 1, additionalProperties: false, properties: rateSchemas },
+    else: amountSchema,
+  },
+};
+
+/** The entries of a table of names; undefined where it is missing, or no table, with a problem reported. */
+function entriesIn(fields: Fields, field: string, path: Path, problem: Problem): Fields | undefined {
+  if (fields[field] === undefined) return undefined;
+  const table = fieldsOf(fields[field]);
+  const at = [...path, field];
+  if (table === undefined || Object.keys(table).length === 0) {
+    problem(at, 'must be a table of names, such as { web_search: 0.01 } or { priority: 2 }');
+    return undefined;
+  }
+  for (const name of Object.keys(table))
+    if (!new RegExp(NAME).test(name)) problem([...at, name], 'must be a word in small letters');
+  return table;
+}
+
+/** Reads `perUse`. */
+export function readUsePrices(fields: Fields, path: Path, problem: Problem): UsePrices | undefined {
+  const table = entriesIn(fields, 'perUse', path, problem);
+  return (
+    table &&
+    new Map(
+      Object.keys(table).flatMap((name) => {
+        const amount = readAmount(table, name, [...path, 'perUse'], problem);
+        return amount === undefined ? [] : [[name, amount] as const];
+      }),
+    )
+  );
+}
+
+/** Reads `service`. `readRates` reads rates as they stand in a price. */
+export function readServicePrices(
+  fields: Fields,
+  path: Path,
+  problem: Problem,
+  readRates: (value: unknown, path: Path) => Rates,
+): ServicePrices | undefined {
+  const table = entriesIn(fields, 'service', path, problem);
+  return (
+    table &&
+    new Map(
+      Object.entries(table).flatMap(([word, value]): readonly (readonly [string, ServicePrice])[] => {
+        const at = [...path, 'service'];
+        if (fieldsOf(value) !== undefined) return [[word, { rates: readRates(value, [...at, word]) }]];
+        const factor = readAmount(table, word, at, problem);
+        return factor === undefined ? [] : [[word, { factor }]];
+      }),
+    )
+  );
+}
+
+/**
+ * The price of a call that is served in these ways: rates of its own first, then all factors. Ways that have no price change nothing;
+ * uses, and what is sold by units, cost the same.
+ */
+export function servedRow(row: PriceRow, words: readonly string[]): PriceRow {
+  const prices = words.map((word) => row.service?.get(word)).filter((price) => price !== undefined);
+  const own = prices.flatMap((price) => ('rates' in price ? [price.rates] : []));
+  const factors = prices.flatMap((price) => ('factor' in price ? [price.factor] : []));
+  const times = (amount: Decimal): Decimal => ({
+    digits: factors.reduce((digits, factor) => digits * factor.digits, amount.digits),
+    scale: factors.reduce((scale, factor) => scale + factor.scale, amount.scale),
+  });
+  const scaled = (rates: Rates): Rates =>
+    Object.fromEntries(Object.entries(rates).map(([rate, amount]) => [rate, times(amount)]));
+  return {
+    ...row,
+    rates: scaled(Object.assign({}, row.rates, ...own)),
+    tiers: own.length > 0 ? [] : row.tiers.map(({ above, rates }) => ({ above, rates: scaled(rates) })),
+  };
+}
+
+/** Uses of which a request does not say how many there may be: so many of each are set aside. */
+const ASSUMED_USES = 4;
+/** More than any call makes. */
+const MOST_USES = 100;
+
+/** How many uses are set aside for; `likely`: one of each, which most calls do not even make. */
+export function boundedUses(bounds: UseBounds | undefined, likely: boolean): Uses | undefined {
+  if (bounds === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(bounds).map(([name, most]) => {
+      const count = Math.min(wholeTokens(most ?? ASSUMED_USES), MOST_USES);
+      return [name, likely ? Math.min(count, 1) : count];
+    }),
+  );
+}
+
+/** For people: `web_search 0.01 per use; priority: 2 times the price of tokens`. */
+export function usesText(perUse: UsePrices | undefined, service: ServicePrices | undefined): readonly string[] {
+  const uses = [...(perUse ?? [])].map(([name, amount]) => `${name} ${decimalText(amount)}`);
+  const services = [...(service ?? [])].map(([word, price]) =>
+    'factor' in price
+      ? `${word}: ${decimalText(price.factor)} times the price of tokens`
+      : `${word}: ${Object.entries(price.rates)
+          .map(([rate, amount]) => `${rate} ${decimalText(amount)}`)
+          .join(', ')} per million tokens`,
+  );
+  return [...(uses.length > 0 ? [`${uses.join(', ')} per use`] : []), ...services];
+}
