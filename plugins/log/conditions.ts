@@ -1,7 +1,7 @@
 /** Filters as conditions of statements about lines. */
 import type { UsageFilter } from '../../core/contracts/records.ts';
 import { type Condition, condition, type Value } from '../../core/plugin.ts';
-import { KIND, RECORDS, type SumKinds } from './kinds.ts';
+import { isOneOf, type SumKinds } from './kinds.ts';
 
 /** A range of ids: from `low` on, before `high`. */
 export interface IdRange {
@@ -23,12 +23,13 @@ export function within({ low, high }: IdRange): Condition {
 
 /** Of records: what a filter says, but for moments and ids; those of these kinds. */
 export function ofRecords({ accounts, keys, model, channel }: UsageFilter, kinds: SumKinds) {
+  const ofKinds = isOneOf(kinds);
   return [
     oneOf('account_id', accounts),
     oneOf('key_id', keys),
     condition('model = ?', model),
     condition('channel = ?', channel),
-    kinds === undefined || RECORDS.every((kind) => kinds.includes(kind)) ? undefined : oneOf(KIND, kinds),
+    ofKinds === undefined ? undefined : { sql: `(${ofKinds})`, params: [] },
   ] as const;
 }
 

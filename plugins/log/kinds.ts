@@ -1,6 +1,6 @@
 /** The kinds of lines as sums tell them apart: finer than those of the log, so that lines are found by how a call ended, too. */
 import type { LogFilter, LogKind, UsageRecord } from '../../core/contracts/records.ts';
-import { IS_CALL, IS_ERROR } from './tables.ts';
+import { IS_CALL } from './tables.ts';
 
 /** A kind of sums. `use` and `error` are what most calls of these kinds are: served, and refused. */
 export type SumKind = LogKind | 'failed' | 'aborted' | 'recovered' | 'failed-paid' | 'refused-paid';
@@ -43,11 +43,18 @@ export function sqlList(kinds: readonly SumKind[]): string {
   return kinds.map((kind) => `'${kind}'`).join(', ');
 }
 
-/** The kind of a record, as an expression about its row. */
-export const KIND = `CASE WHEN NOT (${IS_CALL}) THEN 'request' ${OF_CALLS.map(
-  ({ name, kind, outcome }) =>
-    `WHEN outcome = '${outcome}' AND ${kind === 'error' ? IS_ERROR : `NOT (${IS_ERROR})`} THEN '${name}'`,
-).join(' ')} END`;
+/** What a row of a record must say to be of one of these kinds, what most rows are told apart by first; undefined: nothing. */
+export function isOneOf(kinds: SumKinds): string | undefined {
+  if (kinds === undefined || RECORDS.every((kind) => kinds.includes(kind))) return undefined;
+  if (CALLS.every((kind) => kinds.includes(kind))) return IS_CALL;
+  const conditions = OF_CALLS.flatMap(({ name, kind, outcome }) => {
+    if (!kinds.includes(name)) return [];
+    const isError = outcome === 'refused' || outcome === 'failed';
+    return [`outcome = '${outcome}'${isError ? ` AND charged ${kind === 'error' ? '=' : '<>'} 0` : ''} AND ${IS_CALL}`];
+  });
+  if (kinds.includes('request')) conditions.push(`NOT (${IS_CALL})`);
+  return conditions.length === 0 ? '1 = 0' : conditions.map((each) => `(${each})`).join(' OR ');
+}
 
 /** The kind of a record. */
 export function sumKindOf({ outcome, route }: UsageRecord, kind: LogKind): SumKind {
