@@ -105,7 +105,7 @@ describe('each layer', () => {
       const more = async (plan: Record<string, number>): Promise<Run> =>
         world.run('boot-1', { plans: { monthly: plan } });
       const week = await more(limits);
-      const x = (quota: number) => callingNow(world, 'metered', quota * 1_000_000);
+      const x = (quota: number) => callingWhole(world, 'metered', quota * 1_000_000);
       await assert.rejects(week.admit(x(100)), refusedWith('QUOTA_MONTHLY_WEEKLY_EXCEEDED'));
       // The first of January 2026 is a Thursday.
       assert.match(await messageOf(week.admit(x(100))), /weekly window .* only 20 left\. .* anew at 2026-01-05T00:00/);
