@@ -11,6 +11,8 @@ interface Opener {
   readonly opens: 'dialog' | 'menu';
   /** What opens from there. */
   readonly inside?: readonly Opener[];
+  /** The button that alone closes it; else Escape does. */
+  readonly closedBy?: string;
 }
 interface Place {
   readonly who: 'root' | 'ann';
@@ -44,7 +46,10 @@ const PLACES: readonly Place[] = [
   {
     who: 'ann',
     path: '/security',
-    openers: [dialog(['button', /access token$|^Create a new one/]), dialog(['button', 'Delete my account'])],
+    openers: [
+      { ...dialog(['button', /access token$|^Create a new one/]), closedBy: 'I have kept it' },
+      dialog(['button', 'Delete my account']),
+    ],
   },
   { who: 'root', path: '/security', openers: [dialog(['button', 'New backup codes'])] },
   { who: 'root', path: '/usage?whose=all&range=30d', openers: [menu(['button', 'Download CSV'])] },
@@ -162,7 +167,7 @@ describe('what opens above a page', () => {
 /** Opens, looks, goes on to what is inside, and closes. `dialogs`: so many are open. */
 async function walk(
   at: Onlooker,
-  { press: [role, name], opens, inside = [] }: Opener,
+  { press: [role, name], opens, inside = [], closedBy }: Opener,
   within: Locator,
   dialogs: number,
 ) {
@@ -184,7 +189,8 @@ async function walk(
     if (opens === 'menu') await focused(page, button);
   }
   if (opens === 'menu' && !(await popup.isVisible())) return;
-  await page.keyboard.press('Escape');
+  if (closedBy === undefined) await page.keyboard.press('Escape');
+  else await press(page, popup.getByRole('button', { name: closedBy }));
   await popup.waitFor({ state: 'hidden' });
   if (role !== 'menuitem') await focused(page, button);
 }
