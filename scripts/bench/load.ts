@@ -1,8 +1,9 @@
 /** The mock vendor and the load generator: the C pair where it can be compiled, else a slower stand-in. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { FOLDER, install, ROOT, script, write } from './folder.ts';
-import { CORE, freePort, has, onCore } from './machine.ts';
+import { CORE, has, onCore } from './machine.ts';
 import { type Running, run, start } from './processes.ts';
 import { chatRequest, type Target } from './variants.ts';
 

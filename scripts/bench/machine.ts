@@ -1,6 +1,5 @@
 /** What this machine offers a bench: cores to pin to, programs, descriptors, free ports. */
 import { spawnSync } from 'node:child_process';
-import { createServer } from 'node:net';
 import { availableParallelism, cpus } from 'node:os';
 
 /** Where whoever is measured runs, and where everything else does. */
@@ -28,18 +27,6 @@ export function moveTo(cores: string, pid: number): void {
 export function descriptors(): number {
   const { stdout } = spawnSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
   return stdout?.trim() === 'unlimited' ? Infinity : Number(stdout?.trim() || 1_024);
-}
-
-/** A port of the loopback address on which nobody listens. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
-    });
-  });
 }
 
 /** One line: `2 × AMD EPYC, node v20.20.2, linux`. */

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { freePort } from '../free-port.ts';
 import { emptied, install, ROOT, script, write } from './folder.ts';
-import { CORE, freePort, onCore } from './machine.ts';
+import { CORE, onCore } from './machine.ts';
 import { type Running, start } from './processes.ts';
 
 export type VariantName = 'bare' | 'http-proxy-3' | 'portkey' | 'turnpike';

@@ -1,10 +1,10 @@
 /** Passkeys in a real browser, against a real gateway: whatever Chromium makes of our options, we have to take. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 import type { Json, JsonObject } from '../../core/plugin.ts';
+import { freePort } from '../kit/browser.ts';
 import { PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
 import { FACTORS_PIPELINE } from '../kit/factors.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -237,14 +237,3 @@ describe('passkeys in a browser', () => {
     assertRefused(await ceremony('login'), /counter went back/);
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject).listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
-}

@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { buildConsole, stampOf, stampOfSources } from '../../scripts/console-build.mjs';
 import type { Visitor } from './console.ts';
+
+/** Cookies and passkeys are for an origin, which has to be known before the start. */
+export { freePort } from '../../scripts/free-port.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const { source: AXE } = createRequire(import.meta.url)('axe-core') as { readonly source: string };
@@ -28,18 +30,6 @@ export async function builtConsole(): Promise<{ readonly TURNPIKE_CONSOLE_FILES:
     }
   }
   return { TURNPIKE_CONSOLE_FILES: dir };
-}
-
-/** A port that is free now: cookies and passkeys are for an origin, which has to be known before the start. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 /** Starts Chromium. Tests run as root in containers, where it has no sandbox. */

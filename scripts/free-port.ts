@@ -1,0 +1,22 @@
+/** A port for a server whose address has to be known before it listens. */
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/** Below those that systems hand out to outgoing connections, one of which could take it before the server does. */
+const [LOWEST, HIGHEST] = [10_000, 32_000];
+
+/** A port of the loopback address on which nothing listens. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(LOWEST, HIGHEST);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
