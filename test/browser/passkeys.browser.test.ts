@@ -149,8 +149,11 @@ describe('passkeys in a browser', () => {
     assert.equal((await call('GET', '/api/user/self')).data.username, name);
     const cookies = await page.context().cookies();
     assert.deepEqual(
-      cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite]),
-      [['turnpike_session', true, 'Lax']],
+      cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite]).sort(),
+      [
+        ['turnpike_browser', true, 'Lax'],
+        ['turnpike_session', true, 'Lax'],
+      ],
     );
 
     assert.equal(said(await call('DELETE', PATH)), '403 verification_required');
