@@ -148,13 +148,10 @@ describe('passkeys in a browser', () => {
     assert.equal(signedIn.data.username, name);
     assert.equal((await call('GET', '/api/user/self')).data.username, name);
     const cookies = await page.context().cookies();
-    assert.deepEqual(
-      cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite]).sort(),
-      [
-        ['turnpike_browser', true, 'Lax'],
-        ['turnpike_session', true, 'Lax'],
-      ],
-    );
+    assert.deepEqual(cookies.map((cookie) => [cookie.name, cookie.httpOnly, cookie.sameSite]).sort(), [
+      ['turnpike_browser', true, 'Lax'],
+      ['turnpike_session', true, 'Lax'],
+    ]);
 
     assert.equal(said(await call('DELETE', PATH)), '403 verification_required');
     const checked = await ceremony('verify');
