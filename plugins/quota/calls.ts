@@ -20,7 +20,7 @@ import { ASSUMED_MAXIMUM, type Reservation, reservations } from './reservation.t
 import { LARGEST_CALL } from './tables.ts';
 import type { Tariff } from './tariff.ts';
 import type { Terms, TermsOf } from './terms.ts';
-import { saneUsage } from './usage-sanity.ts';
+import { isPossible, saneUsage } from './usage-sanity.ts';
 
 /** What the ledger does with calls. */
 export interface Calls {
@@ -155,8 +155,12 @@ export function createCalls(
     return isGuess(call) ? undefined : tariff.most(call, exchange.startedMs, terms.factorPpm, 'strict');
   }
 
-  function dueOf({ exchange, fixed, terms }: Taking): bigint {
-    return tariff.due(exchange, fixed, terms.factorPpm);
+  /** What it costs so far. Counts that no call can have say nothing of it: then it costs at most what was foreseen. */
+  function dueOf(taking: Taking): bigint {
+    const { exchange, fixed, terms } = taking;
+    const due = tariff.due(exchange, fixed, terms.factorPpm);
+    if (exchange.usage === undefined || isPossible(exchange.usage)) return due;
+    return least(due, ceilingOf(taking) ?? taking.first);
   }
 
   /** What every layer of a call has left, at the least; by the time it is read it may be less. */

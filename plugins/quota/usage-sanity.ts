@@ -34,6 +34,16 @@ export function saneImages(images: Images | undefined): Images | undefined {
   return { count, size: shortName(images.size), quality: shortName(images.quality) };
 }
 
+/** Whether some call can have used so much. */
+export function isPossible({ input, output, characters = 0, seconds = 0, images }: Usage): boolean {
+  const isCredible = (count: number | undefined, most: number): boolean => !(Number(count) > most);
+  return (
+    [input, output, characters].every((count) => isCredible(count, MOST_TOKENS)) &&
+    isCredible(seconds, MOST_SECONDS) &&
+    isCredible(images?.count, MOST_IMAGES)
+  );
+}
+
 function wholeUpTo(most: number, count: number | undefined): number {
   if (typeof count !== 'number' || !(count > 0)) return 0;
   return Math.min(Math.ceil(count), most);

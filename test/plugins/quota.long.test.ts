@@ -317,7 +317,8 @@ describe('what is not sold by the token', () => {
     ['a recording', 'listener', { seconds: 59.25 }, 'served', { seconds: 59.25 }, true, 60, 59.25],
     ['one that is rounded by its vendor', 'listener', { seconds: 59.25 }, 'served', { seconds: 60 }, true, 60, 60],
     ['one that its vendor finds longer', 'listener', { seconds: 59.25 }, 'served', { seconds: 75 }, true, 60, 75],
-    ['one that is longer than there is quota', 'listener', { seconds: 20 }, 'served', { seconds: 9e9 }, true, 20, 100],
+    ['one that is longer than there is quota', 'listener', { seconds: 20 }, 'served', { seconds: 9e5 }, true, 20, 100],
+    ['one that is longer than any', 'listener', { seconds: 20 }, 'served', { seconds: 9e9 }, true, 20, 20],
   ];
   for (const [what, name, bounds, outcome, used, delivered, held, charged] of CASES) {
     it(
