@@ -73,7 +73,8 @@ interface OpenCall {
   readonly run: Run;
   readonly amount: bigint;
   readonly factor: bigint;
-  readonly from: readonly string[];
+  /** Its layers, each with the limit that it had when the call began. */
+  readonly from: readonly (readonly [place: string, limit: bigint | undefined])[];
 }
 interface Card {
   readonly id: number;
@@ -181,6 +182,21 @@ describe('any sequence of events', () => {
           ];
         };
 
+        /** What a call that used more than it held holds beyond: as much as every layer has, by the limits it began with. */
+        const grown = ({ amount, from }: OpenCall, due: bigint): bigint => {
+          const stands = from.map(([place, limit]) => {
+            const sum = sums.get(place)!;
+            const taken = sum.used + sum.held;
+            const granted = limit === undefined ? sum.granted : most(limit, taken);
+            return { sum, granted, room: granted - taken };
+          });
+          const more = stands.reduce((lowest, { room }) => least(lowest, room), due - amount);
+          if (more <= 0n) return 0n;
+          for (const { sum, granted } of stands) Object.assign(sum, { granted, held: sum.held + more });
+          count('grown');
+          return more;
+        };
+
         let run = await start();
         setDepartments();
         for (const [i, owner] of owners.entries()) {
@@ -217,18 +233,19 @@ describe('any sequence of events', () => {
               for (const [n, { at }] of layers.entries()) {
                 sums.set(name(at), { ...stands[n]!, held: stands[n]!.held + amount });
               }
-              open.push({ x, run, amount, factor, from: layers.map(({ at }) => name(at)) });
+              open.push({ x, run, amount, factor, from: layers.map(({ at, limit }) => [name(at), limit]) });
               break;
             }
             case 'settle': {
               const [call] = open.splice(event.call % Math.max(open.length, 1), 1);
               if (call === undefined) break;
-              const charge = least(upTo(BigInt(event.tokens), call.factor), call.amount);
+              const due = upTo(BigInt(event.tokens), call.factor);
+              const amount = call.amount + grown(call, due);
               assert.equal(await call.run.settle(ended(call.x, 'served', event.tokens)), undefined);
-              for (const place of call.from) {
+              for (const [place] of call.from) {
                 const sum = sums.get(place)!;
-                sum.held -= call.amount;
-                sum.used += charge;
+                sum.held -= amount;
+                sum.used += least(due, amount);
               }
               break;
             }
@@ -267,7 +284,7 @@ describe('any sequence of events', () => {
               boots++;
               run = await start();
               for (const call of open) {
-                for (const place of call.from) sums.get(place)!.held -= call.amount;
+                for (const [place] of call.from) sums.get(place)!.held -= call.amount;
                 assert.equal(await call.run.settle(ended(call.x, 'served', 1)), 'settled');
               }
               open = [];
@@ -292,7 +309,7 @@ describe('any sequence of events', () => {
     const windows = ['day', 'week', 'month'].reduce((sum, kind) => sum + (seen.get(kind) ?? 0), 0);
     const fewest = Math.min(
       windows,
-      ...['admitted', 'account', 'key', 'department'].map((what) => seen.get(what) ?? 0),
+      ...['admitted', 'grown', 'account', 'key', 'department'].map((what) => seen.get(what) ?? 0),
     );
     assert.ok(fewest > 3, `too quiet to prove anything: ${JSON.stringify([...seen])}`);
     await world.close();
