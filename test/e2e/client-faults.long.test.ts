@@ -304,13 +304,14 @@ describe('a client that is slow', () => {
   /** A client that has not read a byte of this stream, and whose vendor has been made to wait for it. */
   async function stalled(
     events: Parameters<typeof eventStream>[0],
+    key = stand.gateway.key,
   ): Promise<{ client: RawConnection; request: VendorRequest }> {
     const { gateway, vendor } = stand;
     const seen = vendor.requests.length;
     vendor.next(eventStream(events));
     const client = await rawConnection(gateway.port);
     client.pause();
-    await client.write(callText(gateway, STREAMED));
+    await client.write(callText({ key }, STREAMED));
     await vendor.waitFor(() => (vendor.requests[seen]?.sentBytes ?? 0) > 0);
     const request = vendor.requests[seen]!;
     for (let before = -1; before !== request.sentBytes; await setTimeout(100)) before = request.sentBytes;
@@ -345,9 +346,10 @@ describe('a client that is slow', () => {
     client.abort();
   });
 
-  it('T-CL-03 is told why its answer was cut where it outran what was held for it', async () => {
-    const { vendor } = stand;
-    const { client, request } = await stalled([...Array<string>(250).fill(padding), text, silence()]);
+  it('T-CL-03 is told why its answer was cut where it outran what could be held for it', async () => {
+    const { gateway, vendor } = stand;
+    const key = await gateway.customer(1_000);
+    const { client, request } = await stalled([...Array<string>(250).fill(padding), text, silence()], key);
     client.resume();
     await vendor.waitFor(() => request.state === 'aborted');
     await client.ended;
@@ -362,9 +364,10 @@ describe('a client that is slow', () => {
     const short = chatEvent({ choices: [{ index: 0, delta: { content: 'a'.repeat(8_000) } }] });
     vendor.next(eventStream([much + short, silence()]));
     const seen = vendor.requests.length;
+    const key = await gateway.customer(1_000);
     const client = await rawConnection(gateway.port);
     client.pause();
-    await client.write(callText(gateway, STREAMED));
+    await client.write(callText({ key }, STREAMED));
     await vendor.waitFor(() => (vendor.requests[seen]?.sentBytes ?? 0) > 7 << 20);
     await timePasses(clock);
     await vendor.waitFor(() => vendor.requests[seen]?.state === 'aborted');

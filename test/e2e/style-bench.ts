@@ -99,8 +99,8 @@ export interface StyleBench extends Bench {
   readonly spare: FakeVendor;
   /** Queues an answer for the next request, which comes on a connection of its own. */
   prepare(saying: Saying, scenario?: Scenario): Promise<void>;
-  /** Sends a call. The connection ends with the test: `checkQuiet`. */
-  call(pair: Pair, asked: Asked, standing?: Standing): Promise<RawConnection>;
+  /** Sends a call, of root unless another key is given. The connection ends with the test: `checkQuiet`. */
+  call(pair: Pair, asked: Asked, standing?: Standing, key?: string): Promise<RawConnection>;
   /** What the books say of an answer, once. */
   recordOf(answer: RawResponse): Booked;
   /** The same of the calls since the last `checkQuiet`, once there are so many: who has left cannot be told its id. */
@@ -166,12 +166,13 @@ export async function openStyleBench(
       await vendor.waitFor(() => vendor.openConnections === vendor.inFlight);
       vendor.next((request) => answerTo(request, vendor.url, saying, scenario));
     },
-    async call({ client, wire }, asked, standing = 'alone') {
+    async call({ client, wire }, asked, standing = 'alone', key = gateway.key) {
       const { path, headers, ask, streamed } = CLIENTS[client];
       const body = { ...ask(`${standing}-${wire}`), ...(asked === 'stream' && streamed) };
       const connection = await rawConnection(gateway.port);
       connections.push(connection);
-      await connection.write(requestText('POST', path, { ...callHeaders(gateway), ...headers }, JSON.stringify(body)));
+      const all = { ...callHeaders({ key }), ...headers };
+      await connection.write(requestText('POST', path, all, JSON.stringify(body)));
       return connection;
     },
     recordOf(answer) {

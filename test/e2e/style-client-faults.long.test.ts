@@ -81,11 +81,15 @@ async function begin(
   pair: Pair,
   asked: Asked,
   says: Saying,
-  { standing = 'alone', scenario = SAID }: { readonly standing?: Standing; readonly scenario?: Scenario } = {},
+  {
+    standing = 'alone',
+    scenario = SAID,
+    key,
+  }: { readonly standing?: Standing; readonly scenario?: Scenario; readonly key?: string } = {},
 ): Promise<{ readonly client: RawConnection; readonly request: VendorRequest }> {
   await prepare(says, scenario);
   const seen = vendor.requests.length;
-  const client = await call(pair, asked, standing);
+  const client = await call(pair, asked, standing, key);
   await vendor.waitFor(() => vendor.requests[seen]?.holding !== undefined);
   return { client, request: vendor.requests[seen]! };
 }
@@ -265,10 +269,11 @@ describe('a call that the gateway cuts off', () => {
   const codeFor = ({ client }: Pair, code: string): string => (client === 'responses' ? 'server_error' : code);
 
   for (const pair of PAIRS) {
-    it(`T-CL-03 because it outran what was held for it: ${named(pair)}`, async () => {
+    it(`T-CL-03 because it outran what could be held for it: ${named(pair)}`, async () => {
+      const key = await bench.gateway.customer(1_000);
       const scenario = { ...SAID, text: ['b', 'a'.repeat(64 << 10)] };
       const says: Saying = ({ wire, events }) => eventStream([...events.slice(0, FIRST[wire] + 2), NEVER]);
-      const { client, request } = await begin(bench, pair, 'stream', says, { scenario });
+      const { client, request } = await begin(bench, pair, 'stream', says, { scenario, key });
       const answer = await client.response();
       await bench.vendor.waitFor(() => request.state === 'aborted');
       assert.equal(answer.complete, false, 'a part must not look like the whole');
