@@ -158,7 +158,9 @@ function usageOf(style: StyleName, usage: Usage): Usage {
   const { cacheWrite, cacheWriteLong } = usage;
   const writes = style === 'messages' ? {} : { cacheWrite: cacheWrite + cacheWriteLong, cacheWriteLong: 0 };
   const audio = style === 'chat' ? {} : { inputAudio: 0, outputAudio: 0 };
-  return { ...usage, ...writes, ...audio, estimated: false };
+  // How an answer was served is told beside its counts, by `serviceTier`.
+  const { service: _, ...counts } = usage;
+  return { ...counts, ...writes, ...audio, estimated: false };
 }
 
 /** The stream with one text after the other, as all vendors say them; calls stay open beside them, and beside each other. */
