@@ -158,8 +158,8 @@ function usageOf(style: StyleName, usage: Usage): Usage {
   const { cacheWrite, cacheWriteLong } = usage;
   const writes = style === 'messages' ? {} : { cacheWrite: cacheWrite + cacheWriteLong, cacheWriteLong: 0 };
   const audio = style === 'chat' ? {} : { inputAudio: 0, outputAudio: 0 };
-  // How an answer was served is told beside its counts, by `serviceTier`.
-  const { service: _, ...counts } = usage;
+  // How an answer was served, and what the vendor ran for it, is told beside its counts: by `serviceTier`, and by items.
+  const { service: _, uses: _uses, ...counts } = usage;
   return { ...counts, ...writes, ...audio, estimated: false };
 }
 
