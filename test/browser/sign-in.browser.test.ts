@@ -183,7 +183,7 @@ async function enabled(name: string): Promise<readonly string[]> {
 
 describe('somebody new', () => {
   it('makes an account with an invitation and a proven address, and is in', async () => {
-    const root = await signedIn(gateway, 'root');
+    const root = await verify(await signedIn(gateway, 'root'));
     const { code } = await root.data('POST', '/api/user/invitation');
     await at.open(`/register?invite=${code}`);
     assert.equal(await page.getByLabel('Invitation').inputValue(), code);

@@ -143,8 +143,14 @@ describe('usage and team', { timeout: 60_000 }, () => {
       const saving = page.waitForEvent('download');
       await page.getByRole('menuitem', { name: 'Table: by person' }).click();
       const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
-      assert.match(lines[0] ?? '', /^group,name,requests,errors,quota/);
-      assert.equal(lines.length, 1 + (await page.getByRole('region', { name: 'People' }).getByRole('row').count()) - 1);
+      assert.match(lines[0] ?? '', /^group,name,calls,errors,quota/);
+      // A head and a line for each row of the page; after them the total, the period and the unit.
+      const shown = await page.getByRole('region', { name: 'People' }).getByRole('row').count();
+      assert.equal(
+        lines.findIndex((line) => line.startsWith('total,')),
+        shown,
+      );
+      assert.ok(lines.some((line) => line.startsWith('unit,quota: ')));
 
       // Of one channel alone.
       await page.getByRole('combobox', { name: 'By' }).selectOption('channel');
