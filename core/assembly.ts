@@ -5,8 +5,8 @@ import { type Clock, systemClock } from './clock.ts';
 import { CORE_COMMANDS } from './commands.ts';
 import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
-import { type ConfigFile, readConfig } from './config/file.ts';
-import { checkSections, throwIfWrong } from './config/sections.ts';
+import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
+import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import { Running } from './contracts/running.ts';
 import type { Style } from './contracts/style.ts';
@@ -51,7 +51,8 @@ export interface Plan {
   readonly file: ConfigFile;
   readonly plugins: readonly Plugin<Sections>[];
   readonly sections: Readonly<Record<string, Schema>>;
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: CheckedSections['values'];
+  readonly doubtful: CheckedSections['doubtful'];
   /** What `${NAME}` was read from. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -120,7 +121,7 @@ export async function planOf(
     readSections(plugin, entries.length);
     plugins.push(plugin);
   }
-  return { file, plugins, sections, values: checkSections(file, sections), env };
+  return { file, plugins, sections, ...checkSections(file, sections), env };
 }
 
 /** Loads the store's driver. Throws `ConfigError` where there is none by that name. */
@@ -281,7 +282,10 @@ function blamed(plugin: string, step: string, error: unknown): Error {
  * nothing behind it, no open store either, unless `real` brings it. Throws `ConfigError`.
  */
 export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Promise<Assembly> {
-  throwIfWrong(plan.file);
+  if (plan.file.problems.length > 0) {
+    await lookFurther(plan);
+    throwIfWrong(plan.file);
+  }
   await driverOf(plan);
   const assembly = await assemble(plan, {
     store: noStore,
@@ -298,6 +302,31 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
   });
   assembly.link();
   return assembly;
+}
+
+/** Looks for what else is wrong with a file that has mistakes, with something right in their places. What it finds goes to the file. */
+async function lookFurther(plan: Plan): Promise<void> {
+  const { file, doubtful } = plan;
+  if (doubtful === undefined) return;
+  const said = [...doubtful.map(pathText), ...file.problems.map(({ path }) => path)];
+  const isEcho = (path: string): boolean => said.some((place) => path === place || /^[.[]/.test(below(place, path)));
+  const problems: Problem[] = [];
+  const problem: ConfigFile['problem'] = (path, message) => {
+    if (isEcho(pathText(path))) return;
+    const before = file.problems.length;
+    file.problem(path, message);
+    problems.push(...file.problems.slice(before));
+  };
+  try {
+    await rehearse({ ...plan, file: { ...file, problems, problem } });
+  } catch {
+    // What it is wrong about stands in the file; what stands in may also be more than a plugin can work with.
+  }
+}
+
+/** What a path has beyond another one; empty where it is not below it. */
+function below(place: string, path: string): string {
+  return path.startsWith(place) ? path.slice(place.length) : '';
 }
 
 const nobodyRuns = (): never => {

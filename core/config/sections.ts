@@ -4,14 +4,26 @@ import type { Schema } from '../plugin.ts';
 import { ConfigError, type ConfigFile, pathText } from './file.ts';
 import { nearest } from './nearest.ts';
 import { mistakes, wanted } from './sentences.ts';
+import { doubtfulPlaces, mend } from './stand-ins.ts';
 import { createValidator } from './validator.ts';
 import type { Path } from './yaml.ts';
 
+/** What checking has made of a file. */
+export interface CheckedSections {
+  /** The value of every section, defaults filled in, frozen. Something that is right stands in for what is wrong. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The places where something stands in; undefined where something is wrong that nothing can stand in for. */
+  readonly doubtful: readonly Path[] | undefined;
+}
+
 /**
- * The value of every section, defaults filled in, frozen. Mistakes go to `file.problems`. A section that is missing or empty
- * is its schema's `default`, else an empty map or list. Throws where a schema itself is wrong: that is its plugin's mistake.
+ * Mistakes go to `file.problems`. A section that is missing or empty is its schema's `default`, else an empty map or list. Throws where a
+ * schema itself is wrong: that is its plugin's mistake.
  */
-export function checkSections(file: ConfigFile, sections: Readonly<Record<string, Schema>>): Record<string, unknown> {
+export function checkSections(file: ConfigFile, sections: Readonly<Record<string, Schema>>): CheckedSections {
+  const doubtful: Path[] = [];
+  // What reading found inside of a section left a text there that may do; a plugin that was not loaded leaves a hole.
+  let mended = file.problems.every(({ path }) => /[.[]/.test(path) && !path.startsWith('pipeline'));
   // Where reading found a mistake, what the schema says about the same place is its echo.
   const taken = new Set(file.problems.map((problem) => problem.path));
   const report = (path: Path, message: string) => {
@@ -26,6 +38,7 @@ export function checkSections(file: ConfigFile, sections: Readonly<Record<string
     const near = nearest(name, Object.keys(sections));
     const advice = near === undefined ? 'add the plugin that does, or remove this section' : `did you mean ${near}?`;
     report([name], `nothing in the pipeline reads this section; ${advice}`);
+    mended = false;
   }
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(sections)) {
@@ -34,12 +47,16 @@ export function checkSections(file: ConfigFile, sections: Readonly<Record<string
     const validate = compile(name, schema);
     if (value === undefined) {
       report([name], `is missing; it must be ${wanted(schema)}`);
+      mended = false;
     } else if (!validate(value)) {
-      for (const { path, message } of mistakes(validate.errors ?? [], value)) report([name, ...path], message);
+      const wrong = mistakes(validate.errors ?? [], value);
+      for (const { path, message } of wrong) report([name, ...path], message);
+      doubtful.push(...doubtfulPlaces(wrong).map((path) => [name, ...path]));
+      mended = mend(value, wrong) && validate(value) && mended;
     }
     values[name] = frozen(value);
   }
-  return values;
+  return { values, doubtful: mended ? doubtful : undefined };
 }
 
 /** Throws a `ConfigError` with every problem found so far, if there is one. */

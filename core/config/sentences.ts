@@ -8,6 +8,10 @@ import type { Path } from './yaml.ts';
 export interface Mistake {
   readonly path: Path;
   readonly message: string;
+  /** What would be right there; undefined where that is not one value's matter. */
+  readonly schema?: Definition;
+  /** Nothing may stand there. */
+  readonly unwanted?: boolean;
 }
 
 type Definition = Readonly<Record<string, unknown>>;
@@ -25,9 +29,28 @@ export function mistakes(errors: readonly ErrorObject[], value: unknown, origin:
       return [];
     const path = pathOf(error.instancePath, value);
     const [step, message] = sentence(error, origin);
-    return message === undefined ? [] : [{ path: step === undefined ? path : [...path, step], message }];
+    if (message === undefined) return [];
+    return [{ path: step === undefined ? path : [...path, step], message, ...remedy(error) }];
   });
 }
+
+/** What would do instead. */
+function remedy({ keyword, params, parentSchema = {} }: ErrorObject): Pick<Mistake, 'schema' | 'unwanted'> {
+  if (keyword === 'additionalProperties') return { unwanted: true };
+  if (keyword === 'required') return { schema: membersOf(parentSchema)[String(params.missingProperty)] ?? {} };
+  return WHOLE.has(keyword) ? {} : { schema: parentSchema };
+}
+
+/** What is wrong with a list, a map or a name as a whole is not mended by another value. */
+const WHOLE = new Set([
+  'dependencies',
+  'propertyNames',
+  'uniqueItems',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+]);
 
 /** The member that an unknown key was meant to be. */
 function renamed({ keyword, instancePath, params, parentSchema }: ErrorObject): string | undefined {

@@ -419,7 +419,7 @@ describe('problem', () => {
 describe('sections', () => {
   const plain = (yaml: string, schemas = sections) => {
     const file = read(yaml);
-    const values = checkSections(file, schemas);
+    const { values } = checkSections(file, schemas);
     assert.equal(shown(file), '');
     return values;
   };
@@ -452,8 +452,8 @@ describe('sections', () => {
 
   it('do not change their schemas: a default is a new value each time', () => {
     const schemas = { a: schema({ type: 'object', default: { list: [] }, properties: { list: { type: 'array' } } }) };
-    const first = checkSections(read(''), schemas);
-    const second = checkSections(read(''), schemas);
+    const { values: first } = checkSections(read(''), schemas);
+    const { values: second } = checkSections(read(''), schemas);
     assert.deepEqual(first, { a: { list: [] } });
     assert.notEqual(first.a, second.a);
     assert.ok(!Object.isFrozen(schemas.a.default));
@@ -555,7 +555,7 @@ describe('what a schema asks for, in words', () => {
 
 describe('core sections', () => {
   it('have defaults for everything but the pipeline', () => {
-    const values = checkSections(read('pipeline: [auth, { use: ./x.ts }]\n'), coreSections);
+    const { values } = checkSections(read('pipeline: [auth, { use: ./x.ts }]\n'), coreSections);
     assert.deepEqual(values.store, { driver: 'sqlite', file: './data/turnpike.db' });
     assert.deepEqual(values.pipeline, ['auth', { use: './x.ts' }]);
     assert.deepEqual(readListen(values.listen), {
@@ -584,14 +584,14 @@ describe('core sections', () => {
     const file = read(
       'listen: { body: { json: 64mb, inFlight: { memory: { total: 1mb, perAccount: 1mb } } } }\npipeline: [auth]\n',
     );
-    const { inFlight } = readListen(checkSections(file, coreSections).listen).body;
+    const { inFlight } = readListen(checkSections(file, coreSections).values.listen).body;
     assert.deepEqual(inFlight.memory, { total: 64 * 1024 ** 2, perAccount: 64 * 1024 ** 2 });
   });
 
   it('take the port from the environment, within its range', () => {
     const port = (value: string) => {
       const file = read('listen: { port: "${PORT}" }\npipeline: [auth]\n', { PORT: value });
-      const { listen } = checkSections(file, coreSections);
+      const { listen } = checkSections(file, coreSections).values;
       return file.problems.length > 0 ? 'wrong' : readListen(listen).port;
     };
     assert.deepEqual(['0', '80', '65535', '65536', '99999', '-1', '8e3', ''].map(port), [
