@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolve as resolvePackage } from 'import-meta-resolve';
+import { compiledOf, readTypeScript } from './compiled.ts';
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 
@@ -29,8 +30,11 @@ export async function loadDriver(use: string, dir: string): Promise<StoreDriver>
 }
 
 async function loadDefault(use: string, dir: string): Promise<unknown> {
-  const url = pathToFileURL(locate(use, dir)).href;
+  const source = locate(use, dir);
+  const module = compiledOf(source);
   try {
+    if (module === source) await readTypeScript();
+    const url = pathToFileURL(module).href;
     return ((await import(url)) as { default?: unknown }).default;
   } catch (error) {
     throw new LoadError(`${use} could not be loaded: ${(error as Error).message}`, { cause: error });

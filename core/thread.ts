@@ -1,6 +1,7 @@
 /** Starts a thread that runs a module, and tells when it is gone. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { compiledOf } from './compiled.ts';
 
 /** A running thread. It keeps the process alive until it has ended. */
 export interface Thread<In> {
@@ -19,10 +20,12 @@ export interface ThreadEvents<Out> {
 
 /** Runs the module at `entry` in a thread of its own. A thread that throws ends alone, never the process. */
 export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thread<In> {
-  const worker = new Worker(new URL('./thread.cjs', import.meta.url), {
-    workerData: { entry: fileURLToPath(entry) },
-    execArgv: [],
-  });
+  const source = fileURLToPath(entry);
+  const module = compiledOf(source);
+  const worker =
+    module === source
+      ? new Worker(new URL('./thread.cjs', import.meta.url), { workerData: { entry: source }, execArgv: [] })
+      : new Worker(module, { execArgv: [] });
   let thrown: Error | undefined;
   worker.on('message', events.message);
   worker.on('messageerror', (error) => {

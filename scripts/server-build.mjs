@@ -1,0 +1,107 @@
+// Compiles the server: core and the plugins that ship, as JavaScript that node runs as it is, in a folder named after what it was made from.
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** Every build has a folder of its own there: a gateway that runs on an older one still finds what it has not loaded yet. */
+const DIST = join(ROOT, 'core/dist');
+/** So many builds are kept. */
+const KEPT = 3;
+
+/** Sources, as paths from the root, in order. */
+function sources() {
+  const below = (room) =>
+    readdirSync(join(ROOT, room), { recursive: true })
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('dist'))
+      .map((name) => join(room, name));
+  return [...below('core'), ...below('plugins')].sort();
+}
+
+/** The folder that holds what the present sources compile to, whether it is there or not. */
+export function serverFolder() {
+  const hash = createHash('sha256');
+  for (const file of [...sources(), 'package-lock.json', relative(ROOT, import.meta.filename)])
+    hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
+  return join(DIST, hash.digest('hex').slice(0, 16));
+}
+
+/** Whether it is there: it gets its name when it is complete. */
+export const isBuilt = (folder) => existsSync(folder);
+
+/** The name of a compiled module in its folder: `core/main.ts` is `core.main.js`. `core/compiled.ts` knows it as well. */
+const compiledName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
+
+/** Modules that are loaded by their names: the command, every plugin and driver, what runs in a thread. */
+function entries() {
+  const isThread = (file) =>
+    /(?:^|\n)import [^\n]*\b(?:parentPort|workerData)\b/.test(readFileSync(join(ROOT, file), 'utf8'));
+  return sources().filter(
+    (file) =>
+      file === 'core/main.ts' || (file.startsWith('plugins') && (basename(file) === 'index.ts' || isThread(file))),
+  );
+}
+
+/** Compiles into `folder`. Rejects with `ERR_MODULE_NOT_FOUND` where the compiler is not installed. */
+export async function buildServer(folder) {
+  const { build } = await import('esbuild');
+  const making = `${folder}.${randomBytes(4).toString('hex')}`;
+  try {
+    mkdirSync(making, { recursive: true });
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: entries().map((file) => ({ in: file, out: compiledName(file) })),
+      outdir: making,
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      chunkNames: '[hash]',
+      legalComments: 'none',
+      // Libraries that are CommonJS ask for node's own modules as such.
+      banner: {
+        js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+      },
+      external: ['better-sqlite3', 'better-sqlite3-13', 'stripe', 'alipay-sdk'],
+      plugins: [placesOfSources],
+      logLevel: 'silent',
+    });
+    writeFileSync(join(making, 'package.json'), '{"type":"module"}\n');
+    renameSync(making, folder);
+  } catch (error) {
+    rmSync(making, { recursive: true, force: true });
+    // Another process was faster.
+    if (!isBuilt(folder)) throw error;
+  }
+  removeOld(folder);
+}
+
+/** Files are found from where the source lies, which stays where it is: a module asks for its own place and is told that of its source. */
+const placesOfSources = {
+  name: 'places-of-sources',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/(?:core|plugins)\/.*\.ts$/ }, ({ path }) => {
+      const file = relative(ROOT, path);
+      if (file.startsWith('node_modules') || file === 'core/compiled.ts') return undefined;
+      const source = readFileSync(path, 'utf8');
+      if (!source.includes('import.meta')) return undefined;
+      const place = JSON.stringify(`../../../${file}`);
+      const contents = source
+        .replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`)
+        .replaceAll(
+          'import.meta.dirname',
+          `decodeURIComponent(new URL('.', new URL(${place}, import.meta.url)).pathname.slice(0, -1))`,
+        );
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+function removeOld(folder) {
+  const others = readdirSync(DIST)
+    .filter((name) => name !== basename(folder))
+    .map((name) => ({ path: join(DIST, name), made: statSync(join(DIST, name)).mtimeMs }))
+    .sort((a, b) => b.made - a.made);
+  for (const { path } of others.slice(KEPT - 1)) rmSync(path, { recursive: true, force: true });
+}
