@@ -44,7 +44,7 @@ export function readBody(
 ): Promise<Buffer> {
   if (options.anyType !== true && !isJson(head.headers['content-type'])) throw notTaken(JSON_WANTED);
   const take = begin(response, head, options);
-  return collect(request, options, take);
+  return collect(request, head, options, take);
 }
 
 /**
@@ -63,7 +63,7 @@ export async function readCallBody(
     if (form.only) throw notTaken(FORM_WANTED);
     if (!isJson(contentType)) throw notTaken(`${JSON_WANTED} Or send a form: multipart/form-data.`);
     const take = begin(response, head, options);
-    return { bytes: await collect(request, options, take), files: undefined };
+    return { bytes: await collect(request, head, options, take), files: undefined };
   }
   const take = begin(response, head, { ...options, limit: options.uploadLimit });
   const counted = countedBody(request, take);
@@ -143,13 +143,20 @@ function begin(response: ServerResponse, head: Head, { limit, holding, expectsCo
 
 function takeNothing(): void {}
 
-function collect(request: IncomingMessage, { deadlines }: BodyOptions, take: Take): Promise<Buffer> {
+function collect(
+  request: IncomingMessage,
+  { length = 0 }: Head,
+  { deadlines }: BodyOptions,
+  take: Take,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (request.destroyed) {
       // While its sender was being looked up: it will say so to nobody any more.
       reject(clientLeft());
       return;
     }
+    // To join the pieces of a large body at its end would keep everybody else waiting, and need its memory twice.
+    const whole = length > LARGE ? Buffer.allocUnsafeSlow(length) : undefined;
     const pieces: Buffer[] = [];
     let chunks: Buffer[] = [];
     let size = 0;
@@ -160,7 +167,8 @@ function collect(request: IncomingMessage, { deadlines }: BodyOptions, take: Tak
     });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      chunks.push(chunk);
+      if (whole === undefined) chunks.push(chunk);
+      else whole.set(chunk, size - chunk.length);
       try {
         take(chunk.length);
       } catch (error) {
@@ -176,7 +184,8 @@ function collect(request: IncomingMessage, { deadlines }: BodyOptions, take: Tak
     });
     request.on('end', () => {
       deadlines.clear(deadline);
-      resolve(size === chunks[0]?.length ? chunks[0] : Buffer.concat([...pieces, ...chunks], size));
+      if (whole !== undefined) resolve(whole);
+      else resolve(size === chunks[0]?.length ? chunks[0] : Buffer.concat([...pieces, ...chunks], size));
     });
     request.on('close', () => {
       // It closes after every request; an error for nothing is the dearest thing in this file.
@@ -195,6 +204,9 @@ function stopReading(request: IncomingMessage): void {
   request.removeAllListeners('data');
   request.pause();
 }
+
+/** Bytes from which on the place for a body is made before it comes; what is never sent takes none. */
+const LARGE = 256 * 1_024;
 
 /** A body of single bytes must not become a million buffers. */
 const MANY_CHUNKS = 512;

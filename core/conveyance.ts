@@ -1,4 +1,5 @@
 /** What goes to a vendor for one attempt, and how its answer becomes the client's: untouched where both speak one style. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import type { JsonObject, Offer, Usage } from './contracts/call.ts';
 import type { AnswerFacts, Losses, StreamRelay, Style } from './contracts/style.ts';
@@ -225,8 +226,13 @@ function lossesOf({ asked: { asked }, x }: Parties): CollectedLosses {
 /** Everything in the common form between. */
 async function translated(parties: Parties): Promise<Conveyance> {
   const losses = lossesOf(parties);
+  const unfolding = parties.x.call.body.unfold();
+  if (unfolding !== undefined) await unfolding;
   const { body, restore } = await translateRequest(parties, losses);
-  const sent = rewritten(body as Record<string, unknown>, parties, losses);
+  if (unfolding !== undefined) await nextTurn();
+  const text = spelled(body as Record<string, unknown>, parties, losses);
+  if (unfolding !== undefined) await nextTurn();
+  const sent = Buffer.from(text);
   refuseLosses(parties, losses);
   return {
     body: sent,
@@ -249,8 +255,12 @@ function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
   );
 }
 
-function rewritten(body: Record<string, unknown>, { dialect, offer }: Parties, losses: Losses): Buffer {
-  return Buffer.from(JSON.stringify(dialect.request?.(body, offer, NO_FILES, losses) ?? body));
+function rewritten(body: Record<string, unknown>, parties: Parties, losses: Losses): Buffer {
+  return Buffer.from(spelled(body, parties, losses));
+}
+
+function spelled(body: Record<string, unknown>, { dialect, offer }: Parties, losses: Losses): string {
+  return JSON.stringify(dialect.request?.(body, offer, NO_FILES, losses) ?? body);
 }
 
 const NO_FILES: Attachments = {

@@ -1,5 +1,6 @@
 /** A JSON body seen through one scan of its bytes: members by name, parsed only where somebody asks. */
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from './contracts/call.ts';
 import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH } from './json-text.ts';
@@ -23,6 +24,8 @@ export interface JsonBody {
   get(name: string): Json | undefined;
   /** The whole body as a value; parsed once. */
   tree(): Json;
+  /** Does that for a large body so that others have their turn in between; undefined where there is nothing to be waited for. */
+  unfold(): Promise<void> | undefined;
   /** The bytes with some members replaced (JSON text), added or removed (undefined); everything else stays as it is. */
   patched(changes: Readonly<Record<string, string | undefined>>): Buffer;
 }
@@ -109,14 +112,33 @@ class ScannedBody implements JsonBody {
     return this.#tree;
   }
 
+  unfold(): Promise<void> | undefined {
+    if (this.#tree !== undefined || this.bytes.length < LARGE) return undefined;
+    return this.#unfold();
+  }
+
+  async #unfold(): Promise<void> {
+    const text = this.bytes.toString();
+    await nextTurn();
+    this.#tree ??= parseText(text);
+    await nextTurn();
+  }
+
   patched(changes: Readonly<Record<string, string | undefined>>): Buffer {
     return splice(this.bytes, this.members, changes);
   }
 }
 
+/** Bytes from which on parsing a body takes so long that others notice. */
+const LARGE = 1_024 * 1_024;
+
 function parse(bytes: Buffer, { start, end }: Span): Json {
+  return parseText(bytes.toString('utf8', start, end));
+}
+
+function parseText(text: string): Json {
   try {
-    return JSON.parse(bytes.toString('utf8', start, end));
+    return JSON.parse(text);
   } catch (error) {
     throw invalid(`The body is not valid JSON: ${(error as Error).message}.`);
   }

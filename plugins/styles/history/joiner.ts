@@ -31,6 +31,8 @@ const SMALL = 64 * 1_024;
 /** How many of an account wait for their turn, and of how many accounts there are texts in memory. */
 const MOST_WAITING = 16;
 const MOST_AT_ONCE = 4;
+/** The thread ends when it has had nothing to do for so long: what it has worked on stays in its memory until then. */
+const IDLE_MS = 1_000;
 
 interface Waiting {
   readonly accountId: number;
@@ -44,24 +46,40 @@ export function createJoiner(): Joiner {
   const asked = new Map<number, { resolve(done: unknown): void; reject(error: Error): void }>();
   let thread: Thread<ToThread> | undefined;
   let next = 0;
+  let idle: NodeJS.Timeout | undefined;
+
+  /** Has the thread end, if it has nothing to do. Another one may be started before it is gone. */
+  function endThread(): Promise<void> | undefined {
+    clearTimeout(idle);
+    const ending = thread;
+    thread = undefined;
+    ending?.post('close');
+    return ending?.ended;
+  }
 
   function started(): Thread<ToThread> {
-    thread ??= startThread<ToThread, FromThread>(new URL('./joiner-thread.ts', import.meta.url), {
+    clearTimeout(idle);
+    if (thread !== undefined) return thread;
+    const own = startThread<ToThread, FromThread>(new URL('./joiner-thread.ts', import.meta.url), {
       message({ number, done, refusal, failure }) {
         const { resolve, reject } = asked.get(number)!;
         asked.delete(number);
+        if (asked.size === 0) idle = setTimeout(endThread, IDLE_MS).unref();
         if (refusal !== undefined) reject(new GatewayError(refusal.status, refusal.code, refusal.message, refusal));
         else if (failure !== undefined) reject(new Error(failure));
         else resolve(done);
       },
       ended(error) {
+        // Another one works already: this one had nothing to do.
+        if (thread !== undefined && thread !== own) return;
         thread = undefined;
         const reason = new Error(`the thread for kept responses ended: ${error?.message ?? 'it was closed'}`);
         for (const { reject } of asked.values()) reject(reason);
         asked.clear();
       },
     });
-    return thread;
+    thread = own;
+    return own;
   }
 
   const apart: Run = (given) =>
@@ -97,8 +115,7 @@ export function createJoiner(): Joiner {
       }
     },
     async close() {
-      thread?.post('close');
-      await thread?.ended;
+      await endThread();
     },
   };
 }

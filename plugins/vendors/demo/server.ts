@@ -81,13 +81,27 @@ async function readRequest(request: IncomingMessage): Promise<DemoRequest | unde
   try {
     const type = request.headers['content-type'] ?? '';
     if (type.startsWith('multipart/form-data')) return await readForm(request, type);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as Json;
+    const bytes = await wholeOf(request);
+    // Everybody else in this process has a turn between what takes long for megabytes.
+    await setImmediate();
+    const text = bytes.toString();
+    await setImmediate();
+    const body = JSON.parse(text) as Json;
     return isObject(body) ? { body, files: [] } : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The gateway says how long its requests are. */
+async function wholeOf(request: IncomingMessage): Promise<Buffer> {
+  const whole = Buffer.allocUnsafeSlow(Number(request.headers['content-length']));
+  let size = 0;
+  for await (const chunk of request) {
+    whole.set(chunk as Buffer, size);
+    size += (chunk as Buffer).length;
+  }
+  return whole;
 }
 
 function isObject(value: Json): value is JsonObject {
