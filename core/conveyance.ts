@@ -230,9 +230,11 @@ async function translated(parties: Parties): Promise<Conveyance> {
   if (unfolding !== undefined) await unfolding;
   const { body, restore } = await translateRequest(parties, losses);
   if (unfolding !== undefined) await nextTurn();
-  const text = spelled(body as Record<string, unknown>, parties, losses);
+  let text = spelled(body as Record<string, unknown>, parties, losses);
   if (unfolding !== undefined) await nextTurn();
   const sent = Buffer.from(text);
+  // What reads the answer lives as long as the call, and what stands here with it.
+  text = '';
   refuseLosses(parties, losses);
   return {
     body: sent,

@@ -118,9 +118,11 @@ class ScannedBody implements JsonBody {
   }
 
   async #unfold(): Promise<void> {
-    const text = this.bytes.toString();
+    let text = this.bytes.toString();
     await nextTurn();
     this.#tree ??= parseText(text);
+    // Not to be kept while we wait.
+    text = '';
     await nextTurn();
   }
 

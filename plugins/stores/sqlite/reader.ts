@@ -14,6 +14,9 @@ const KEPT = 500;
 /** Bytes from which on handing over is cheaper than copying. */
 const LARGE = 64 * 1_024;
 
+/** Bytes of one value from which on its pages are not kept. */
+const HUGE = 1_024 * 1_024;
+
 const port = parentPort!;
 const statements = new Map<string, Database.Statement<unknown[]>>();
 let db: Database.Database;
@@ -21,7 +24,8 @@ let db: Database.Database;
 function find(sql: string): Database.Statement<unknown[]> {
   const known = statements.get(sql);
   if (known) return known;
-  const statement = db.prepare<unknown[]>(sql);
+  // SQLite's own way does without the text that a function would be called with.
+  const statement = db.prepare<unknown[]>(sql.replaceAll(/\butf8_bytes\(([\w.]+)\)/g, 'CAST($1 AS BLOB)'));
   if (!statement.reader || !statement.readonly)
     throw new Error('only statements that read and return rows can be read');
   if (statements.size >= KEPT) statements.clear();
@@ -93,5 +97,9 @@ port.on('message', async (message: ToReader) => {
   } catch (error) {
     reply = { number: message.number, error: wireError(error) };
   }
-  port.postMessage(reply, bytesIn(reply.value));
+  const handedOver = bytesIn(reply.value);
+  const isHuge = handedOver.some(({ byteLength }) => byteLength >= HUGE);
+  port.postMessage(reply, handedOver);
+  // The pages of a value that large have pushed out what is read again, and stay for nothing.
+  if (isHuge) db.pragma('shrink_memory');
 });

@@ -35,18 +35,27 @@ function join({ body: bytes, named, turns }: JoinWork): Joined {
     if (resolved === undefined) return { bytes: undefined, facts: undefined, resolved: undefined };
     return joined(body.patched({ input: said }), resolved);
   }
-  const items: string[] = [];
+  const items: Buffer[] = [];
   let size = said.length;
   for (const turn of turns) {
     const { output } = JSON.parse(textOf(turn.response)) as JsonObject;
     const answered = Array.isArray(output) ? retold(output as readonly Json[], turn.channel) : [];
     size += turn.input.length + turn.response.length;
-    items.push(listed(textOf(turn.input)), listed(JSON.stringify(answered)));
+    items.push(listed(bufferOf(turn.input)), listed(Buffer.from(JSON.stringify(answered))));
   }
   if (size > MAX_BYTES) tooLong(turns.length);
-  items.push(listed(said));
-  const all = `[${items.filter((text) => text !== '').join(',')}]`;
-  return joined(body.patched({ input: all, previous_response_id: undefined }), resolved);
+  items.push(listed(Buffer.from(said)));
+  return joined(withInput(body, items), resolved);
+}
+
+/** The body with these items as its input. They may be megabytes: they are copied once, and never become a text. */
+function withInput(body: JsonBody, items: readonly Buffer[]): Buffer {
+  const empty = body.patched({ input: '[]', previous_response_id: undefined });
+  const { start, end } = scanned(empty).members.get('input')!;
+  const pieces = items
+    .filter(({ length }) => length > 0)
+    .flatMap((item, i) => (i === 0 ? [item] : [Buffer.from(','), item]));
+  return Buffer.concat([empty.subarray(0, start + 1), ...pieces, empty.subarray(end - 1)]);
 }
 
 function joined(bytes: Buffer, resolved: string | undefined): Joined {
@@ -60,6 +69,7 @@ function joined(bytes: Buffer, resolved: string | undefined): Joined {
 
 const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
+const SPACE = 0x20;
 
 /** What stands in `input`, as a JSON array of items; the client's own text, for numbers that we would write in another way. */
 export function newItems({ bytes, members }: JsonBody): string {
@@ -73,8 +83,12 @@ export function newItems({ bytes, members }: JsonBody): string {
 }
 
 /** A JSON array without its brackets. */
-function listed(array: string): string {
-  return array.slice(1, -1).trim();
+function listed(array: Buffer): Buffer {
+  let start = 1;
+  let end = array.length - 1;
+  while (start < end && array[start]! <= SPACE) start++;
+  while (start < end && array[end - 1]! <= SPACE) end--;
+  return array.subarray(start, end);
 }
 
 export function tooLong(turns: number): never {

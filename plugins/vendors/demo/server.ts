@@ -81,10 +81,8 @@ async function readRequest(request: IncomingMessage): Promise<DemoRequest | unde
   try {
     const type = request.headers['content-type'] ?? '';
     if (type.startsWith('multipart/form-data')) return await readForm(request, type);
-    const bytes = await wholeOf(request);
+    const text = await textOf(request);
     // Everybody else in this process has a turn between what takes long for megabytes.
-    await setImmediate();
-    const text = bytes.toString();
     await setImmediate();
     const body = JSON.parse(text) as Json;
     return isObject(body) ? { body, files: [] } : undefined;
@@ -94,14 +92,15 @@ async function readRequest(request: IncomingMessage): Promise<DemoRequest | unde
 }
 
 /** The gateway says how long its requests are. */
-async function wholeOf(request: IncomingMessage): Promise<Buffer> {
+async function textOf(request: IncomingMessage): Promise<string> {
   const whole = Buffer.allocUnsafeSlow(Number(request.headers['content-length']));
   let size = 0;
   for await (const chunk of request) {
     whole.set(chunk as Buffer, size);
     size += (chunk as Buffer).length;
   }
-  return whole;
+  await setImmediate();
+  return whole.toString();
 }
 
 function isObject(value: Json): value is JsonObject {
