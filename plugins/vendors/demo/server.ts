@@ -81,19 +81,34 @@ async function readRequest(request: IncomingMessage): Promise<DemoRequest | unde
   try {
     const type = request.headers['content-type'] ?? '';
     if (type.startsWith('multipart/form-data')) return await readForm(request, type);
-    const text = await textOf(request);
-    // Everybody else in this process has a turn between what takes long for megabytes.
-    await setImmediate();
-    const body = JSON.parse(text) as Json;
+    const length = Number(request.headers['content-length']);
+    const body = await (length > LARGE ? oneByOne(() => readJson(request, length)) : readJson(request, length));
     return isObject(body) ? { body, files: [] } : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Bytes of a request from which on it waits for others like it: this server shares its memory with the gateway. */
+const LARGE = 1_024 * 1_024;
+let reading: Promise<unknown> = Promise.resolve();
+
+function oneByOne<T>(read: () => Promise<T>): Promise<T> {
+  const mine = reading.then(read);
+  reading = mine.catch(() => {});
+  return mine;
+}
+
+async function readJson(request: IncomingMessage, length: number): Promise<Json> {
+  const text = await textOf(request, length);
+  // Everybody else in this process has a turn between what takes long for megabytes.
+  await setImmediate();
+  return JSON.parse(text) as Json;
+}
+
 /** The gateway says how long its requests are. */
-async function textOf(request: IncomingMessage): Promise<string> {
-  const whole = Buffer.allocUnsafeSlow(Number(request.headers['content-length']));
+async function textOf(request: IncomingMessage, length: number): Promise<string> {
+  const whole = Buffer.allocUnsafeSlow(length);
   let size = 0;
   for await (const chunk of request) {
     whole.set(chunk as Buffer, size);
