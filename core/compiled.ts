@@ -18,6 +18,11 @@ export function compiledOf(file: string): string {
   return existsSync(compiled) ? compiled : file;
 }
 
+/** A file that was made together with the compiled code; undefined where nothing is compiled. */
+export function besideCompiled(name: string): string | undefined {
+  return isCompiled ? join(here, name) : undefined;
+}
+
 let learned: Promise<unknown> | undefined;
 
 /** Has this process read TypeScript, which only plugins from outside are written in once the gateway is compiled. */

@@ -35,10 +35,21 @@ async function loadDefault(use: string, dir: string): Promise<unknown> {
   try {
     if (module === source) await readTypeScript();
     const url = pathToFileURL(module).href;
-    return ((await import(url)) as { default?: unknown }).default;
+    return defaultOf((await import(url)) as Exports);
   } catch (error) {
     throw new LoadError(`${use} could not be loaded: ${(error as Error).message}`, { cause: error });
   }
+}
+
+interface Exports {
+  readonly default?: unknown;
+  readonly __esModule?: unknown;
+}
+
+/** What compilers make of a module for CommonJS has its default export one level further in. */
+function defaultOf(exports: Exports): unknown {
+  const inner = exports.default as Exports | undefined;
+  return inner?.__esModule === true ? inner.default : inner;
 }
 
 function locate(use: string, dir: string): string {

@@ -3,6 +3,7 @@ import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../plugin.ts';
 import { ConfigError, type ConfigFile, pathText } from './file.ts';
 import { nearest } from './nearest.ts';
+import { checkedPart, readyValidator } from './ready.ts';
 import { mistakes, wanted } from './sentences.ts';
 import { doubtfulPlaces, mend } from './stand-ins.ts';
 import { createValidator } from './validator.ts';
@@ -70,10 +71,9 @@ const compiled = new WeakMap<Schema, ValidateFunction>();
 function compile(name: string, schema: Schema): ValidateFunction {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
-  // The default of the section itself is `blank`'s business; strict mode wants none where it has no place to put it.
-  const { default: _, ...checked } = schema;
+  const checked = checkedPart(schema);
   try {
-    const validate = createValidator().compile(checked);
+    const validate = readyValidator(checked) ?? createValidator().compile(checked);
     compiled.set(schema, validate);
     return validate;
   } catch (error) {

@@ -23,6 +23,9 @@ export interface MemoryCounters extends Counters {
   readonly size: number;
 }
 
+/** Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once. */
+const one = (): number => 1;
+
 interface Taking {
   readonly id: string;
   readonly atMs: number;
@@ -44,7 +47,7 @@ interface Window {
  * exactly `windowMs` later. One name always goes with one `windowMs`, and an `id` takes from a name once.
  */
 export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WINDOWS): MemoryCounters {
-  const windows = new LRUCache<string, Window>({ max: maxWindows });
+  const windows = new LRUCache<string, Window>({ maxSize: maxWindows, sizeCalculation: one });
   // Not in the cache above: a gate that is forgotten while somebody is inside would let too many in. An empty one is deleted,
   // so there are never more gates than exchanges.
   const gates = new Map<string, Set<string>>();

@@ -25,8 +25,15 @@ export interface Loaded {
 
 /** `load` asks the store; of callers that miss at the same time, one does. */
 export function createHolders(clock: Clock, load: (hash: string) => Promise<Loaded | undefined>): Holders {
-  // Any resolution but zero would be measured with a timer of the cache's own.
-  const options = { max: REMEMBERED, ttl: FRESH_MS, ttlResolution: 0, perf: { now: () => clock.mono() } };
+  const options = {
+    // Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once.
+    maxSize: REMEMBERED,
+    sizeCalculation: () => 1,
+    ttl: FRESH_MS,
+    // Any other resolution would be measured with a timer of the cache's own.
+    ttlResolution: 0,
+    perf: { now: () => clock.mono() },
+  };
   const known = new LRUCache<string, Holder>(options);
   // A second cache: a flood of invented keys must not push out those that work.
   const unknown = new LRUCache<string, true>(options);

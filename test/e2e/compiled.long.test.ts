@@ -1,7 +1,16 @@
 /** The server as it starts: compiled once for its sources, again when they change, and from the sources where it cannot be compiled. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -14,6 +23,9 @@ for (const name of ['core', 'plugins', 'scripts', 'package.json', 'package-lock.
   cpSync(join(ROOT, name), join(checkout, name), { recursive: true, filter: (path) => !path.endsWith('core/dist') });
 symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
 const dist = join(checkout, 'core/dist');
+
+/** What was compiled there. */
+const builds = (): readonly string[] => readdirSync(dist).filter((name) => !name.startsWith('seen.json'));
 
 /** What the command says in that folder. */
 async function turnpike(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
@@ -29,18 +41,33 @@ describe('the server', () => {
     );
     assert.equal(new Set(answers.map(({ stdout }) => stdout)).size, 1);
     assert.match(answers[0]!.stdout, /^authenticate {2}auth$/m);
-    assert.equal(readdirSync(dist).length, 1);
+    assert.equal(builds().length, 1);
+  });
+
+  it('says the same of a wrong file as its sources do: its schemas were compiled with it', async () => {
+    const wrong = join(ROOT, 'test/e2e/bad-config/mistakes-of-every-kind');
+    const { stderr } = await turnpike('check', '--config', join(wrong, 'gateway.yaml')).catch(
+      (error: { stderr: string }) => error,
+    );
+    assert.equal(stderr.replace(/^.*(?=gateway\.yaml:)/gm, ''), readFileSync(join(wrong, 'expected.txt'), 'utf8'));
+    const [name = ''] = builds();
+    const load = (module: string) => import(join(dist, name, module));
+    const { checkedPart, readyValidator } = await load('core.config.ready.js');
+    const { coreSections } = await load('core.config.core-sections.js');
+    const { default: quota } = await load('plugins.quota.index.js');
+    for (const [section, schema] of Object.entries({ ...coreSections, ...quota.sections }))
+      assert.equal(typeof readyValidator(checkedPart(schema)), 'function', section);
   });
 
   it('is compiled again once a source has changed, and a few older ones are kept for those that run on them', async () => {
-    const seen = new Set(readdirSync(dist));
+    const seen = new Set(builds());
     for (const number of [1, 2, 3]) {
       appendFileSync(join(checkout, 'core/base62.ts'), `// ${number}\n`);
       await turnpike('version');
-      for (const name of readdirSync(dist)) seen.add(name);
+      for (const name of builds()) seen.add(name);
     }
     assert.equal(seen.size, 4);
-    assert.equal(readdirSync(dist).length, 3);
+    assert.equal(builds().length, 3);
   });
 
   it('runs a plugin of its user that is TypeScript, and one that is not', async () => {

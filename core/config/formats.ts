@@ -1,0 +1,4 @@
+/** Formats that schemas of gateway.yaml name. */
+import { isAddressRange, isOrigin, isPattern, isUrl } from './values.ts';
+
+export const formats = { 'address-range': isAddressRange, origin: isOrigin, regex: isPattern, uri: isUrl };
