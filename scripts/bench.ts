@@ -1,17 +1,21 @@
-/** `npm run bench [-- --quick]`: Turnpike beside a bare proxy, a proxy package and another gateway, and translated beside not, in one run. */
+/**
+ * `npm run bench [-- --quick] [--gate] [--record]`: Turnpike beside a bare proxy, proxies that are installed and another gateway, and
+ * translated beside not, in one run. `--gate` fails where a target has become worse than recorded, `--record` keeps what is better.
+ */
 import { loadTools } from './bench/load.ts';
 import { canPin, describeMachine } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
 import { endAllAtExit } from './bench/processes.ts';
 import { report } from './bench/report.ts';
 import type { Who } from './bench/rounds.ts';
-import { bareProxy, httpProxy3, portkey, turnpike, type Variant } from './bench/variants.ts';
+import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
+import { bareProxy, httpProxy3, installedProxies, portkey, turnpike, type Variant } from './bench/variants.ts';
 
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 const words = process.argv.slice(2);
-if (words.some((word) => word !== '--quick')) {
-  say('usage: npm run bench [-- --quick]');
+if (words.some((word) => !['--quick', '--gate', '--record'].includes(word))) {
+  say('usage: npm run bench [-- --quick] [--gate] [--record]');
   process.exit(2);
 }
 endAllAtExit();
@@ -22,7 +26,7 @@ if (!canPin)
 const { tools, note } = await loadTools();
 if (note !== undefined) say(note);
 
-const variants: Variant[] = [bareProxy, httpProxy3];
+const variants: Variant[] = [bareProxy, httpProxy3, ...installedProxies()];
 try {
   variants.push(await portkey());
 } catch (error) {
@@ -35,5 +39,11 @@ const titles = new Map<Who, string>([
   ['direct', 'mock vendor, direct'],
   ...variants.map(({ name, title }) => [name, title] as const),
 ]);
-process.stdout.write(report(measured, titles));
-process.exit(0);
+const targets = targetsOf(measured);
+const recorded = readRecorded();
+process.stdout.write(report(measured, titles, targets, recorded));
+if (words.includes('--record')) record(targets, recorded);
+const worse = words.includes('--gate') ? regressions(targets, recorded) : [];
+for (const { what, value, name } of worse)
+  say(`worse than recorded: ${what}: ${value?.toFixed(2)}, was ${recorded[name]}`);
+process.exit(worse.length > 0 ? 1 : 0);

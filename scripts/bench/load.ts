@@ -1,8 +1,8 @@
 /** The mock vendor and the load generator: the C pair where it can be compiled, else a slower stand-in. */
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
-import { FOLDER, install, ROOT, script, write } from './folder.ts';
+import { FOLDER, install, script, write } from './folder.ts';
 import { CORE, has, onCore } from './machine.ts';
 import { type Running, run, start } from './processes.ts';
 import { chatRequest, type Target } from './variants.ts';
@@ -58,23 +58,32 @@ export interface LoadTools {
   measure(target: Target, load: Load): Promise<Sample>;
 }
 
+/** What `load.c` prints: a sample, and what failed by its kind. */
+interface Said extends Omit<Sample, 'failed'> {
+  readonly errors: number;
+  readonly otherStatus: number;
+  readonly unfinished: number;
+  /** Not answered when the time was over. */
+  readonly late: number;
+}
+
 /** A vendor's part, played by a process. */
 export interface MockVendor {
   readonly port: number;
   readonly process: Running;
 }
 
-const SOURCES = join(ROOT, '../shared/tools/load');
 /** Nobody may take longer over one load. */
 const LONGEST_S = 60;
 
 /** The C pair, or the stand-in and a sentence why. */
 export async function loadTools(): Promise<{ readonly tools: LoadTools; readonly note: string | undefined }> {
-  const missing = !existsSync(join(SOURCES, 'lg.c'))
-    ? 'the C mock vendor and load generator are not beside this checkout'
-    : has('cc')
-      ? undefined
-      : 'there is no C compiler';
+  const missing =
+    process.platform !== 'linux'
+      ? 'the C mock vendor and load generator run on Linux'
+      : has('cc')
+        ? undefined
+        : 'there is no C compiler';
   if (missing === undefined) return { tools: await compiled(), note: undefined };
   const note =
     `${missing}: a mock on node and autocannon stand in. They take more time than what they measure, so the requests per ` +
@@ -85,53 +94,40 @@ export async function loadTools(): Promise<{ readonly tools: LoadTools; readonly
 async function compiled(): Promise<LoadTools> {
   const bin = join(FOLDER, 'bin');
   mkdirSync(bin, { recursive: true });
-  for (const name of ['mock', 'lg']) await run(['cc', '-O2', '-o', join(bin, name), join(SOURCES, `${name}.c`)]);
+  for (const name of ['vendor', 'load']) await run(['cc', '-O2', '-o', join(bin, name), script(`./${name}.c`)]);
   const bodies = requestBodies();
   return {
     exact: true,
     async vendor(events, gapMs) {
       const port = await freePort();
-      const options = [`${port}`, '--chunks', `${events}`, '--gap-us', `${gapMs * 1_000}`];
-      const process = start(onCore(CORE.load, [join(bin, 'mock'), ...options]));
+      const options = [`${port}`, `${events}`, `${gapMs * 1_000}`];
+      const process = start(onCore(CORE.load, [join(bin, 'vendor'), ...options]));
       await process.says(/ready/);
       return { port, process };
     },
     async measure(target, load) {
       const options: Record<string, number | string | undefined> = {
         port: target.port,
-        conns: load.connections,
-        n: load.requests,
+        connections: load.connections,
+        requests: load.requests,
         warm: load.warm,
-        rate: load.perSecond,
+        'per-second': load.perSecond,
         'ramp-us': load.rampUs,
-        'mid-rss': load.memoryAtS,
+        'memory-at-s': load.memoryAtS,
         pid: target.pid,
         path: load.ask?.path,
         body: load.ask?.body ?? bodies(load.stream),
-        maxs: LONGEST_S,
+        'longest-s': LONGEST_S,
         // What the server does about an answer after it has sent it belongs to its cost.
-        'post-ms': 50,
+        'after-ms': 50,
       };
       const words = Object.entries(options).flatMap(([name, value]) =>
         value === undefined ? [] : [`--${name}`, `${value}`],
       );
-      for (const header of [...target.headers, ...(load.ask?.headers ?? [])]) words.push('--hdr', header);
-      if (load.stream) words.push('--sse');
-      const said = JSON.parse(await run(onCore(CORE.load, [join(bin, 'lg'), ...words]))) as Record<string, number>;
-      const counted = (name: string): number => said[name] ?? 0;
-      return {
-        answered: counted('ok'),
-        failed: counted('errs') + counted('non200') + counted('nodone') + counted('timedout'),
-        perSecond: counted('rps'),
-        p50: counted('p50_us'),
-        p99: counted('p99_us'),
-        cpu: said.cpu_us_per_req,
-        firstByteP50: said.ttfb_p50_us,
-        cpuPerEvent: said.cpu_us_per_chunk,
-        eventDelayP99: said.chunk_p99_us,
-        memoryBefore: said.rss0_kb,
-        memoryDuring: said.rss_mid_kb,
-      };
+      for (const header of [...target.headers, ...(load.ask?.headers ?? [])]) words.push('--header', header);
+      if (load.stream) words.push('--stream');
+      const said = JSON.parse(await run(onCore(CORE.load, [join(bin, 'load'), ...words]))) as Said;
+      return { ...said, failed: said.errors + said.otherStatus + said.unfinished + said.late };
     },
   };
 }

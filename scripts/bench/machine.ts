@@ -1,5 +1,6 @@
 /** What this machine offers a bench: cores to pin to, programs, descriptors, free ports. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
 /** Where whoever is measured runs, and where everything else does. */
@@ -33,4 +34,13 @@ export function descriptors(): number {
 export function describeMachine(): string {
   const model = cpus()[0]?.model ?? 'unknown processor';
   return `${availableParallelism()} × ${model}, node ${process.version}, ${process.platform}`;
+}
+
+/** The memory of a process, in KiB; undefined where the system does not say. */
+export function residentKib(pid: number): number | undefined {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
 }

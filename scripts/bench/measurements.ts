@@ -2,11 +2,12 @@
  * What is measured: whole answers at full speed and at a low rate, streams many and few, translated streams beside our own that
  * are not, and the memory of held streams.
  */
+import { setTimeout } from 'node:timers/promises';
 import { type Load, type LoadTools, polyglotVendor, type Sample } from './load.ts';
-import { CORE, descriptors, moveTo } from './machine.ts';
+import { CORE, descriptors, moveTo, residentKib } from './machine.ts';
 import { askOf, BYTES, type Pair, TRANSLATED } from './pairs.ts';
-import { inTurns, type Rounds, type Who } from './rounds.ts';
-import { type Server, startTranslator, type Target, type Variant } from './variants.ts';
+import { inTurns, median, type Rounds, type Who } from './rounds.ts';
+import { type Server, startedBefore, startTranslator, type Target, type Variant } from './variants.ts';
 
 /** How much of everything is done. */
 export interface Scale {
@@ -38,6 +39,15 @@ export interface Measured {
   /** Many slow streams, on a server that is fresh. */
   readonly held: Rounds | undefined;
   readonly heldStreams: number;
+  readonly starts: Starts | undefined;
+}
+
+/** What a start costs where the database is there. */
+export interface Starts {
+  /** Seconds from the command to the line `ready`. */
+  readonly readyS: number;
+  /** Megabytes of memory two seconds later. */
+  readonly idleMb: number;
 }
 
 const CONNECTIONS = 64;
@@ -105,7 +115,27 @@ export async function measureAll(
   }
   const translated = tools.exact ? await measureTranslated(tools, scale, say) : undefined;
   const held = tools.exact ? await measureHeld(variants, tools, heldStreams, scale.heldGapMs, say) : undefined;
-  return { whole, calm, manyStreams, fewStreams, translated, held, heldStreams };
+  say('starts');
+  const starts = await measureStarts(scale.rounds);
+  return { whole, calm, manyStreams, fewStreams, translated, held, heldStreams, starts };
+}
+
+/** Medians of several. Nothing is called there: a vendor is not needed. */
+async function measureStarts(rounds: number): Promise<Starts | undefined> {
+  const seconds: number[] = [];
+  const megabytes: number[] = [];
+  const restart = await startedBefore();
+  for (let round = 0; round < rounds; round++) {
+    const began = performance.now();
+    const server = await restart();
+    seconds.push((performance.now() - began) / 1_000);
+    await setTimeout(2_000);
+    const kib = residentKib(server.pid);
+    if (kib === undefined) return undefined;
+    megabytes.push(kib / 1_024);
+    await server.stop();
+  }
+  return { readyS: median(seconds)!, idleMb: median(megabytes)! };
 }
 
 /** 20,000 events per second. */

@@ -1,33 +1,17 @@
 /** The tables of a bench, in Markdown: what everybody takes, and how far Turnpike is from its targets. */
 import type { Measured } from './measurements.ts';
-import { BYTES, TRANSLATED } from './pairs.ts';
-import { added, addedRatio, type Pick, type Rounds, ratio, typical, type Who } from './rounds.ts';
-
-const cpu: Pick = (sample) => sample.cpu;
-const perSecond: Pick = (sample) => sample.perSecond;
-const p50: Pick = (sample) => sample.p50;
-const p99: Pick = (sample) => sample.p99;
-const firstByte: Pick = (sample) => sample.firstByteP50;
-const cpuPerEvent: Pick = (sample) => sample.cpuPerEvent;
-const eventDelay: Pick = (sample) => sample.eventDelayP99;
-const failed: Pick = (sample) => sample.failed;
-const perStream: Pick = ({ memoryBefore, memoryDuring, answered, failed }) =>
-  memoryBefore === undefined || memoryDuring === undefined
-    ? undefined
-    : (memoryDuring - memoryBefore) / (answered + failed);
-
-/** What we want of ourselves: a ratio or a size, and from where on it is good. */
-interface Goal {
-  readonly id: string;
-  readonly what: string;
-  readonly value: number | undefined;
-  readonly must: number;
-  readonly goal: number;
-  readonly better: 'less' | 'more';
-}
+import { BYTES } from './pairs.ts';
+import { cpu, cpuPerEvent, eventDelay, failed, firstByte, p50, p99, perSecond, perStream } from './picks.ts';
+import { added, addedRatio, type Rounds, ratio, typical, type Who } from './rounds.ts';
+import { type Recorded, type Target, timesWorse } from './targets.ts';
 
 /** All tables. `titles` says how everybody is called. */
-export function report(measured: Measured, titles: ReadonlyMap<Who, string>): string {
+export function report(
+  measured: Measured,
+  titles: ReadonlyMap<Who, string>,
+  targets: readonly Target[],
+  recorded: Recorded,
+): string {
   const { whole, calm, manyStreams, fewStreams, translated, held, heldStreams } = measured;
   const rows = (rounds: Rounds, cells: (who: Who) => readonly string[]) =>
     [...rounds.keys()].map((who) => [titles.get(who) ?? who, ...cells(who)]);
@@ -132,147 +116,32 @@ export function report(measured: Measured, titles: ReadonlyMap<Who, string>): st
       ),
     );
   }
-  parts.push(heading('Targets'), targetTable(goals(measured)));
+  parts.push(heading('Targets'), targetTable(targets, recorded));
   return `${parts.join('\n')}\n`;
 }
 
-const NONE: Rounds = new Map();
-
-function goals(measured: Measured): readonly Goal[] {
-  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, translated = new Map(), held = NONE } = measured;
-  const bareCpu = ratio(whole, 'turnpike', 'bare', cpu);
-  return [
-    { id: 'T1', what: 'CPU per request, × bare', value: bareCpu, must: 0.8, goal: 0.65, better: 'less' },
-    {
-      id: 'T1',
-      what: 'CPU per request, Portkey / ours',
-      value: ratio(whole, 'portkey', 'turnpike', cpu),
-      must: 15,
-      goal: 20,
-      better: 'more',
-    },
-    {
-      id: 'T2',
-      what: 'requests per second, × bare',
-      value: ratio(whole, 'turnpike', 'bare', perSecond),
-      must: 1.25,
-      goal: 1.6,
-      better: 'more',
-    },
-    {
-      id: 'T2',
-      what: 'requests per second, ours / Portkey',
-      value: ratio(whole, 'turnpike', 'portkey', perSecond),
-      must: 15,
-      goal: 20,
-      better: 'more',
-    },
-    {
-      id: 'T3',
-      what: 'CPU per request with every answer on disk before it leaves, × bare',
-      value: bareCpu,
-      must: 0.85,
-      goal: 0.72,
-      better: 'less',
-    },
-    {
-      id: 'T4',
-      what: 'added p50 at 200 requests/s, × bare',
-      value: addedRatio(calm, 'turnpike', 'bare', p50),
-      must: 1.1,
-      goal: 0.9,
-      better: 'less',
-    },
-    {
-      id: 'T4',
-      what: 'added p50 at 200 requests/s, Portkey / ours',
-      value: addedRatio(calm, 'portkey', 'turnpike', p50),
-      must: 6,
-      goal: 7,
-      better: 'more',
-    },
-    {
-      id: 'T5',
-      what: 'CPU per event at 20,000 events/s, × bare',
-      value: ratio(manyStreams, 'turnpike', 'bare', cpuPerEvent),
-      must: 0.95,
-      goal: 0.8,
-      better: 'less',
-    },
-    {
-      id: 'T5',
-      what: 'CPU per event at 3,200 events/s, Portkey / ours',
-      value: ratio(fewStreams, 'portkey', 'turnpike', cpuPerEvent),
-      must: 3,
-      goal: 3.5,
-      better: 'more',
-    },
-    {
-      id: 'T6',
-      what: 'added time to the first byte of 32 streams, × bare',
-      value: addedRatio(fewStreams, 'turnpike', 'bare', firstByte),
-      must: 1,
-      goal: 0.75,
-      better: 'less',
-    },
-    {
-      id: 'T6',
-      what: 'added time to the first byte of 32 streams, Portkey / ours',
-      value: addedRatio(fewStreams, 'portkey', 'turnpike', firstByte),
-      must: 50,
-      goal: 80,
-      better: 'more',
-    },
-    {
-      id: 'T7',
-      what: 'memory per held stream, KiB',
-      value: typical(held, 'turnpike', perStream),
-      must: 40,
-      goal: 30,
-      better: 'less',
-    },
-    {
-      id: 'T7',
-      what: 'memory per held stream, Portkey / ours',
-      value: ratio(held, 'portkey', 'turnpike', perStream),
-      must: 3,
-      goal: 4,
-      better: 'more',
-    },
-    ...TRANSLATED.map((pair) => ({
-      id: 'T10',
-      what: `CPU per event, translated (${pair.title}), × bytes`,
-      value: ratio(translated, pair, BYTES, cpuPerEvent),
-      must: 3,
-      goal: 2,
-      better: 'less' as const,
-    })),
-  ];
-}
-
-function targetTable(all: readonly Goal[]): string {
-  const rows = all.map((goal) => [
-    goal.id,
-    goal.what,
-    number(goal.value, 2),
-    bound(goal, goal.must),
-    bound(goal, goal.goal),
-    verdict(goal),
+function targetTable(all: readonly Target[], recorded: Recorded): string {
+  const rows = all.map((target) => [
+    target.what,
+    number(target.value, 2),
+    number(recorded[target.name], 2),
+    bound(target, target.must),
+    bound(target, target.goal),
+    verdict(target),
   ]);
-  return table(['', 'measure', 'here', 'must', 'goal', ''], rows);
+  return table(['', 'here', 'recorded', 'must', 'goal', ''], rows);
 }
 
-function bound({ better }: Goal, limit: number): string {
+function bound({ better }: Target, limit: number): string {
   return `${better === 'less' ? '≤' : '≥'} ${limit}`;
 }
 
-function verdict({ value, must, goal, better }: Goal): string {
+function verdict(target: Target): string {
+  const { value, must, goal } = target;
   if (value === undefined) return 'not measured';
-  const reaches = (limit: number): boolean => (better === 'less' ? value <= limit : value >= limit);
-  if (reaches(goal)) return 'goal reached';
-  if (reaches(must)) return 'reached';
-  const times = better === 'less' ? value / must : must / value;
-  return `missed by ${number((times - 1) * 100)} %`;
+  if (timesWorse(target, goal) <= 1) return 'goal reached';
+  if (timesWorse(target, must) <= 1) return 'reached';
+  return `missed by ${number((timesWorse(target, must) - 1) * 100)} %`;
 }
 
 function heading(text: string): string {

@@ -64,7 +64,8 @@ function divided(a: number | undefined, b: number | undefined): number | undefin
   return a === undefined || b === undefined || b <= 0 ? undefined : a / b;
 }
 
-function median(values: readonly (number | undefined)[]): number | undefined {
+/** The middle of the values that there are; undefined where there are none. */
+export function median(values: readonly (number | undefined)[]): number | undefined {
   const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   if (sorted.length === 0) return undefined;

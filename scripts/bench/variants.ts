@@ -1,13 +1,16 @@
 /** Who is compared: a bare proxy, a proxy package, another gateway, and Turnpike as a user would start it. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../free-port.ts';
 import { emptied, install, ROOT, script, write } from './folder.ts';
 import { CORE, onCore } from './machine.ts';
 import { type Running, start } from './processes.ts';
 
-export type VariantName = 'bare' | 'http-proxy-3' | 'portkey' | 'turnpike';
+export type VariantName = 'bare' | 'http-proxy-3' | 'nginx' | 'haproxy' | 'portkey' | 'turnpike';
 
 /** Something that takes chat calls and gets its answers from an upstream. */
 export interface Variant {
@@ -60,6 +63,83 @@ function proxy(name: VariantName, title: string, file: string): Variant {
 export const bareProxy: Variant = proxy('bare', 'bare node:http proxy', './bare-proxy.mjs');
 export const httpProxy3: Variant = proxy('http-proxy-3', 'http-proxy-3, keep-alive', './http-proxy-3.mjs');
 
+/** nginx and haproxy in one process each, as a reverse proxy with kept connections; those of them that are installed. */
+export function installedProxies(): readonly Variant[] {
+  const nginx = native('nginx', 'nginx', ['-v'], (port, upstream) => {
+    const folder = emptied(`nginx-${port}`);
+    const config = write(
+      `nginx-${port}/nginx.conf`,
+      `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr warn;
+       events { worker_connections 8192; }
+       http {
+         access_log off; keepalive_requests 1000000; proxy_http_version 1.1; proxy_buffering off;
+         client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder};
+         uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+         upstream vendor { server 127.0.0.1:${upstream}; keepalive 512; keepalive_requests 1000000; }
+         server { listen 127.0.0.1:${port}; location / { proxy_pass http://vendor; proxy_set_header Connection ""; } }
+       }`,
+    );
+    return ['nginx', '-c', config, '-g', 'master_process off;'];
+  });
+  const haproxy = native('haproxy', 'haproxy', ['-v'], (port, upstream) => [
+    'haproxy',
+    '-db',
+    '-f',
+    write(
+      `haproxy-${port}.cfg`,
+      `global
+  nbthread 1
+  maxconn 8192
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  http-reuse always
+listen proxy
+  bind 127.0.0.1:${port}
+  server vendor 127.0.0.1:${upstream} pool-max-conn 512
+`,
+    ),
+  ]);
+  return [nginx, haproxy].filter((variant) => variant !== undefined);
+}
+
+function native(
+  name: VariantName,
+  title: string,
+  version: readonly string[],
+  command: (port: number, upstream: number) => readonly string[],
+): Variant | undefined {
+  const { error } = spawnSync(name, version, { stdio: 'ignore' });
+  if (error !== undefined) return undefined;
+  return {
+    name,
+    title,
+    async start(upstream) {
+      const port = await freePort();
+      const running = start(onCore(CORE.server, command(port, upstream)));
+      await listens(port);
+      return started(running, port, []);
+    },
+  };
+}
+
+/** Resolves when somebody takes connections there. */
+async function listens(port: number): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const socket = connect(port, '127.0.0.1');
+    const isThere = await new Promise<boolean>((resolve) => {
+      socket.on('connect', () => resolve(true));
+      socket.on('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isThere) return;
+    if (tries > 100) throw new Error(`nobody listens at port ${port}`);
+    await setTimeout(50);
+  }
+}
+
 /** Installs Portkey's gateway. Rejects where npm cannot. */
 export async function portkey(): Promise<Variant> {
   const folder = await install('portkey', PORTKEY, PORTKEY_NEEDS);
@@ -109,6 +189,32 @@ export function startTranslator(upstream: number): Promise<Server> {
  * the model that each of them has.
  */
 async function startTurnpike(channels: Readonly<Record<string, object>>): Promise<Server> {
+  const { command, port } = await configured(channels);
+  const running = start(onCore(CORE.server, command));
+  const key = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1];
+  return started(running, port, [`authorization: Bearer ${key}`]);
+}
+
+/** A Turnpike that was started once: its database is there. Starts it again. */
+export async function startedBefore(): Promise<() => Promise<Server>> {
+  const { command, port } = await configured({
+    [MODEL]: { vendor: 'compatible', url: 'http://127.0.0.1:9/v1', key: 'vendor-key' },
+  });
+  const again = async (): Promise<Server> => {
+    const running = start(command);
+    await running.says(/ready http/);
+    return started(running, port, []);
+  };
+  await (await again()).stop();
+  return again;
+}
+
+interface Configured {
+  readonly command: readonly string[];
+  readonly port: number;
+}
+
+async function configured(channels: Readonly<Record<string, object>>): Promise<Configured> {
   const port = await freePort();
   const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
     readonly pipeline: readonly string[];
@@ -129,10 +235,7 @@ async function startTurnpike(channels: Readonly<Record<string, object>>): Promis
       ),
     }),
   );
-  const command = [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config];
-  const running = start(onCore(CORE.server, command));
-  const key = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1];
-  return started(running, port, [`authorization: Bearer ${key}`]);
+  return { command: [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config], port };
 }
 
 /** The model of every chat request. */

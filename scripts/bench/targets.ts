@@ -1,0 +1,111 @@
+/** What we want of ourselves, what was reached before, and when that has become worse. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { script } from './folder.ts';
+import type { Measured } from './measurements.ts';
+import { BYTES, TRANSLATED } from './pairs.ts';
+import { cpu, cpuPerEvent, firstByte, p50, perStream } from './picks.ts';
+import { addedRatio, type Rounds, ratio, typical } from './rounds.ts';
+
+/** A ratio or a size, and from where on it is good. */
+export interface Target {
+  /** Where it stands in what was recorded. */
+  readonly name: string;
+  readonly what: string;
+  /** Undefined where it was not measured. */
+  readonly value: number | undefined;
+  readonly must: number;
+  readonly goal: number;
+  readonly better: 'less' | 'more';
+}
+
+/** The best value of each target so far, by its name. */
+export type Recorded = Readonly<Record<string, number>>;
+
+const NONE: Rounds = new Map();
+
+export function targetsOf(measured: Measured): readonly Target[] {
+  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, translated = new Map(), held = NONE } = measured;
+  const { starts } = measured;
+  const less = (name: string, what: string, value: number | undefined, must: number, goal: number): Target => ({
+    name,
+    what,
+    value,
+    must,
+    goal,
+    better: 'less',
+  });
+  return [
+    less(
+      'cpu',
+      'CPU per call, answers on disk before they leave, × bare',
+      ratio(whole, 'turnpike', 'bare', cpu),
+      1,
+      0.72,
+    ),
+    {
+      name: 'cpu-portkey',
+      what: 'calls per CPU second, ours / Portkey',
+      value: ratio(whole, 'portkey', 'turnpike', cpu),
+      must: 13,
+      goal: 20,
+      better: 'more',
+    },
+    less('cpu-nginx', 'CPU per call, ours / nginx', ratio(whole, 'turnpike', 'nginx', cpu), 3.2, 2),
+    less('calm', 'added p50 at 200 calls/s, × bare', addedRatio(calm, 'turnpike', 'bare', p50), 2.5, 1.3),
+    less(
+      'first-byte',
+      'added time to the first byte of 32 streams, × bare',
+      addedRatio(fewStreams, 'turnpike', 'bare', firstByte),
+      0.8,
+      0.5,
+    ),
+    less('event', 'CPU per stream event, × bare', ratio(manyStreams, 'turnpike', 'bare', cpuPerEvent), 0.9, 0.75),
+    less('held', 'memory per held stream, KiB', typical(held, 'turnpike', perStream), 34, 25),
+    less('idle', 'idle memory, MB', starts?.idleMb, 110, 80),
+    less('ready', 'command to ready on an existing database, s', starts?.readyS, 0.4, 0.2),
+    ...TRANSLATED.map((pair) =>
+      less(
+        `translated-${pair.client}-${pair.vendor}`,
+        `CPU per event, translated (${pair.title}), × bytes`,
+        ratio(translated, pair, BYTES, cpuPerEvent),
+        3,
+        2,
+      ),
+    ),
+  ];
+}
+
+/** How often the value is as far from good as the limit: above 1 it is worse. */
+export function timesWorse({ value, better }: Target, limit: number): number {
+  if (value === undefined) return 1;
+  return better === 'less' ? value / limit : limit / value;
+}
+
+/** So much worse than the recorded value is more than a run differs from the next. */
+const TOLERATED = 1.12;
+
+/** The targets that have become worse than they were. */
+export function regressions(targets: readonly Target[], recorded: Recorded): readonly Target[] {
+  return targets.filter((target) => {
+    const best = recorded[target.name];
+    return best !== undefined && timesWorse(target, best) > TOLERATED;
+  });
+}
+
+const FILE = script('./recorded.json');
+
+export function readRecorded(): Recorded {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Recorded;
+}
+
+/** Keeps the better value of each. */
+export function record(targets: readonly Target[], recorded: Recorded): void {
+  const best: Record<string, number> = { ...recorded };
+  for (const target of targets) {
+    const { name, value } = target;
+    const before = best[name];
+    if (value !== undefined && (before === undefined || timesWorse(target, before) < 1))
+      best[name] = Number(value.toFixed(3));
+  }
+  writeFileSync(FILE, `${JSON.stringify(best, null, 2)}\n`);
+}
