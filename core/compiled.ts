@@ -13,14 +13,30 @@ const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 /** The compiled module of a source; the source itself where nothing is compiled, or where it does not ship with the gateway. */
 export function compiledOf(file: string): string {
   if (!isCompiled) return file;
-  const name = relative(ROOT, file).split(sep).join('.').replace(/\.ts$/, '.js');
-  const compiled = join(here, name);
+  const compiled = join(here, nameOf(file));
   return existsSync(compiled) ? compiled : file;
 }
 
+/** `plugins/log/index.ts` is `plugins.log.index.js`: all compiled modules lie in one folder. */
+function nameOf(file: string): string {
+  return relative(ROOT, file).split(sep).join('.').replace(/\.ts$/, '.js');
+}
+
+/**
+ * Where what was made of these sources lies; undefined where nothing was. Sources that are run may take of it what needs no second copy of
+ * core, a thread or a compiled schema: to make it again takes most of their start, and tests start often.
+ */
+const made = isCompiled ? here : process.env.TURNPIKE_COMPILED;
+
 /** A file that was made together with the compiled code; undefined where nothing is compiled. */
 export function besideCompiled(name: string): string | undefined {
-  return isCompiled ? join(here, name) : undefined;
+  return made && join(made, name);
+}
+
+/** What a thread runs for a source: its compiled module, the source itself where there is none. */
+export function threadOf(file: string): string {
+  const compiled = besideCompiled(nameOf(file));
+  return compiled !== undefined && existsSync(compiled) ? compiled : file;
 }
 
 let learned: Promise<unknown> | undefined;

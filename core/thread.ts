@@ -1,7 +1,7 @@
 /** Starts a thread that runs a module, and tells when it is gone. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { compiledOf } from './compiled.ts';
+import { threadOf } from './compiled.ts';
 
 /** A running thread. It keeps the process alive until it has ended. */
 export interface Thread<In> {
@@ -21,7 +21,7 @@ export interface ThreadEvents<Out> {
 /** Runs the module at `entry` in a thread of its own. A thread that throws ends alone, never the process. */
 export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thread<In> {
   const source = fileURLToPath(entry);
-  const module = compiledOf(source);
+  const module = threadOf(source);
   const worker =
     module === source
       ? new Worker(new URL('./thread.cjs', import.meta.url), { workerData: { entry: source }, execArgv: [] })

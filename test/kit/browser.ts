@@ -58,8 +58,8 @@ export interface Onlooker {
   settled(): Promise<void>;
   /** Changes how it looks without loading it anew. */
   look(looks: Looks): Promise<void>;
-  /** What axe finds, a line each; of the whole page, or within a part of it. */
-  violations(within?: Locator): Promise<readonly string[]>;
+  /** What axe finds, a line each; of the whole page, or within a part of it. `colors`: only what the colors are to blame for. */
+  violations(within?: Locator, what?: 'all' | 'colors'): Promise<readonly string[]>;
   /** What sticks out of the page to the side, a line each. */
   overflow(): Promise<readonly string[]>;
   /** Empties `problems`: what comes now belongs to another page. */
@@ -130,13 +130,13 @@ export async function onlooker(
       // The page makes room for the navigation, or takes it back, in steps.
       await page.evaluate(`(${STILL})()`);
     },
-    async violations(within = page.locator('html')) {
+    async violations(within = page.locator('html'), what = 'all') {
       if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(`${AXE}; undefined`);
       const found = await within.evaluate(
         (root, options) => (globalThis as unknown as { readonly axe: Axe }).axe.run(root, options),
         {
           resultTypes: ['violations'],
-          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+          runOnly: what === 'all' ? RULES : ['color-contrast'],
         },
       );
       return found.violations.flatMap(({ id, help, nodes }) =>
@@ -162,6 +162,8 @@ export async function onlooker(
     },
   };
 }
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Runs in the page. What turns for ever is not waited for. */
 const STILL = `() => Promise.allSettled(document.getAnimations()
