@@ -218,7 +218,7 @@ async function configured(channels: Readonly<Record<string, object>>): Promise<C
   const port = await freePort();
   const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
     readonly pipeline: readonly string[];
-    readonly limits: Readonly<Record<string, number>>;
+    readonly limits: Limits;
   };
   const data = emptied(`data-${port}`);
   const models = Object.keys(channels);
@@ -228,7 +228,7 @@ async function configured(channels: Readonly<Record<string, object>>): Promise<C
       listen: { host: '127.0.0.1', port },
       store: { driver: 'sqlite', file: join(data, 'turnpike.db') },
       pipeline: shipped.pipeline,
-      limits: Object.fromEntries(Object.keys(shipped.limits).map((option) => [option, UNREACHED])),
+      limits: unreached(shipped.limits),
       channels: models.map((model) => ({ name: `mock-${model}`, ...channels[model] })),
       models: Object.fromEntries(
         models.map((model) => [model, { from: [`mock-${model}`], price: { input: 0.15, output: 0.6 } }]),
@@ -236,6 +236,17 @@ async function configured(channels: Readonly<Record<string, object>>): Promise<C
     }),
   );
   return { command: [process.execPath, join(ROOT, 'scripts/turnpike.mjs'), 'start', '--config', config], port };
+}
+
+interface Limits {
+  readonly [option: string]: number | Limits;
+}
+
+/** The same limits, so large that they count and never refuse. */
+function unreached(limits: Limits): Limits {
+  return Object.fromEntries(
+    Object.entries(limits).map(([option, limit]) => [option, typeof limit === 'number' ? UNREACHED : unreached(limit)]),
+  );
 }
 
 /** The model of every chat request. */
