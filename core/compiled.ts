@@ -12,9 +12,7 @@ const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 
 /** The compiled module of a source; the source itself where nothing is compiled, or where it does not ship with the gateway. */
 export function compiledOf(file: string): string {
-  if (!isCompiled) return file;
-  const compiled = join(here, nameOf(file));
-  return existsSync(compiled) ? compiled : file;
+  return isCompiled ? threadOf(file) : file;
 }
 
 /** `plugins/log/index.ts` is `plugins.log.index.js`: all compiled modules lie in one folder. */

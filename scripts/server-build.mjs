@@ -22,7 +22,7 @@ function sources() {
 
 /** The folder that holds what the present sources compile to, whether it is there or not. */
 export function serverFolder() {
-  const files = [...sources(), 'package-lock.json', relative(ROOT, import.meta.filename)];
+  const files = [...sources(), 'package-lock.json', 'scripts/server-build.mjs', 'scripts/schemas-build.mjs'];
   const seen = files
     .map((file) => {
       const { size, mtimeMs, ino } = statSync(join(ROOT, file));

@@ -7,26 +7,9 @@
 // Without --per-second each connection sends its next request when it has its answer. With it requests are due at fixed times, and their
 // latency counts from the time they were due at, whether a connection was free or not. --pid: whose CPU time and memory are read.
 // Events of a stream carry the time they left at, `T=` and sixteen digits of CLOCK_MONOTONIC: see vendor.c.
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#include "wire.h"
 
 enum { LONGEST_HEAD = 16 * 1024, MOST_HEADERS = 8 * 1024, MOST_READ = 1 << 20, MOST_READY = 1024 };
-enum { STAMP_DIGITS = 16 };
 static const char DONE[] = "[DONE]";
 
 // Where the reader of an answer is.
@@ -79,17 +62,6 @@ static struct connection *connections;
 
 static long sent, answered, counted, errors, other_status, unfinished, events;
 static struct samples latencies, first_bytes, delays;
-
-static uint64_t now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec;
-}
-
-static _Noreturn void fail(const char *what) {
-  perror(what);
-  exit(1);
-}
 
 static void reserve(struct samples *samples, size_t room) {
   samples->room = room;
@@ -238,16 +210,6 @@ static void see_body(struct connection *c, const char *bytes, size_t length) {
   if (options.stream) see_events(c, bytes, length, at);
 }
 
-// The value of a header in a head that ends in a zero; NULL where there is none.
-static const char *header(const char *head, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line, "\r\n")) {
-    line += 2;
-    if (strncasecmp(line, name, length) == 0 && line[length] == ':') return line + length + 1 + strspn(line + length + 1, " ");
-  }
-  return NULL;
-}
-
 static enum progress begin_body(struct connection *c) {
   const char *length = header(c->head, "content-length"), *coding = header(c->head, "transfer-encoding"),
              *connection = header(c->head, "connection");
@@ -267,10 +229,6 @@ static enum progress begin_body(struct connection *c) {
     c->stays = false;
   }
   return MORE;
-}
-
-static int digit(char byte) {
-  return byte >= '0' && byte <= '9' ? byte - '0' : (byte | 32) >= 'a' && (byte | 32) <= 'f' ? (byte | 32) - 'a' + 10 : -1;
 }
 
 // Takes some of the bytes. How many; says by `progress` whether the answer is complete.
@@ -297,12 +255,9 @@ static size_t take(struct connection *c, const char *bytes, size_t length, enum 
       c->left -= (int64_t)part;
       if (c->left == 0) *progress = COMPLETE;
       return part;
-    case CHUNK_SIZE: {
-      const int value = digit(*bytes);
-      if (value >= 0) c->left = c->left * 16 + value;
-      if (*bytes == '\n') c->place = c->left == 0 ? TRAILER : CHUNK;
+    case CHUNK_SIZE:
+      if (read_chunk_size(*bytes, &c->left)) c->place = c->left == 0 ? TRAILER : CHUNK;
       return 1;
-    }
     case CHUNK:
       see_body(c, bytes, part);
       c->left -= (int64_t)part;

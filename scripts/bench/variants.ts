@@ -125,7 +125,7 @@ function native(
   };
 }
 
-/** Resolves when somebody takes connections there. */
+/** Resolves when connections are taken there. */
 async function listens(port: number): Promise<void> {
   for (let tries = 0; ; tries++) {
     const socket = connect(port, '127.0.0.1');
@@ -135,7 +135,7 @@ async function listens(port: number): Promise<void> {
     });
     socket.destroy();
     if (isThere) return;
-    if (tries > 100) throw new Error(`nobody listens at port ${port}`);
+    if (tries > 100) throw new Error(`nothing listens at port ${port}`);
     await setTimeout(50);
   }
 }

@@ -4,28 +4,11 @@
 //   vendor PORT EVENTS GAP_US
 //
 // Each event says when it left: `T=` and sixteen digits of CLOCK_MONOTONIC in nanoseconds, which load.c reads.
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#include "wire.h"
 
 enum { MOST_CONNECTIONS = 65536, LONGEST_HEAD = 16 * 1024, MOST_READ = 256 * 1024, MOST_READY = 512 };
 // So much of a body is looked at: `stream` stands near its beginning.
 enum { LOOKED_AT = 4 * 1024 };
-enum { STAMP_DIGITS = 16 };
 
 enum place { HEAD, BODY, CHUNK_SIZE, CHUNK, CHUNK_END, TRAILER, ANSWERING };
 
@@ -55,17 +38,6 @@ static struct connection *connections[MOST_CONNECTIONS];
 static char whole[4096], stream_head[512], event_chunk[1024], last_chunk[2048];
 static size_t whole_length, stream_head_length, event_length, last_length;
 static char *event_stamp;
-
-static uint64_t now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec;
-}
-
-static _Noreturn void fail(const char *what) {
-  perror(what);
-  exit(1);
-}
 
 // ---- what is answered
 
@@ -246,15 +218,6 @@ static bool answer(struct connection *c) {
   return go_on(c);
 }
 
-static const char *header(const char *head, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line, "\r\n")) {
-    line += 2;
-    if (strncasecmp(line, name, length) == 0 && line[length] == ':') return line + length + 1 + strspn(line + length + 1, " ");
-  }
-  return NULL;
-}
-
 // The head is complete, and ends in a zero.
 static bool begin_body(struct connection *c, const char *head) {
   const char *length = header(head, "content-length"), *coding = header(head, "transfer-encoding");
@@ -274,10 +237,6 @@ static void look_at(struct connection *c, const char *bytes, size_t length) {
   const size_t room = LOOKED_AT - 1 - c->body_length, taken = length < room ? length : room;
   memcpy(c->body + c->body_length, bytes, taken);
   c->body_length += taken;
-}
-
-static int digit(char byte) {
-  return byte >= '0' && byte <= '9' ? byte - '0' : (byte | 32) >= 'a' && (byte | 32) <= 'f' ? (byte | 32) - 'a' + 10 : -1;
 }
 
 // Takes some of the bytes: how many, or 0 where the connection is of no more use.
@@ -307,12 +266,9 @@ static size_t take(struct connection *c, const char *bytes, size_t length) {
       look_at(c, bytes, part);
       c->left -= (int64_t)part;
       return c->left > 0 || answer(c) ? part : 0;
-    case CHUNK_SIZE: {
-      const int value = digit(*bytes);
-      if (value >= 0) c->left = c->left * 16 + value;
-      if (*bytes == '\n') c->place = c->left == 0 ? TRAILER : CHUNK;
+    case CHUNK_SIZE:
+      if (read_chunk_size(*bytes, &c->left)) c->place = c->left == 0 ? TRAILER : CHUNK;
       return 1;
-    }
     case CHUNK:
       look_at(c, bytes, part);
       c->left -= (int64_t)part;
