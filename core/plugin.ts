@@ -505,11 +505,39 @@ export interface Store extends Reader {
    */
   atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
 }
-/** One statement of an atomic list. With `must`, changing no row undoes the whole list. */
-export interface Step {
+/** One step of an atomic list: a statement, or amounts that are added to a row. */
+export type Step = Statement | Addition;
+/** With `must`, changing no row undoes the whole list. */
+export interface Statement {
   readonly sql: string;
   readonly params?: readonly Value[];
   readonly must?: string;
+}
+/**
+ * Amounts that are added to one row. Those of all lists that share a commit are added up first, and the statement runs once for all
+ * of them: a row that every call adds to costs one write a commit, not one a call. It may therefore run behind the statements of its
+ * list, but never behind those of a list that adds nothing and was handed in later. The statements of a list that adds must neither read
+ * nor change what is added to.
+ */
+export interface Addition {
+  readonly to: Sum;
+  /** As many as `to.sql` takes in front of its `params`; added up place by place. */
+  readonly adds: readonly (bigint | number)[];
+}
+/** A row that amounts are added to. Made once and kept: additions are folded where they are to the same object. */
+export interface Sum {
+  /** Takes the amounts first, and then `params`: `UPDATE t SET n = n + ? WHERE id = ?`. */
+  readonly sql: string;
+  readonly params: readonly Value[];
+  /** With it, changing no row undoes the list. */
+  readonly must?: string;
+}
+
+/** A step as one statement, added up with nothing. */
+export function statementOf(step: Step): Statement {
+  if (!('to' in step)) return step;
+  const { sql, params, must } = step.to;
+  return { sql, params: [...step.adds, ...params], ...(must !== undefined && { must }) };
 }
 /** Forward only. Each runs in a transaction of its own. */
 export interface Migration {

@@ -64,7 +64,7 @@ export function createTickets(host: Host, now: SteadyTime): TicketBook {
 
     async issue(purpose, ticket) {
       const { secret, step } = issuing(purpose, ticket);
-      await store.run(step.sql, ...(step.params ?? []));
+      await store.atomic([step]);
       return secret;
     },
 

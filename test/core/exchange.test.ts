@@ -7,7 +7,7 @@ import { ClientLeft, LiveExchange } from '../../core/exchange.ts';
 import { newId } from '../../core/id.ts';
 import { createLog } from '../../core/log.ts';
 import { createPipeline } from '../../core/pipeline.ts';
-import { type Attempt, type Outcome, type Parts, type Step, StoreUnavailable } from '../../core/plugin.ts';
+import { type Attempt, type Outcome, type Parts, type Step, StoreUnavailable, statementOf } from '../../core/plugin.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
 
@@ -139,7 +139,7 @@ describe('the end of an exchange', () => {
         const failure = left.shift();
         if (failure !== undefined) throw failure;
         kept.push(steps);
-        return steps[0]!.must;
+        return statementOf(steps[0]!).must;
       },
     };
     const books: Books = {

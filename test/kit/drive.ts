@@ -2,18 +2,19 @@
 import { createHash } from 'node:crypto';
 import type BetterSqlite3 from 'better-sqlite3';
 import { FirstStart } from '../../core/contracts/first-start.ts';
-import type {
-  Awaitable,
-  Caller,
-  Command,
-  Host,
-  Known,
-  Migration,
-  Parts,
-  Service,
-  Step,
-  Store,
-  Value,
+import {
+  type Awaitable,
+  type Caller,
+  type Command,
+  type Host,
+  type Known,
+  type Migration,
+  type Parts,
+  type Service,
+  type Step,
+  type Store,
+  statementOf,
+  type Value,
 } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
@@ -34,7 +35,7 @@ export function memoryStore(): MemoryStore {
   db.function('utf8_bytes', { deterministic: true }, (text) => (text === null ? null : Buffer.from(String(text))));
   let reads = 0;
   const runAll = db.transaction((steps: readonly Step[]) => {
-    for (const { sql, params = [], must } of steps) {
+    for (const { sql, params = [], must } of steps.map(statementOf)) {
       if (db.prepare(sql).run(...params).changes === 0 && must !== undefined) throw new Missed(must);
     }
   });

@@ -30,6 +30,12 @@ const take = (id: number, amount: number | bigint): Step => ({
   params: [amount, id, amount],
   must: `purse ${id} is empty`,
 });
+/** A purse that lists add to; see `Addition`. */
+const purse = (id: number) => ({
+  sql: 'UPDATE purse SET amount = amount + ? WHERE id = ?',
+  params: [id],
+  must: `no purse ${id}`,
+});
 const note = (id: number, text: string): Step => ({
   sql: 'INSERT INTO note (id, text) VALUES (?, ?)',
   params: [id, text],
@@ -178,7 +184,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       );
       await assert.rejects(store.atomic([note(50, 'b'), { sql: 'INSERT INTO nowhere (id) VALUES (1)' }]));
       await assert.rejects(store.atomic([note(50, 'c'), { sql: 'not a statement' }]));
-      await assert.rejects(store.atomic([note(50, 'd'), { sql: put(50, 1).sql, params: [1] }]));
+      await assert.rejects(store.atomic([note(50, 'd'), { ...put(50, 1), params: [1] }]));
       assert.equal(await text(50), undefined);
       assert.equal(await store.atomic([note(50, 'e'), take(50, 10)]), undefined);
       assert.equal(await text(50), 'e');
@@ -264,6 +270,43 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       assert.equal(await amount(80), '6');
       const sold = await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM note WHERE id BETWEEN 8000 AND 8199');
       assert.equal(sold?.n, 33);
+    });
+
+    it('adds what many lists add to one row, exactly, and shows it to every list that comes behind them', async () => {
+      await store.atomic([put(83, 2n ** 60n), put(84, 0)]);
+      const [from, to] = [purse(83), purse(84)];
+      const work: Promise<string | undefined>[] = [];
+      for (let i = 1; i <= 300; i++) {
+        const steps = [note(8_300 + i, 'added'), { to: from, adds: [-BigInt(i)] }, { to, adds: [i] }];
+        work.push(store.atomic(steps, i % 4 === 0 ? 'ran' : 'durable'));
+        // Just what there is by now, and not a unit more.
+        if (i % 100 === 0) work.push(store.atomic([take(84, (i * (i + 1)) / 2)]), store.atomic([put(8_400 + i, i)]));
+        if (i % 100 === 0) work.push(store.atomic([take(84, 1)]), store.atomic([{ to, adds: [(i * (i + 1)) / 2] }]));
+      }
+      const refused = (await Promise.all(work)).filter((answer) => answer !== undefined);
+      assert.deepEqual(refused, Array(3).fill('purse 84 is empty'));
+      await store.run('UPDATE purse SET amount = amount WHERE id = 83');
+      assert.equal(await amount(83), (2n ** 60n - 45_150n).toString());
+      assert.equal(await amount(84), '45150');
+    });
+
+    it('keeps a list that cannot add from those that add to the same row beside it', async () => {
+      await store.atomic([put(86, 5), note(86, 'taken')]);
+      const [some, none] = [purse(86), purse(-1)];
+      const results = await Promise.allSettled([
+        store.atomic([note(8_700, 'first'), { to: some, adds: [1n] }]),
+        store.atomic([{ to: some, adds: [10n] }, { to: none, adds: [1n] }]),
+        store.atomic([{ to: some, adds: [100n] }, note(86, 'taken again')]),
+        store.atomic([{ to: some, adds: [-1_000n] }]),
+        store.atomic([{ to: some, adds: [2n ** 80n] }]),
+        store.atomic([note(8_701, 'last'), { to: some, adds: [2n] }]),
+      ]);
+      assert.deepEqual(
+        results.map((result) => (result.status === 'fulfilled' ? result.value : result.status)),
+        [undefined, 'no purse -1', 'rejected', 'rejected', 'rejected', undefined],
+      );
+      assert.equal(await amount(86), '8');
+      assert.deepEqual([await text(8_700), await text(8_701)], ['first', 'last']);
     });
 
     it('lets a list see what ran before it, answered before the commit or not', async () => {

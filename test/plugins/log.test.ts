@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
-import type { Attempt, Exchange, Known, Step, Usage } from '../../core/plugin.ts';
+import { type Attempt, type Exchange, type Known, type Step, statementOf, type Usage } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
 import { recordSteps } from '../../plugins/log/records.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
@@ -144,7 +144,8 @@ describe('a usage record', () => {
     const db = new Database(':memory:');
     for (const sql of first!.sql) db.exec(sql);
     const write = (step: Step): void => {
-      db.prepare(step.sql).run(...(step.params ?? []));
+      const { sql, params = [] } = statementOf(step);
+      db.prepare(sql).run(...params);
     };
     db.exec(`INSERT INTO usage_record (account_id, id, at_ms, key_id, style, model, channel, stream, outcome, status, input,
         output, estimated, charged, duration_ms, ip, other)

@@ -23,7 +23,7 @@ import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type BetterSqlite3 from 'better-sqlite3';
-import type { Log, OpenStore, Step, Value } from '../../core/plugin.ts';
+import type { Log, OpenStore, Statement, Value } from '../../core/plugin.ts';
 import { StoreInUse, StoreMissing, StoreUnavailable } from '../../core/plugin.ts';
 import { openStore } from '../../core/store.ts';
 import { startThread } from '../../core/thread.ts';
@@ -32,7 +32,7 @@ import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { openReader, openWriter } from '../../plugins/stores/sqlite/connection.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 import { createLists } from '../../plugins/stores/sqlite/lists.ts';
-import type { FromWriter, Parcel } from '../../plugins/stores/sqlite/wire.ts';
+import type { Batch, FromWriter } from '../../plugins/stores/sqlite/wire.ts';
 import { storeContract } from '../kit/store-contract.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -94,11 +94,11 @@ async function firstLine(process: ChildProcess): Promise<string> {
 }
 
 const NUMBERS = 'CREATE TABLE number (id INTEGER PRIMARY KEY, twin INTEGER, filler TEXT) STRICT';
-const insert = (id: number, filler: string | null = null): Step => ({
+const insert = (id: number, filler: string | null = null): Statement => ({
   sql: 'INSERT INTO number (id, filler) VALUES (?, ?)',
   params: [id, filler],
 });
-const twin = (id: number): Step => ({ sql: 'UPDATE number SET twin = id WHERE id = ?', params: [id], must: 'gone' });
+const twin = (id: number): Statement => ({ sql: 'UPDATE number SET twin = id WHERE id = ?', params: [id], must: 'gone' });
 const countOf = async (store: Pick<OpenStore, 'one'>): Promise<number> =>
   (await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM number'))!.n;
 
@@ -361,7 +361,7 @@ describe('sqlite: a store that cannot write', () => {
   function faulty(): {
     db: BetterSqlite3.Database;
     fault: string | undefined;
-    run(...lists: [Step, boolean][]): FromWriter[];
+    run(...lists: [Statement, boolean][]): FromWriter[];
   } {
     const db = openWriter(join(freshDirectory(), 'turnpike.db'));
     db.exec(NUMBERS);
@@ -385,7 +385,7 @@ describe('sqlite: a store that cannot write', () => {
           wire.push(number, wire.length + 5 + params.length, durable ? 1 : 0, sql, params.length * 2, ...params);
         }
         posted = [];
-        batches([{ texts: [], lists: wire, count: lists.length }]);
+        batches({ texts: [], lists: wire, count: lists.length });
         return posted;
       },
     };
@@ -398,10 +398,10 @@ describe('sqlite: a store that cannot write', () => {
     const failed = subject.run([insert(1), false], [insert(2), true], [insert(1), true]);
     assert.deepEqual(failed, [
       { kind: 'ran', answers: [0, 1] },
-      { kind: 'failed', lists: [1, 2], reason: 'the disk said no (SQLITE_FULL)', lasting: false },
+      { kind: 'failed', reason: 'the disk said no (SQLITE_FULL)', lasting: false },
     ]);
     subject.fault = undefined;
-    assert.deepEqual(subject.run([insert(2), true]), [{ kind: 'durable', answers: [0, 1] }]);
+    assert.deepEqual(subject.run([insert(2), true]), [{ kind: 'done', answers: [0, 1] }]);
     assert.deepEqual(subject.db.prepare('SELECT id FROM number').pluck().all(), [2n]);
     subject.db.close();
   });
@@ -414,7 +414,6 @@ describe('sqlite: a store that cannot write', () => {
     subject.fault = undefined;
     const [again] = subject.run([insert(2), true]);
     assert.ok(again?.kind === 'failed' && again.lasting);
-    assert.deepEqual(again.lists, [0]);
     assert.deepEqual(subject.db.prepare('SELECT id FROM number').all(), []);
     subject.db.close();
   });
@@ -533,21 +532,28 @@ describe('sqlite: a store that cannot write', () => {
 
 describe('sqlite: lists that wait', () => {
   /** Lists whose writer answers when the test says so, and a clock by hand. */
-  function held(): { lists: ReturnType<typeof createLists>; parcels: Parcel[]; advance(ms: number): void } {
-    const parcels: Parcel[] = [];
+  function held(): { lists: ReturnType<typeof createLists>; batches: Batch[]; advance(ms: number): void } {
+    const batches: Batch[] = [];
     let nowMs = 5;
     const lists = createLists(
-      (parcel) => parcels.push(parcel),
+      (batch) => batches.push(batch),
       () => nowMs,
     );
-    return { lists, parcels, advance: (ms) => (nowMs += ms) };
+    return { lists, batches, advance: (ms) => (nowMs += ms) };
   }
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const sum = (id: number, must?: string) => ({
+    sql: 'UPDATE number SET twin = twin + ? WHERE id = ?',
+    params: [id],
+    ...(must !== undefined && { must }),
+  });
 
   it('are 10,000 at most', async () => {
     const { lists } = held();
     const waiting = Array.from({ length: 10_000 }, (_, id) => lists.atomic([insert(id)], true));
     await assert.rejects(lists.atomic([insert(1)], true), StoreUnavailable);
     assert.equal(lists.pressure().waiting, 10_000);
+    await turn();
     lists.answer([0, 1]);
     assert.equal(await waiting[0], undefined);
     waiting.push(lists.atomic([insert(1)], true));
@@ -560,6 +566,7 @@ describe('sqlite: lists that wait', () => {
   it('take no company any more when the oldest has waited for 2 s', async () => {
     const { lists, advance } = held();
     const first = lists.atomic([insert(1)], true);
+    await turn();
     advance(1_500);
     const second = lists.atomic([insert(2)], true);
     advance(500);
@@ -568,30 +575,69 @@ describe('sqlite: lists that wait', () => {
     assert.deepEqual(lists.pressure(), { waiting: 3, oldestMs: 2_001 });
     await assert.rejects(lists.atomic([insert(4)], true), StoreUnavailable);
     lists.answer([0, 1]);
+    lists.done();
     assert.equal(await first, undefined);
+    assert.deepEqual(lists.pressure(), { waiting: 2, oldestMs: 501 });
     const fourth = lists.atomic([insert(4)], true);
-    lists.answer([1, 1, 2, 1, 3, 1]);
+    lists.answer([0, 1, 1, 1]);
+    lists.done();
+    lists.answer([0, 1]);
     await Promise.all([second, third, fourth]);
   });
 
-  it('leave together, once per turn, and tell each text only once', async () => {
-    const { lists, parcels } = held();
-    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  it('leave together, one batch at a time, and tell each text only once', async () => {
+    const { lists, batches } = held();
     const work = [lists.atomic([insert(1), twin(1)], false), lists.run(insert(2))];
-    assert.equal(parcels.length, 0);
+    assert.equal(batches.length, 0);
     await turn();
     work.push(lists.atomic([twin(1)], true));
     await turn();
-    assert.deepEqual(parcels, [
+    work.push(lists.atomic([twin(2)], true));
+    await turn();
+    assert.deepEqual(batches, [
       {
         texts: [insert(1).sql, twin(1).sql],
         lists: [0, 10, 0, 0, 4, 1, null, 1, 3, 1, 1, 17, 1, 0, 4, 2, null],
         count: 2,
       },
-      { texts: [], lists: [2, 6, 1, 1, 3, 1], count: 1 },
     ]);
-    lists.answer([0, 1, 1, 1, 2, -1]);
-    assert.deepEqual(await Promise.all(work), [undefined, 1, 'gone']);
+    lists.answer([0, 1, 1, 1]);
+    lists.done();
+    assert.deepEqual(batches.slice(1), [{ texts: [], lists: [0, 6, 1, 1, 3, 1, 1, 12, 1, 1, 3, 2], count: 2 }]);
+    lists.answer([0, -1, 1, 1]);
+    assert.deepEqual(await Promise.all(work), [undefined, 1, 'gone', undefined]);
+  });
+
+  it('add up what they add to one row, in front of the first list that may look at it', async () => {
+    const { lists, batches } = held();
+    const [one, two] = [sum(1), sum(2, 'lost')];
+    const add = (to: typeof one, ...adds: (bigint | number)[]) => ({ to, adds });
+    lists.atomic([insert(7), add(one, 5n)], true);
+    lists.atomic([add(two, 1), add(one, 6n)], true);
+    lists.atomic([add(two, Number.MAX_SAFE_INTEGER)], true);
+    lists.atomic([twin(7)], true);
+    lists.atomic([add(one, 7n)], true);
+    await turn();
+    const texts = [insert(1).sql, one.sql, twin(7).sql];
+    const folded = [
+      ...[0, 7, 3, 0, 4, 7, null],
+      ...[1, 10, 3],
+      ...[2, 13, 3],
+      ...[-1, 24, 0, 1, 4, 11n, 1, 1, 5, 2n ** 53n, 2],
+      ...[3, 30, 1, 2, 3, 7],
+      ...[4, 33, 3],
+      ...[-1, 40, 0, 1, 4, 7n, 1],
+    ];
+    assert.deepEqual(batches, [{ texts, lists: folded, count: 5 }]);
+    lists.again();
+    const single = [
+      ...[0, 11, 1, 0, 4, 7, null, 1, 4, 5n, 1],
+      ...[1, 22, 1, 1, 5, 1, 2, 1, 4, 6n, 1],
+      ...[2, 29, 1, 1, 5, Number.MAX_SAFE_INTEGER, 2],
+      ...[3, 35, 1, 2, 3, 7],
+      ...[4, 42, 1, 1, 4, 7n, 1],
+    ];
+    assert.deepEqual(batches[1], { texts: [], lists: single, count: 5 });
   });
 
   it('reject one that cannot be sent, and nothing else of the same turn', async () => {
@@ -612,7 +658,7 @@ describe('sqlite: lists that wait', () => {
 
   it('run however many different texts there are', async () => {
     const store = await open(await written(0));
-    const text = (id: number): Step => ({ sql: `INSERT INTO number (id, twin) VALUES (?, ${id})`, params: [id] });
+    const text = (id: number): Statement => ({ sql: `INSERT INTO number (id, twin) VALUES (?, ${id})`, params: [id] });
     await Promise.all(Array.from({ length: 1_200 }, (_, id) => store.atomic([text(id)])));
     await Promise.all(Array.from({ length: 600 }, (_, id) => store.all(`SELECT ${id} AS n`)));
     assert.equal((await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM number WHERE id = twin'))?.n, 1_200);

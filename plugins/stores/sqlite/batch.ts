@@ -2,8 +2,8 @@
 import type Database from 'better-sqlite3';
 import type { Value } from '../../../core/plugin.ts';
 import { boundValue } from './values.ts';
-import type { Answers, FromWriter, Parcel, StepError } from './wire.ts';
-import { isLastingError, isStorageError, wireError } from './wire.ts';
+import type { Answers, Batch, FromWriter, StepError } from './wire.ts';
+import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, wireError } from './wire.ts';
 
 /**
  * How long a failed commit is remembered. On a disk that is nearly full the next one may go well, and the one behind it fail: what
@@ -14,15 +14,15 @@ const DOUBT_MS = 60_000;
 type Statement = Database.Statement<unknown[]>;
 
 /**
- * Runs the lists of some parcels as one transaction on `db`, and posts what came of them: `ran` answers before the commit,
- * `durable` ones behind it, or that all of it failed. After a lasting failure everything fails without being tried. `loss` says what
- * has become of a file of the database that is no longer where it was: nothing that is written to it counts.
+ * Runs the lists of a batch as one transaction on `db`, and posts what came of them: some answers before the commit, the others behind
+ * it, or that all of it failed, or has to be sent again without folds. After a lasting failure everything fails without being tried.
+ * `loss` says what has become of a file of the database that is no longer where it was: nothing that is written to it counts.
  */
 export function createBatches(
   db: Database.Database,
   post: (message: FromWriter) => void,
   loss: () => string | undefined = () => undefined,
-): (parcels: readonly Parcel[]) => void {
+): (batch: Batch) => void {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
@@ -56,7 +56,7 @@ export function createBatches(
   let step = 0;
 
   /** Rows changed by the last step, or `-1 - step` where a step that must change something did not. */
-  function runList(wire: Parcel['lists'], from: number, end: number): number {
+  function runList(wire: Batch['lists'], from: number, end: number): number {
     let changes = 0;
     step = 0;
     for (let at = from; at < end; step++) {
@@ -74,76 +74,69 @@ export function createBatches(
   }
 
   /**
-   * Runs all lists inside the open transaction. Undefined where one of them has to be undone and there is no savepoint to go
-   * back to. Throws where the transaction itself is lost.
+   * Runs all lists inside the open transaction. `undo` where one of them has to be undone and there is no savepoint to go back to,
+   * `unfold` where that cannot be told from others, since they are added up. Throws where the transaction itself is lost.
    */
-  function runAll(parcels: readonly Parcel[], guarded: boolean): { ran: Answers; durable: Answers } | undefined {
+  function runAll({ lists }: Batch, guarded: boolean): { ran: Answers; durable: Answers } | 'undo' | 'unfold' {
     const ran: (number | StepError)[] = [];
     const durable: (number | StepError)[] = [];
-    for (const { lists } of parcels) {
-      for (let at = 0; at < lists.length; ) {
-        const number = lists[at] as number;
-        const end = lists[at + 1] as number;
-        const answers = lists[at + 2] === 1 ? durable : ran;
-        let result: number | StepError;
-        let undone = false;
-        if (guarded) savepoint.run();
-        try {
-          result = runList(lists, at + 3, end);
-          // The first step changed nothing, so there is nothing to undo.
-          undone = result < -1;
-        } catch (error) {
-          const failure = wireError(error);
-          if (!db.inTransaction || isStorageError(failure.code)) throw error;
-          result = { step, ...failure };
-          undone = true;
-        }
-        if (undone && !guarded) return undefined;
-        if (undone) undo.run();
-        if (guarded) release.run();
-        answers.push(number, result);
-        at = end;
+    for (let at = 0; at < lists.length; ) {
+      const number = lists[at] as number;
+      const end = lists[at + 1] as number;
+      const flags = lists[at + 2] as number;
+      const isFolded = number === OF_FOLDS || (flags & FOLDED) !== 0;
+      let result: number | StepError;
+      let undone = false;
+      if (guarded) savepoint.run();
+      try {
+        result = runList(lists, at + 3, end);
+        // Where the first step changed nothing, there is nothing to undo.
+        undone = result < (isFolded ? 0 : -1);
+      } catch (error) {
+        const failure = wireError(error);
+        if (!db.inTransaction || isStorageError(failure.code)) throw error;
+        result = { step, ...failure };
+        undone = true;
       }
+      if (undone && isFolded) return 'unfold';
+      if (undone && !guarded) return 'undo';
+      if (undone) undo.run();
+      if (guarded) release.run();
+      if (number !== OF_FOLDS) ((flags & DURABLE) !== 0 ? durable : ran).push(number, result);
+      at = end;
     }
     return { ran, durable };
   }
 
-  function fail(parcels: readonly Parcel[], answered: Answers, reason: string): void {
-    const done = new Set(answered.filter((_, index) => index % 2 === 0));
-    const lists: number[] = [];
-    for (const parcel of parcels) {
-      for (let at = 0; at < parcel.lists.length; at = parcel.lists[at + 1] as number) {
-        const number = parcel.lists[at] as number;
-        if (!done.has(number)) lists.push(number);
-      }
-    }
-    post({ kind: 'failed', lists, reason, lasting: broken !== undefined });
+  function fail(reason: string): void {
+    post({ kind: 'failed', reason, lasting: broken !== undefined });
   }
 
-  return (parcels) => {
-    for (const parcel of parcels) texts.push(...parcel.texts);
-    if (broken !== undefined) return fail(parcels, [], broken);
-    let answered: Answers = [];
+  return (batch) => {
+    texts.push(...batch.texts);
+    if (broken !== undefined) return fail(broken);
     try {
       begin.run();
       // Savepoints cost a third of the work, and almost every batch does without: the one that needs them runs twice.
-      let outcome = runAll(parcels, false);
-      if (outcome === undefined) {
+      let outcome = runAll(batch, false);
+      if (outcome === 'undo') {
         rollback.run();
         begin.run();
-        outcome = runAll(parcels, true)!;
+        outcome = runAll(batch, true);
+      }
+      if (typeof outcome === 'string') {
+        rollback.run();
+        post({ kind: 'again' });
+        return;
       }
       const doubtful = performance.now() < doubtfulUntilMs;
-      if (outcome.ran.length > 0 && !doubtful) {
-        answered = outcome.ran;
-        post({ kind: 'ran', answers: outcome.ran });
-      }
+      const early = outcome.ran.length > 0 && !doubtful;
+      if (early) post({ kind: 'ran', answers: outcome.ran });
       commit.run();
       // Looked at behind the commit: what is answered now was written to files that were still there.
       broken = loss();
-      if (broken !== undefined) return fail(parcels, answered, broken);
-      if (outcome.ran.length > 0 && doubtful) post({ kind: 'ran', answers: outcome.ran });
-      if (outcome.durable.length > 0) post({ kind: 'durable', answers: outcome.durable });
+      if (broken !== undefined) return fail(broken);
+      post({ kind: 'done', answers: early ? outcome.durable : [...outcome.ran, ...outcome.durable] });
     } catch (error) {
       const { message, code } = wireError(error);
       doubtfulUntilMs = performance.now() + DOUBT_MS;
@@ -153,7 +146,7 @@ export function createBatches(
       } catch (second) {
         broken ??= `a failed transaction could not be undone: ${wireError(second).message}`;
       }
-      fail(parcels, answered, broken ?? (code === '' ? message : `${message} (${code})`));
+      fail(broken ?? (code === '' ? message : `${message} (${code})`));
     }
   };
 }

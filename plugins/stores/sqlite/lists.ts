@@ -1,12 +1,17 @@
-/** The lists that wait for the writing thread: collected for one turn of the event loop, sent together, answered one by one. */
-import type { Step, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable } from '../../../core/plugin.ts';
+/**
+ * The lists that wait for the writing thread. One batch is under way at a time; what comes in the meantime is the next one, and what its
+ * lists add to one row is added up before it goes.
+ */
+import type { Step, Sum, Value } from '../../../core/plugin.ts';
+import { StoreUnavailable, statementOf } from '../../../core/plugin.ts';
 import { checkedValue } from './values.ts';
-import type { Answers, Parcel, StepError } from './wire.ts';
+import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
 /** Beyond either, new lists are refused: whoever asks for more is better told so at once. */
 const MOST_WAITING = 10_000;
 const LONGEST_WAIT_MS = 2_000;
+/** As many lists as one commit takes along: more would only make the first of them wait. */
+const MOST_IN_BATCH = 1_024;
 /** Texts the writing thread keeps prepared; later ones are sent and prepared each time. */
 const MOST_TEXTS = 1_000;
 
@@ -15,9 +20,14 @@ export interface Lists {
   run(step: Step): Promise<number>;
   /** The `must` that failed, or undefined. Rejects with the step's error, or with `StoreUnavailable`. */
   atomic(steps: readonly Step[], durable: boolean): Promise<string | undefined>;
+  /** What came of lists of the batch that is under way. */
   answer(answers: Answers): void;
-  /** Rejects these lists. */
-  reject(numbers: readonly number[], error: Error): void;
+  /** All of the batch has been answered: the next one may go. */
+  done(): void;
+  /** The batch left nothing behind, for one list in it went wrong: it goes again, and nothing in it is added up. */
+  again(): void;
+  /** None of what is left of the batch was written. */
+  failed(error: Error): void;
   /** Rejects all that wait and all that come, for good. */
   end(error: StoreUnavailable): void;
   /** Takes no more lists and resolves when those that wait are answered. */
@@ -27,6 +37,7 @@ export interface Lists {
 
 interface Waiting {
   readonly steps: readonly Step[];
+  readonly durable: boolean;
   readonly sinceMs: number;
   /** `result`: rows changed by the last step, or `-1 - step` of the failed `must`. */
   readonly answered: (list: Waiting, result: number) => void;
@@ -39,51 +50,28 @@ function tellChanges({ resolve }: Waiting, result: number): void {
 }
 
 function tellRefusal({ steps, resolve }: Waiting, result: number): void {
-  resolve(result < 0 ? steps[-1 - result]!.must : undefined);
+  resolve(result < 0 ? statementOf(steps[-1 - result]!).must : undefined);
 }
 
-/** Answered lists at the front that are worth copying the rest for. */
-const COMPACT_FROM = 1_000;
-
-/** `send` gets what came together in one turn; `mono` is a clock that only grows. */
-export function createLists(send: (parcel: Parcel) => void, mono: () => number = () => performance.now()): Lists {
-  /**
-   * The list number `base` and all behind it, in their order; undefined where one has been answered. No `Map`, for the same
-   * reason as the gateway's rolls (`core/roll.ts`).
-   */
-  let waiting: (Waiting | undefined)[] = [];
-  let base = 0;
-  /** The place of the oldest that waits, and how many do. */
-  let oldest = 0;
+/** `send` gets a batch when the one before has been answered; `mono` is a clock that only grows. */
+export function createLists(send: (batch: Batch) => void, mono: () => number = () => performance.now()): Lists {
+  /** Lists that were not sent yet, in their order. */
+  let coming: Waiting[] = [];
+  /** Those under way; undefined where one has been answered. */
+  let sent: (Waiting | undefined)[] = [];
+  /** The first under way that has not been answered, and how many have not, of all. */
+  let first = 0;
   let size = 0;
+  let isUnderWay = false;
+  let isScheduled = false;
 
   const known = new Map<string, number>();
-  let texts: string[] = [];
-  let lists: (Value | undefined)[] = [];
-  let count = 0;
-
   let ended: StoreUnavailable | undefined;
   let drained: (() => void) | undefined;
 
-  function flush(): void {
-    const parcel = { texts, lists, count };
-    texts = [];
-    lists = [];
-    count = 0;
-    send(parcel);
-  }
-
-  function name(sql: string): number | string {
-    const index = known.get(sql);
-    if (index !== undefined) return index;
-    if (known.size >= MOST_TEXTS) return sql;
-    texts.push(sql);
-    known.set(sql, known.size);
-    return known.size - 1;
-  }
-
   function oldestMs(nowMs: number): number {
-    return size === 0 ? 0 : nowMs - waiting[oldest]!.sinceMs;
+    const oldest = first < sent.length ? sent[first] : coming[0];
+    return oldest === undefined ? 0 : nowMs - oldest.sinceMs;
   }
 
   function add(
@@ -98,39 +86,42 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
     if (size >= MOST_WAITING || oldestMs(nowMs) > LONGEST_WAIT_MS) {
       throw new StoreUnavailable(`the store is behind: ${size} lists wait`);
     }
-    const start = lists.length;
-    try {
-      lists.push(base + waiting.length, 0, durable ? 1 : 0);
-      for (const { sql, params, must } of steps) {
-        const length = params === undefined ? 0 : params.length;
-        lists.push(name(sql), length * 2 + (must === undefined ? 0 : 1));
-        for (let i = 0; i < length; i++) lists.push(checkedValue(params![i]!));
-      }
-    } catch (error) {
-      lists.length = start;
-      throw error;
-    }
-    lists[start + 1] = lists.length;
-    if (count++ === 0) setImmediate(flush);
-    waiting.push({ steps, sinceMs: nowMs, answered, resolve, reject });
+    coming.push({ steps: checked(steps), durable, sinceMs: nowMs, answered, resolve, reject });
     size++;
+    if (isUnderWay || isScheduled) return;
+    isScheduled = true;
+    // What comes together in one turn of the event loop goes together.
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    if (isUnderWay || coming.length === 0) return;
+    sent = coming.length <= MOST_IN_BATCH ? coming : coming.slice(0, MOST_IN_BATCH);
+    coming = coming.length <= MOST_IN_BATCH ? [] : coming.slice(MOST_IN_BATCH);
+    first = 0;
+    isUnderWay = true;
+    send(encode(sent, known, true));
   }
 
   function take(number: number): Waiting | undefined {
-    const list = waiting[number - base];
+    const list = sent[number];
     if (list === undefined) return undefined;
-    waiting[number - base] = undefined;
+    sent[number] = undefined;
     size--;
-    while (oldest < waiting.length && waiting[oldest] === undefined) oldest++;
-    if (oldest === waiting.length || (oldest >= COMPACT_FROM && oldest * 2 >= waiting.length)) {
-      waiting = waiting.slice(oldest);
-      base += oldest;
-      oldest = 0;
-    }
+    while (first < sent.length && sent[first] === undefined) first++;
     return list;
   }
 
-  function settled(): void {
+  function rejectSent(error: Error): void {
+    for (let number = 0; number < sent.length; number++) take(number)?.reject(error);
+  }
+
+  function done(): void {
+    isUnderWay = false;
+    sent = [];
+    first = 0;
+    flush();
     if (size === 0) drained?.();
   }
 
@@ -149,29 +140,104 @@ export function createLists(send: (parcel: Parcel) => void, mono: () => number =
         if (typeof result === 'number') list.answered(list, result);
         else list.reject(statementError(result, list.steps));
       }
-      settled();
     },
-    reject(numbers, error) {
-      for (const number of numbers) take(number)?.reject(error);
-      settled();
+    done,
+    again: () => send(encode(sent, known, false)),
+    failed(error) {
+      rejectSent(error);
+      done();
     },
     end(error) {
       ended ??= error;
-      while (size > 0) take(base + oldest)?.reject(error);
-      settled();
+      rejectSent(error);
+      for (const list of coming.splice(0)) {
+        size--;
+        list.reject(error);
+      }
+      if (size === 0) drained?.();
     },
     drain() {
       ended ??= new StoreUnavailable('the store is closed');
       return new Promise((resolve) => {
         drained = resolve;
-        settled();
+        if (size === 0) resolve();
       });
     },
     pressure: () => ({ waiting: size, oldestMs: oldestMs(mono()) }),
   };
 }
 
+/** What the writing thread reads; `known` are the texts that it was told. Where `fold` is set, additions to one row are added up. */
+function encode(waiting: readonly (Waiting | undefined)[], known: Map<string, number>, fold: boolean): Batch {
+  const texts: string[] = [];
+  const lists: (Value | undefined)[] = [];
+  const sums = new Map<Sum, (bigint | number)[]>();
+
+  function push(sql: string, must: string | undefined, ...params: readonly (readonly Value[])[]): void {
+    let name = known.get(sql);
+    if (name === undefined && known.size < MOST_TEXTS) {
+      name = known.size;
+      texts.push(sql);
+      known.set(sql, name);
+    }
+    const at = lists.push(name ?? sql, 0);
+    for (const some of params) for (let i = 0; i < some.length; i++) lists.push(checkedValue(some[i]!));
+    lists[at - 1] = (lists.length - at) * 2 + (must === undefined ? 0 : 1);
+  }
+
+  function pushSums(): void {
+    if (sums.size === 0) return;
+    const start = lists.push(OF_FOLDS, 0, 0) - 3;
+    for (const [{ sql, params, must }, adds] of sums) push(sql, must, adds, params);
+    lists[start + 1] = lists.length;
+    sums.clear();
+  }
+
+  waiting.forEach((list, number) => {
+    if (list === undefined) return;
+    const { steps, durable } = list;
+    const isFolded = fold && steps.some((step) => 'to' in step);
+    // It may read or change what the lists before it have added.
+    if (!isFolded) pushSums();
+    const start = lists.push(number, 0, (durable ? 1 : 0) + (isFolded ? FOLDED : 0)) - 3;
+    for (const step of steps) {
+      if (isFolded && 'to' in step) {
+        addUp(sums, step.to, step.adds);
+        continue;
+      }
+      const { sql, must, params = [] } = statementOf(step);
+      push(sql, must, params);
+    }
+    lists[start + 1] = lists.length;
+  });
+  pushSums();
+  return { texts, lists, count: waiting.length };
+}
+
+function addUp(sums: Map<Sum, (bigint | number)[]>, to: Sum, adds: readonly (bigint | number)[]): void {
+  const sum = sums.get(to);
+  if (sum === undefined) {
+    sums.set(to, [...adds]);
+    return;
+  }
+  for (let i = 0; i < adds.length; i++) {
+    const [before, more] = [sum[i]!, adds[i]!];
+    const total = typeof before === 'number' && typeof more === 'number' ? before + more : undefined;
+    sum[i] = Number.isSafeInteger(total) ? total! : BigInt(before) + BigInt(more);
+  }
+}
+
+/** Throws where a value cannot be stored: it is told to who handed the list in, and the lists of others go on. */
+function checked(steps: readonly Step[]): readonly Step[] {
+  for (const step of steps) {
+    const values = 'to' in step ? step.adds : (step.params ?? []);
+    for (let i = 0; i < values.length; i++) checkedValue(values[i]!);
+    if ('to' in step) for (const value of step.to.params) checkedValue(value);
+  }
+  return steps;
+}
+
 /** What was wrong and in which statement; its parameters stay out of it. */
-function statementError({ message, code, step }: StepError, steps: readonly Step[]): Error {
-  return Object.assign(new Error(`${message}, in: ${steps[step]?.sql}`), { code });
+function statementError({ message, code, step: index }: StepError, steps: readonly Step[]): Error {
+  return Object.assign(new Error(`${message}, in: ${statementOf(steps[index]!).sql}`), { code });
 }

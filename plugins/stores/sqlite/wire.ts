@@ -2,19 +2,24 @@
 import type { Value } from '../../../core/plugin.ts';
 
 /**
- * The lists that were handed in during one turn of the event loop. `lists` holds them one behind the other, each as
- * `number, end, durable, step…` where `number` names the list, `end` is the index behind it and `durable` is 1 for a list that
- * is answered after the commit. A step is `statement, shape, parameter…`, where `statement` is the index of a text that was
- * told before, or the text itself; `shape` is twice the number of parameters, plus 1 for a step that must change something.
+ * Lists that share one transaction. `lists` holds them one behind the other, each as `number, end, flags, step…` where `number` is its
+ * place in the batch and `end` the index behind it. A step is `statement, shape, parameter…`, where `statement` is the index of a text
+ * that was told before, or the text itself; `shape` is twice the number of parameters, plus 1 for a step that must change something.
  */
-export interface Parcel {
+export interface Batch {
   /** Texts told for the first time; their indexes go on from the last one told. */
   readonly texts: readonly string[];
   readonly lists: readonly (Value | undefined)[];
   /** How many lists. */
   readonly count: number;
 }
-export type ToWriter = { readonly open: string; readonly mustExist: boolean } | Parcel | 'close';
+/** The number of what is no list of its own: what lists before it add, added up. */
+export const OF_FOLDS = -1;
+/** Flags of a list: it is answered after the commit; what it adds is in a fold behind it. */
+export const DURABLE = 1;
+export const FOLDED = 2;
+
+export type ToWriter = { readonly open: string; readonly mustExist: boolean } | Batch | 'close';
 
 /** `number, result` of each list, one behind the other: rows changed by its last step, or `-1 - step` of the failed `must`. */
 export type Answers = readonly (number | StepError)[];
@@ -35,10 +40,14 @@ export type Refusal = 'in use' | 'missing' | 'other';
 export type FromWriter =
   | { readonly kind: 'open' }
   | { readonly kind: 'refused'; readonly why: Refusal; readonly message: string }
-  /** Before the commit, and after it. */
-  | { readonly kind: 'ran' | 'durable'; readonly answers: Answers }
-  /** None of these lists was written. `lasting`: nothing will be until the store is opened again. */
-  | { readonly kind: 'failed'; readonly lists: readonly number[]; readonly reason: string; readonly lasting: boolean };
+  /** Lists that are answered before the commit; `done` follows, or `failed`. */
+  | { readonly kind: 'ran'; readonly answers: Answers }
+  /** The batch is durable; the answers of the rest. */
+  | { readonly kind: 'done'; readonly answers: Answers }
+  /** A list that adds, or its fold, went wrong: nothing was written, and the batch is to be sent again without folds. */
+  | { readonly kind: 'again' }
+  /** Nothing of what is left of the batch was written. `lasting`: nothing will be until the store is opened again. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly lasting: boolean };
 
 /** What a reading thread is asked; it answers in order. */
 export type Question =

@@ -37,7 +37,7 @@ export function startWrites(
   lost: (error: StoreUnavailable) => void,
   room: () => Promise<StoreRoom | undefined>,
 ): Writes {
-  const lists = createLists((parcel) => thread.post(parcel));
+  const lists = createLists((batch) => thread.post(batch));
   let opening: { resolve(): void; reject(error: Error): void } | undefined;
   let closed = false;
   /** Why lists are refused for now. */
@@ -45,15 +45,15 @@ export function startWrites(
   /** No more lists are taken. */
   let isOver = false;
 
-  function failed(numbers: readonly number[], reason: string, lasting: boolean): void {
+  function failed(reason: string, lasting: boolean): void {
     const error = new StoreUnavailable(`the store cannot be written: ${reason}`);
-    lists.reject(numbers, error);
     if (lasting) lost(error);
     else if (refusal === undefined) {
       log.error('the store cannot be written', { reason });
       probeLater();
     }
     refusal = error;
+    lists.failed(error);
   }
 
   function probeLater(): void {
@@ -75,11 +75,15 @@ export function startWrites(
         case 'ran':
           lists.answer(from.answers);
           break;
-        case 'durable':
+        case 'done':
           lists.answer(from.answers);
+          lists.done();
+          break;
+        case 'again':
+          lists.again();
           break;
         case 'failed':
-          failed(from.lists, from.reason, from.lasting);
+          failed(from.reason, from.lasting);
           break;
         case 'open':
           opening?.resolve();
