@@ -46,7 +46,8 @@ async function settle(x: LiveExchange, pipeline: Pipeline, books: Books): Promis
   const releasing = x.release((error) => books.log.error('a release failed', { exchange: x.id, error }));
   if (releasing !== undefined) await releasing;
   const settling = pipeline.settle(x);
-  const steps = settling instanceof Promise ? await settling : settling;
+  const steps =
+    settling instanceof Promise ? await settling.catch((error) => unsettled(x, error, pipeline, books)) : settling;
   if (steps.length === 0) return;
   const giveUpAt = books.clock.mono() + SETTLE_MS;
   for (;;) {
@@ -56,18 +57,19 @@ async function settle(x: LiveExchange, pipeline: Pipeline, books: Books): Promis
     } catch (error) {
       // Where no vendor was asked there is nothing to charge, and no reason to keep the client waiting for its refusal.
       const canWait = error instanceof StoreUnavailable && x.attempts.length > 0;
-      if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, error, books);
+      if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, error, pipeline, books);
       await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
       continue;
     }
     if (refused === undefined) return;
     // Its hold is not there: it was lost with a commit that failed. Trying again would not bring it back.
-    unsettled(x, new StoreUnavailable(`the store refused to settle: ${refused}`), books);
+    unsettled(x, new StoreUnavailable(`the store refused to settle: ${refused}`), pipeline, books);
   }
 }
 
-function unsettled(x: LiveExchange, error: unknown, books: Books): never {
+function unsettled(x: LiveExchange, error: unknown, pipeline: Pipeline, books: Books): never {
   books.log.error('an exchange could not be settled', { exchange: x.id, error });
+  pipeline.unsettled(x);
   throw error;
 }
 

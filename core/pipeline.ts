@@ -27,6 +27,8 @@ export interface Pipeline {
   attempted(x: Known, attempt: Attempt): void;
   /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
   settle(x: Exchange): Awaitable<readonly Step[]>;
+  /** Tells that what was to be kept of an exchange could not be written. */
+  unsettled(x: Exchange): void;
   /** Tells what a key's request for a route was answered. */
   answered(x: Entrant, end: RouteEnd): void;
   /** `admit` → `keys → limits → quota`; for `check`. */
@@ -79,6 +81,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
   const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
+  const unsettled = having('unsettled') as { name: string; run: NonNullable<Parts['unsettled']> }[];
   const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
   /**
@@ -112,7 +115,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
 
   /** Tells every player something that none of them can change. */
   function tell<X extends { readonly id: string }, T>(
-    phase: 'attempted' | 'answered',
+    phase: 'attempted' | 'answered' | 'unsettled',
     players: readonly { readonly name: string; run(x: X, what: T): void }[],
     x: X,
     what: T,
@@ -169,6 +172,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     pay: (x) => ask('pay', pay, x, false),
     attempted: (x, attempt) => tell('attempted', attempted, x, attempt),
     answered: (x, end) => tell('answered', answered, x, end),
+    unsettled: (x) => tell('unsettled', unsettled, x, undefined),
     settle: (x) => collect(x, 0, [], []),
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],

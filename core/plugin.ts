@@ -115,6 +115,11 @@ export interface Parts {
    * list, and the last bytes of an answer leave only after it is durable.
    */
   settle?(x: Exchange): Awaitable<readonly Step[] | undefined>;
+  /**
+   * What `settle` said could not be written, and will not be: nothing of it is in the books, and the client got no good ending. All that were asked;
+   * synchronous. A throw is logged and ignored.
+   */
+  unsettled?(x: Exchange): void;
 
   /** What was a key's request for a route answered? All, once each is over; synchronous. A throw is logged and ignored. */
   answered?(x: Entrant, end: RouteEnd): void;

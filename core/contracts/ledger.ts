@@ -148,15 +148,16 @@ export interface Ledger {
    */
   creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
   /**
-   * The steps that take back what was credited (a refund, a dispute), once per `ref`: what is there, and the rest becomes a debt.
-   * `must`: `taken_back_before`.
+   * The steps that take back what was credited (a refund, a dispute), once per `ref`: what is there, and the rest becomes a debt. What
+   * the process has leased comes back first, and stays back for two seconds: write them soon. `must`: `taken_back_before`.
    */
-  takeBackSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
+  takeBackSteps(accountId: number, amount: bigint, ref: string, actor: string): Promise<readonly Step[]>;
   /**
    * The steps that take exactly `amount` from an account for something that it buys, once per `ref`. What running calls hold is not
-   * there to be taken, nor is anything while the account owes something. `must`: `deducted_before`, `insufficient`.
+   * there to be taken, nor is anything while the account owes something. Leases come back first, as for `takeBackSteps`. `must`:
+   * `deducted_before`, `insufficient`.
    */
-  deductSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
+  deductSteps(accountId: number, amount: bigint, ref: string, actor: string): Promise<readonly Step[]>;
   /**
    * Takes up to `amount` from an account by hand, never more than is available, once per `ref`; the amount taken. For administrators,
    * who see what it came to. Where that is nothing, `along` is not written either.
@@ -164,15 +165,17 @@ export interface Ledger {
   deduct(accountId: number, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<bigint>;
   /** Sets what is available in a purse, or (undefined) that it has no limit. */
   setAvailable(purse: Purse, available: bigint | undefined, actor: string, along?: readonly Step[]): Promise<void>;
-  /** The steps of that. `must`: `no_room`. */
-  setAvailableSteps(purse: Purse, available: bigint | undefined, actor: string): readonly Step[];
+  /** The steps of that. Leases come back first, as for `takeBackSteps`. `must`: `no_room`. */
+  setAvailableSteps(purse: Purse, available: bigint | undefined, actor: string): Promise<readonly Step[]>;
   /** What an exchange was charged; 0n before `quota` has settled it. */
   charged(x: Exchange): bigint;
   /** Whether a subscription includes it: then the account's balance pays nothing. */
   isIncluded(x: Exchange): boolean;
   /** How the charge of a recorded call came about, as its record tells: at the prices of that time. */
   receipt(call: UsageRecord): Receipt;
-  /** What a call, or a payment, moved: one entry for each layer. */
+  /** What a recorded call was charged for: one entry for each layer that it was taken from, as its record tells. */
+  debitsOf(call: UsageRecord): readonly Entry[];
+  /** What a payment moved: one entry for each layer. */
   entriesOf(ref: string): Promise<readonly Entry[]>;
   /** What moved the money of an account, calls apart, newest first. `before`: the `next` of the piece before. */
   money(

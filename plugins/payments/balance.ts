@@ -48,7 +48,7 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
     const ref = `top-up:${tradeNo}`;
     const money = moneyText(cents, NO_CURRENCY);
     const failed = await host.store.atomic([
-      ...ledger.deductSteps(accountId, price, ref, BALANCE),
+      ...(await ledger.deductSteps(accountId, price, ref, BALANCE)),
       ...(await subscriptions.grantSteps(accountId, plan.name, ref, BALANCE)),
       step,
       ...(host.find(Records)?.eventSteps({

@@ -207,7 +207,7 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     const outcome = await write([
       ...steps,
       orders.move(order, stateOf(next, order.note), changes),
-      ...(delta > 0n ? ledger.takeBackSteps(order.accountId, delta, ref, order.provider) : []),
+      ...(delta > 0n ? await ledger.takeBackSteps(order.accountId, delta, ref, order.provider) : []),
       ...(delta < 0n ? ledger.creditSteps(order.accountId, -delta, ref, order.provider) : []),
       ...tell(order, 'refund', delta < 0n ? -delta : delta, textOf(notice, money)),
       ...audit(actor, actionOf(notice), order, { returned: money, quota: inUnits(delta) }),

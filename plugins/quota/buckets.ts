@@ -2,9 +2,9 @@
 import type { Layer } from '../../core/contracts/ledger.ts';
 import type { Value } from '../../core/plugin.ts';
 
-/** A row of `bucket`: one of the layers, or what an account owes. */
+/** A row of `bucket`. */
 export interface Place {
-  readonly kind: Layer['kind'] | 'debt';
+  readonly kind: Layer['kind'];
   readonly owner: number;
   /** When its window began, unix milliseconds; absent or 0 where it has none. */
   readonly windowStart?: number;
@@ -18,6 +18,14 @@ export function placeOf({ kind, owner, windowStart = 0 }: Place): readonly Value
   return [kind, owner, windowStart];
 }
 
+/** The name of one, as refusals have it: `account 7`. */
+export function nameOf({ kind, owner }: Place): string {
+  return `${kind} ${owner}`;
+}
+
+/** True of a bucket that has so much left; takes the amount. */
+export const ROOM = '(unlimited = 1 OR granted - used - held >= ?)';
+
 /** What comes behind it are rows of these columns. */
 export const INSERT_ENTRY = 'INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor)';
 
@@ -25,7 +33,3 @@ export const INSERT_ENTRY = 'INSERT INTO entry (ref, op, kind, owner, window_sta
 export function removable(bucket: string): string {
   return `CASE ${bucket}.unlimited WHEN 1 THEN ${bucket}.granted ELSE ${bucket}.granted - ${bucket}.used - ${bucket}.held END`;
 }
-
-/** True of an account's bucket unless the account owes something. */
-export const OWES_NOTHING = `NOT EXISTS (SELECT 1 FROM bucket AS debt
-    WHERE debt.kind = 'debt' AND debt.owner = bucket.owner AND debt.window_start = 0 AND debt.granted > 0)`;

@@ -11,8 +11,10 @@ import {
   type Step,
 } from '../../core/plugin.ts';
 import type { EstimateOptions } from './estimate.ts';
-import { checkpointStep, closeSteps, growSteps, type Hold, holdSteps, type Payer } from './holds.ts';
+import { Hold } from './holds.ts';
 import { inQuota } from './in-quota.ts';
+import { noteOfLayers } from './layers.ts';
+import type { Leases } from './leases.ts';
 import { noteOfFixed, noteOfPrice } from './noted-price.ts';
 import { type PriceRow, partOf } from './price.ts';
 import { insufficient, layersOf, leftInEach } from './refusals.ts';
@@ -20,6 +22,7 @@ import { ASSUMED_MAXIMUM, type Reservation, reservations } from './reservation.t
 import { LARGEST_CALL } from './tables.ts';
 import type { Tariff } from './tariff.ts';
 import type { Terms, TermsOf } from './terms.ts';
+import type { Unsettled } from './unsettled.ts';
 import { isPossible, saneUsage } from './usage-sanity.ts';
 
 /** What the ledger does with calls. */
@@ -28,7 +31,7 @@ export interface Calls {
    * Sets aside the most the exchange can cost. Where a layer has less, what an answer that is limited to it can cost; refuses where not
    * even a short one can be paid.
    */
-  admit(x: Known): Promise<void>;
+  admit(x: Known): Awaitable<void>;
   /**
    * What `admit` would set aside on these terms, the most first; none where the exchange costs nothing. Refuses a model that is
    * unknown (404) or has no price (402).
@@ -38,10 +41,10 @@ export interface Calls {
   pay(x: Exchange): Awaitable<void>;
   /** Charges what was used: never more than is held. */
   settle(x: Exchange): Awaitable<readonly Step[] | undefined>;
+  /** What was settled could not be written down: it is held again, and charged later what it had delivered. */
+  unsettled(x: Exchange): void;
   /** Writes down what running calls have delivered. */
   checkpoint(): Promise<void>;
-  /** Whether a call with this id has not come to its end. */
-  isRunning(id: string): boolean;
   /** What an exchange was charged; 0n until it is settled. */
   charged(x: Exchange): bigint;
   /** Whether a subscription includes it: its account pays nothing. */
@@ -57,15 +60,13 @@ interface Taking {
   readonly tariff: Tariff;
   readonly terms: Terms;
   /** Undefined where nothing can be charged. */
-  hold: Hold | undefined;
+  readonly hold: Hold | undefined;
   /** What was held before the vendor was asked. */
   readonly first: bigint;
   /** While more is being held. */
   growing: Promise<void> | undefined;
   /** The price of a passage; undefined for a call. */
   readonly fixed: bigint | undefined;
-  /** At the last checkpoint. */
-  delivered: bigint;
   /** Characters of its stream up to which nothing has to be looked at. */
   lookAgainAt: number;
   /** As much is held as could be. */
@@ -98,7 +99,15 @@ export function createCalls(
     tariff,
     termsOf,
     options,
-  }: { readonly tariff: Tariff; readonly termsOf: TermsOf; readonly options: EstimateOptions },
+    leases,
+    unsettled,
+  }: {
+    readonly tariff: Tariff;
+    readonly termsOf: TermsOf;
+    readonly options: EstimateOptions;
+    readonly leases: Leases;
+    readonly unsettled: Unsettled;
+  },
   ledger: () => Ledger,
 ): Calls {
   const { store, clock, log, boot } = host;
@@ -164,36 +173,49 @@ export function createCalls(
   }
 
   /** What every layer of a call has left, at the least; by the time it is read it may be less. */
-  async function leftFor({ accountId, keyId }: Payer, terms: Terms): Promise<bigint> {
-    const left = await leftInEach(ledger(), accountId, keyId, terms);
+  async function leftFor({ identity: { account, key } }: Known, terms: Terms): Promise<bigint> {
+    const left = await leftInEach(ledger(), account.id, key.id, terms);
     return left.reduce<bigint>((lowest, [, each]) => (each === undefined ? lowest : least(lowest, each)), LARGEST_CALL);
   }
 
-  /** Holds the first that every layer has room for. Rejects with the refusal where none has. */
-  async function reserve(x: Known, first: Reservation, rest: Iterable<Reservation>, terms: Terms): Promise<Hold> {
-    const hold = holdFor(x, first.amount, terms, boot);
-    // A crash may forget a hold: nothing has gone out for it that could be charged.
-    let refused = await store.atomic(holdSteps(hold, first.room), 'ran');
-    if (refused === undefined) return hold;
-    const { accountId, keyId } = hold;
+  /** Holds the first that every layer has room for: mostly without a word to the store. Rejects with the refusal where none has. */
+  function reserve(hold: Hold, x: Known, first: Reservation, rest: Iterable<Reservation>, terms: Terms): Awaitable<void> {
+    const refused = hold.grow(first.amount, first.room);
+    if (refused === undefined) return;
+    if (!(refused instanceof Promise)) return reserveLess(hold, x, refused, first, rest, terms);
+    return refused.then((name) => (name === undefined ? undefined : reserveLess(hold, x, name, first, rest, terms)));
+  }
+
+  /** `refused`: the layer that has no room for the first. */
+  async function reserveLess(
+    hold: Hold,
+    x: Known,
+    refused: string,
+    first: Reservation,
+    rest: Iterable<Reservation>,
+    terms: Terms,
+  ): Promise<void> {
+    const { account, key } = x.identity;
     const others = [...rest];
     const smallest = others.reduce((amount, each) => least(amount, each.amount), first.amount);
-    const left = await leftInEach(ledger(), accountId, keyId, terms);
+    const left = await leftInEach(ledger(), account.id, key.id, terms);
     const lacking = left.find(([, each]) => each !== undefined && each < smallest)?.[0];
-    const owes = (await ledger().debt(accountId)) > 0n;
+    const owes = (await ledger().debt(account.id)) > 0n;
+    let last = refused;
     if (lacking === undefined && !owes) {
-      const most = await leftFor(hold, terms);
+      const most = await leftFor(x, terms);
       for (const { amount, room, limit } of others) {
         if (room > most) continue;
-        refused = await store.atomic(holdSteps({ ...hold, amount }, room), 'ran');
-        if (refused !== undefined) continue;
-        if (limit !== undefined) x.limitOutput(limit);
-        return { ...hold, amount };
+        const name = await hold.grow(amount, room);
+        if (name === undefined) {
+          if (limit !== undefined) x.limitOutput(limit);
+          return;
+        }
+        last = name;
       }
     }
-    const layers = layersOf(accountId, keyId, terms);
-    const layer = lacking ?? layers.find(({ name }) => name === refused);
-    if (layer === undefined) throw new Error(`no layer is called ${refused}`);
+    const layer = lacking ?? layersOf(account.id, key.id, terms).find(({ name }) => name === last);
+    if (layer === undefined) throw new Error(`no layer is called ${last}`);
     throw await insufficient(ledger(), layer, smallest);
   }
 
@@ -204,6 +226,7 @@ export function createCalls(
       ...(fixed === undefined ? noteOf(charged.rowOf(x)) : noteOfFixed(inQuota(fixed), ledger().perUnit)),
       ...(factorPpm !== undefined && { priceFactor: Number(factorPpm) / 1_000_000 }),
       held: inQuota(hold.amount),
+      ...noteOfLayers(terms.extras),
     });
   }
 
@@ -225,7 +248,7 @@ export function createCalls(
       anomalies.push(`it costs ${inQuota(due)} quota, by the limits of the request at most ${inQuota(ceiling)}`);
     if (due > hold.amount) anomalies.push(`it costs ${inQuota(due)} quota, ${inQuota(hold.amount)} were held`);
     if (anomalies.length === 0) return;
-    log.warn('usage anomaly', { exchange: x.id, model: hold.model, channel: x.served?.channel.name, anomalies });
+    log.warn('usage anomaly', { exchange: x.id, model: taking.call.model, channel: x.served?.channel.name, anomalies });
     x.note({ usageAnomalies: anomalies });
   }
 
@@ -239,28 +262,27 @@ export function createCalls(
     }
     if (taking.charged === 0n && taking.fixed === undefined && taking.tariff.isUnpriced(x)) x.note({ unpriced: true });
     if (x.outcome === 'served' || taking.withheld !== undefined) x.header('x-turnpike-cost', inQuota(taking.charged));
-    return hold && closeSteps(hold, taking.charged, clock.now(), 'call');
+    return hold?.close(taking.charged, clock.now());
   }
 
   /** Holds up to `amount` in all: as much of it as there is. Never rejects; what cannot be held is not charged. */
-  async function grow(taking: Taking, amount: bigint): Promise<void> {
+  function grow(taking: Taking, amount: bigint): Awaitable<void> {
     const hold = taking.hold!;
     const wanted = least(amount, LARGEST_CALL) - hold.amount;
+    if (wanted <= 0n) return;
+    const refused = hold.grow(wanted);
+    if (refused === undefined) return;
+    return growSlowly(taking, hold, refused, wanted);
+  }
+
+  async function growSlowly(taking: Taking, hold: Hold, refused: Awaitable<string | undefined>, wanted: bigint) {
     try {
-      if (wanted <= 0n) return;
-      if (await growBy(taking, wanted)) return;
-      const left = least(await leftFor(hold, taking.terms), wanted);
-      if (left > 0n) await growBy(taking, left);
+      if ((await refused) === undefined) return;
+      const left = least(await leftFor(taking.exchange as Known, taking.terms), wanted);
+      if (left > 0n) await hold.grow(left);
     } catch (error) {
       log.warn('a hold could not grow', { exchange: hold.id, error });
     }
-  }
-
-  async function growBy(taking: Taking, more: bigint): Promise<boolean> {
-    const hold = taking.hold!;
-    if ((await store.atomic(growSteps(hold, more), 'ran')) !== undefined) return false;
-    taking.hold = { ...hold, amount: hold.amount + more };
-    return true;
   }
 
   /** Holds more before a stream needs it; what cannot be paid does not leave. */
@@ -271,10 +293,13 @@ export function createCalls(
     const { amount } = taking.hold!;
     if (due > amount) return growOrCut(taking, due);
     if (due * 4n > amount * 3n && taking.growing === undefined && !taking.isFull) {
-      taking.growing = grow(taking, least(due * 2n, ceilingOf(taking) ?? due * 2n)).then(() => {
+      const growing = grow(taking, least(due * 2n, ceilingOf(taking) ?? due * 2n));
+      const grown = (): void => {
         taking.growing = undefined;
         taking.isFull = taking.hold!.amount === amount;
-      });
+      };
+      if (growing instanceof Promise) taking.growing = growing.then(grown);
+      else grown();
     }
     return undefined;
   }
@@ -287,42 +312,50 @@ export function createCalls(
     throw outrun(taking.hold!);
   }
 
+  function admitOn(x: Known, terms: Terms): Awaitable<void> {
+    const all = reservationsOf(x, terms);
+    const first: Reservation | undefined = all.next().value;
+    if (first === undefined) return begun(x, terms, undefined);
+    if (terms.refusal !== undefined) throw terms.refusal;
+    const hold = new Hold(leases, x, terms);
+    const reserving = reserve(hold, x, first, all, terms);
+    if (reserving instanceof Promise) return reserving.then(() => begun(x, terms, hold));
+    return begun(x, terms, hold);
+  }
+
+  /** It is admitted. */
+  function begun(x: Known, terms: Terms, hold: Hold | undefined): void {
+    const taking: Taking = {
+      exchange: x,
+      call: x.call,
+      tariff,
+      terms,
+      hold,
+      first: hold?.amount ?? 0n,
+      growing: undefined,
+      fixed: x.passage?.target(x).price,
+      lookAgainAt: 0,
+      isFull: false,
+      withheld: undefined,
+      charged: 0n,
+      place: -1,
+    };
+    if (hold !== undefined) {
+      begin(taking);
+      if (x.call.stream) x.watch((textLength) => look(taking, textLength));
+    }
+    (x as Bearer)[TAKING] = taking;
+  }
+
   return {
-    isRunning: (id) => running.some(({ exchange }) => exchange.id === id),
     charged: (x) => takingOf(x)?.charged ?? 0n,
     isIncluded: (x) => takingOf(x)?.terms.fromAccount === false,
 
     reservations: reservationsOf,
 
-    async admit(x) {
-      const found = termsOf(x.identity.account.id, x.startedMs);
-      const terms = found instanceof Promise ? await found : found;
-      const { call } = x;
-      const all = reservationsOf(x, terms);
-      const first: Reservation | undefined = all.next().value;
-      if (first !== undefined && terms.refusal !== undefined) throw terms.refusal;
-      const hold = first && (await reserve(x, first, all, terms));
-      const taking: Taking = {
-        exchange: x,
-        call,
-        tariff,
-        terms,
-        hold,
-        first: hold?.amount ?? 0n,
-        growing: undefined,
-        fixed: x.passage?.target(x).price,
-        delivered: 0n,
-        lookAgainAt: 0,
-        isFull: false,
-        withheld: undefined,
-        charged: 0n,
-        place: -1,
-      };
-      if (taking.hold !== undefined) {
-        begin(taking);
-        if (call.stream) x.watch((textLength) => look(taking, textLength));
-      }
-      (x as Bearer)[TAKING] = taking;
+    admit(x) {
+      const terms = termsOf(x.identity.account.id, x.startedMs);
+      return terms instanceof Promise ? terms.then((found) => admitOn(x, found)) : admitOn(x, terms);
     },
 
     pay(x) {
@@ -348,37 +381,20 @@ export function createCalls(
       return (growing ?? Promise.resolve()).then(() => grow(taking, due)).then(() => close(taking, due));
     },
 
+    unsettled(x) {
+      const taking = takingOf(x);
+      if (taking?.hold !== undefined) unsettled.add(x as Known, taking.hold, taking.terms);
+    },
+
     async checkpoint() {
       const steps: Step[] = [];
       for (const taking of running) {
         const { exchange: x } = taking;
         if (taking.tariff !== tariff || taking.hold === undefined || !x.delivered) continue;
-        const delivered = least(dueOf(taking), taking.hold.amount);
-        if (delivered > taking.delivered) {
-          taking.delivered = delivered;
-          steps.push(checkpointStep(taking.hold.id, delivered));
-        }
+        steps.push(...(taking.hold.checkpoint(least(dueOf(taking), taking.hold.amount), boot) ?? []));
       }
       if (steps.length > 0) await store.atomic(steps, 'ran');
     },
-  };
-}
-
-function holdFor(x: Known, amount: bigint, { fromAccount, extras }: Terms, boot: string): Hold {
-  const { identity, call } = x;
-  return {
-    id: x.id,
-    accountId: identity.account.id,
-    keyId: identity.key.id,
-    fromAccount,
-    extras,
-    amount,
-    boot,
-    style: call.style,
-    model: call.model,
-    stream: call.stream,
-    ip: x.ip,
-    createdMs: x.startedMs,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Debts: money is taken back (a refund, a dispute) that has been spent already. What an account owes is a bucket of the kind `debt`,
- * whose `granted` is the amount; nothing can be taken from it. Amounts are micro-quota.
+ * Debts: money is taken back (a refund, a dispute) that has been spent already. What an account owes stands with its bucket; nothing can be
+ * taken from an account that owes something. Its changes are entries of the kind `debt`. Amounts are micro-quota.
  */
 import type { Step } from '../../core/plugin.ts';
 import { INSERT_ENTRY, removable } from './buckets.ts';
@@ -13,33 +13,24 @@ export interface Cause {
   readonly actor: string;
 }
 
-const OPEN_DEBT = `INSERT INTO bucket (kind, owner, window_start) VALUES ('debt', ?, 0) ON CONFLICT DO NOTHING`;
-const OWE = `UPDATE bucket SET granted = granted + ? WHERE kind = 'debt' AND owner = ? AND window_start = 0`;
+const OF_ACCOUNT = `bucket.kind = 'account' AND bucket.owner = ? AND bucket.window_start = 0`;
+const OWE = `UPDATE bucket SET debt = debt + ? WHERE ${OF_ACCOUNT}`;
 
-const AVAILABLE = removable('account');
-/** Takes the smaller of what is owed and what is there from both, as two entries. */
+/** The smaller of what is owed and what is there. */
+const AVAILABLE = removable('bucket');
+const PAYABLE = `CASE WHEN debt < ${AVAILABLE} THEN debt ELSE ${AVAILABLE} END`;
+const CAN_PAY = `${OF_ACCOUNT} AND debt > 0 AND ${AVAILABLE} > 0`;
 const ENTER_PAYMENT = `${INSERT_ENTRY}
-  SELECT ?, 'adjust', side.kind, side.owner, 0,
-    CASE WHEN debt.granted < ${AVAILABLE} THEN -debt.granted ELSE -(${AVAILABLE}) END, ?, ?
-  FROM bucket AS debt
-    JOIN bucket AS account ON account.kind = 'account' AND account.owner = debt.owner AND account.window_start = 0
-    JOIN bucket AS side ON side.kind IN ('account', 'debt') AND side.owner = debt.owner AND side.window_start = 0
-  WHERE debt.kind = 'debt' AND debt.owner = ? AND debt.window_start = 0 AND debt.granted > 0 AND ${AVAILABLE} > 0`;
-
-/** Where a bucket stands after an adjustment: as its entry says, if there is one. */
-const ADJUSTMENT = `FROM entry WHERE entry.ref = ? AND entry.op = 'adjust'
-  AND entry.kind = bucket.kind AND entry.owner = bucket.owner AND entry.window_start = bucket.window_start`;
-const ADJUST = `UPDATE bucket SET granted = granted + (SELECT entry.amount ${ADJUSTMENT})
-  WHERE kind IN ('account', 'debt') AND owner = ? AND window_start = 0 AND EXISTS (SELECT 1 ${ADJUSTMENT})`;
-
-/** The step that lets an account and its debt follow the adjustments that were entered under a `ref` before it. */
-export function adjustStep(accountId: number, ref: string): Step {
-  return { sql: ADJUST, params: [ref, accountId, ref] };
-}
+  SELECT ?, 'adjust', side.kind, bucket.owner, 0, -(${PAYABLE}), ?, ?
+  FROM bucket CROSS JOIN (SELECT 'account' AS kind UNION ALL SELECT 'debt') AS side WHERE ${CAN_PAY}`;
+const PAY = `UPDATE bucket SET granted = granted - (${PAYABLE}), debt = debt - (${PAYABLE}) WHERE ${CAN_PAY}`;
 
 /** Pays what an account owes, as far as it has it. `ref` must have no adjustments yet. */
 export function payDebtSteps(accountId: number, { ref, atMs, actor }: Cause): readonly Step[] {
-  return [{ sql: ENTER_PAYMENT, params: [ref, atMs, actor, accountId] }, adjustStep(accountId, ref)];
+  return [
+    { sql: ENTER_PAYMENT, params: [ref, atMs, actor, accountId] },
+    { sql: PAY, params: [accountId] },
+  ];
 }
 
 /** Lets an account owe `amount` more and pay at once what it can. `must`: `taken_back_before`. */
@@ -51,8 +42,7 @@ export function takeBackSteps(accountId: number, amount: bigint, { ref, atMs, ac
       params: [cause.ref, accountId, amount, atMs, actor],
       must: 'taken_back_before',
     },
-    { sql: OPEN_DEBT, params: [accountId] },
-    { sql: OWE, params: [amount, accountId] },
+    { sql: OWE, params: [amount, accountId], must: 'no_account' },
     ...payDebtSteps(accountId, cause),
   ];
 }

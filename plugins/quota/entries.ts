@@ -1,11 +1,13 @@
 /** Reads entries of the ledger: what a call moved, and what came to an account and left it beside its calls. */
-import type { Entry, Ledger, MoneyDay, MoneyEntry } from '../../core/contracts/ledger.ts';
+import type { Entry, Layer, Ledger, MoneyDay, MoneyEntry } from '../../core/contracts/ledger.ts';
+import type { UsageRecord } from '../../core/contracts/records.ts';
 import { all, condition, type Store } from '../../core/plugin.ts';
+import { readLayers } from './layers.ts';
 import { DAY_MS } from './windows.ts';
 
 const COLUMNS = 'ref, op, kind, owner, window_start, CAST(amount AS TEXT) AS amount, at_ms, actor';
 /** Money of accounts that is no call's: an index has nothing else in it, and is used where the condition is written exactly so. */
-const IS_MONEY = "kind = 'account' AND op <> 'debit'";
+const IS_MONEY = "kind = 'account'";
 /** What is taken is taken by hand, or for something, by `deduct` and `set`; else it pays what is owed since a payment went back. */
 const SIDE = `CASE WHEN amount > 0 THEN 'credit' WHEN ref LIKE 'deducted:%' OR ref LIKE 'set:%' THEN 'debit' ELSE 'refund' END`;
 
@@ -63,6 +65,27 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
       return [...days.values()];
     },
   };
+}
+
+/** What a recorded call was taken from. Records of before there were leases name no layers beside account and key. */
+export function debitsOf(call: UsageRecord): readonly Entry[] {
+  const { id, accountId, keyId, charged, included, atMs, durationMs, outcome, other } = call;
+  if (charged === 0n) return [];
+  const moved = {
+    ref: id,
+    op: 'debit',
+    amount: charged,
+    atMs: atMs + durationMs,
+    actor: outcome === 'recovered' ? 'recovery' : 'call',
+  } as const;
+  const layers: readonly Layer[] = [
+    ...(included === true ? [] : [{ kind: 'account', owner: accountId } as const]),
+    { kind: 'key', owner: keyId },
+    ...readLayers(other),
+  ];
+  return layers
+    .map(({ kind, owner, windowStart }) => ({ ...moved, kind, owner, windowStart: windowStart || undefined }))
+    .sort((a, b) => (a.kind < b.kind ? -1 : 1));
 }
 
 function toEntry({ ref, op, kind, owner, window_start, amount, at_ms: atMs, actor }: EntryRow): Entry {

@@ -1,7 +1,9 @@
-/** Holds: the statements that set an amount aside for a call, and take what was used of it. Amounts are micro-quota. */
+/** Holds: what is set aside for a call before it goes out, inside the leases of this process. Amounts are micro-quota. */
 import type { Layer } from '../../core/contracts/ledger.ts';
-import type { Step } from '../../core/plugin.ts';
-import { INSERT_ENTRY, OWES_NOTHING, placeOf, THIS_BUCKET } from './buckets.ts';
+import type { Addition, Known, Statement, Step } from '../../core/plugin.ts';
+import { placeOf } from './buckets.ts';
+import type { Share } from './lease.ts';
+import type { Leases } from './leases.ts';
 
 /** A layer beside account and key that a call is taken from. */
 export interface Extra extends Layer {
@@ -15,142 +17,114 @@ export interface LimitedExtra extends Extra {
   readonly limit: bigint;
 }
 
-/** Who a call is taken from. */
-export interface Payer {
-  readonly accountId: number;
-  readonly keyId: number;
+/** What a call is taken from. */
+export interface Payers {
   /** False: the call is included in a subscription, and the account's balance pays nothing. */
   readonly fromAccount: boolean;
   /** In the order in which they may refuse, behind account and key. */
-  readonly extras: readonly Extra[];
-}
-
-/** A reservation: set aside before the call goes out, until it is known what was used. */
-export interface Hold extends Payer {
-  /** The exchange's id. */
-  readonly id: string;
-  /** Above zero. */
-  readonly amount: bigint;
   readonly extras: readonly LimitedExtra[];
-  /** The run of the gateway that made it. */
-  readonly boot: string;
-  /** The rest is for the usage record, in case this run does not live to write it. */
-  readonly style: string;
-  readonly model: string;
-  readonly stream: boolean;
-  readonly ip: string;
-  readonly createdMs: number;
 }
 
-const ROOM = '(unlimited = 1 OR granted - used - held >= ?)';
-const OF_ACCOUNT = `kind = 'account' AND owner = ? AND window_start = 0`;
-const OF_KEY = `kind = 'key' AND owner = ? AND window_start = 0`;
-/** Who owes something gets nothing, however much there is. */
-const HOLD_ACCOUNT = `UPDATE bucket SET held = held + ? WHERE ${OF_ACCOUNT} AND ${ROOM} AND ${OWES_NOTHING}`;
-const HOLD_KEY = `UPDATE bucket SET held = held + ? WHERE ${OF_KEY} AND ${ROOM}`;
-const HOLD_EXTRA = `UPDATE bucket SET held = held + ? WHERE ${THIS_BUCKET} AND ${ROOM}`;
-/** A limit follows what is written down of it, but not below what is used up already. */
-const GRANT_EXTRA = `INSERT INTO bucket (kind, owner, window_start, granted) VALUES (?, ?, ?, ?)
-  ON CONFLICT (kind, owner, window_start) DO UPDATE SET unlimited = 0, granted =
-    CASE WHEN excluded.granted < bucket.used + bucket.held THEN bucket.used + bucket.held ELSE excluded.granted END
-  WHERE bucket.granted <> excluded.granted OR bucket.unlimited = 1`;
+/** A hold. */
+export class Hold {
+  readonly #leases: Leases;
+  readonly #x: Known;
+  readonly #payers: Payers;
+  readonly #shares: readonly Share[];
+  #amount = 0n;
+  /** What it was last written down to have delivered; undefined where it was not yet. */
+  #noted: bigint | undefined;
+  /** What `close` took out of the leases; undefined while it is open. */
+  #spent: Addition[] | undefined;
 
-const CLOSE = 'UPDATE bucket SET held = held - ?, used = used + ? WHERE';
-const CLOSE_ACCOUNT = `${CLOSE} ${OF_ACCOUNT}`;
-const CLOSE_KEY = `${CLOSE} ${OF_KEY}`;
-const CLOSE_EXTRA = `${CLOSE} ${THIS_BUCKET}`;
-
-const HOLD_COLUMNS = 'id, boot, account_id, key_id, amount, style, model, stream, ip, created_ms';
-const INSERT_HOLD = `INSERT INTO hold (${HOLD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const INSERT_INCLUDED_HOLD = `INSERT INTO hold (${HOLD_COLUMNS}, from_account) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`;
-const INSERT_HOLD_LAYER = 'INSERT INTO hold_layer (hold_id, kind, owner, window_start) VALUES (?, ?, ?, ?)';
-/** A call's debits of account and key. */
-const INSERT_DEBITS = `${INSERT_ENTRY} VALUES (?, 'debit', 'account', ?, 0, ?, ?, ?), (?, 'debit', 'key', ?, 0, ?, ?, ?)`;
-const INSERT_DEBIT = `${INSERT_ENTRY} VALUES (?, 'debit', ?, ?, ?, ?, ?, ?)`;
-
-/** The name of a layer that had too little. */
-export function nameOf({ kind, owner }: Layer): string {
-  return `${kind} ${owner}`;
-}
-
-/**
- * Sets an amount aside in every layer, where it has `room` left; the `must` that fails names the first that has too little: `account`, `key`, or what `nameOf`
- * says of the others. An included call asks the account only whether it owes anything.
- */
-function setAsideSteps({ accountId, keyId, fromAccount, extras }: Hold, amount: bigint, room = amount): Step[] {
-  const ofAccount = fromAccount ? amount : 0n;
-  const roomOfAccount = fromAccount ? room : 0n;
-  const steps: Step[] = [
-    { sql: HOLD_ACCOUNT, params: [ofAccount, accountId, roomOfAccount], must: 'account' },
-    { sql: HOLD_KEY, params: [amount, keyId, room], must: 'key' },
-  ];
-  for (const extra of extras) {
-    const place = placeOf(extra);
-    steps.push(
-      { sql: GRANT_EXTRA, params: [...place, extra.limit] },
-      { sql: HOLD_EXTRA, params: [amount, ...place, room], must: nameOf(extra) },
-    );
+  constructor(leases: Leases, x: Known, payers: Payers) {
+    this.#leases = leases;
+    this.#x = x;
+    this.#payers = payers;
+    const { account, key } = x.identity;
+    const ofAccount = leases.of({ kind: 'account', owner: account.id }).share;
+    const ofKey = leases.of({ kind: 'key', owner: key.id }).share;
+    const { fromAccount, extras } = payers;
+    const first = fromAccount ? ofAccount : { ...ofAccount, pays: false };
+    this.#shares =
+      extras.length === 0
+        ? [first, ofKey]
+        : [first, ofKey, ...extras.map((extra) => ({ lease: leases.of(extra), limit: extra.limit, pays: true }))];
   }
-  return steps;
-}
 
-/**
- * Opens a hold: its amount is set aside where every layer has `room` left, and what it is taken from is remembered. `must` as
- * `setAsideSteps` says.
- */
-export function holdSteps(hold: Hold, room: bigint): readonly Step[] {
-  const { id, boot, accountId, keyId, amount, style, model, stream, ip, createdMs, fromAccount, extras } = hold;
-  const steps = setAsideSteps(hold, amount, room);
-  steps.push({
-    sql: fromAccount ? INSERT_HOLD : INSERT_INCLUDED_HOLD,
-    params: [id, boot, accountId, keyId, amount, style, model, stream ? 1 : 0, ip, createdMs],
-  });
-  for (const extra of extras) steps.push({ sql: INSERT_HOLD_LAYER, params: [id, ...placeOf(extra)] });
-  return steps;
-}
-
-/** Sets more aside for a call that runs, within the limits it began with: all of it in every layer, or nothing. */
-export function growSteps(hold: Hold, more: bigint): readonly Step[] {
-  return [
-    ...setAsideSteps(hold, more),
-    { sql: 'UPDATE hold SET amount = amount + ? WHERE id = ?', params: [more, hold.id], must: 'settled' },
-  ];
-}
-
-/** Remembers what a running call has delivered so far, for the case that this run of the gateway dies. */
-export function checkpointStep(id: string, delivered: bigint): Step {
-  return { sql: 'UPDATE hold SET delivered = ? WHERE id = ? AND delivered < ?', params: [delivered, id, delivered] };
-}
-
-/**
- * Ends a hold, once: takes `charge` (0n to the amount held) out of what it was held from and frees the rest. The `must` `settled`
- * fails where it was ended before.
- */
-export function closeSteps(
-  hold: Payer & Pick<Hold, 'id' | 'amount'>,
-  charge: bigint,
-  atMs: number,
-  actor: 'call' | 'recovery',
-): readonly Step[] {
-  const { id, amount, accountId, keyId, fromAccount, extras } = hold;
-  const steps: Step[] = [{ sql: 'DELETE FROM hold WHERE id = ?', params: [id], must: 'settled' }];
-  if (fromAccount) steps.push({ sql: CLOSE_ACCOUNT, params: [amount, charge, accountId], must: 'bucket_missing' });
-  steps.push({ sql: CLOSE_KEY, params: [amount, charge, keyId], must: 'bucket_missing' });
-  if (charge > 0n && fromAccount) {
-    const params = [id, accountId, charge, atMs, actor, id, keyId, charge, atMs, actor];
-    steps.push({ sql: INSERT_DEBITS, params });
-  } else if (charge > 0n) {
-    steps.push(debitStep(id, { kind: 'key', owner: keyId }, charge, atMs, actor));
+  /** The exchange's. */
+  get id(): string {
+    return this.#x.id;
   }
-  if (extras.length === 0) return steps;
-  steps.push({ sql: 'DELETE FROM hold_layer WHERE hold_id = ?', params: [id] });
-  for (const extra of extras) {
-    steps.push({ sql: CLOSE_EXTRA, params: [amount, charge, ...placeOf(extra)], must: 'bucket_missing' });
-    if (charge > 0n) steps.push(debitStep(id, extra, charge, atMs, actor));
+
+  /** What is set aside. */
+  get amount(): bigint {
+    return this.#amount;
   }
-  return steps;
+
+  /**
+   * Sets so much more aside, where every bucket has `room` for it, or nothing. Undefined: it is done; else the name of the first bucket that has
+   * too little. A promise where the store has to be asked.
+   */
+  grow(more: bigint, room = more): string | undefined | Promise<string | undefined> {
+    const refused = this.#leases.hold(this.#shares, more, room);
+    if (refused instanceof Promise) {
+      return refused.then((name) => {
+        if (name === undefined) this.#amount += more;
+        return name;
+      });
+    }
+    if (refused === undefined) this.#amount += more;
+    return refused;
+  }
+
+  /** What writes down that so much was delivered so far, for the case that this process dies; undefined where it is. */
+  checkpoint(delivered: bigint, epoch: string): readonly Statement[] | undefined {
+    if (delivered <= (this.#noted ?? 0n)) return undefined;
+    const isFirst = this.#noted === undefined;
+    this.#noted = delivered;
+    if (!isFirst) return [{ sql: CHECKPOINT, params: [delivered, this.#amount, this.id] }];
+    const { identity, call, ip, startedMs } = this.#x;
+    const { fromAccount, extras } = this.#payers;
+    return [
+      {
+        sql: FIRST_CHECKPOINT,
+        params: [
+          ...[this.id, epoch, identity.account.id, identity.key.id, fromAccount ? 1 : 0, this.#amount, delivered],
+          ...[call.style, call.model, call.stream ? 1 : 0, ip, startedMs],
+        ],
+      },
+      ...extras.map((extra) => ({ sql: FIRST_CHECKPOINT_OF_LAYER, params: [this.id, ...placeOf(extra)] })),
+    ];
+  }
+
+  /** What was delivered at the last checkpoint. */
+  get delivered(): bigint {
+    return this.#noted ?? 0n;
+  }
+
+  /** Ends it: `charge` (0n to its amount) is spent, and the rest is free again, now. The steps that write it down; of one that has ended, none. */
+  close(charge: bigint, atMs: number): readonly Step[] {
+    if (this.#spent !== undefined) return [];
+    const spent: Addition[] = [];
+    for (const { lease, pays } of this.#shares) if (pays) lease.spend(this.#amount, charge, atMs, spent);
+    this.#spent = spent;
+    if (this.#noted === undefined) return spent;
+    const forget = { params: [this.id] };
+    return [...spent, { sql: FORGET, ...forget }, { sql: FORGET_LAYERS, ...forget }];
+  }
+
+  /** Undoes `close`, whose steps could not be written. */
+  reopen(): void {
+    if (this.#spent === undefined) return;
+    for (const { lease, pays } of this.#shares) if (pays) lease.restore(this.#amount, this.#spent);
+    this.#spent = undefined;
+  }
 }
 
-function debitStep(id: string, layer: Layer, charge: bigint, atMs: number, actor: string): Step {
-  return { sql: INSERT_DEBIT, params: [id, ...placeOf(layer), charge, atMs, actor] };
-}
+const FIRST_CHECKPOINT = `INSERT INTO running (id, epoch, account_id, key_id, from_account, amount, delivered, style, model, stream, ip, created_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const FIRST_CHECKPOINT_OF_LAYER = 'INSERT INTO running_layer (id, kind, owner, window_start) VALUES (?, ?, ?, ?)';
+const CHECKPOINT = 'UPDATE running SET delivered = ?, amount = ? WHERE id = ?';
+const FORGET = 'DELETE FROM running WHERE id = ?';
+const FORGET_LAYERS = 'DELETE FROM running_layer WHERE id = ?';

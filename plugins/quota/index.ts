@@ -12,11 +12,12 @@ import { createCalls } from './calls.ts';
 import { userCredit } from './commands.ts';
 import { createExplain } from './explain.ts';
 import { invariants } from './invariants.ts';
+import { createLeases } from './leases.ts';
 import { createLedger } from './ledger.ts';
 import { readPlans } from './plans.ts';
 import { createPriceBook, pricesSchema } from './price-book.ts';
 import { createPrices } from './prices.ts';
-import { createSweep, recover } from './recovery.ts';
+import { recover } from './recovery.ts';
 import { quotaSection } from './sections.ts';
 import { createSubscriptionMemory } from './subscription-memory.ts';
 import { plansInUse } from './subscription-rows.ts';
@@ -24,11 +25,12 @@ import { createSubscriptions } from './subscriptions.ts';
 import { migrations } from './tables.ts';
 import { createTariff } from './tariff.ts';
 import { createTerms } from './terms.ts';
+import { createUnsettled } from './unsettled.ts';
 
 /** How often running calls write down what they have delivered. */
 const CHECKPOINT_MS = 1_000;
-/** How often holds are looked for that nobody will close; longer than any settling takes. */
-const SWEEP_MS = 60_000;
+/** How often it is tried to close calls that could not be written down, and idle leases go back. */
+const SWEEP_MS = 10_000;
 /** How often subscriptions are looked for that another gateway has changed; calls know of them within five seconds. */
 const REFRESH_MS = 4_000;
 
@@ -47,12 +49,15 @@ export default definePlugin({
     const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
     const memory = host.lasting('quota.subscriptions', () => createSubscriptionMemory(host));
     const termsOf = createTerms({ memory, plans, departments: () => host.find(Departments) });
-    const calls = createCalls(host, { tariff, termsOf, options: quota }, () => ledger);
+    const leases = host.lasting('quota.leases', () => createLeases(host));
+    const unsettled = createUnsettled(host);
+    const calls = createCalls(host, { tariff, termsOf, options: quota, leases, unsettled }, () => ledger);
     const ledger = createLedger({
       store,
       clock,
       perUnit: quota.perUnit,
       welcome: BigInt(quota.welcome) * MICRO,
+      leases,
       charged: calls.charged,
       isIncluded: calls.isIncluded,
     });
@@ -62,16 +67,16 @@ export default definePlugin({
 
     let lines: readonly string[] = [];
     let recovered = false;
-    const sweep = createSweep(host, calls.isRunning);
     const timers: (() => void)[] = [];
     // A slow store gets one list of each at a time; the next one says more.
     const checkpoints = oneAtATime(calls.checkpoint, (error) => log.warn('checkpoints were not written', { error }));
     const sweeps = oneAtATime(
       async () => {
-        const holds = await sweep(host.find(Records));
-        if (holds > 0) log.warn('closed holds that could not be settled', { holds });
+        const count = await unsettled.close(host.find(Records));
+        if (count > 0) log.warn('closed calls that could not be settled', { calls: count });
+        await leases.returnIdle();
       },
-      (error) => log.warn('holds were not swept', { error }),
+      (error) => log.warn('calls could not be closed, or leases not given back', { error }),
     );
     const refreshes = oneAtATime(memory.refresh, (error) => log.warn('subscriptions were not read', { error }));
 
@@ -79,6 +84,7 @@ export default definePlugin({
       admit: calls.admit,
       pay: calls.pay,
       settle: calls.settle,
+      unsettled: calls.unsettled,
       explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
       commands: [userCredit(host, ledger)],
       invariants: invariants(host.boot, () => recovered),
@@ -90,7 +96,7 @@ export default definePlugin({
       async start() {
         const count = await recover(host, host.find(Records));
         recovered = true;
-        if (count > 0) log.info('closed what an earlier run had left open', { holds: count });
+        if (count > 0) log.info('closed what an earlier run had left open', { calls: count });
         await memory.refresh();
         const lost = (await plansInUse(store, clock.now())).filter((plan) => !plans.has(plan));
         if (lost.length > 0)
@@ -104,6 +110,8 @@ export default definePlugin({
       async stop() {
         for (const stop of timers.splice(0)) stop();
         await Promise.all([checkpoints.done(), sweeps.done(), refreshes.done()]);
+        // What could not be given back now is taken by the next run.
+        await leases.returnAll().catch((error) => log.warn('leases were not given back', { error }));
       },
     };
   },

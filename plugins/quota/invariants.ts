@@ -11,19 +11,19 @@ interface Broken {
 /** A bucket's name in a report: `account 7`. */
 const BUCKET = `b.kind || ' ' || b.owner || CASE b.window_start WHEN 0 THEN '' ELSE ' from ' || b.window_start END`;
 
-/** All open holds, once for each layer they are taken from. */
-const HOLDS_BY_BUCKET = `SELECT 'account' AS kind, account_id AS owner, 0 AS window_start, amount FROM hold
+/** What running calls had delivered at their last checkpoint, once for each layer they are taken from. */
+const RUNNING_BY_BUCKET = `SELECT epoch, 'account' AS kind, account_id AS owner, 0 AS window_start, delivered FROM running
     WHERE from_account = 1
-  UNION ALL SELECT 'key', key_id, 0, amount FROM hold
-  UNION ALL SELECT l.kind, l.owner, l.window_start, h.amount FROM hold_layer l JOIN hold h ON h.id = l.hold_id`;
+  UNION ALL SELECT epoch, 'key', key_id, 0, delivered FROM running
+  UNION ALL SELECT r.epoch, l.kind, l.owner, l.window_start, r.delivered FROM running_layer l JOIN running r ON r.id = l.id`;
 
 /** Kinds whose `granted` is money that came in, or an allowance that somebody set: every change of it is an entry. */
-const ENTERED = `('account', 'key', 'debt')`;
+const ENTERED = `('account', 'key')`;
 /** Windows of subscriptions. */
 const WINDOWS = `('day', 'week', 'month')`;
 
 /** Buckets whose `column` is not the sum of `amount` over `rows` (a query with kind, owner, window_start, amount). */
-function unlikeSum(column: 'granted' | 'used' | 'held', rows: string, which = 'TRUE'): string {
+function unlikeSum(column: 'granted' | 'used' | 'held' | 'debt', rows: string, which = 'TRUE'): string {
   return `SELECT ${BUCKET} AS place, '${column} ' || b.${column} AS says, CAST(COALESCE(s.amount, 0) AS TEXT) AS should
     FROM bucket b LEFT JOIN (
       SELECT kind, owner, window_start, SUM(amount) AS amount FROM (${rows}) GROUP BY kind, owner, window_start
@@ -32,7 +32,7 @@ function unlikeSum(column: 'granted' | 'used' | 'held', rows: string, which = 'T
 }
 
 /**
- * The ledger's invariants. `hasRecovered` says whether this process has closed what others left open: before that, holds of a dead run are
+ * The ledger's invariants. `hasRecovered` says whether this process has closed what others left open: before that, leases of a dead run are
  * not damage but work to be done.
  */
 export function invariants(boot: string, hasRecovered: () => boolean): readonly Invariant[] {
@@ -41,11 +41,11 @@ export function invariants(boot: string, hasRecovered: () => boolean): readonly 
       'used-is-debits-less-refunds',
       unlikeSum(
         'used',
-        `SELECT kind, owner, window_start, CASE op WHEN 'debit' THEN amount ELSE -amount END AS amount
-          FROM entry WHERE op IN ('debit', 'refund')`,
+        `SELECT kind, owner, window_start, amount FROM debit
+          UNION ALL SELECT kind, owner, window_start, -amount FROM entry WHERE op = 'refund'`,
       ),
     ),
-    invariant('held-is-open-holds', unlikeSum('held', HOLDS_BY_BUCKET)),
+    invariant('held-is-leases', unlikeSum('held', 'SELECT kind, owner, window_start, amount FROM lease')),
     invariant(
       'granted-is-credits-and-adjustments',
       // The others follow a plan or a department's budget: what is granted to them is a limit, and no amount that moved.
@@ -56,30 +56,53 @@ export function invariants(boot: string, hasRecovered: () => boolean): readonly 
       ),
     ),
     invariant(
+      'debt-is-what-was-taken-back-and-not-paid',
+      unlikeSum(
+        'debt',
+        `SELECT 'account' AS kind, owner, window_start, amount FROM entry WHERE kind = 'debt' AND op IN ('credit', 'adjust')`,
+      ),
+    ),
+    invariant(
       'nothing-is-overdrawn',
       `SELECT ${BUCKET} AS place, 'available ' || (b.granted - b.used - b.held) AS says, 'at least 0' AS should
         FROM bucket b
         WHERE b.used < 0 OR b.held < 0 OR b.granted < 0 OR (b.unlimited = 0 AND b.granted - b.used - b.held < 0)`,
     ),
     invariant(
-      'debits-agree-in-all-layers',
-      `SELECT 'call ' || ref AS place,
-          COUNT(*) || ' debits from ' || MIN(amount) || ' to ' || MAX(amount) AS says,
-          'equal ones of a key and of an account or its subscription' AS should
-        FROM entry WHERE op = 'debit' GROUP BY ref
-        HAVING MIN(amount) <> MAX(amount) OR COUNT(CASE WHEN kind = 'key' THEN 1 END) <> 1
-          OR COUNT(CASE WHEN kind = 'account' THEN 1 END) > 1
-          OR COUNT(CASE WHEN kind = 'account' OR kind IN ${WINDOWS} THEN 1 END) = 0`,
+      // What an account does not pay is included in a subscription.
+      'keys-pay-what-accounts-pay-and-no-less',
+      `SELECT 'the day ' || day_ms AS place,
+          'accounts ' || SUM(CASE kind WHEN 'account' THEN amount ELSE 0 END) || ', keys '
+            || SUM(CASE kind WHEN 'key' THEN amount ELSE 0 END) AS says,
+          'no more of accounts than of keys, no more of keys than of accounts and subscriptions' AS should
+        FROM debit GROUP BY day_ms
+        HAVING SUM(CASE kind WHEN 'account' THEN amount ELSE 0 END) > SUM(CASE kind WHEN 'key' THEN amount ELSE 0 END)
+          OR SUM(CASE kind WHEN 'key' THEN amount ELSE 0 END)
+            > SUM(CASE WHEN kind = 'account' OR kind IN ${WINDOWS} THEN amount ELSE 0 END)`,
     ),
     invariant(
-      'no-hold-of-a-dead-run',
-      `SELECT 'call ' || id AS place, 'held by the run ' || boot AS says, 'closed' AS should FROM hold WHERE boot <> ?`,
+      'running-calls-are-inside-leases',
+      `SELECT ${BUCKET} AS place, 'delivered ' || b.delivered AS says, 'at most what is leased: ' || COALESCE(l.amount, 0) AS should
+        FROM (
+          SELECT epoch, kind, owner, window_start, SUM(delivered) AS delivered FROM (${RUNNING_BY_BUCKET}) AS running
+          GROUP BY epoch, kind, owner, window_start
+        ) b LEFT JOIN lease l
+          ON l.epoch = b.epoch AND l.kind = b.kind AND l.owner = b.owner AND l.window_start = b.window_start
+        WHERE b.delivered > COALESCE(l.amount, 0)`,
+    ),
+    invariant(
+      'no-lease-of-a-dead-run',
+      `SELECT place, 'of the run ' || epoch AS says, 'closed' AS should
+        FROM (
+          SELECT epoch, 'a lease of ' || kind || ' ' || owner AS place FROM lease
+          UNION ALL SELECT epoch, 'call ' || id FROM running
+        ) AS open WHERE epoch <> ?`,
       () => (hasRecovered() ? [boot] : undefined),
     ),
     invariant(
-      'no-layer-without-its-hold',
-      `SELECT 'call ' || hold_id AS place, 'a layer of the kind ' || kind AS says, 'held, or gone' AS should
-        FROM hold_layer l WHERE NOT EXISTS (SELECT 1 FROM hold h WHERE h.id = l.hold_id)`,
+      'no-layer-without-its-call',
+      `SELECT 'call ' || l.id AS place, 'a layer of the kind ' || l.kind AS says, 'running, or gone' AS should
+        FROM running_layer l WHERE NOT EXISTS (SELECT 1 FROM running r WHERE r.id = l.id)`,
     ),
     invariant(
       'subscriptions-are-what-was-granted',
@@ -104,8 +127,9 @@ export function invariants(boot: string, hasRecovered: () => boolean): readonly 
     invariant(
       'everything-has-a-bucket',
       `SELECT ${BUCKET} AS place, b.what AS says, 'a bucket' AS should FROM (
-          SELECT kind, owner, window_start, 'an entry' AS what FROM entry
-          UNION SELECT kind, owner, window_start, 'a hold' FROM (${HOLDS_BY_BUCKET})
+          SELECT CASE kind WHEN 'debt' THEN 'account' ELSE kind END AS kind, owner, window_start, 'an entry' AS what FROM entry
+          UNION SELECT kind, owner, window_start, 'a debit' FROM debit
+          UNION SELECT kind, owner, window_start, 'a lease' FROM lease
         ) b WHERE NOT EXISTS (
           SELECT 1 FROM bucket k WHERE k.kind = b.kind AND k.owner = b.owner AND k.window_start = b.window_start
         )

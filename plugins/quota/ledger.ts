@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Balance, Layer, Ledger, Purse } from '../../core/contracts/ledger.ts';
 import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
-import { INSERT_ENTRY, OWES_NOTHING, placeOf, removable, THIS_BUCKET } from './buckets.ts';
-import { adjustStep, type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
-import { createEntries } from './entries.ts';
+import { INSERT_ENTRY, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
+import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
+import { createEntries, debitsOf } from './entries.ts';
 import { inQuota } from './in-quota.ts';
+import type { Leases } from './leases.ts';
 import { receiptOf } from './receipt.ts';
 import { LARGEST_GRANT } from './tables.ts';
 
@@ -23,13 +24,13 @@ interface BalanceRow {
 const OWNERS = 500;
 
 /** Takes what is there, at most the amount that is bound twice. */
+const DEDUCTIBLE = `CASE WHEN ${removable('bucket')} < ? THEN ${removable('bucket')} ELSE ? END`;
 const ENTER_DEDUCTION = `${INSERT_ENTRY}
-  SELECT ?, 'adjust', kind, owner, window_start,
-    CASE WHEN ${removable('bucket')} < ? THEN -(${removable('bucket')}) ELSE -? END, ?, ?
-  FROM bucket WHERE kind = 'account' AND owner = ? AND window_start = 0 AND ${removable('bucket')} > 0
-  ON CONFLICT DO NOTHING`;
+  SELECT ?, 'adjust', kind, owner, window_start, -(${DEDUCTIBLE}), ?, ?
+  FROM bucket WHERE ${THIS_BUCKET} AND ${removable('bucket')} > 0 ON CONFLICT DO NOTHING`;
+const DEDUCT = `UPDATE bucket SET granted = granted - (${DEDUCTIBLE}) WHERE ${THIS_BUCKET}`;
 /** Takes all of the amount, where that is there and nothing is owed. */
-const TAKE = `UPDATE bucket SET granted = granted - ? WHERE ${THIS_BUCKET} AND ${removable('bucket')} >= ? AND ${OWES_NOTHING}`;
+const TAKE = `UPDATE bucket SET granted = granted - ? WHERE ${THIS_BUCKET} AND ${removable('bucket')} >= ? AND debt = 0`;
 /** The difference between what shall be granted and what is. */
 const ENTER_SETTING = `${INSERT_ENTRY}
   SELECT ?, 'adjust', kind, owner, window_start, ? + used + held - granted, ?, ?
@@ -43,15 +44,30 @@ export function createLedger(of: {
   readonly clock: Clock;
   readonly perUnit: number;
   readonly welcome: bigint;
+  readonly leases: Leases;
   /** What an exchange was charged, and whether a subscription includes it. */
   readonly charged: (x: Exchange) => bigint;
   readonly isIncluded: (x: Exchange) => boolean;
 }): Ledger {
-  const { store, clock } = of;
+  const { store, clock, leases } = of;
 
   async function balance(layer: Layer): Promise<Balance | undefined> {
     const row = await store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...placeOf(layer));
-    return row && balanceOf(row);
+    return row && balanceOf(row, layer);
+  }
+
+  /** What is leased and not held by a call is not shown as held. */
+  function balanceOf({ granted, used, held, unlimited }: BalanceRow, place: Place): Balance {
+    const lease = leases.find(place);
+    const taken = BigInt(held);
+    const others = lease === undefined ? taken : taken - lease.free - lease.moving;
+    return {
+      granted: BigInt(granted),
+      used: BigInt(used),
+      // What is moving may not be in the row yet.
+      held: lease !== undefined && others < lease.held ? lease.held : others,
+      unlimited: unlimited === 1,
+    };
   }
 
   const cause = (ref: string, actor: string): Cause => ({ ref, atMs: clock.now(), actor });
@@ -77,10 +93,15 @@ export function createLedger(of: {
     return [...grantSteps({ kind: 'account', owner: accountId }, amount, why), ...payDebtSteps(accountId, why)];
   }
 
-  function setAvailableSteps(purse: Purse, available: bigint | undefined, actor: string): readonly Step[] {
+  async function setAvailableSteps(
+    purse: Purse,
+    available: bigint | undefined,
+    actor: string,
+  ): Promise<readonly Step[]> {
     const place = placeOf(purse);
     if (available === undefined) return [{ sql: UNLIMIT, params: place, must: 'no_room' }];
     if (available < 0n || available > LARGEST_GRANT) refuseAmount(available);
+    await leases.recall(purse);
     return [
       { sql: ENTER_SETTING, params: [`set:${randomUUID()}`, available, clock.now(), actor, ...place, available] },
       { sql: SET, params: [available, ...place, LARGEST_GRANT - available], must: 'no_room' },
@@ -99,6 +120,7 @@ export function createLedger(of: {
     charged: of.charged,
     isIncluded: of.isIncluded,
     receipt: receiptOf,
+    debitsOf,
     ...createEntries(store),
     balance,
     creditSteps,
@@ -115,17 +137,17 @@ export function createLedger(of: {
           windowStart,
           ...some,
         );
-        for (const row of rows) found.set(row.owner, balanceOf(row));
+        for (const row of rows) found.set(row.owner, balanceOf(row, { kind, owner: row.owner, windowStart }));
       }
       return found;
     },
 
     async debt(accountId) {
-      const row = await store.one<BalanceRow>(
-        `SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`,
-        ...placeOf({ kind: 'debt', owner: accountId }),
+      const row = await store.one<{ debt: string }>(
+        `SELECT CAST(debt AS TEXT) AS debt FROM bucket WHERE ${THIS_BUCKET}`,
+        ...placeOf({ kind: 'account', owner: accountId }),
       );
-      return BigInt(row?.granted ?? 0);
+      return BigInt(row?.debt ?? 0);
     },
 
     open(purse, granted, unlimited) {
@@ -158,14 +180,17 @@ export function createLedger(of: {
       return true;
     },
 
-    takeBackSteps(accountId, amount, ref, actor) {
+    async takeBackSteps(accountId, amount, ref, actor) {
       if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      await leases.recall({ kind: 'account', owner: accountId });
       return takeBackSteps(accountId, amount, cause(ref, actor));
     },
 
-    deductSteps(accountId, amount, ref, actor) {
+    async deductSteps(accountId, amount, ref, actor) {
       if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
-      const place = placeOf({ kind: 'account', owner: accountId });
+      const account = { kind: 'account', owner: accountId } as const;
+      await leases.recall(account);
+      const place = placeOf(account);
       return [
         {
           sql: `${INSERT_ENTRY} VALUES (?, 'adjust', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -179,13 +204,16 @@ export function createLedger(of: {
     async deduct(accountId, amount, ref, actor, along = []) {
       if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
       const name = deduction(ref);
+      const account = { kind: 'account', owner: accountId } as const;
+      await leases.recall(account);
+      const place = placeOf(account);
       const failed = await store.atomic([
         {
           sql: ENTER_DEDUCTION,
-          params: [name, amount, amount, clock.now(), actor, accountId],
+          params: [name, amount, amount, clock.now(), actor, ...place],
           must: 'nothing_to_deduct',
         },
-        adjustStep(accountId, name),
+        { sql: DEDUCT, params: [amount, amount, ...place] },
         ...along,
       ]);
       if (failed !== undefined && failed !== 'nothing_to_deduct') refuseChange(failed);
@@ -198,7 +226,7 @@ export function createLedger(of: {
     },
 
     async setAvailable(purse, available, actor, along = []) {
-      const failed = await store.atomic([...setAvailableSteps(purse, available, actor), ...along]);
+      const failed = await store.atomic([...(await setAvailableSteps(purse, available, actor)), ...along]);
       if (failed === 'no_room') await refuseRoom(purse, available ?? 0n);
       if (failed !== undefined) refuseChange(failed);
     },
@@ -208,10 +236,6 @@ export function createLedger(of: {
 /** What entries of a deduction are called. */
 function deduction(ref: string): string {
   return `deducted:${ref}`;
-}
-
-function balanceOf({ granted, used, held, unlimited }: BalanceRow): Balance {
-  return { granted: BigInt(granted), used: BigInt(used), held: BigInt(held), unlimited: unlimited === 1 };
 }
 
 function refuseAmount(amount: bigint): never {

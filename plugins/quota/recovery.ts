@@ -1,16 +1,20 @@
-/** Recovery: closes what a dead run of the gateway left open, and what this one could not write down in time. */
-import type { Records, UsageRecord } from '../../core/contracts/records.ts';
-import type { Host, Store } from '../../core/plugin.ts';
-import { closeSteps, type Extra } from './holds.ts';
-import { inQuota } from './in-quota.ts';
+/** Recovery: takes the leases of runs that have ended. What their calls had delivered is charged, the rest goes back to the buckets. */
+import type { Records } from '../../core/contracts/records.ts';
+import type { Host, Statement, Step, Store } from '../../core/plugin.ts';
+import { type Place, placeOf } from './buckets.ts';
+import type { Extra } from './holds.ts';
+import { Lease } from './lease.ts';
+import { recoveredRecord } from './unsettled.ts';
 
-/** Holds per atomic list: long enough to share a commit, short enough to leave the store to others. */
+/** Calls, or leases, per atomic list: long enough to share a commit, short enough to leave the store to others. */
 const BATCH = 500;
 
-interface HoldRow {
+interface RunningRow {
   readonly id: string;
+  readonly epoch: string;
   readonly accountId: number;
   readonly keyId: number;
+  readonly fromAccount: number;
   readonly amount: string;
   readonly delivered: string;
   readonly style: string;
@@ -18,106 +22,104 @@ interface HoldRow {
   readonly stream: number;
   readonly ip: string;
   readonly createdMs: number;
-  readonly fromAccount: number;
 }
 
-/** One with what it is taken from beside account and key. */
-interface OpenHold extends HoldRow {
-  readonly extras: readonly Extra[];
+interface LeaseRow extends Place {
+  readonly epoch: string;
+  readonly amount: string;
 }
 
 /**
- * Charges every hold of a dead run what its last checkpoint says was delivered, frees the rest and writes the usage record.
- * Returns how many there were. Throws where one cannot be closed: then the ledger is damaged, and nothing may start on it.
+ * Closes what every other run of the gateway than this one has left open: one gateway owns the store, so they have ended. Returns how many
+ * calls that were. Throws where one cannot be closed: then the ledger is damaged, and nothing may start on it.
  */
 export async function recover(host: Host, records: Records | undefined): Promise<number> {
-  let recovered = 0;
-  for (;;) {
-    // One gateway owns the store, so those of every other run are nobody's.
-    const holds = await openHolds(host.store, 'boot <> ?', host.boot);
-    if (holds.length === 0) return recovered;
-    await close(host, records, holds);
-    recovered += holds.length;
-  }
+  const { store, boot } = host;
+  const count = await repeat(() => chargeCalls(host, records));
+  await repeat(async () => {
+    const leases = await store.all<LeaseRow>(
+      `SELECT epoch, kind, owner, window_start AS "windowStart", CAST(amount AS TEXT) AS amount FROM lease
+        WHERE epoch <> ? ORDER BY epoch, kind, owner, window_start LIMIT ?`,
+      boot,
+      BATCH,
+    );
+    await write(store, leases.flatMap(freeSteps));
+    return leases.length;
+  });
+  return count;
 }
 
-/**
- * Finds holds of this run that nobody will close: their call has ended, and the store could not write that down then. One that
- * is seen twice in a row is closed like that of a dead run. Call it seldom: between two calls every settling has come to its end.
- */
-export function createSweep(
-  host: Host,
-  isRunning: (id: string) => boolean,
-): (records: Records | undefined) => Promise<number> {
-  let suspects: ReadonlySet<string> = new Set();
-  return async (records) => {
-    const ended = (await openHolds(host.store, 'boot = ?', host.boot)).filter(({ id }) => !isRunning(id));
-    const orphans = ended.filter(({ id }) => suspects.has(id));
-    suspects = new Set(ended.map(({ id }) => id));
-    if (orphans.length > 0) await close(host, records, orphans);
-    return orphans.length;
-  };
+/** Does it until there is nothing left; how much it was in all. */
+async function repeat(some: () => Promise<number>): Promise<number> {
+  let all = 0;
+  for (let done = BATCH; done === BATCH; all += done) done = await some();
+  return all;
 }
 
-async function close({ store, clock }: Host, records: Records | undefined, holds: readonly OpenHold[]): Promise<void> {
-  const atMs = clock.now();
-  const failed = await store.atomic(
-    holds.flatMap((hold) => [
-      ...closeSteps(
-        { ...hold, fromAccount: hold.fromAccount === 1, amount: BigInt(hold.amount) },
-        BigInt(hold.delivered),
-        atMs,
-        'recovery',
-      ),
-      ...(records?.steps(recordOf(hold)) ?? []),
-    ]),
-  );
-  if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
-}
-
-async function openHolds(store: Store, whose: 'boot = ?' | 'boot <> ?', boot: string): Promise<readonly OpenHold[]> {
-  const holds = await store.all<HoldRow>(
-    `SELECT id, account_id AS "accountId", key_id AS "keyId", CAST(amount AS TEXT) AS amount,
-        CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs",
-        from_account AS "fromAccount"
-      FROM hold WHERE ${whose} ORDER BY id LIMIT ?`,
+async function chargeCalls({ store, clock, boot }: Host, records: Records | undefined): Promise<number> {
+  const calls = await store.all<RunningRow>(
+    `SELECT id, epoch, account_id AS "accountId", key_id AS "keyId", from_account AS "fromAccount", CAST(amount AS TEXT) AS amount,
+        CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs"
+      FROM running WHERE epoch <> ? ORDER BY id LIMIT ?`,
     boot,
     BATCH,
   );
-  const last = holds.at(-1);
-  if (last === undefined) return [];
-  // A hold has its layers from the beginning to its end: of one that has ended meanwhile nothing is asked for.
-  const layers = await store.all<Extra & { readonly holdId: string }>(
-    `SELECT hold_id AS "holdId", kind, owner, window_start AS "windowStart" FROM hold_layer
-      WHERE hold_id IN (SELECT id FROM hold WHERE ${whose} AND id <= ?) ORDER BY hold_id, kind, owner`,
-    boot,
-    last.id,
-  );
   const extras = new Map<string, Extra[]>();
-  for (const { holdId, kind, owner, windowStart } of layers) {
-    extras.set(holdId, [...(extras.get(holdId) ?? []), { kind, owner, windowStart }]);
+  const layers = await store.all<Extra & { readonly id: string }>(
+    `SELECT id, kind, owner, window_start AS "windowStart" FROM running_layer
+      WHERE id >= ? AND id <= ? ORDER BY id, kind, owner`,
+    calls[0]?.id ?? '',
+    calls.at(-1)?.id ?? '',
+  );
+  for (const { id, kind, owner, windowStart } of layers) {
+    extras.set(id, [...(extras.get(id) ?? []), { kind, owner, windowStart }]);
   }
-  return holds.map((hold) => ({ ...hold, extras: extras.get(hold.id) ?? [] }));
+  const atMs = clock.now();
+  const steps = calls.flatMap((call) => [
+    ...chargeSteps(call, extras.get(call.id) ?? [], atMs),
+    ...(records?.steps(
+      recoveredRecord({
+        ...call,
+        stream: call.stream === 1,
+        fromAccount: call.fromAccount === 1,
+        charged: BigInt(call.delivered),
+        held: BigInt(call.amount),
+        extras: extras.get(call.id) ?? [],
+      }),
+    ) ?? []),
+  ]);
+  await write(store, steps);
+  return calls.length;
 }
 
-function recordOf(hold: OpenHold): UsageRecord {
-  return {
-    id: hold.id,
-    atMs: hold.createdMs,
-    accountId: hold.accountId,
-    keyId: hold.keyId,
-    style: hold.style,
-    model: hold.model,
-    channel: '',
-    stream: hold.stream === 1,
-    outcome: 'recovered',
-    status: 500,
-    usage: undefined,
-    charged: BigInt(hold.delivered),
-    ...(hold.fromAccount === 0 && { included: true }),
-    durationMs: 0,
-    firstByteMs: undefined,
-    ip: hold.ip,
-    other: { held: inQuota(BigInt(hold.amount)) },
+function chargeSteps(call: RunningRow, extras: readonly Extra[], atMs: number): readonly Step[] {
+  const { id, epoch, accountId, keyId, fromAccount } = call;
+  const places: readonly Place[] = [
+    ...(fromAccount === 1 ? [{ kind: 'account', owner: accountId } as const] : []),
+    { kind: 'key', owner: keyId },
+    ...extras,
+  ];
+  const charge = BigInt(call.delivered);
+  return [
+    // First, so that of two that recover at once only one does it.
+    { sql: 'DELETE FROM running WHERE id = ?', params: [id], must: 'recovered_before' },
+    { sql: 'DELETE FROM running_layer WHERE id = ?', params: [id] },
+    ...places.flatMap((place) => new Lease(place, epoch).charging(charge, atMs)),
+  ];
+}
+
+/** Puts back what is left of a lease. */
+function freeSteps(row: LeaseRow): readonly Statement[] {
+  const free: Statement = {
+    sql: 'DELETE FROM lease WHERE epoch = ? AND kind = ? AND owner = ? AND window_start = ? AND amount = ?',
+    params: [row.epoch, ...placeOf(row), BigInt(row.amount)],
+    must: 'recovered_before',
   };
+  return [free, new Lease(row, row.epoch).freeing(BigInt(row.amount))];
+}
+
+async function write(store: Store, steps: readonly Step[]): Promise<void> {
+  if (steps.length === 0) return;
+  const failed = await store.atomic(steps);
+  if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
 }

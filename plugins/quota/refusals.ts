@@ -1,7 +1,7 @@
 /** Why a layer refuses a call: which one it was, what it has left, and when there will be more. Amounts are micro-quota. */
 import type { Layer, Ledger } from '../../core/contracts/ledger.ts';
 import { GatewayError } from '../../core/plugin.ts';
-import { nameOf } from './holds.ts';
+import { nameOf } from './buckets.ts';
 import { inQuota } from './in-quota.ts';
 import type { Terms } from './terms.ts';
 
@@ -10,7 +10,7 @@ export interface AskedLayer {
   readonly layer: Layer;
   /** What its bucket is granted when it opens; undefined where it is open from the beginning. */
   readonly limit: bigint | undefined;
-  /** What `holdSteps` calls it. */
+  /** What a hold calls it. */
   readonly name: string;
   readonly code: string;
   /** `the account`. */
@@ -27,7 +27,7 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
     {
       layer: { kind: 'account', owner: accountId },
       limit: undefined,
-      name: 'account',
+      name: nameOf({ kind: 'account', owner: accountId }),
       code: 'QUOTA_USER_INSUFFICIENT',
       title: 'the account',
       advice: `Credit it, ${FEWER}`,
@@ -35,7 +35,7 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
     {
       layer: { kind: 'key', owner: keyId },
       limit: undefined,
-      name: 'key',
+      name: nameOf({ kind: 'key', owner: keyId }),
       code: 'QUOTA_TOKEN_INSUFFICIENT',
       title: 'the key',
       advice: `Raise its allowance, ${FEWER}`,

@@ -1,5 +1,6 @@
-/** The tables of the ledger: what each layer has, what running calls hold, every amount that ever moved; and subscriptions. */
+/** The tables of the ledger: what each layer has, what processes lease of it, every amount that ever moved; and subscriptions. */
 import type { Migration } from '../../core/plugin.ts';
+import { DAY_MS } from './windows.ts';
 
 /** The most a layer can be granted, in micro-quota; leaves room for sums below 2^63. */
 export const LARGEST_GRANT = 4_000_000_000_000_000_000n;
@@ -7,17 +8,38 @@ export const LARGEST_GRANT = 4_000_000_000_000_000_000n;
 /** The most one call is ever held for or charged, in micro-quota: a milliard quota. */
 export const LARGEST_CALL = 1_000_000_000_000_000n;
 
+/** Sums of entries by bucket: credits and adjustments, or debits less refunds. */
+const ENTERED = (amount: string, ops: string): string =>
+  `SELECT kind, owner, window_start, SUM(${amount}) AS amount FROM entry WHERE op IN (${ops}) GROUP BY kind, owner, window_start`;
+
+/** Buckets of which a column is not what its rows say, as rows of a table that lets none in. */
+const prove = (column: string, rows: string, which = 'TRUE'): string =>
+  `INSERT INTO proof SELECT b.kind || ' ' || b.owner FROM bucket b LEFT JOIN (${rows}) s
+    ON s.kind = b.kind AND s.owner = b.owner AND s.window_start = b.window_start
+    WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
+
+/** What was held before there were leases, by bucket. */
+const HELD = `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
+    SELECT 'account' AS kind, account_id AS owner, 0 AS window_start, amount FROM hold WHERE from_account = 1
+    UNION ALL SELECT 'key', key_id, 0, amount FROM hold
+    UNION ALL SELECT l.kind, l.owner, l.window_start, h.amount FROM hold_layer l JOIN hold h ON h.id = l.hold_id
+  ) AS layers GROUP BY kind, owner, window_start`;
+
 /**
  * Amounts are micro-quota. A `bucket` is one limit that calls are taken from, and its CHECKs are the last word: no
- * statement, ours or a person's, can bring it below zero. `hold` has the open reservations only: whoever deletes the
- * row closes it, and nobody can do that twice. `entry` is never changed; its key lets a call be taken from a bucket
- * once, and the index lets a payment be credited once. `ref` is the exchange's id for a debit or refund, and whatever
- * names the payment for a credit or adjustment. Rows written per call have keys ordered by time and no further index: that of the money
- * of accounts leaves calls out.
+ * statement, ours or a person's, can bring it below zero. `held` is the sum of its leases, `used` that of its debits; `debt` is what an
+ * account owes since money was taken back that it had spent, and while it does nothing is leased from it.
  *
- * Every call is taken from its key, and from its account unless a subscription includes it; what it is taken from beside these is
- * in `hold_layer` while it runs. A subscription's `changed_ms` grows with every change: others find by it what is new. What made it
- * longer, once each, is in `subscription_grant`.
+ * A `lease` is what one process (`epoch`: one run of the gateway) took out of a bucket for calls to come; whoever deletes the row gives the rest
+ * back. `running` are calls that have delivered something and not ended yet, as of the last second: of a process that was killed they are
+ * charged. `running_layer` has what a call is taken from beside its key, and its account unless a subscription includes it.
+ *
+ * A `debit` is what all calls of one day took from a bucket. That a call is charged once is what the primary key of its usage record says, which is
+ * written in the same list. An `entry` is any other amount that moved. It is never changed; its key lets a payment be credited once. `ref` is
+ * whatever names the payment.
+ *
+ * A subscription's `changed_ms` grows with every change: others find by it what is new. What made it longer, once each, is in
+ * `subscription_grant`.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -104,5 +126,88 @@ export const migrations: readonly Migration[] = [
     id: 3,
     title: 'what moved the money of an account, calls apart',
     sql: ["CREATE INDEX entry_of_money ON entry (owner, at_ms, ref, op) WHERE kind = 'account' AND op <> 'debit'"],
+  },
+  {
+    id: 4,
+    title: 'leases in the place of holds, debits by the day, debts with their accounts',
+    sql: [
+      // A ledger that does not add up is not carried over: the version before can tell what is wrong with it.
+      `CREATE TABLE proof (bucket TEXT CONSTRAINT "the ledger does not reconcile" CHECK (bucket IS NULL))`,
+      prove('used', ENTERED("CASE op WHEN 'debit' THEN amount ELSE -amount END", "'debit', 'refund'")),
+      prove('held', HELD),
+      prove('granted', ENTERED('amount', "'credit', 'adjust'"), "b.kind IN ('account', 'key', 'debt')"),
+
+      'ALTER TABLE bucket ADD COLUMN debt INTEGER NOT NULL DEFAULT 0 CHECK (debt >= 0)',
+      `UPDATE bucket SET debt = (SELECT granted FROM bucket AS owed
+          WHERE owed.kind = 'debt' AND owed.owner = bucket.owner AND owed.window_start = 0)
+        WHERE kind = 'account' AND window_start = 0
+          AND EXISTS (SELECT 1 FROM bucket AS owed WHERE owed.kind = 'debt' AND owed.owner = bucket.owner AND owed.window_start = 0)`,
+      "DELETE FROM bucket WHERE kind = 'debt'",
+
+      `CREATE TABLE lease (
+        epoch TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        owner INTEGER NOT NULL,
+        window_start INTEGER NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount >= 0),
+        PRIMARY KEY (epoch, kind, owner, window_start)
+      ) STRICT, WITHOUT ROWID`,
+      `INSERT INTO lease (epoch, kind, owner, window_start, amount)
+        SELECT boot, kind, owner, window_start, SUM(amount) FROM (
+          SELECT boot, 'account' AS kind, account_id AS owner, 0 AS window_start, amount FROM hold WHERE from_account = 1
+          UNION ALL SELECT boot, 'key', key_id, 0, amount FROM hold
+          UNION ALL SELECT h.boot, l.kind, l.owner, l.window_start, h.amount FROM hold_layer l JOIN hold h ON h.id = l.hold_id
+        ) AS layers GROUP BY boot, kind, owner, window_start`,
+      'ALTER TABLE hold RENAME TO running',
+      'ALTER TABLE running RENAME COLUMN boot TO epoch',
+      'ALTER TABLE hold_layer RENAME TO running_layer',
+      'ALTER TABLE running_layer RENAME COLUMN hold_id TO id',
+
+      `CREATE TABLE debit (
+        kind TEXT NOT NULL,
+        owner INTEGER NOT NULL,
+        window_start INTEGER NOT NULL,
+        day_ms INTEGER NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount > 0),
+        PRIMARY KEY (kind, owner, window_start, day_ms)
+      ) STRICT, WITHOUT ROWID`,
+      `INSERT INTO debit (kind, owner, window_start, day_ms, amount)
+        SELECT kind, owner, window_start, at_ms / ${DAY_MS} * ${DAY_MS}, SUM(amount) FROM entry WHERE op = 'debit' GROUP BY 1, 2, 3, 4`,
+      'DROP TRIGGER entry_is_not_changed',
+      'DROP TRIGGER entry_is_not_deleted',
+      'DROP INDEX entry_credit_once',
+      'DROP INDEX entry_of_money',
+      'ALTER TABLE entry RENAME TO entry_of_calls',
+      `CREATE TABLE entry (
+        ref TEXT NOT NULL CHECK (ref <> ''),
+        op TEXT NOT NULL CHECK (op IN ('credit', 'refund', 'adjust')),
+        kind TEXT NOT NULL,
+        owner INTEGER NOT NULL,
+        window_start INTEGER NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
+        at_ms INTEGER NOT NULL,
+        actor TEXT NOT NULL,
+        PRIMARY KEY (ref, op, kind, owner, window_start)
+      ) STRICT, WITHOUT ROWID`,
+      "INSERT INTO entry SELECT ref, op, kind, owner, window_start, amount, at_ms, actor FROM entry_of_calls WHERE op <> 'debit'",
+      'DROP TABLE entry_of_calls',
+      `CREATE UNIQUE INDEX entry_credit_once ON entry (ref) WHERE op = 'credit'`,
+      "CREATE INDEX entry_of_money ON entry (owner, at_ms, ref, op) WHERE kind = 'account'",
+      `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
+        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+      `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
+        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+
+      prove(
+        'used',
+        `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
+          SELECT kind, owner, window_start, amount FROM debit
+          UNION ALL SELECT kind, owner, window_start, -amount FROM entry WHERE op = 'refund'
+        ) AS moved GROUP BY kind, owner, window_start`,
+      ),
+      prove('held', 'SELECT kind, owner, window_start, SUM(amount) AS amount FROM lease GROUP BY kind, owner, window_start'),
+      prove('granted', ENTERED('amount', "'credit', 'adjust'"), "b.kind IN ('account', 'key')"),
+      'DROP TABLE proof',
+    ],
   },
 ];

@@ -97,7 +97,7 @@ describe('while a stream runs', () => {
   /** As a refund of more than is left. */
   async function owe(id: number): Promise<void> {
     const { store } = gateway.host;
-    const steps = gateway.host.use(Ledger).takeBackSteps(id, 100n * MICRO, `refund:${id}`, 'a test');
+    const steps = await gateway.host.use(Ledger).takeBackSteps(id, 100n * MICRO, `refund:${id}`, 'a test');
     assert.equal(await store.atomic(steps), undefined);
   }
 

@@ -25,6 +25,8 @@ import {
 function recordOf(run: Run, x: Exchange): UsageRecord {
   return usageRecord({
     id: x.id,
+    accountId: x.identity.account.id,
+    keyId: x.identity.key.id,
     outcome: x.outcome ?? 'failed',
     usage: x.usage,
     charged: run.ledger.charged(x),
@@ -109,7 +111,7 @@ describe('the receipt of a call', () => {
       const x = callingNow(world, 'metered', 100);
       await receiptIn(world, run, x, () => ended(x, 'served', 60));
       assert.equal(recordOf(run, x).included, true);
-      const entries = await run.ledger.entriesOf(x.id);
+      const entries = run.ledger.debitsOf(recordOf(run, x));
       assert.deepEqual(
         entries.map(({ op, kind, owner, amount: moved }) => [op, kind, owner, moved]),
         [
@@ -157,7 +159,7 @@ describe('the receipt of a call', () => {
       const receipt = later.ledger.receipt(call);
       assert.deepEqual([short(receipt), receipt.held], [[false, 40n, 40n, undefined, 'recovered', '1'], 1_000n]);
       assert.deepEqual(
-        (await later.ledger.entriesOf(x.id)).map(({ kind, amount: moved, actor }) => [kind, moved, actor]),
+        later.ledger.debitsOf(call).map(({ kind, amount: moved, actor }) => [kind, moved, actor]),
         [
           ['account', 40n, 'recovery'],
           ['key', 40n, 'recovery'],
@@ -179,7 +181,7 @@ describe('the money of an account', () => {
     await ledger.deduct(ACCOUNT.owner, 20n, 'manage:a', 'root');
     world.clock.advance(DAY_MS);
     await ledger.setAvailable(ACCOUNT, 25n, 'root');
-    await write(ledger.takeBackSteps(ACCOUNT.owner, 60n, 'top-up:1:back', 'acme'));
+    await write(await ledger.takeBackSteps(ACCOUNT.owner, 60n, 'top-up:1:back', 'acme'));
     world.clock.advance(1);
     await ledger.credit(ACCOUNT, 40n, 'code:x', 'redemption code');
     const x = callingNow(world, 'metered', 5);

@@ -236,6 +236,7 @@ export interface World {
   /** Creates the plugin without starting it. */
   create(boot: string, section?: Section): Promise<Run>;
   run(boot?: string, section?: Section): Promise<Run>;
+  /** As the run that was created last sees it. */
   balance(layer: Layer): Promise<Balance>;
   /** What the invariants find, by name. */
   faults(run: Run): Promise<Readonly<Record<string, readonly string[]>>>;
@@ -268,6 +269,7 @@ export async function openWorld(account: bigint | 'unlimited', key: bigint | 'un
   const records: UsageRecord[] = [];
   const departments = new Map<number, readonly Department[]>();
   const lasting = new Map<string, unknown>();
+  let latest: Ledger | undefined;
   const world: World = {
     file,
     store,
@@ -311,9 +313,10 @@ export async function openWorld(account: bigint | 'unlimited', key: bigint | 'un
         problem: (path: readonly unknown[], message: string) => void problems.push(`${path.join('.')}: ${message}`),
       } as unknown as Host;
       const parts = await quota.create(host, { quota: checked, prices: PRICES });
+      latest = host.use(Ledger);
       return {
         parts,
-        ledger: host.use(Ledger),
+        ledger: latest,
         subscriptions: host.use(Subscriptions),
         problems,
         warnings,
@@ -330,21 +333,9 @@ export async function openWorld(account: bigint | 'unlimited', key: bigint | 'un
     },
     async balance(layer) {
       await settled(store);
-      const row = await store.one<Record<string, string>>(
-        `SELECT CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held,
-          CAST(unlimited AS TEXT) AS unlimited FROM bucket WHERE kind = ? AND owner = ? AND window_start = ?`,
-        layer.kind,
-        layer.owner,
-        layer.windowStart ?? 0,
-      );
-      assert.ok(row, `there is no bucket of ${layer.kind} ${layer.owner} from ${layer.windowStart ?? 0}`);
-      const { granted, used, held, unlimited } = row;
-      return {
-        granted: BigInt(granted!),
-        used: BigInt(used!),
-        held: BigInt(held!),
-        unlimited: unlimited === '1',
-      };
+      const balance = await latest?.balance(layer);
+      assert.ok(balance, `there is no bucket of ${layer.kind} ${layer.owner} from ${layer.windowStart ?? 0}`);
+      return balance;
     },
     async faults(run) {
       const found: Record<string, readonly string[]> = {};

@@ -182,10 +182,25 @@ describe('settling', () => {
       const amounts = { used: 1_500_000n, held: 0n, unlimited: false };
       assert.deepEqual(await run.ledger.balance(ACCOUNT), { granted: 5n * MICRO, ...amounts });
       assert.deepEqual(await run.ledger.balance(KEY), { granted: 4n * MICRO, ...amounts });
-      const entries = await world.store.all(`SELECT kind, owner, amount FROM entry WHERE ref = ? ORDER BY kind`, x.id);
-      assert.deepEqual(entries, [
-        { kind: 'account', owner: 1, amount: 1_500_000 },
-        { kind: 'key', owner: 11, amount: 1_500_000 },
+      const debits = 'SELECT kind, owner, day_ms, amount FROM debit ORDER BY kind';
+      const day = Math.floor(world.clock.now() / 86_400_000) * 86_400_000;
+      const first = { day_ms: day, amount: 1_500_000 };
+      assert.deepEqual(await world.store.all(debits), [
+        { kind: 'account', owner: 1, ...first },
+        { kind: 'key', owner: 11, ...first },
+      ]);
+      world.clock.advance(86_400_000);
+      for (const output of [2, 3]) {
+        const next = calling('metered', 10);
+        await run.admit(next);
+        assert.equal(await run.settle(ended(next, 'served', output)), undefined);
+      }
+      const second = { day_ms: day + 86_400_000, amount: 5 };
+      assert.deepEqual(await world.store.all(debits), [
+        { kind: 'account', owner: 1, ...first },
+        { kind: 'account', owner: 1, ...second },
+        { kind: 'key', owner: 11, ...first },
+        { kind: 'key', owner: 11, ...second },
       ]);
     }),
   );
@@ -196,10 +211,9 @@ describe('settling', () => {
       const run = await world.run();
       const x = calling('metered', 40);
       await run.admit(x);
-      const steps = (await run.parts.settle?.(ended(x, 'served', 30))) ?? NOTHING;
-      const results = await Promise.all(Array.from({ length: 20 }, () => world.store.atomic(steps)));
-      assert.deepEqual(results, [undefined, ...Array(19).fill('settled')]);
-      assert.equal((await world.balance(ACCOUNT)).used, 30n);
+      assert.equal(await run.settle(ended(x, 'served', 30)), undefined);
+      for (let again = 0; again < 20; again++) assert.equal(await run.settle(x), undefined);
+      assert.deepEqual(await world.balance(ACCOUNT), { granted: 100n, used: 30n, held: 0n, unlimited: false });
     }),
   );
 
@@ -210,7 +224,7 @@ describe('settling', () => {
       const x = calling('metered', 40);
       await run.admit(x);
       await world.run('boot-2');
-      assert.equal(await run.settle(ended(x, 'served', 30)), 'settled');
+      assert.equal(await run.settle(ended(x, 'served', 30)), 'lease_lost');
       assert.deepEqual(await world.balance(ACCOUNT), { granted: 100n, used: 0n, held: 0n, unlimited: false });
     }),
   );
@@ -510,17 +524,19 @@ describe('a crash', () => {
         world.records.map(({ id, outcome, charged, model, style, stream, ip, accountId, keyId }) => {
           return { id, outcome, charged, model, style, stream, ip, accountId, keyId };
         }),
-        [streaming, waiting].map(({ id }, i) => ({
-          id,
-          outcome: 'recovered',
-          charged: i === 0 ? 25n : 0n,
-          model: 'metered',
-          style: 'chat',
-          stream: true,
-          ip: '192.0.2.7',
-          accountId: 1,
-          keyId: 11,
-        })),
+        [
+          {
+            id: streaming.id,
+            outcome: 'recovered',
+            charged: 25n,
+            model: 'metered',
+            style: 'chat',
+            stream: true,
+            ip: '192.0.2.7',
+            accountId: 1,
+            keyId: 11,
+          },
+        ],
       );
       assert.deepEqual(await world.faults(next), {});
     }),
@@ -530,7 +546,16 @@ describe('a crash', () => {
     'is recovered from once, over any number of calls, and leaves the calls of this run alone',
     inWorld('unlimited', 'unlimited', async (world) => {
       const first = await world.run('boot-1');
-      await Promise.all(Array.from({ length: 1_201 }, () => first.admit(calling('flat', 1))));
+      await Promise.all(
+        Array.from({ length: 1_201 }, async () => {
+          const x = calling('flat', 1);
+          await first.admit(x);
+          ended(x, 'served', 1);
+          x.outcome = undefined;
+        }),
+      );
+      world.clock.advance(1_000);
+      await first.parts.stop?.();
       const second = await world.run('boot-2');
       assert.equal(world.records.length, 1_201);
       assert.equal((await world.balance(ACCOUNT)).held, 0n);
@@ -542,26 +567,32 @@ describe('a crash', () => {
   );
 
   it(
-    'of the store alone leaves a hold that the same run closes when the call has long ended',
+    'of the store alone leaves a call that the same run closes for what it had delivered by the last checkpoint',
     inWorld(1_000n, 1_000n, async (world) => {
       const run = await world.run('boot-of-its-own');
       const [lost, running] = [calling('metered', 100), calling('metered', 100)];
       for (const x of [lost, running]) await run.admit(x);
+      ended(lost, 'failed', 7);
+      lost.outcome = undefined;
+      world.clock.advance(1_000);
+      await run.parts.stop?.();
       // The call ends, and what it comes to cannot be written.
       await run.parts.settle?.(ended(lost, 'failed', 10));
-      for (const held of [200n, 100n, 100n]) {
-        await settled(world.store);
-        world.clock.advance(60_000);
-        await run.parts.stop?.();
+      run.parts.unsettled?.(lost);
+      assert.equal((await world.balance(ACCOUNT)).held, 200n);
+      for (let times = 0; times < 2; times++) {
         await run.parts.start?.();
-        assert.equal((await world.balance(ACCOUNT)).held, held);
+        world.clock.advance(10_000);
+        await run.parts.stop?.();
+        assert.deepEqual(await world.balance(ACCOUNT), { granted: 1_000n, used: 7n, held: 100n, unlimited: false });
       }
       assert.deepEqual(
         world.records.map(({ id, outcome, charged }) => ({ id, outcome, charged })),
-        [{ id: lost.id, outcome: 'recovered', charged: 0n }],
+        [{ id: lost.id, outcome: 'recovered', charged: 7n }],
       );
+      assert.deepEqual(await world.faults(run), {});
       assert.equal(await run.settle(ended(running, 'served', 30)), undefined);
-      assert.equal((await world.balance(ACCOUNT)).used, 30n);
+      assert.equal((await world.balance(ACCOUNT)).used, 37n);
     }),
   );
 
@@ -571,7 +602,7 @@ describe('a crash', () => {
     await run.admit(calling('metered', 40));
     await world.store.run(`DELETE FROM bucket WHERE kind = 'key'`);
     await assert.rejects(world.run('boot-2'), /bucket_missing.*turnpike reconcile/);
-    assert.equal((await world.balance(ACCOUNT)).held, 40n);
+    assert.deepEqual(await world.store.all('SELECT owner, held FROM bucket'), [{ owner: 1, held: 100 }]);
     await world.close();
   });
 
@@ -867,14 +898,14 @@ describe('any sequence of events', () => {
             }
             case 'again': {
               const x = closed[event.call % closed.length];
-              if (x !== undefined) assert.equal(await run.settle(x), 'settled');
+              if (x !== undefined) assert.equal(await run.settle(x), undefined);
               break;
             }
             case 'crash': {
               const dead = run;
               run = await world.run(`boot-${round}-${step + 1}`);
               for (const call of open) {
-                assert.equal(await dead.settle(ended(call.x, 'served', 1)), 'settled');
+                assert.equal(await dead.settle(ended(call.x, 'served', 1)), 'lease_lost');
                 for (const i of call.touched) {
                   expected[i]!.held -= call.amount;
                   expected[i]!.used += call.checkpoint;
@@ -940,8 +971,8 @@ describe('each invariant finds the damage it is there for', () => {
     ),
   );
   it(
-    'held is the sum of open holds',
-    finds('held-is-open-holds', /account 1: held 60, should be 0\nkey 11: held 60, should be 0/, 'DELETE FROM hold'),
+    'held is the sum of leases',
+    finds('held-is-leases', /account 1: held 970, should be 0\nkey 11: held 970, should be 0/, 'DELETE FROM lease'),
   );
   it(
     'granted is the sum of credits and adjustments',
@@ -956,34 +987,55 @@ describe('each invariant finds the damage it is there for', () => {
     finds(
       'nothing-is-overdrawn',
       /key 11: available -1, should be at least 0/,
-      `UPDATE bucket SET granted = 89 WHERE owner = 11`,
+      `UPDATE bucket SET granted = 999 WHERE owner = 11`,
     ),
   );
   it(
-    'a debit stands in all layers with the same amount',
+    'keys are charged what accounts are',
     finds(
-      'debits-agree-in-all-layers',
-      /call half: 1 debits from 5 to 5, should be equal ones of a key and of .*\ncall uneven: 2 debits from 5 to 6/,
-      `INSERT INTO entry VALUES ('half', 'debit', 'account', 1, 0, 5, 0, 'test')`,
-      `INSERT INTO entry VALUES ('uneven', 'debit', 'account', 1, 0, 5, 0, 'test')`,
-      `INSERT INTO entry VALUES ('uneven', 'debit', 'key', 11, 0, 6, 0, 'test')`,
+      'keys-pay-what-accounts-pay-and-no-less',
+      /the day 0: accounts 5, keys 0, should be no more .*\nthe day 86400000: accounts 5, keys 6, should be/,
+      `INSERT INTO debit VALUES ('account', 1, 0, 0, 5)`,
+      `INSERT INTO debit VALUES ('account', 1, 0, 86400000, 5)`,
+      `INSERT INTO debit VALUES ('key', 11, 0, 86400000, 6)`,
     ),
   );
   it(
-    'no hold is left of a dead run',
-    finds('no-hold-of-a-dead-run', /held by the run long-dead, should be closed/, `UPDATE hold SET boot = 'long-dead'`),
+    'an account owes what was taken back and not paid',
+    finds(
+      'debt-is-what-was-taken-back-and-not-paid',
+      /account 1: debt 3, should be 0/,
+      `UPDATE bucket SET debt = 3 WHERE owner = 1`,
+    ),
   );
   it(
-    'every entry and every hold has a bucket',
+    'what a running call has delivered is leased',
+    finds(
+      'running-calls-are-inside-leases',
+      /account 1: delivered 971, should be at most what is leased: 970\nkey 11: delivered 971/,
+      `INSERT INTO running (id, epoch, account_id, key_id, amount, delivered, style, model, stream, ip, created_ms)
+        VALUES ('x', 'boot-1', 1, 11, 971, 971, 'chat', 'metered', 1, '', 0)`,
+    ),
+  );
+  it(
+    'no lease is left of a dead run',
+    finds(
+      'no-lease-of-a-dead-run',
+      /a lease of account 1: of the run long-dead, should be closed/,
+      `UPDATE lease SET epoch = 'long-dead'`,
+    ),
+  );
+  it(
+    'every entry, debit and lease has a bucket',
     finds(
       'everything-has-a-bucket',
-      /account 9: an entry, .*\nkey 11: a hold, should be a bucket/s,
+      /account 9: an entry, .*\nkey 11: a debit, should be a bucket\nkey 11: a lease, should be a bucket/s,
       `INSERT INTO entry VALUES ('lost', 'credit', 'account', 9, 0, 5, 0, 'test')`,
       `DELETE FROM bucket WHERE kind = 'key'`,
     ),
   );
 
-  it('holds of a dead run are no damage before this process has recovered', async () => {
+  it('leases of a dead run are no damage before this process has recovered', async () => {
     const world = await openWorld(100n, 100n);
     const run = await world.run('boot-1');
     await run.admit(calling('metered', 40));
@@ -1002,7 +1054,7 @@ describe('each invariant finds the damage it is there for', () => {
         for (const { check } of parts.invariants ?? []) assert.deepEqual(await check(reader), []);
         return parts.invariants?.map(({ name }) => name);
       });
-      assert.equal(new Set(names).size, 10);
+      assert.equal(new Set(names).size, 12);
     }),
   );
 });

@@ -1,6 +1,7 @@
 /** `drive` for plugins that need a ledger: the real one is there. */
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
+import { createLeases } from '../../plugins/quota/leases.ts';
 import { createLedger } from '../../plugins/quota/ledger.ts';
 import { migrations as tables } from '../../plugins/quota/tables.ts';
 import { type Driven, drive } from '../kit/drive.ts';
@@ -16,7 +17,10 @@ export function driveWithLedger(
     services: (store, clock) => [
       [
         Ledger,
-        createLedger({ store, clock, perUnit: 500_000, welcome: 0n, charged: () => 0n, isIncluded: () => false }),
+        createLedger({
+          ...{ store, clock, perUnit: 500_000, welcome: 0n, charged: () => 0n, isIncluded: () => false },
+          leases: createLeases({ store, clock, boot: 'the run' }),
+        }),
       ],
       ...(options.services?.(store, clock) ?? []),
     ],

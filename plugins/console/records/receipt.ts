@@ -57,9 +57,8 @@ export async function shownEntries(host: Host, call: UsageRecord, names: Names) 
   const ledger = host.find(Ledger);
   if (ledger === undefined) return [];
   const { held } = ledger.receipt(call);
-  const entries = await ledger.entriesOf(call.id);
   return Promise.all(
-    entries.map(async (entry) => {
+    ledger.debitsOf(call).map(async (entry) => {
       const { ref, op, kind, owner, windowStart, amount, atMs, actor } = entry;
       const isDebit = op === 'debit' && held !== undefined;
       return {

@@ -272,7 +272,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         const steps = [
           ...(available === undefined
             ? []
-            : need(Ledger).setAvailableSteps(layer, available ?? undefined, request.actor.name)),
+            : await need(Ledger).setAvailableSteps(layer, available ?? undefined, request.actor.name)),
           ...audited(request, 'key.change', `key ${id}`, {
             ...said(statusOnly ? { status } : request.body),
             ...whose(request, before.accountId),
