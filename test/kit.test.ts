@@ -419,11 +419,11 @@ describe('the reconciliation', () => {
   const good = [
     `INSERT INTO bucket (kind, owner, granted, used, held) VALUES ('account', 1, 1000, 30, 7), ('key', 9, 500, 30, 7)`,
     `INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor) VALUES
-      ('open:account:1', 'credit', 'account', 1, 0, 1000, 0, 'open'), ('open:key:9', 'credit', 'key', 9, 0, 500, 0, 'open'),
-      ('call-1', 'debit', 'account', 1, 0, 30, 0, 'call'), ('call-1', 'debit', 'key', 9, 0, 30, 0, 'call')`,
-    `INSERT INTO hold (id, boot, account_id, key_id, amount, style, model, stream, ip, created_ms)
-      VALUES ('call-2', 'b', 1, 9, 7, 'chat', 'm', 0, '::1', 0)`,
-    `INSERT INTO usage_record (id, charged) VALUES ('call-1', 30), ('call-0', 0)`,
+      ('open:account:1', 'credit', 'account', 1, 0, 1000, 0, 'open'), ('open:key:9', 'credit', 'key', 9, 0, 500, 0, 'open')`,
+    `INSERT INTO debit (kind, owner, window_start, day_ms, amount) VALUES
+      ('account', 1, 0, 0, 10), ('account', 1, 0, 86400000, 20), ('key', 9, 0, 0, 30)`,
+    `INSERT INTO lease (epoch, kind, owner, window_start, amount) VALUES ('b', 'account', 1, 0, 7), ('b', 'key', 9, 0, 7)`,
+    `INSERT INTO usage_record (account_id, key_id, charged, included) VALUES (1, 9, 30, 0), (1, 9, 0, 0)`,
   ];
   async function faultsAfter(...more: readonly string[]): Promise<readonly string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'turnpike-kit-'));
@@ -431,7 +431,9 @@ describe('the reconciliation', () => {
       const file = join(folder, 'ledger.db');
       const db = new Database(file);
       for (const sql of migrations.flatMap((migration) => migration.sql)) db.exec(sql);
-      db.exec('CREATE TABLE usage_record (id TEXT PRIMARY KEY, charged INTEGER NOT NULL) STRICT');
+      db.exec(
+        'CREATE TABLE usage_record (account_id INTEGER, key_id INTEGER, charged INTEGER, included INTEGER) STRICT',
+      );
       for (const sql of [...good, ...more]) db.exec(sql);
       db.close();
       return ledgerFaults(file);
@@ -446,24 +448,29 @@ describe('the reconciliation', () => {
 
   for (const [name, sql, fault] of [
     ['a charge without a debit', `UPDATE bucket SET used = 31 WHERE kind = 'key'`, 'key 9: used is 31, should be 30'],
-    ['a hold that was not freed', `DELETE FROM hold`, 'account 1: held is 7, should be 0'],
+    ['what is held and not leased', `DELETE FROM lease`, 'account 1: held is 7, should be 0'],
+    ['a debt of nothing', `UPDATE bucket SET debt = 3 WHERE owner = 1`, 'account 1: debt is 3, should be 0'],
     [
       'a grant out of nowhere',
       `UPDATE bucket SET granted = 1001 WHERE owner = 1`,
       'account 1: granted is 1001, should be 1000',
     ],
-    ['a debit without a record', `DELETE FROM usage_record`, 'call call-1 was debited, but has no usage record'],
+    ['a debit without a record', `DELETE FROM usage_record`, 'account 1: what its records charge is 0, should be 30'],
     [
       'a record that says less',
-      `UPDATE usage_record SET charged = 29 WHERE id = 'call-1'`,
-      'call call-1: debit of the key is 30, should be 29',
+      `UPDATE usage_record SET charged = 29 WHERE charged > 0`,
+      'key 9: what its records charge is 29, should be 30',
     ],
     [
-      'a record without debits',
-      `UPDATE usage_record SET charged = 5 WHERE id = 'call-0'`,
-      'call call-0: charged without debits is 5, should be 0',
+      'a call that an account paid though it was included',
+      `UPDATE usage_record SET included = 1`,
+      'account 1: what its records charge is 0, should be 30',
     ],
-    ['a bucket that is gone', `DELETE FROM bucket WHERE kind = 'key'`, 'key 9 has entries or holds, but no bucket'],
+    [
+      'a bucket that is gone',
+      `DELETE FROM bucket WHERE kind = 'key'`,
+      'key 9 has entries, debits or leases, but no bucket',
+    ],
     ['an overdraft', `PRAGMA ignore_check_constraints = 1; UPDATE bucket SET granted = 1`, 'account 1 is overdrawn'],
   ] as const) {
     it(`finds ${name}`, async () => {

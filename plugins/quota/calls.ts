@@ -179,7 +179,13 @@ export function createCalls(
   }
 
   /** Holds the first that every layer has room for: mostly without a word to the store. Rejects with the refusal where none has. */
-  function reserve(hold: Hold, x: Known, first: Reservation, rest: Iterable<Reservation>, terms: Terms): Awaitable<void> {
+  function reserve(
+    hold: Hold,
+    x: Known,
+    first: Reservation,
+    rest: Iterable<Reservation>,
+    terms: Terms,
+  ): Awaitable<void> {
     const refused = hold.grow(first.amount, first.room);
     if (refused === undefined) return;
     if (!(refused instanceof Promise)) return reserveLess(hold, x, refused, first, rest, terms);

@@ -4,7 +4,9 @@ import type { Extra } from './holds.ts';
 
 /** As a note of the record: `[kind, owner, window]` of each; nothing where there are none. */
 export function noteOfLayers(extras: readonly Extra[]): JsonObject {
-  return extras.length === 0 ? {} : { layers: extras.map(({ kind, owner, windowStart }) => [kind, owner, windowStart]) };
+  return extras.length === 0
+    ? {}
+    : { layers: extras.map(({ kind, owner, windowStart }) => [kind, owner, windowStart]) };
 }
 
 /** Reads that note. */

@@ -205,7 +205,10 @@ export const migrations: readonly Migration[] = [
           UNION ALL SELECT kind, owner, window_start, -amount FROM entry WHERE op = 'refund'
         ) AS moved GROUP BY kind, owner, window_start`,
       ),
-      prove('held', 'SELECT kind, owner, window_start, SUM(amount) AS amount FROM lease GROUP BY kind, owner, window_start'),
+      prove(
+        'held',
+        'SELECT kind, owner, window_start, SUM(amount) AS amount FROM lease GROUP BY kind, owner, window_start',
+      ),
       prove('granted', ENTERED('amount', "'credit', 'adjust'"), "b.kind IN ('account', 'key')"),
       'DROP TABLE proof',
     ],

@@ -24,21 +24,17 @@ export interface Violation {
 interface Row {
   readonly id: string;
   readonly account_id: bigint;
+  readonly key_id: bigint;
+  readonly included: bigint;
   readonly outcome: string;
   readonly input: bigint | null;
   readonly output: bigint | null;
   readonly charged: bigint;
   readonly other: string;
 }
-interface Debit {
-  readonly ref: string;
-  readonly kind: string;
-  readonly amount: bigint;
-}
-
-/** How many holds are open. */
-export function openHolds(file: string): number {
-  return reading(file, (db) => db.prepare('SELECT COUNT(*) FROM hold').pluck().get() as number);
+/** How many calls have been written down while they run. */
+export function runningCalls(file: string): number {
+  return reading(file, (db) => db.prepare('SELECT COUNT(*) FROM running').pluck().get() as number);
 }
 
 /** How many usage records there are. */
@@ -46,8 +42,8 @@ export function usageRecords(file: string): number {
   return reading(file, (db) => db.prepare('SELECT COUNT(*) FROM usage_record').pluck().get() as number);
 }
 
-/** How many holds were closed by a later run of the gateway. */
-export function recoveredHolds(file: string): { readonly all: number; readonly charged: number } {
+/** How many calls were closed by a later run of the gateway. */
+export function recoveredCalls(file: string): { readonly all: number; readonly charged: number } {
   const sql = `SELECT COUNT(*) AS "all", COUNT(*) FILTER (WHERE charged > 0) AS charged FROM usage_record WHERE outcome = 'recovered'`;
   return reading(file, (db) => db.prepare(sql).get() as { all: number; charged: number });
 }
@@ -57,13 +53,15 @@ export function compare(file: string, calls: readonly Call[], customers: readonl
   return reading(file, (db) => {
     db.defaultSafeIntegers(true);
     const rows = db
-      .prepare<[], Row>('SELECT id, account_id, outcome, input, output, charged, other FROM usage_record')
+      .prepare<[], Row>(
+        'SELECT id, account_id, key_id, included, outcome, input, output, charged, other FROM usage_record',
+      )
       .all();
-    const debits = db.prepare<[], Debit>(`SELECT ref, kind, amount FROM entry WHERE op = 'debit'`).all();
     return [
       ...doubles(rows, calls),
-      ...calls.filter(({ complete }) => complete).flatMap(billing(rows, debits, customers)),
+      ...calls.filter(({ complete }) => complete).flatMap(billing(rows, customers)),
       ...overcharges(rows, calls),
+      ...unlikeDebits(db, rows),
       ...customers.flatMap(({ accountId, credited }) => {
         const granted = BigInt(credited) * 1_000_000n;
         const says = db
@@ -78,29 +76,21 @@ export function compare(file: string, calls: readonly Call[], customers: readonl
 }
 
 /** An answer that somebody has seen is in the books exactly once, with what it said and what that costs. */
-function billing(
-  rows: readonly Row[],
-  debits: readonly Debit[],
-  customers: readonly Customer[],
-): (call: Call) => readonly Violation[] {
+function billing(rows: readonly Row[], customers: readonly Customer[]): (call: Call) => readonly Violation[] {
   const recordOf = new Map(rows.map((row) => [row.id, row]));
-  const debitsOf = new Map<string, Debit[]>();
-  for (const debit of debits) debitsOf.set(debit.ref, [...(debitsOf.get(debit.ref) ?? []), debit]);
 
   return (call) => {
     const what = `call ${call.number} (${call.model}, status ${call.status}, ${call.id})`;
     const row = recordOf.get(call.id!);
     if (row === undefined) {
       // Of calls that are refused alike within a minute only the first has one.
-      const isRefusedAgain = call.status === 403 && !debitsOf.has(call.id!);
-      return isRefusedAgain ? [] : [{ kind: 'unbilled', text: `${what} has no usage record` }];
+      return call.status === 403 ? [] : [{ kind: 'unbilled', text: `${what} has no usage record` }];
     }
     if (row.outcome === 'recovered') {
       return [{ kind: 'unbilled', text: `${what} was seen whole, but its hold was left open: ${row.charged} charged` }];
     }
     const found: Violation[] = [];
     const wrong = (text: string): void => void found.push({ kind: 'wrong amount', text: `${what} ${text}` });
-    const taken = debitsOf.get(row.id) ?? [];
     const served = call.status === 200;
     const { usage } = answerOf(call);
     const price = served ? priceOf(usage) : 0n;
@@ -115,16 +105,49 @@ function billing(
       wrong(`showed its client ${shows.prompt} + ${shows.completion} tokens`);
     }
     if (served && !call.stream && call.cost !== inQuota(price)) wrong(`said that it costs ${call.cost}`);
-    const layers = taken
-      .map(({ kind }) => kind)
+    const layers = layersOf(row)
+      .map(([kind]) => kind)
       .sort()
       .join();
-    if (layers !== (price > 0n ? customers[call.customer]!.layers.join() : ''))
-      wrong(`was taken from: ${layers || 'nobody'}`);
-    for (const { kind, amount } of taken) if (amount !== price) wrong(`took ${amount} from the ${kind}`);
+    if (price > 0n && layers !== customers[call.customer]!.layers.join()) wrong(`was taken from: ${layers}`);
     if (served && shows === undefined && (call.asksUsage || !call.stream)) wrong('showed no usage');
     return found;
   };
+}
+
+/** What a call was taken from, as its record tells: kind, owner, window. */
+function layersOf({
+  account_id,
+  key_id,
+  included,
+  other,
+}: Row): readonly (readonly [string, bigint | number, number])[] {
+  const { layers = [] } = JSON.parse(other) as { readonly layers?: readonly [string, number, number][] };
+  return [...(included === 0n ? [['account', account_id, 0] as const] : []), ['key', key_id, 0], ...layers];
+}
+
+/** What was taken from each bucket is what the records charge it. */
+function unlikeDebits(db: BetterSqlite3.Database, rows: readonly Row[]): readonly Violation[] {
+  const charged = new Map<string, bigint>();
+  for (const row of rows) {
+    if (row.charged === 0n) continue;
+    for (const layer of layersOf(row)) {
+      const name = layer.join(' ');
+      charged.set(name, (charged.get(name) ?? 0n) + row.charged);
+    }
+  }
+  const debits = db.prepare<[], { name: string; amount: bigint }>(
+    `SELECT kind || ' ' || owner || ' ' || window_start AS name, SUM(amount) AS amount FROM debit GROUP BY 1`,
+  );
+  const found: Violation[] = [];
+  for (const { name, amount } of debits.all()) {
+    const says = charged.get(name) ?? 0n;
+    charged.delete(name);
+    if (says !== amount) found.push({ kind: 'ledger', text: `${name} was debited ${amount}, its records say ${says}` });
+  }
+  for (const [name, says] of charged)
+    found.push({ kind: 'ledger', text: `${name} was not debited, its records say ${says}` });
+  return found;
 }
 
 /** No id has two records, no call two of them, no two answers one id. */

@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { askControl, controlPath } from '../../core/control.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../../test/kit/process.ts';
 import { ledgerFaults } from '../../test/kit/reconcile.ts';
-import { compare, type Kind, openHolds, recoveredHolds, type Violation } from './books.ts';
+import { compare, type Kind, recoveredCalls, runningCalls, type Violation } from './books.ts';
 import { type Call, nextCall } from './calls.ts';
 import { makeCall } from './client.ts';
 import { CUSTOMER_CONFIG, type Customer, credit, openCustomers, ROOT_PASSWORD, type RunCommand } from './customers.ts';
@@ -100,8 +100,8 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
   };
   /** What must hold as soon as a gateway is ready, whatever became of the one before. */
   const inspect = async (run: number): Promise<void> => {
-    const left = openHolds(storeFile);
-    if (left > 0) blame('hold left', `${left} holds are open when run ${run} is ready`);
+    const left = runningCalls(storeFile);
+    if (left > 0) blame('hold left', `${left} calls of another run are open when run ${run} is ready`);
     const line = { argv: ['reconcile'], stdin: '', cwd: dir };
     const { code, stdout, stderr } = (await askControl(controlPath(storeFile), line))!;
     if (code !== 0) blame('reconcile', `run ${run}: ${stdout}${stderr}`);
@@ -160,7 +160,7 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
     failed: count(({ complete, status }) => complete && status !== 200 && status !== 403),
     aborted: count(({ complete, left }) => !complete && left),
     cut: count(({ complete, left }) => !complete && !left),
-    recovered: recoveredHolds(storeFile),
+    recovered: recoveredCalls(storeFile),
     violations,
   };
 }

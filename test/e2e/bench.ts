@@ -98,7 +98,7 @@ export function countRecords({ storeFile }: TestGateway): number {
 export function countHolds({ storeFile }: TestGateway): number {
   const db = new Database(storeFile, { readonly: true });
   try {
-    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM hold').get()?.n ?? 0;
+    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM running').get()?.n ?? 0;
   } finally {
     db.close();
   }

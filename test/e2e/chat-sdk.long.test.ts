@@ -84,7 +84,7 @@ async function stand(options: TestGatewayOptions = {}): Promise<Stand> {
 function countHolds({ storeFile }: TestGateway): number {
   const db = new Database(storeFile, { readonly: true });
   try {
-    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM hold').get()?.n ?? 0;
+    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM running').get()?.n ?? 0;
   } finally {
     db.close();
   }

@@ -523,7 +523,7 @@ describe('T-ERR-01 a plugin that fails', () => {
   function holds(): number {
     const db = new Database(gateway.storeFile, { readonly: true });
     try {
-      return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM hold').get()!.n;
+      return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM running').get()!.n;
     } finally {
       db.close();
     }

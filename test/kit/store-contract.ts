@@ -295,7 +295,10 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
       const [some, none] = [purse(86), purse(-1)];
       const results = await Promise.allSettled([
         store.atomic([note(8_700, 'first'), { to: some, adds: [1n] }]),
-        store.atomic([{ to: some, adds: [10n] }, { to: none, adds: [1n] }]),
+        store.atomic([
+          { to: some, adds: [10n] },
+          { to: none, adds: [1n] },
+        ]),
         store.atomic([{ to: some, adds: [100n] }, note(86, 'taken again')]),
         store.atomic([{ to: some, adds: [-1_000n] }]),
         store.atomic([{ to: some, adds: [2n ** 80n] }]),

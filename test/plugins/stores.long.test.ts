@@ -98,7 +98,11 @@ const insert = (id: number, filler: string | null = null): Statement => ({
   sql: 'INSERT INTO number (id, filler) VALUES (?, ?)',
   params: [id, filler],
 });
-const twin = (id: number): Statement => ({ sql: 'UPDATE number SET twin = id WHERE id = ?', params: [id], must: 'gone' });
+const twin = (id: number): Statement => ({
+  sql: 'UPDATE number SET twin = id WHERE id = ?',
+  params: [id],
+  must: 'gone',
+});
 const countOf = async (store: Pick<OpenStore, 'one'>): Promise<number> =>
   (await store.one<{ n: number }>('SELECT COUNT(*) AS n FROM number'))!.n;
 
