@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type Known,
   type Step,
+  type Usage,
 } from '../../core/plugin.ts';
 import type { EstimateOptions } from './estimate.ts';
 import { Hold } from './holds.ts';
@@ -18,7 +19,7 @@ import type { Leases } from './leases.ts';
 import { noteOfFixed, noteOfPrice } from './noted-price.ts';
 import { type PriceRow, partOf } from './price.ts';
 import { insufficient, layersOf, leftInEach } from './refusals.ts';
-import { ASSUMED_MAXIMUM, type Reservation, reservations } from './reservation.ts';
+import { type Reservation, reservations } from './reservation.ts';
 import { LARGEST_CALL } from './tables.ts';
 import type { Tariff } from './tariff.ts';
 import type { Terms, TermsOf } from './terms.ts';
@@ -74,8 +75,14 @@ interface Taking {
   /** What the answer costs that was withheld, since it could not be paid. */
   withheld: bigint | undefined;
   charged: bigint;
+  sane: SaneUsage | undefined;
   /** Where it stands among those that run; -1 where it does not. */
   place: number;
+}
+
+/** A usage made believable, and what it was made of. */
+interface SaneUsage extends ReturnType<typeof saneUsage> {
+  readonly of: Usage;
 }
 
 /** A stream is looked at anew after so many characters: about as many as are counted for 64 tokens. */
@@ -140,12 +147,10 @@ export function createCalls(
       if (amount > 0n) yield { amount, room: amount, care: 'strict', output: undefined, limit: undefined };
       return;
     }
-    const longest = tariff.longest(call);
     const all = reservations({
       bounds: call.bounds,
       options,
-      maximum: longest ?? ASSUMED_MAXIMUM,
-      isKnown: longest !== undefined,
+      longest: () => tariff.longest(call),
       most: (care, output) => least(tariff.most(call, x.startedMs, factorPpm, care, output), LARGEST_CALL),
     });
     for (const each of all) {
@@ -164,10 +169,18 @@ export function createCalls(
     return isGuess(call) ? undefined : tariff.most(call, exchange.startedMs, terms.factorPpm, 'strict');
   }
 
+  /** What it used so far, made believable; undefined where that is nothing. Asked several times at its end, it is looked at once. */
+  function saneOf(taking: Taking): SaneUsage | undefined {
+    const { usage } = taking.exchange;
+    if (usage === undefined) return undefined;
+    if (taking.sane?.of !== usage) taking.sane = { of: usage, ...saneUsage(usage) };
+    return taking.sane;
+  }
+
   /** What it costs so far. Counts that no call can have say nothing of it: then it costs at most what was foreseen. */
   function dueOf(taking: Taking): bigint {
     const { exchange, fixed, terms } = taking;
-    const due = tariff.due(exchange, fixed, terms.factorPpm);
+    const due = tariff.due(exchange, saneOf(taking)?.usage, fixed, terms.factorPpm);
     if (exchange.usage === undefined || isPossible(exchange.usage)) return due;
     return least(due, ceilingOf(taking) ?? taking.first);
   }
@@ -248,7 +261,7 @@ export function createCalls(
 
   /** The log and the usage record tell what was odd about a call. */
   function noteAnomalies(x: Exchange, due: bigint, taking: Taking, hold: Hold): void {
-    const anomalies = x.usage === undefined ? [] : saneUsage(x.usage).anomalies;
+    const anomalies = [...(saneOf(taking)?.anomalies ?? [])];
     const ceiling = due > taking.first ? ceilingOf(taking) : undefined;
     if (ceiling !== undefined && due > ceiling)
       anomalies.push(`it costs ${inQuota(due)} quota, by the limits of the request at most ${inQuota(ceiling)}`);
@@ -344,6 +357,7 @@ export function createCalls(
       isFull: false,
       withheld: undefined,
       charged: 0n,
+      sane: undefined,
       place: -1,
     };
     if (hold !== undefined) {

@@ -117,7 +117,7 @@ export function exactPrice(row: PriceRow, perUnit: bigint): Price {
       const tokens = eachOnce(usage);
       const at = levelAt(wholeTokens(usage.input));
       let sum = perRequest + (units?.cost(usage) ?? 0n);
-      for (const rate of RATES) sum += times(tokens[rate], at[rate]);
+      for (const rate of RATES) if (tokens[rate] !== 0) sum += BigInt(tokens[rate]) * at[rate];
       return roundUp(sum, factorPpm);
     },
     parts(usage) {

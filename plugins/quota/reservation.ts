@@ -20,10 +20,8 @@ export interface Reservation {
 export interface Costs {
   readonly bounds: Bounds;
   readonly options: EstimateOptions;
-  /** The most tokens of one answer by what is known of the models that may serve it. */
-  readonly maximum: number;
-  /** Whether that is known of all of them: a vendor that is told more than its model can refuses the call. */
-  readonly isKnown: boolean;
+  /** The most tokens of one answer; undefined where that is not known of every model that may serve it. */
+  longest(): number | undefined;
   /** The most that the call can cost with so many tokens of output in all; undefined: with what its bounds say. */
   most(care: Care, output?: number): bigint;
 }
@@ -47,11 +45,11 @@ const CARES: Readonly<Record<EstimateOptions['reserve'], readonly [Care, ...Care
  * careful estimate of the input comes first.
  */
 export function* reservations(costs: Costs): IterableIterator<Reservation> {
-  const { bounds, options, maximum, isKnown, most } = costs;
+  const { bounds, options, most } = costs;
   const [strictest, ...others] = CARES[options.reserve];
   const asked = bounds.outputTokens;
   const choices = Math.max(1, bounds.choices);
-  const whole = asked ?? maximum * choices;
+  const whole = asked ?? (costs.longest() ?? ASSUMED_MAXIMUM) * choices;
   const isLimited = isLimitable(bounds) && (asked !== undefined || most(strictest, whole) > most(strictest, 0));
   const output = isLimited ? whole : undefined;
   // Nobody else has to get through beside a call that says what it wants.
@@ -63,7 +61,9 @@ export function* reservations(costs: Costs): IterableIterator<Reservation> {
   if (!isLimited || most(strictest, whole) === most(strictest, 0)) return;
   const usual = Math.max(1, options.assumeOutput);
   const each = Math.ceil(whole / choices);
-  const longest = asked === undefined && !isKnown ? Math.min(each, Math.max(usual, TELLABLE)) : each - 1;
+  // A vendor that is told more than its model can refuses the call.
+  const longest =
+    asked === undefined && costs.longest() === undefined ? Math.min(each, Math.max(usual, TELLABLE)) : each - 1;
   for (const limit of lengthsBelow(each, longest, usual)) {
     for (const care of [strictest, ...others]) {
       const amount = most(care, limit * choices);

@@ -1,11 +1,10 @@
 /** What an exchange may cost and what it comes to: the price book applied to the catalog. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
-import { type Call, type Exchange, refuse, type Uses } from '../../core/plugin.ts';
+import { type Call, type Exchange, refuse, type Usage, type Uses } from '../../core/plugin.ts';
 import { type Care, tokenBounds } from './estimate.ts';
 import { type PriceRow, partOf } from './price.ts';
 import type { MissingPrice, PriceBook, Upstream } from './price-book.ts';
 import type { QuotaSection } from './sections.ts';
-import { saneUsage } from './usage-sanity.ts';
 
 /** The prices of exchanges. */
 export interface Tariff {
@@ -18,9 +17,9 @@ export interface Tariff {
   longest(call: Call): number | undefined;
   /**
    * What an exchange comes to by now, whether or not its hold covers that. Nothing is due for failures, the vendor's or
-   * ours, before the first byte was delivered. `fixed` is the price of a passage; undefined for a call.
+   * ours, before the first byte was delivered. `usage`: what it used, made believable. `fixed` is the price of a passage; undefined for a call.
    */
-  due(x: Exchange, fixed: bigint | undefined, factorPpm: bigint | undefined): bigint;
+  due(x: Exchange, usage: Usage | undefined, fixed: bigint | undefined, factorPpm: bigint | undefined): bigint;
   /** The price that an exchange was charged by, for its record; undefined where nothing has one. */
   rowOf(x: Exchange): PriceRow | undefined;
   /** Whether what served it costs nothing only for want of a price. */
@@ -68,20 +67,23 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
     },
 
     longest({ model, style }) {
-      const all = catalog.chain(model, style).flatMap(({ from }) => from.map(({ limits }) => limits?.max_output));
-      return all.reduce<number | undefined>(
-        (longest, each) => (longest === undefined || each === undefined ? undefined : Math.max(longest, each)),
-        0,
-      );
+      let longest = 0;
+      for (const { from } of catalog.chain(model, style)) {
+        for (const { limits } of from) {
+          if (limits?.max_output === undefined) return undefined;
+          longest = Math.max(longest, limits.max_output);
+        }
+      }
+      return longest;
     },
 
-    due(x, fixed, factorPpm) {
+    due(x, usage, fixed, factorPpm) {
       if (x.outcome === 'refused' || (x.outcome === 'failed' && !x.delivered)) return 0n;
       if (fixed !== undefined) return x.delivered || x.outcome === 'served' ? partOf(fixed, factorPpm) : 0n;
-      if (x.usage === undefined || x.served === undefined) return 0n;
+      if (usage === undefined || x.served === undefined) return 0n;
       // Charged for the moment it was held for: a price that changes on the way cannot outgrow the hold.
       const model = catalog.require(x.served.priced);
-      return book.cost(model, upstreamOf(x.served), saneUsage(x.usage).usage, x.startedMs, factorPpm) ?? 0n;
+      return book.cost(model, upstreamOf(x.served), usage, x.startedMs, factorPpm) ?? 0n;
     },
 
     rowOf(x) {
