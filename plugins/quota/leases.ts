@@ -11,8 +11,10 @@ import { LARGEST_CALL } from './tables.ts';
 
 /** How long nothing is leased in advance after a recall: longer than the list takes that it was for. */
 const EXACT_MS = 2_000;
-/** A lease that no call was taken from for so long goes back. */
-const IDLE_MS = 60_000;
+/** A lease that no call was taken from for so long goes back; sooner where there are many. */
+const IDLE_MS = 900_000;
+const IDLE_OF_MANY_MS = 60_000;
+const MANY = 10_000;
 /** Leases that one list gives back. */
 const BITE = 200;
 /** What is leased of a bucket without a limit at a time: enough for the most expensive of calls. */
@@ -135,21 +137,19 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
 
   const isExact = (lease: Lease): boolean => clock.mono() < lease.exactUntilMs;
 
-  /** Holds `amount` of one bucket; false where it has too little. */
-  async function holdOf({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
-    for (let asked = false; ; asked = true) {
-      if (isExact(lease)) {
-        if (!(await take(lease, amount, room, limit))) return false;
-        lease.held += amount;
-        return true;
-      }
-      if (lease.limit === limit && lease.covers(amount, room)) {
-        lease.held += amount;
-        return true;
-      }
-      if (asked) return false;
-      await refill(lease, limit);
-    }
+  function isCovered({ lease, limit, pays }: Share, amount: bigint, room: bigint): boolean {
+    return lease.limit === limit && (pays ? lease.covers(amount, room) : lease.isOpen);
+  }
+
+  /** Holds `amount` of one bucket that was just asked for more; false where it has too little. */
+  async function holdOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
+    const { lease, limit, pays } = share;
+    const part = pays ? amount : 0n;
+    const isHeld = isExact(lease)
+      ? await take(lease, part, pays ? room : 0n, limit)
+      : isCovered(share, amount, room);
+    if (isHeld) lease.held += part;
+    return isHeld;
   }
 
   async function holdSlowly(shares: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
@@ -160,11 +160,17 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     const now = clock.mono();
     for (const { lease } of shares) lease.usedMs = now;
     try {
+      // All at once: they are read, and written, together.
+      await Promise.all(
+        shares.map((share) => {
+          const { lease, limit } = share;
+          return isExact(lease) || isCovered(share, amount, room) ? undefined : refill(lease, limit);
+        }),
+      );
       for (const share of shares) {
-        const { lease, pays } = share;
-        if (!(await holdOf(share, pays ? amount : 0n, pays ? room : 0n))) {
+        if (!(await holdOf(share, amount, room))) {
           undo();
-          return lease.name;
+          return share.lease.name;
         }
         done.push(share);
       }
@@ -218,9 +224,7 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
 
     hold(shares, amount, room) {
       for (let i = 0; i < shares.length; i++) {
-        const { lease, limit, pays } = shares[i]!;
-        const isCovered = lease.limit === limit && (pays ? lease.covers(amount, room) : lease.isOpen);
-        if (!isCovered) return holdSlowly(shares, amount, room);
+        if (!isCovered(shares[i]!, amount, room)) return holdSlowly(shares, amount, room);
       }
       const now = clock.mono();
       for (let i = 0; i < shares.length; i++) {
@@ -242,11 +246,12 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     },
 
     async returnIdle() {
-      const before = clock.mono() - IDLE_MS;
+      const leases = all();
+      const before = clock.mono() - (leases.length > MANY ? IDLE_OF_MANY_MS : IDLE_MS);
       const isIdle = (lease: Lease): boolean =>
         lease.usedMs < before && lease.held === 0n && lease.moving === 0n && !isExact(lease) && !filling.has(lease);
       // A call that has come since then has it in its hands, and not only what it holds of it.
-      await returnThose(all().filter(isIdle), (lease) => {
+      await returnThose(leases.filter(isIdle), (lease) => {
         if (isIdle(lease) && lease.amount === 0n) forget(lease);
       });
     },
