@@ -9,7 +9,8 @@ import { endAllAtExit } from './bench/processes.ts';
 import { report } from './bench/report.ts';
 import type { Who } from './bench/rounds.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
-import { bareProxy, httpProxy3, installedProxies, portkey, turnpike, type Variant } from './bench/variants.ts';
+import { turnpike } from './bench/turnpike.ts';
+import { bareProxy, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
 
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 

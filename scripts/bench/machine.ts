@@ -1,6 +1,6 @@
 /** What this machine offers a bench: cores to pin to, programs, descriptors, free ports. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
 /** Where whoever is measured runs, and where everything else does. */
@@ -40,6 +40,29 @@ export function describeMachine(): string {
 export function residentKib(pid: number): number | undefined {
   try {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process and all that it has started, as far as the system says. */
+export function familyOf(pid: number): readonly number[] {
+  if (process.platform !== 'linux') return [pid];
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), parentOf(name)]),
+  );
+  const family = [pid];
+  // What is found is looked through as well.
+  for (const member of family) for (const [child, parent] of parents) if (parent === member) family.push(child);
+  return family;
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // Behind the name of the program, which may hold anything: the state, then the parent.
+    return Number(/^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ export interface Running {
   readonly pid: number;
   /** Waits for a line that matches. Rejects with what the process said where it ends before, or takes too long. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
@@ -45,6 +46,7 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
         };
         heard();
       }),
+    signal: (name) => void child.kill(name),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
