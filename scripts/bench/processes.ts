@@ -11,7 +11,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const READY_MS = 20_000;
+/** A start looks at every page of the database, and it may be large. */
+const READY_MS = 120_000;
 const running = new Set<ChildProcess>();
 
 /** Starts a program. */

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { write } from './folder.ts';
 import { addAccounts, bytesOf } from './grown.ts';
 import type { Load, LoadTools } from './load.ts';
+import { CORE } from './machine.ts';
 import { askOf, MESSAGES, RESPONSES } from './pairs.ts';
 import { chatChannel, oneModel, prepareTurnpike } from './turnpike.ts';
 import { CONNECTIONS } from './warm.ts';
@@ -21,7 +22,7 @@ const SETTLED_MS = 1_000;
 /** Calls before the first measure: tables have their first pages then. */
 const BEFORE = 1_000;
 
-/** Makes so many calls, on a server that may use one core. */
+/** Makes so many calls. */
 export async function measureStorage(tools: LoadTools, calls: number): Promise<Storage> {
   const vendor = await tools.vendor(2, 0);
   const channel = chatChannel(vendor.port);
@@ -42,7 +43,7 @@ export async function measureStorage(tools: LoadTools, calls: number): Promise<S
   ];
   /** Makes calls of every kind, and answers how many were good. */
   const make = async (count: number, turns: number): Promise<number> => {
-    const server = { ...(await turnpike.start()), headers: [] };
+    const server = { ...(await turnpike.start({ cores: CORE.both })), headers: [] };
     let answered = 0;
     for (let turn = 0; turn < turns; turn++) {
       for (const [percent, load] of kinds) {
