@@ -128,7 +128,7 @@ export async function measureAll(
     );
     say('32 streams that begin in the same instant');
     fewStreams = await inTurns(others, scale.fewerRounds, (who) =>
-      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: Math.round(32 * 2 * scale.seconds) }),
+      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: Math.round(32 * scale.seconds) }),
     );
     say('200 requests per second');
     for (const server of servers.values()) moveTo(CORE.both, server.pid);
@@ -136,7 +136,7 @@ export async function measureAll(
       tools.measure(targets.get(who)!, {
         stream: false,
         connections: 16,
-        requests: Math.round(CALM_PER_SECOND * 1.5 * scale.seconds),
+        requests: Math.round(CALM_PER_SECOND * scale.seconds),
         warm: CALM_PER_SECOND / 4,
         perSecond: CALM_PER_SECOND,
       }),
