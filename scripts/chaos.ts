@@ -3,10 +3,11 @@
  * away as well, and counts what was lost; then floods it. Where some of the three are named, only they run; if only floods are, the time
  * that others waited counts as well.
  */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Kind } from './chaos/books.ts';
 import { floods } from './chaos/floods.ts';
-import { type ChaosReport, killLoop } from './chaos/loop.ts';
+import { type ChaosReport, killLoops } from './chaos/loop.ts';
 import { whyNoDisk } from './chaos/power.ts';
 
 const { values } = parseArgs({
@@ -23,6 +24,9 @@ const losses = wholeNumber('power', values.power ?? (isAll ? '10' : '0'));
 const onlyFloods = kills === 0 && losses === 0;
 const seed = wholeNumber('seed', values.seed);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+/** A loop waits half of its time for one process: two of them keep two cores busy. */
+const LOOPS = availableParallelism() > 1 ? 2 : 1;
 
 /** How long each flood lasts. */
 const FLOOD_SECONDS = 10;
@@ -45,7 +49,8 @@ async function killAgainAndAgain(power: boolean): Promise<boolean> {
   const times = power ? losses : kills;
   say(`\n${power ? 'losses of power' : 'kills'}, seed ${seed}`);
   const startedMs = performance.now();
-  const report = await killLoop({ kills: times, seed, power, callers: 80, progress: say });
+  const loops = Math.min(LOOPS, times);
+  const report = await killLoops(loops, { kills: times, seed, power, callers: 80, progress: say });
   say(`\n${tableOf(report)}`);
   const seconds = (performance.now() - startedMs) / 1_000;
   say(

@@ -128,7 +128,7 @@ export async function measureAll(
     );
     say('32 streams that begin in the same instant');
     fewStreams = await inTurns(others, scale.fewerRounds, (who) =>
-      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: Math.round(32 * scale.seconds) }),
+      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 * Math.ceil(scale.seconds) }),
     );
     say('200 requests per second');
     for (const server of servers.values()) moveTo(CORE.both, server.pid);

@@ -79,6 +79,34 @@ const LATER_MS = { least: 1_200, most: 1_900 };
 /** Counting all money again takes longer with every call, so it is not done after every kill. */
 const COUNT_AGAIN_EVERY = 10;
 
+/** Runs so many loops at once, each with its share of the kills and a database of its own. */
+export async function killLoops(loops: number, options: ChaosOptions): Promise<ChaosReport> {
+  const { kills, seed, progress } = options;
+  const reports = await Promise.all(
+    Array.from({ length: loops }, (_, i) =>
+      killLoop({
+        ...options,
+        kills: Math.floor((kills + i) / loops),
+        seed: seed + i,
+        progress: (line) => progress(loops === 1 ? line : `loop ${i + 1}: ${line}`),
+      }),
+    ),
+  );
+  const sum = (count: (report: ChaosReport) => number): number => reports.map(count).reduce((a, b) => a + b, 0);
+  return {
+    kills: sum((report) => report.kills),
+    calls: sum((report) => report.calls),
+    complete: sum((report) => report.complete),
+    served: sum((report) => report.served),
+    refused: sum((report) => report.refused),
+    failed: sum((report) => report.failed),
+    aborted: sum((report) => report.aborted),
+    cut: sum((report) => report.cut),
+    recovered: { all: sum(({ recovered }) => recovered.all), charged: sum(({ recovered }) => recovered.charged) },
+    violations: reports.flatMap(({ violations }) => violations),
+  };
+}
+
 /** Runs the loop; everything it touches is gone afterwards. */
 export async function killLoop(options: ChaosOptions): Promise<ChaosReport> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-chaos-')));
