@@ -3,7 +3,7 @@
  * translated beside not, in one run. `--gate` fails where a target has become worse than recorded, `--record` keeps what is better.
  */
 import { loadTools } from './bench/load.ts';
-import { canPin, describeMachine } from './bench/machine.ts';
+import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
 import { endAllAtExit } from './bench/processes.ts';
 import { report } from './bench/report.ts';
@@ -11,6 +11,9 @@ import type { Who } from './bench/rounds.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
 import { turnpike } from './bench/turnpike.ts';
 import { bareProxy, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
+
+/** The part of the machine that others may take while something is recorded. */
+const MOST_TAKEN = 0.05;
 
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
@@ -35,6 +38,7 @@ try {
 }
 variants.push(turnpike);
 
+const others = watchOthers();
 const measured = await measureAll(variants, tools, words.includes('--quick') ? QUICK : FULL, say);
 const titles = new Map<Who, string>([
   ['direct', 'mock vendor, direct'],
@@ -43,7 +47,12 @@ const titles = new Map<Who, string>([
 const targets = targetsOf(measured);
 const recorded = readRecorded();
 process.stdout.write(report(measured, titles, targets, recorded));
-if (words.includes('--record')) record(targets, recorded);
+const taken = others() ?? 0;
+say(`Others took ${(taken * 100).toFixed(0)} % of the machine meanwhile.`);
+if (words.includes('--record')) {
+  if (taken <= MOST_TAKEN) record(targets, recorded);
+  else say('Nothing is recorded: repeat it where the machine has nothing else to do.');
+}
 const worse = words.includes('--gate') ? regressions(targets, recorded) : [];
 for (const { what, value, name } of worse)
   say(`worse than recorded: ${what}: ${value?.toFixed(2)}, was ${recorded[name]}`);

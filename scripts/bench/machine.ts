@@ -67,3 +67,28 @@ function parentOf(pid: string): number | undefined {
     return undefined;
   }
 }
+
+/** Notes what the machine does from now on; then says which part of its cores others took meanwhile, 0 to 1. Undefined where it does not say. */
+export function watchOthers(): () => number | undefined {
+  const before = cpuTimes();
+  return () => {
+    const after = cpuTimes();
+    if (before === undefined || after === undefined) return undefined;
+    const spent = after.all - before.all - (after.idle - before.idle) - (after.ours - before.ours);
+    return Math.max(0, spent / (after.all - before.all));
+  };
+}
+
+/** Hundredths of a second since the machine started: of all cores, of those idle, of this process with the processes that it saw the end of. */
+function cpuTimes(): { readonly all: number; readonly idle: number; readonly ours: number } | undefined {
+  if (process.platform !== 'linux') return undefined;
+  // user, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two again.
+  const times = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).slice(1, 9).map(Number);
+  const own = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 15)
+    .map(Number);
+  const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+  return { all: sum(times), idle: times[3]! + times[4]!, ours: sum(own) };
+}

@@ -56,7 +56,7 @@ export const QUICK: Scale = {
   heldGapMs: 300,
   images: 3,
   growth: { keys: 10_000, models: 500, rows: 200_000 },
-  storedCalls: 10_000,
+  storedCalls: 5_000,
 };
 
 /** Everything that was measured; undefined where the tools cannot. */
