@@ -2,6 +2,7 @@
  * `npm run bench [-- --quick] [--gate] [--record]`: Turnpike beside a bare proxy, proxies that are installed and another gateway, and
  * translated beside not, in one run. `--gate` fails where a target has become worse than recorded, `--record` keeps what is better.
  */
+import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';
 import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
@@ -22,7 +23,9 @@ if (words.some((word) => !['--quick', '--gate', '--record'].includes(word))) {
   say('usage: npm run bench [-- --quick] [--gate] [--record]');
   process.exit(2);
 }
+removeRun();
 endAllAtExit();
+process.on('exit', removeRun);
 say(describeMachine());
 if (!canPin)
   say('Processes are not kept on cores of their own (needs Linux, taskset and two cores): compare ratios only.');
