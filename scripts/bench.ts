@@ -2,14 +2,19 @@
  * `npm run bench [-- --quick] [--gate] [--record]`: Turnpike beside a bare proxy, proxies that are installed and another gateway, and
  * translated beside not, in one run. `--gate` fails where a target has become worse than recorded, `--record` keeps what is better.
  */
+import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';
-import { canPin, describeMachine } from './bench/machine.ts';
+import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
 import { endAllAtExit } from './bench/processes.ts';
 import { report } from './bench/report.ts';
 import type { Who } from './bench/rounds.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
-import { bareProxy, httpProxy3, installedProxies, portkey, turnpike, type Variant } from './bench/variants.ts';
+import { turnpike } from './bench/turnpike.ts';
+import { bareProxy, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
+
+/** The part of the machine that others may take while something is recorded. */
+const MOST_TAKEN = 0.05;
 
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
@@ -18,7 +23,9 @@ if (words.some((word) => !['--quick', '--gate', '--record'].includes(word))) {
   say('usage: npm run bench [-- --quick] [--gate] [--record]');
   process.exit(2);
 }
+removeRun();
 endAllAtExit();
+process.on('exit', removeRun);
 say(describeMachine());
 if (!canPin)
   say('Processes are not kept on cores of their own (needs Linux, taskset and two cores): compare ratios only.');
@@ -34,6 +41,7 @@ try {
 }
 variants.push(turnpike);
 
+const others = watchOthers();
 const measured = await measureAll(variants, tools, words.includes('--quick') ? QUICK : FULL, say);
 const titles = new Map<Who, string>([
   ['direct', 'mock vendor, direct'],
@@ -42,7 +50,12 @@ const titles = new Map<Who, string>([
 const targets = targetsOf(measured);
 const recorded = readRecorded();
 process.stdout.write(report(measured, titles, targets, recorded));
-if (words.includes('--record')) record(targets, recorded);
+const taken = others() ?? 0;
+say(`Others took ${(taken * 100).toFixed(0)} % of the machine meanwhile.`);
+if (words.includes('--record')) {
+  if (taken <= MOST_TAKEN) record(targets, recorded);
+  else say('Nothing is recorded: repeat it where the machine has nothing else to do.');
+}
 const worse = words.includes('--gate') ? regressions(targets, recorded) : [];
 for (const { what, value, name } of worse)
   say(`worse than recorded: ${what}: ${value?.toFixed(2)}, was ${recorded[name]}`);

@@ -1,38 +1,61 @@
 /**
- * `npm run chaos [-- --kills N --seed N]`: kills the gateway under load again and again, and counts what was lost; then floods it.
- * With `--floods` it only does that, and the time that others waited counts as well.
+ * `npm run chaos [-- --kills N] [--power N] [--floods] [--seed N]`: kills the gateway under load again and again, then takes its power
+ * away as well, and counts what was lost; then floods it. Where some of the three are named, only they run; if only floods are, the time
+ * that others waited counts as well.
  */
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Kind } from './chaos/books.ts';
 import { floods } from './chaos/floods.ts';
-import { type ChaosReport, killLoop } from './chaos/loop.ts';
+import { type ChaosReport, killLoops } from './chaos/loop.ts';
+import { whyNoDisk } from './chaos/power.ts';
 
 const { values } = parseArgs({
   options: {
-    kills: { type: 'string', default: '100' },
+    kills: { type: 'string' },
+    power: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1e9) },
     floods: { type: 'boolean', default: false },
   },
 });
-const kills = wholeNumber('kills', values.kills);
+const isAll = values.kills === undefined && values.power === undefined && !values.floods;
+const kills = wholeNumber('kills', values.kills ?? (isAll ? '100' : '0'));
+const losses = wholeNumber('power', values.power ?? (isAll ? '10' : '0'));
+const onlyFloods = kills === 0 && losses === 0;
 const seed = wholeNumber('seed', values.seed);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+/** A loop waits half of its time for one process: two of them keep two cores busy. */
+const LOOPS = availableParallelism() > 1 ? 2 : 1;
 
 /** How long each flood lasts. */
 const FLOOD_SECONDS = 10;
 
-const killed = values.floods ? true : await killAgainAndAgain();
-const flooded = await flood();
-process.exitCode = killed && flooded ? 0 : 1;
+const killed = kills === 0 || (await killAgainAndAgain(false));
+const unpowered = losses === 0 || (await takePower());
+const flooded = !(isAll || values.floods) || (await flood());
+process.exitCode = killed && unpowered && flooded ? 0 : 1;
+
+/** True where nothing was lost, or where it cannot be tried. */
+async function takePower(): Promise<boolean> {
+  const reason = whyNoDisk();
+  if (reason === undefined) return killAgainAndAgain(true);
+  say(reason);
+  return true;
+}
 
 /** True where nothing was lost. */
-async function killAgainAndAgain(): Promise<boolean> {
-  say(`seed ${seed}`);
+async function killAgainAndAgain(power: boolean): Promise<boolean> {
+  const times = power ? losses : kills;
+  say(`\n${power ? 'losses of power' : 'kills'}, seed ${seed}`);
   const startedMs = performance.now();
-  const report = await killLoop({ kills, seed, callers: 80, progress: say });
+  const loops = Math.min(LOOPS, times);
+  const report = await killLoops(loops, { kills: times, seed, power, callers: 80, progress: say });
   say(`\n${tableOf(report)}`);
+  const seconds = (performance.now() - startedMs) / 1_000;
   say(
-    `took ${Math.round((performance.now() - startedMs) / 1_000)} s; again with: npm run chaos -- --kills ${kills} --seed ${seed}`,
+    `took ${Math.round(seconds)} s, ${(seconds / times).toFixed(1)} s each; again with: ` +
+      `npm run chaos -- --${power ? 'power' : 'kills'} ${times} --seed ${seed}`,
   );
   for (const { kind, text } of report.violations.slice(0, 50)) process.stderr.write(`${kind}: ${text}\n`);
   return report.violations.length === 0;
@@ -43,7 +66,7 @@ async function flood(): Promise<boolean> {
   say('\na member without a balance floods the gateway, beside a call a second of others');
   const { violations, slow } = await floods(FLOOD_SECONDS, say);
   for (const line of slow) say(`slow: ${line}`);
-  const counted = values.floods ? [...violations, ...slow] : violations;
+  const counted = onlyFloods ? [...violations, ...slow] : violations;
   say(counted.length === 0 ? 'others were served' : `others noticed; ${counted.length} violations`);
   for (const violation of violations) process.stderr.write(`${violation}\n`);
   return counted.length === 0;

@@ -6,23 +6,30 @@ import { run } from './processes.ts';
 
 export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
 export const FOLDER: string = join(ROOT, '.bench');
+/** What is of one run only, gigabytes of databases among it. */
+const RUN = join(FOLDER, 'run');
 
 /** A file of this folder of scripts. */
 export function script(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** Writes a file into the scratch folder. Its path. */
+/** Removes what is of one run only: what was left of the one before, and what is left of this one. */
+export function removeRun(): void {
+  rmSync(RUN, { recursive: true, force: true });
+}
+
+/** Writes a file for this run. Its path. */
 export function write(name: string, text: string): string {
-  const path = join(FOLDER, name);
+  const path = join(RUN, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return path;
 }
 
-/** An empty folder in the scratch folder. Its path. */
+/** An empty folder for this run. Its path. */
 export function emptied(name: string): string {
-  const path = join(FOLDER, name);
+  const path = join(RUN, name);
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { recursive: true });
   return path;
@@ -36,7 +43,8 @@ export async function install(
 ): Promise<string> {
   const path = join(FOLDER, name);
   if (Object.keys(dependencies).every((needed) => existsSync(join(path, 'node_modules', needed)))) return path;
-  write(join(name, 'package.json'), JSON.stringify({ private: true, dependencies, overrides }));
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'package.json'), JSON.stringify({ private: true, dependencies, overrides }));
   await run(['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1'], { cwd: path });
   return path;
 }

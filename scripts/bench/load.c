@@ -2,14 +2,15 @@
 // it as one JSON object. One thread and no allocation while it counts, so that it is not what is measured.
 //
 //   load --port P --connections N --requests N [--warm N] [--per-second R] [--ramp-us U] [--longest-s S] [--path /x] [--body FILE]
-//        [--header 'name: value']... [--stream] [--pid P] [--after-ms M] [--memory-at-s S]
+//        [--header 'name: value']... [--secrets FILE] [--stream] [--pid P]... [--after-ms M] [--memory-at-s S]
 //
 // Without --per-second each connection sends its next request when it has its answer. With it requests are due at fixed times, and their
-// latency counts from the time they were due at, whether a connection was free or not. --pid: whose CPU time and memory are read.
+// latency counts from the time they were due at, whether a connection was free or not. --pid: processes whose CPU time and memory are
+// read, as a sum. --secrets: bearer tokens, one in each line, that requests carry in turns.
 // Events of a stream carry the time they left at, `T=` and sixteen digits of CLOCK_MONOTONIC: see vendor.c.
 #include "wire.h"
 
-enum { LONGEST_HEAD = 16 * 1024, MOST_HEADERS = 8 * 1024, MOST_READ = 1 << 20, MOST_READY = 1024 };
+enum { LONGEST_HEAD = 16 * 1024, MOST_HEADERS = 8 * 1024, MOST_READ = 1 << 20, MOST_READY = 1024, MOST_PIDS = 64 };
 static const char DONE[] = "[DONE]";
 
 // Where the reader of an answer is.
@@ -49,15 +50,20 @@ static struct {
   long requests, warm, ramp_us;
   double per_second, longest_s, memory_at_s;
   bool stream;
-  pid_t pid;
-  const char *path, *body;
+  pid_t pids[MOST_PIDS];
+  int pid_count;
+  const char *path, *body, *secrets;
   char headers[MOST_HEADERS];
 } options = {.connections = 64, .requests = 10000, .longest_s = 60, .path = "/v1/chat/completions"};
 
 static int poller;
 static struct sockaddr_in address;
-static char *request;
-static size_t request_length;
+// All that are sent, one after the other, and then from the first on.
+static struct request {
+  char *bytes;
+  size_t length;
+} *requests;
+static size_t request_count;
 static struct connection *connections;
 
 static long sent, answered, counted, errors, other_status, unfinished, events;
@@ -85,26 +91,34 @@ static double percentile(const struct samples *samples, double part) {
   return samples->values[(size_t)(part * (samples->count - 1) + 0.5)] / 1000.0;
 }
 
-// ---- the process that is measured
+// ---- the processes that are measured
 
-// CPU time of all its threads.
+// CPU time of all their threads.
 static uint64_t cpu_time(void) {
-  clockid_t clock;
-  struct timespec time;
-  if (options.pid == 0 || clock_getcpuclockid(options.pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
-  return (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec;
+  uint64_t all = 0;
+  for (int i = 0; i < options.pid_count; i++) {
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(options.pids[i], &clock) != 0 || clock_gettime(clock, &time) != 0) continue;
+    all += (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec;
+  }
+  return all;
 }
 
 // Resident, in KiB.
 static long memory(void) {
-  char line[256];
-  long kib = 0;
-  snprintf(line, sizeof line, "/proc/%d/status", options.pid);
-  FILE *file = options.pid == 0 ? NULL : fopen(line, "r");
-  if (file == NULL) return 0;
-  while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmRSS: %ld", &kib) != 1) continue;
-  fclose(file);
-  return kib;
+  long all = 0;
+  for (int i = 0; i < options.pid_count; i++) {
+    char line[256];
+    long kib = 0;
+    snprintf(line, sizeof line, "/proc/%d/status", options.pids[i]);
+    FILE *file = fopen(line, "r");
+    if (file == NULL) continue;
+    while (fgets(line, sizeof line, file) != NULL && sscanf(line, "VmRSS: %ld", &kib) != 1) continue;
+    fclose(file);
+    all += kib;
+  }
+  return all;
 }
 
 // ---- requests
@@ -144,11 +158,12 @@ static void send_rest(struct connection *c) {
 
 static void ask(struct connection *c, uint64_t asked) {
   c->busy = true;
+  const struct request *request = &requests[(size_t)sent % request_count];
   c->counted = sent++ >= options.warm;
   c->asked = asked;
   c->first = 0;
-  c->unsent = request;
-  c->unsent_length = request_length;
+  c->unsent = request->bytes;
+  c->unsent_length = request->length;
   c->place = HEAD;
   c->head_length = c->line_length = c->done_at = 0;
   c->stamp_at = 0;
@@ -331,7 +346,8 @@ static void read_options(int count, char **words) {
     else if (strcmp(name, "--longest-s") == 0) options.longest_s = atof(value);
     else if (strcmp(name, "--path") == 0) options.path = value;
     else if (strcmp(name, "--body") == 0) options.body = value;
-    else if (strcmp(name, "--pid") == 0) options.pid = atoi(value);
+    else if (strcmp(name, "--secrets") == 0) options.secrets = value;
+    else if (strcmp(name, "--pid") == 0 && options.pid_count < MOST_PIDS) options.pids[options.pid_count++] = atoi(value);
     else if (strcmp(name, "--after-ms") == 0) options.after_ms = atoi(value);
     else if (strcmp(name, "--memory-at-s") == 0) options.memory_at_s = atof(value);
     else if (strcmp(name, "--header") == 0 && strlen(options.headers) + strlen(value) + 3 < sizeof options.headers) {
@@ -343,27 +359,47 @@ static void read_options(int count, char **words) {
   }
 }
 
-// One request, as it is sent each time.
-static void write_request(void) {
-  long length = 0;
-  FILE *file = options.body == NULL ? NULL : fopen(options.body, "rb");
-  if (options.body != NULL && file == NULL) fail(options.body);
-  if (file != NULL) {
-    fseek(file, 0, SEEK_END);
-    length = ftell(file);
-    rewind(file);
-  }
-  request = malloc((size_t)length + MOST_HEADERS + 1024);
-  if (request == NULL) fail("memory");
-  request_length = (size_t)sprintf(request, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s", file == NULL ? "GET" : "POST", options.path,
-                                   options.port, options.headers);
-  if (file != NULL)
-    request_length += (size_t)sprintf(request + request_length, "Content-Type: application/json\r\nContent-Length: %ld\r\n", length);
-  request_length += (size_t)sprintf(request + request_length, "\r\n");
-  if (file == NULL) return;
-  if (fread(request + request_length, 1, (size_t)length, file) != (size_t)length) fail(options.body);
-  request_length += (size_t)length;
+// The whole of a file.
+static char *read_file(const char *name, size_t *length) {
+  FILE *file = fopen(name, "rb");
+  if (file == NULL) fail(name);
+  fseek(file, 0, SEEK_END);
+  *length = (size_t)ftell(file);
+  rewind(file);
+  char *bytes = malloc(*length + 1);
+  if (bytes == NULL) fail("memory");
+  if (fread(bytes, 1, *length, file) != *length) fail(name);
+  bytes[*length] = 0;
   fclose(file);
+  return bytes;
+}
+
+// `secret`: NULL for none.
+static void write_request(const char *secret, const char *body, size_t body_length) {
+  requests = realloc(requests, (request_count + 1) * sizeof *requests);
+  char *at = malloc(body_length + MOST_HEADERS + 1024);
+  if (requests == NULL || at == NULL) fail("memory");
+  requests[request_count].bytes = at;
+  at += sprintf(at, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s", body == NULL ? "GET" : "POST", options.path, options.port,
+                options.headers);
+  if (secret != NULL) at += snprintf(at, 512, "Authorization: Bearer %.256s\r\n", secret);
+  if (body != NULL) at += sprintf(at, "Content-Type: application/json\r\nContent-Length: %zu\r\n", body_length);
+  at += sprintf(at, "\r\n");
+  if (body != NULL) memcpy(at, body, body_length);
+  requests[request_count].length = (size_t)(at - requests[request_count].bytes) + body_length;
+  request_count++;
+}
+
+static void write_requests(void) {
+  size_t length = 0;
+  const char *body = options.body == NULL ? NULL : read_file(options.body, &length);
+  if (options.secrets == NULL) {
+    write_request(NULL, body, length);
+    return;
+  }
+  size_t ignored;
+  char *secrets = read_file(options.secrets, &ignored);
+  for (char *secret = strtok(secrets, "\n"); secret != NULL; secret = strtok(NULL, "\n")) write_request(secret, body, length);
 }
 
 // Sends what is due. Nanoseconds until something else will be.
@@ -398,7 +434,11 @@ static uint64_t send_due(uint64_t began) {
 
 int main(int count, char **words) {
   read_options(count, words);
-  write_request();
+  write_requests();
+  if (request_count == 0) {
+    fprintf(stderr, "%s has no secrets\n", options.secrets);
+    return 2;
+  }
   signal(SIGPIPE, SIG_IGN);
   const struct rlimit files = {200000, 200000};
   setrlimit(RLIMIT_NOFILE, &files);
@@ -441,7 +481,7 @@ int main(int count, char **words) {
          percentile(&latencies, 0.99), percentile(&first_bytes, 0.5));
   if (options.stream)
     printf(",\"events\":%ld,\"eventDelayP50\":%.1f,\"eventDelayP99\":%.1f", events, percentile(&delays, 0.5), percentile(&delays, 0.99));
-  if (options.pid != 0 && counted > 0) {
+  if (options.pid_count > 0 && counted > 0) {
     printf(",\"cpu\":%.2f,\"memoryBefore\":%ld", cpu_us / counted, memory_before);
     if (memory_during > 0) printf(",\"memoryDuring\":%ld", memory_during);
     if (events > 0) printf(",\"cpuPerEvent\":%.3f", cpu_us / events);

@@ -3,9 +3,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { FOLDER, install, script, write } from './folder.ts';
-import { CORE, has, onCore } from './machine.ts';
+import { CORE, familyOf, has, onCore } from './machine.ts';
 import { type Running, run, start } from './processes.ts';
-import { chatRequest, type Target } from './variants.ts';
+import { chatRequest } from './requests.ts';
+import type { Target } from './variants.ts';
 
 /** What is sent, and how. */
 export interface Load {
@@ -22,6 +23,8 @@ export interface Load {
   readonly memoryAtS?: number;
   /** Else a chat request. */
   readonly ask?: Ask;
+  /** A file of keys, one in each line, that requests are made with in turns. */
+  readonly secrets?: string;
 }
 
 /** A request of another kind. */
@@ -114,7 +117,7 @@ async function compiled(): Promise<LoadTools> {
         'per-second': load.perSecond,
         'ramp-us': load.rampUs,
         'memory-at-s': load.memoryAtS,
-        pid: target.pid,
+        secrets: load.secrets,
         path: load.ask?.path,
         body: load.ask?.body ?? bodies(load.stream),
         'longest-s': LONGEST_S,
@@ -124,6 +127,7 @@ async function compiled(): Promise<LoadTools> {
       const words = Object.entries(options).flatMap(([name, value]) =>
         value === undefined ? [] : [`--${name}`, `${value}`],
       );
+      for (const pid of target.pid === undefined ? [] : familyOf(target.pid)) words.push('--pid', `${pid}`);
       for (const header of [...target.headers, ...(load.ask?.headers ?? [])]) words.push('--header', header);
       if (load.stream) words.push('--stream');
       const said = JSON.parse(await run(onCore(CORE.load, [join(bin, 'load'), ...words]))) as Said;

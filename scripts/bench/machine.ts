@@ -1,6 +1,6 @@
 /** What this machine offers a bench: cores to pin to, programs, descriptors, free ports. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
 /** Where whoever is measured runs, and where everything else does. */
@@ -43,4 +43,52 @@ export function residentKib(pid: number): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A process and all that it has started, as far as the system says. */
+export function familyOf(pid: number): readonly number[] {
+  if (process.platform !== 'linux') return [pid];
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), parentOf(name)]),
+  );
+  const family = [pid];
+  // What is found is looked through as well.
+  for (const member of family) for (const [child, parent] of parents) if (parent === member) family.push(child);
+  return family;
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    // Behind the name of the program, which may hold anything: the state, then the parent.
+    return Number(/^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Notes what the machine does from now on; then says which part of its cores others took meanwhile, 0 to 1. Undefined where it does not say. */
+export function watchOthers(): () => number | undefined {
+  const before = cpuTimes();
+  return () => {
+    const after = cpuTimes();
+    if (before === undefined || after === undefined) return undefined;
+    const spent = after.all - before.all - (after.idle - before.idle) - (after.ours - before.ours);
+    return Math.max(0, spent / (after.all - before.all));
+  };
+}
+
+/** Hundredths of a second since the machine started: of all cores, of those idle, of this process with the processes that it saw the end of. */
+function cpuTimes(): { readonly all: number; readonly idle: number; readonly ours: number } | undefined {
+  if (process.platform !== 'linux') return undefined;
+  // user, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two again.
+  const times = readFileSync('/proc/stat', 'utf8').split('\n')[0]!.trim().split(/\s+/).slice(1, 9).map(Number);
+  const own = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 15)
+    .map(Number);
+  const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+  return { all: sum(times), idle: times[3]! + times[4]!, ours: sum(own) };
 }

@@ -1,13 +1,19 @@
 /**
- * What is measured: whole answers at full speed and at a low rate, streams many and few, translated streams beside our own that
- * are not, and the memory of held streams.
+ * What is measured: whole answers at full speed and at a low rate, streams many and few, translated calls beside our own that are not, the
+ * memory of held streams; and of Turnpike alone what a start, a large request, growth, storage and workers cost.
  */
-import { setTimeout } from 'node:timers/promises';
+import { type Blocks, measureBlocks } from './blocks.ts';
+import { type Growth, type GrowthScale, measureGrowth } from './growth.ts';
 import { type Load, type LoadTools, polyglotVendor, type Sample } from './load.ts';
-import { CORE, descriptors, moveTo, residentKib } from './machine.ts';
+import { CORE, descriptors, moveTo } from './machine.ts';
 import { askOf, BYTES, type Pair, TRANSLATED } from './pairs.ts';
-import { inTurns, median, type Rounds, type Who } from './rounds.ts';
-import { type Server, startedBefore, startTranslator, type Target, type Variant } from './variants.ts';
+import { inTurns, type Rounds, type Who } from './rounds.ts';
+import { measureStarts, type Starts } from './starts.ts';
+import { measureStorage, type Storage } from './storage.ts';
+import { everyStyle, prepareTurnpike } from './turnpike.ts';
+import type { Server, Target, Variant } from './variants.ts';
+import { CONNECTIONS, warmUp } from './warm.ts';
+import { measureWorkers, type Workers } from './workers.ts';
 
 /** How much of everything is done. */
 export interface Scale {
@@ -16,13 +22,42 @@ export interface Scale {
   readonly fewerRounds: number;
   /** How long one load takes, about. */
   readonly seconds: number;
+  /** Who takes part beyond whole answers at full speed; undefined: all. */
+  readonly others: readonly Who[] | undefined;
+  readonly translated: readonly Pair[];
   readonly heldStreams: number;
   /** Milliseconds between two events of a held stream. */
   readonly heldGapMs: number;
+  /** Requests with an image, of each kind. */
+  readonly images: number;
+  readonly growth: GrowthScale;
+  readonly storedCalls: number;
 }
 
-export const FULL: Scale = { rounds: 5, fewerRounds: 3, seconds: 2, heldStreams: 2_000, heldGapMs: 1_000 };
-export const QUICK: Scale = { rounds: 2, fewerRounds: 1, seconds: 1, heldStreams: 500, heldGapMs: 500 };
+export const FULL: Scale = {
+  rounds: 5,
+  fewerRounds: 3,
+  seconds: 2,
+  others: undefined,
+  translated: TRANSLATED,
+  heldStreams: 2_000,
+  heldGapMs: 1_000,
+  images: 15,
+  growth: { keys: 100_000, models: 500, rows: 20_000_000 },
+  storedCalls: 1_000_000,
+};
+export const QUICK: Scale = {
+  rounds: 2,
+  fewerRounds: 1,
+  seconds: 0.7,
+  others: ['direct', 'bare', 'turnpike'],
+  translated: TRANSLATED.slice(0, 1),
+  heldStreams: 500,
+  heldGapMs: 300,
+  images: 3,
+  growth: { keys: 10_000, models: 500, rows: 200_000 },
+  storedCalls: 5_000,
+};
 
 /** Everything that was measured; undefined where the tools cannot. */
 export interface Measured {
@@ -34,23 +69,23 @@ export interface Measured {
   readonly manyStreams: Rounds | undefined;
   /** 32 streams that begin in the same instant. */
   readonly fewStreams: Rounds | undefined;
-  /** As many again, each kind of translation by itself; all on one server of ours. */
-  readonly translated: Rounds<Pair> | undefined;
+  /** Whole answers and 200 streams again, each kind of translation by itself; all on one server of ours. */
+  readonly translated: Translated | undefined;
   /** Many slow streams, on a server that is fresh. */
   readonly held: Rounds | undefined;
   readonly heldStreams: number;
   readonly starts: Starts | undefined;
+  readonly blocks: Blocks | undefined;
+  readonly growth: Growth | undefined;
+  readonly storage: Storage | undefined;
+  readonly workers: Rounds<Workers> | undefined;
 }
 
-/** What a start costs where the database is there. */
-export interface Starts {
-  /** Seconds from the command to the line `ready`. */
-  readonly readyS: number;
-  /** Megabytes of memory two seconds later. */
-  readonly idleMb: number;
+export interface Translated {
+  readonly whole: Rounds<Pair>;
+  readonly streams: Rounds<Pair>;
 }
 
-const CONNECTIONS = 64;
 const CALM_PER_SECOND = 200;
 const EVENTS = 60;
 const GAP_MS = 10;
@@ -70,11 +105,12 @@ export async function measureAll(
   for (const variant of variants) servers.set(variant.name, await variant.start(vendor.port));
   const targets = new Map<Who, Target>([['direct', { port: vendor.port, headers: [] }], ...servers]);
   const everybody = [...targets.keys()];
-  const proxies = [...servers.keys()];
+  const others = everybody.filter((who) => scale.others?.includes(who) ?? true);
+  const proxies = others.filter((who) => who !== 'direct');
 
   say('warming up');
   const pace = new Map<Who, number>();
-  for (const [who, target] of targets) pace.set(who, await warmUp(target, tools));
+  for (const [who, target] of targets) pace.set(who, await warmUpAll(target, tools));
 
   say('whole answers at full speed');
   const whole = await inTurns(everybody, scale.rounds, (who) => {
@@ -91,22 +127,22 @@ export async function measureAll(
       tools.measure(targets.get(who)!, manyStreamsLoad(scale)),
     );
     say('32 streams that begin in the same instant');
-    fewStreams = await inTurns(everybody, scale.fewerRounds, (who) =>
-      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 * 2 * scale.seconds }),
+    fewStreams = await inTurns(others, scale.fewerRounds, (who) =>
+      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 * Math.ceil(scale.seconds) }),
     );
     say('200 requests per second');
     for (const server of servers.values()) moveTo(CORE.both, server.pid);
-    calm = await inTurns(everybody, scale.fewerRounds, (who) =>
+    calm = await inTurns(others, scale.fewerRounds, (who) =>
       tools.measure(targets.get(who)!, {
         stream: false,
         connections: 16,
-        requests: CALM_PER_SECOND * 1.5 * scale.seconds,
+        requests: Math.round(CALM_PER_SECOND * scale.seconds),
         warm: CALM_PER_SECOND / 4,
         perSecond: CALM_PER_SECOND,
       }),
     );
   }
-  for (const server of servers.values()) await server.stop();
+  for (const { process } of servers.values()) await process.stop();
   await vendor.process.stop();
 
   const heldStreams = Math.min(scale.heldStreams, Math.floor((descriptors() - OTHER_FILES) / 2));
@@ -114,71 +150,92 @@ export async function measureAll(
     say(`only ${heldStreams} streams are held: each takes two descriptors, and ulimit -n is ${descriptors()}`);
   }
   const translated = tools.exact ? await measureTranslated(tools, scale, say) : undefined;
-  const held = tools.exact ? await measureHeld(variants, tools, heldStreams, scale.heldGapMs, say) : undefined;
+  const holders = variants.filter(({ name }) => proxies.includes(name));
+  const held = tools.exact ? await measureHeld(holders, tools, heldStreams, scale.heldGapMs, say) : undefined;
   say('starts');
   const starts = await measureStarts(scale.rounds);
-  return { whole, calm, manyStreams, fewStreams, translated, held, heldStreams, starts };
+  const alone = tools.exact ? await measureAlone(tools, scale, say) : undefined;
+  return {
+    whole,
+    calm,
+    manyStreams,
+    fewStreams,
+    translated,
+    held,
+    heldStreams,
+    starts,
+    blocks: alone?.blocks,
+    growth: alone?.growth,
+    storage: alone?.storage,
+    workers: alone?.workers,
+  };
 }
 
-/** Medians of several. Nothing is called there: a vendor is not needed. */
-async function measureStarts(rounds: number): Promise<Starts | undefined> {
-  const seconds: number[] = [];
-  const megabytes: number[] = [];
-  const restart = await startedBefore();
-  for (let round = 0; round < rounds; round++) {
-    const began = performance.now();
-    const server = await restart();
-    seconds.push((performance.now() - began) / 1_000);
-    await setTimeout(2_000);
-    const kib = residentKib(server.pid);
-    if (kib === undefined) return undefined;
-    megabytes.push(kib / 1_024);
-    await server.stop();
-  }
-  return { readyS: median(seconds)!, idleMb: median(megabytes)! };
+/** What only Turnpike is measured for. */
+async function measureAlone(
+  tools: LoadTools,
+  scale: Scale,
+  say: (sentence: string) => void,
+): Promise<Pick<Measured, 'blocks' | 'growth' | 'storage' | 'workers'>> {
+  say('requests with an image of 10 MB');
+  const blocks = await measureBlocks(tools, scale.images);
+  const { keys, models, rows } = scale.growth;
+  say(`${count(keys)} keys, ${count(models)} models, ${count(rows)} rows`);
+  const growth = await measureGrowth(tools, scale.growth, scale);
+  say(`what ${count(scale.storedCalls)} calls leave on the disk`);
+  const storage = await measureStorage(tools, scale.storedCalls);
+  const workers = await measureWorkers(tools, scale);
+  say(workers === undefined ? 'this Turnpike knows no `listen.workers`: they are not measured' : 'two workers');
+  return { blocks, growth, storage, workers };
 }
+
+const count = (number: number): string => number.toLocaleString('en');
 
 /** 20,000 events per second. */
 function manyStreamsLoad({ seconds }: Scale): Load {
   return {
     stream: true,
     connections: 200,
-    requests: 200 * (seconds + 1),
+    requests: Math.round(200 * (seconds + 1)),
     warm: 200,
     // The events of all streams are spread evenly over the time between two of one.
     rampUs: (GAP_MS * 1_000) / 200,
   };
 }
 
-/** Runs what will be measured until it is compiled. Requests per second. */
-async function warmUp(target: Target, tools: LoadTools): Promise<number> {
-  const first = await tools.measure(target, { stream: false, connections: CONNECTIONS, requests: 1_000 });
+/** Whole answers and streams. Whole answers per second. */
+async function warmUpAll(target: Target, tools: LoadTools): Promise<number> {
   if (tools.exact) await tools.measure(target, { stream: true, connections: 100, requests: 200 });
-  const requests = Math.round(first.perSecond);
-  return (await tools.measure(target, { stream: false, connections: CONNECTIONS, requests })).perSecond;
+  return warmUp(target, tools);
 }
 
 /** Vendor, server and load are the same for all, so that nothing but the translation makes a difference. */
-async function measureTranslated(
-  tools: LoadTools,
-  scale: Scale,
-  say: (sentence: string) => void,
-): Promise<Rounds<Pair>> {
-  say('translated streams, 20,000 events per second');
+async function measureTranslated(tools: LoadTools, scale: Scale, say: (sentence: string) => void): Promise<Translated> {
+  say('translated calls');
   const vendor = await polyglotVendor(EVENTS, GAP_MS);
-  const server = await startTranslator(vendor.port);
-  const pairs = [BYTES, ...TRANSLATED];
+  const server = await (await prepareTurnpike(everyStyle(vendor.port))).start();
+  const pairs = [BYTES, ...scale.translated];
+  const pace = new Map<Pair, number>();
   for (const pair of pairs) {
-    await tools.measure(server, { stream: true, connections: 100, requests: 200, ask: askOf(pair) });
+    await tools.measure(server, { stream: true, connections: 100, requests: 200, ask: askOf(pair, true) });
+    pace.set(pair, await warmUp(server, tools, { ask: askOf(pair, false) }));
   }
-  const rounds = await inTurns(pairs, scale.fewerRounds, async (pair) => {
-    const sample = await tools.measure(server, { ...manyStreamsLoad(scale), ask: askOf(pair) });
+  const whole = await inTurns(pairs, scale.fewerRounds, (pair) =>
+    tools.measure(server, {
+      stream: false,
+      connections: CONNECTIONS,
+      requests: Math.round(pace.get(pair)! * scale.seconds),
+      ask: askOf(pair, false),
+    }),
+  );
+  const streams = await inTurns(pairs, scale.fewerRounds, async (pair) => {
+    const sample = await tools.measure(server, { ...manyStreamsLoad(scale), ask: askOf(pair, true) });
     // The vendor's events count: what a client gets for one may be none, or several.
     return { ...sample, cpuPerEvent: sample.cpu && sample.cpu / EVENTS };
   });
-  await server.stop();
+  await server.process.stop();
   await vendor.process.stop();
-  return rounds;
+  return { whole, streams };
 }
 
 /** Each on a server of its own: memory that earlier loads have left free would be counted for nothing. */
@@ -206,7 +263,7 @@ async function measureHeld(
       memoryAtS,
     });
     samples.set(variant.name, [sample]);
-    await server.stop();
+    await server.process.stop();
   }
   await vendor.process.stop();
   return samples;

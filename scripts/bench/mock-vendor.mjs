@@ -1,4 +1,4 @@
-// A mock vendor that streams in every wire format that Turnpike reads. For machines without a C compiler it stands in for the C
+// A mock vendor that answers in every wire format that Turnpike reads. For machines without a C compiler it stands in for the C
 // one, with the same chat answers at a fifth of its pace. `node mock-vendor.mjs PORT EVENTS GAP_MS`
 import { createServer } from 'node:http';
 
@@ -7,12 +7,6 @@ const [port, events, gapMs] = process.argv.slice(2).map(Number);
 const about = { id: 'chatcmpl-A1b2C3d4E5f6G7h8I9j0', created: 1_760_000_000, model: 'gpt-4o-mini-2024-07-18' };
 const usage = { prompt_tokens: 412, completion_tokens: 96, total_tokens: 508 };
 const content = 'the quick brown fox jumps over it '.repeat(12).slice(0, 400);
-const whole = JSON.stringify({
-  ...about,
-  object: 'chat.completion',
-  choices: [{ index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' }],
-  usage,
-});
 
 /** As long as the C one's. */
 const TEXT = 'x'.repeat(59);
@@ -26,6 +20,12 @@ const named = (type, data) => event({ type, ...data }, type);
 
 const chunk = (choices, more) => event({ ...about, object: 'chat.completion.chunk', choices, ...more });
 const chat = {
+  whole: {
+    ...about,
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' }],
+    usage,
+  },
   before: chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]),
   delta: (content) => chunk([{ index: 0, delta: { content }, logprobs: null, finish_reason: null }], { usage: null }),
   after: `${chunk([{ index: 0, delta: {}, finish_reason: 'stop' }])}${chunk([], { usage })}data: [DONE]\n\n`,
@@ -33,6 +33,13 @@ const chat = {
 
 const message = { id: 'msg_01A1b2C3d4E5f6G7h8I9j0', type: 'message', role: 'assistant', model: 'claude-haiku-4-5' };
 const messages = {
+  whole: {
+    ...message,
+    content: [{ type: 'text', text: content }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 412, output_tokens: 96 },
+  },
   before:
     named('message_start', { message: { ...message, content: [], usage: { input_tokens: 412, output_tokens: 1 } } }) +
     named('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }) +
@@ -51,6 +58,7 @@ const item = (status, content) => ({ id: place.item_id, type: 'message', status,
 const done = item('completed', [part(SAID)]);
 const used = { input_tokens: 412, output_tokens: 96, total_tokens: 508 };
 const responses = {
+  whole: { ...response, status: 'completed', output: [item('completed', [part(content)])], usage: used },
   before:
     named('response.created', { response: { ...response, status: 'in_progress', output: [] } }) +
     named('response.output_item.added', { output_index: 0, item: item('in_progress', []) }) +
@@ -68,19 +76,23 @@ const candidates = (text, more) => [{ content: { parts: [{ text }], role: 'model
 const counts = { promptTokenCount: 412, candidatesTokenCount: 96, totalTokenCount: 508 };
 const told = { usageMetadata: counts, modelVersion: 'gemini-3.5-flash', responseId: 'g1P6aZnMMZq5qtsPj9fyuQ8' };
 const gemini = {
+  whole: { candidates: candidates(content, { finishReason: 'STOP' }), ...told },
   before: '',
   delta: (text) => event({ candidates: candidates(text), ...told }),
   after: event({ candidates: candidates('', { finishReason: 'STOP' }), ...told }),
 };
 
-/** What is streamed where, by the end of the path: the bytes of the first event and of every next one, and the end. */
-const STREAMS = new Map(
-  Object.entries({ completions: chat, messages, responses, streamGenerateContent: gemini }).map(
-    ([path, { before, delta, after }]) => [
-      path,
-      [before + delta(TEXT), delta(TEXT), delta(LAST) + after].map((text) => Buffer.from(text)),
-    ],
-  ),
+/** What is spoken where, by the end of the path. */
+const SPOKEN = { completions: chat, messages, responses, generateContent: gemini, streamGenerateContent: gemini };
+/** The bytes of a whole answer, and those of a stream: of its first event and of every next one, and its end. */
+const ANSWERS = new Map(
+  Object.entries(SPOKEN).map(([path, { whole, before, delta, after }]) => [
+    path,
+    {
+      whole: Buffer.from(JSON.stringify(whole)),
+      events: [before + delta(TEXT), delta(TEXT), delta(LAST) + after].map((text) => Buffer.from(text)),
+    },
+  ]),
 );
 
 function stream([first, next, last], response) {
@@ -95,17 +107,17 @@ function stream([first, next, last], response) {
 }
 
 const server = createServer((request, response) => {
-  let body = '';
-  request.on('data', (bytes) => {
-    body += bytes;
-  });
+  const pieces = [];
+  request.on('data', (bytes) => pieces.push(bytes));
   request.on('end', () => {
     const [word] = /\w+(?=\?|$)/.exec(request.url) ?? [];
-    if (word === 'streamGenerateContent' || /"stream": ?true/.test(body)) {
-      stream(STREAMS.get(word), response);
+    const { whole, events } = ANSWERS.get(word);
+    const asksForStream = word === 'streamGenerateContent' || Buffer.concat(pieces).includes('"stream":true');
+    if (asksForStream) {
+      stream(events, response);
       return;
     }
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length });
     response.end(whole);
   });
 });

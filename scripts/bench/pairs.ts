@@ -1,7 +1,8 @@
-/** Streams between two styles: who asks whom, and how. */
+/** Calls between two styles: who asks whom, and how. */
 import { write } from './folder.ts';
 import type { Ask } from './load.ts';
-import { CONTENT, MAX_TOKENS, type SpokenStyle } from './variants.ts';
+import { CONTENT, MAX_TOKENS } from './requests.ts';
+import type { SpokenStyle } from './turnpike.ts';
 
 /** A client of one style, and the style of the vendor that answers. */
 export interface Pair {
@@ -14,38 +15,43 @@ export interface Pair {
 /** The yardstick: both speak one style, and nothing is translated. */
 export const BYTES: Pair = { title: 'chat client, chat vendor: bytes', client: 'chat', vendor: 'chat' };
 
+/** Clients of two other styles, at a vendor that speaks chat. */
+export const MESSAGES: Pair = { title: 'messages client, chat vendor', client: 'messages', vendor: 'chat' };
+export const RESPONSES: Pair = { title: 'responses client, chat vendor', client: 'responses', vendor: 'chat' };
+
 export const TRANSLATED: readonly Pair[] = [
   { title: 'chat client, messages vendor', client: 'chat', vendor: 'messages' },
-  { title: 'messages client, chat vendor', client: 'messages', vendor: 'chat' },
-  { title: 'responses client, chat vendor', client: 'responses', vendor: 'chat' },
+  MESSAGES,
+  RESPONSES,
   { title: 'chat client, gemini vendor', client: 'chat', vendor: 'gemini' },
   { title: 'chat client, responses vendor', client: 'chat', vendor: 'responses' },
 ];
 
 const USER_TURNS = ['user', 'assistant', 'user'].map((role) => ({ role, content: CONTENT }));
 
-/** The same request of 2 KB in each style, without the model. */
+/** The same request of 2 KB in each style, without the model and whether it is a stream. */
 const ASKED = {
   chat: {
     path: '/v1/chat/completions',
     headers: [],
-    body: { stream: true, max_tokens: MAX_TOKENS, messages: [{ role: 'system', content: CONTENT }, ...USER_TURNS] },
+    body: { max_tokens: MAX_TOKENS, messages: [{ role: 'system', content: CONTENT }, ...USER_TURNS] },
   },
   messages: {
     path: '/v1/messages',
     headers: ['anthropic-version: 2023-06-01'],
-    body: { stream: true, max_tokens: MAX_TOKENS, system: CONTENT, messages: USER_TURNS },
+    body: { max_tokens: MAX_TOKENS, system: CONTENT, messages: USER_TURNS },
   },
   responses: {
     path: '/v1/responses',
     headers: [],
     // To keep an answer costs something for each stream, and for no event.
-    body: { stream: true, max_output_tokens: MAX_TOKENS, store: false, instructions: CONTENT, input: USER_TURNS },
+    body: { max_output_tokens: MAX_TOKENS, store: false, instructions: CONTENT, input: USER_TURNS },
   },
 } as const;
 
 /** What the client of a pair sends: the vendor's models are called by its style. */
-export function askOf({ client, vendor }: Pair): Ask {
+export function askOf({ client, vendor }: Pair, stream: boolean): Ask {
   const { path, headers, body } = ASKED[client];
-  return { path, headers, body: write(`${client}-${vendor}.json`, JSON.stringify({ model: vendor, ...body })) };
+  const name = `${client}-${vendor}-${stream ? 'stream' : 'whole'}.json`;
+  return { path, headers, body: write(name, JSON.stringify({ model: vendor, stream, ...body })) };
 }

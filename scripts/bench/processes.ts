@@ -7,10 +7,12 @@ export interface Running {
   readonly pid: number;
   /** Waits for a line that matches. Rejects with what the process said where it ends before, or takes too long. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
   stop(): Promise<void>;
 }
 
-const READY_MS = 20_000;
+/** A start looks at every page of the database, and it may be large. */
+const READY_MS = 120_000;
 const running = new Set<ChildProcess>();
 
 /** Starts a program. */
@@ -45,6 +47,7 @@ export function start(command: readonly string[], options: { readonly cwd?: stri
         };
         heard();
       }),
+    signal: (name) => void child.kill(name),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');

@@ -1,4 +1,5 @@
 /** The tables of a bench, in Markdown: what everybody takes, and how far Turnpike is from its targets. */
+import { muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
 import { BYTES } from './pairs.ts';
 import { cpu, cpuPerEvent, eventDelay, failed, firstByte, p50, p99, perSecond, perStream } from './picks.ts';
@@ -88,15 +89,18 @@ export function report(
     );
   }
   if (translated !== undefined) {
+    const { whole: answers, streams } = translated;
     parts.push(
-      heading('Translated: 200 streams, 20,000 events/s, the server on one core'),
+      heading('Translated: whole answers, 64 connections; 200 streams, 20,000 events/s; the server on one core'),
       table(
-        ['', 'CPU µs/event', '× bytes', 'failed'],
-        [...translated.keys()].map((pair) => [
+        ['', 'CPU µs/request', '× same style', 'CPU µs/event', '× bytes', 'failed'],
+        [...streams.keys()].map((pair) => [
           pair.title,
-          number(typical(translated, pair, cpuPerEvent), 1),
-          number(ratio(translated, pair, BYTES, cpuPerEvent), 2),
-          number(typical(translated, pair, failed)),
+          number(typical(answers, pair, cpu), 1),
+          number(ratio(answers, pair, BYTES, cpu), 2),
+          number(typical(streams, pair, cpuPerEvent), 1),
+          number(ratio(streams, pair, BYTES, cpuPerEvent), 2),
+          number((typical(answers, pair, failed) ?? 0) + (typical(streams, pair, failed) ?? 0)),
         ]),
       ),
     );
@@ -116,8 +120,71 @@ export function report(
       ),
     );
   }
-  parts.push(heading('Targets'), targetTable(targets, recorded));
+  parts.push(...aloneTables(measured), heading('Targets'), targetTable(targets, recorded));
   return `${parts.join('\n')}\n`;
+}
+
+/** What only Turnpike is measured for. */
+function aloneTables({ starts, blocks, growth, storage, workers }: Measured): readonly string[] {
+  const parts: string[] = [];
+  if (starts !== undefined) {
+    const { readyS, idleMb } = starts;
+    parts.push(
+      heading('Start on an existing database'),
+      `Ready after ${number(readyS, 2)} s, ${number(idleMb)} MB idle.`,
+    );
+  }
+  if (blocks !== undefined) {
+    parts.push(
+      heading('Longest turn of the event loop during a request with an image of 10 MB'),
+      table(
+        ['', 'median ms', 'worst ms'],
+        [
+          ...[...blocks.requests].map(([{ title }, found]) => [
+            title,
+            number(found.typical, 1),
+            number(found.worst, 1),
+          ]),
+          ['no request', number(blocks.idle, 1), ''],
+        ],
+      ),
+    );
+  }
+  if (growth !== undefined) {
+    const { rounds, scale } = growth;
+    parts.push(
+      heading('The same calls as work grows'),
+      table(
+        ['', 'CPU µs/request', '× one of each', 'requests/s', 'failed'],
+        [...rounds.keys()].map((grown) => [
+          grown === 'nothing' ? '1 key, 1 model, empty database' : muchOf(grown, scale),
+          number(typical(rounds, grown, cpu), 1),
+          number(ratio(rounds, grown, 'nothing', cpu), 2),
+          number(typical(rounds, grown, perSecond)),
+          number(typical(rounds, grown, failed)),
+        ]),
+      ),
+    );
+  }
+  if (storage !== undefined) {
+    const { bytesPerCall, calls } = storage;
+    parts.push(heading('Storage'), `${number(bytesPerCall)} bytes per call, over ${number(calls)} mixed calls.`);
+  }
+  if (workers !== undefined) {
+    parts.push(
+      heading('Workers on two cores, which they share with the load'),
+      table(
+        ['', 'CPU µs/request', 'requests/s', 'failed'],
+        [...workers.keys()].map((many) => [
+          `${many}`,
+          number(typical(workers, many, cpu), 1),
+          number(typical(workers, many, perSecond)),
+          number(typical(workers, many, failed)),
+        ]),
+      ),
+    );
+  }
+  return parts;
 }
 
 function targetTable(all: readonly Target[], recorded: Recorded): string {

@@ -1,6 +1,7 @@
 /** What we want of ourselves, what was reached before, and when that has become worse. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { script } from './folder.ts';
+import { GROWN, muchOf } from './growth.ts';
 import type { Measured } from './measurements.ts';
 import { BYTES, TRANSLATED } from './pairs.ts';
 import { cpu, cpuPerEvent, firstByte, p50, perStream } from './picks.ts';
@@ -24,8 +25,8 @@ export type Recorded = Readonly<Record<string, number>>;
 const NONE: Rounds = new Map();
 
 export function targetsOf(measured: Measured): readonly Target[] {
-  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, translated = new Map(), held = NONE } = measured;
-  const { starts } = measured;
+  const { whole, calm = NONE, manyStreams = NONE, fewStreams = NONE, translated, held = NONE } = measured;
+  const { starts, blocks, growth, storage, workers } = measured;
   const less = (name: string, what: string, value: number | undefined, must: number, goal: number): Target => ({
     name,
     what,
@@ -65,13 +66,42 @@ export function targetsOf(measured: Measured): readonly Target[] {
     less('ready', 'command to ready on an existing database, s', starts?.readyS, 0.4, 0.2),
     ...TRANSLATED.map((pair) =>
       less(
+        `translated-whole-${pair.client}-${pair.vendor}`,
+        `CPU per call, translated (${pair.title}), × same style`,
+        translated && ratio(translated.whole, pair, BYTES, cpu),
+        1.8,
+        1.4,
+      ),
+    ),
+    ...TRANSLATED.map((pair) =>
+      less(
         `translated-${pair.client}-${pair.vendor}`,
         `CPU per event, translated (${pair.title}), × bytes`,
-        ratio(translated, pair, BYTES, cpuPerEvent),
+        translated && ratio(translated.streams, pair, BYTES, cpuPerEvent),
         3,
         2,
       ),
     ),
+    ...[BYTES, TRANSLATED[0]!].map((pair) =>
+      less(
+        `block-${pair.client}-${pair.vendor}`,
+        `longest block of the event loop, image of 10 MB (${pair.title}), ms`,
+        blocks?.requests.get(pair)?.typical,
+        5,
+        1,
+      ),
+    ),
+    ...GROWN.map((grown) =>
+      less(
+        `growth-${grown}`,
+        `CPU per call with ${growth === undefined ? `many ${grown}` : muchOf(grown, growth.scale)}, × with one or none`,
+        growth && ratio(growth.rounds, grown, 'nothing', cpu),
+        1.1,
+        1.05,
+      ),
+    ),
+    less('storage', 'database growth per call, bytes', storage?.bytesPerCall, 260, 260),
+    less('workers', 'CPU per call, two workers / one', workers && ratio(workers, 2, 1, cpu), 1.1, 1),
   ];
 }
 

@@ -1,5 +1,8 @@
-/** The kill loop: a gateway under load is killed at a random moment and started again on the same database, many times over. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/**
+ * The kill loop: a gateway under load is killed at a random moment and started again on the same database, many times over; or on what a
+ * loss of power has left of it.
+ */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +15,7 @@ import { compare, type Kind, recoveredCalls, runningCalls, type Violation } from
 import { type Call, nextCall } from './calls.ts';
 import { makeCall } from './client.ts';
 import { CUSTOMER_CONFIG, type Customer, credit, openCustomers, ROOT_PASSWORD, type RunCommand } from './customers.ts';
+import { createDisk } from './power.ts';
 import { createRandom, type Random } from './random.ts';
 import { startVendors } from './vendor.ts';
 
@@ -19,6 +23,8 @@ import { startVendors } from './vendor.ts';
 export interface ChaosOptions {
   readonly kills: number;
   readonly seed: number;
+  /** Each kill is a loss of power as well: the next gateway finds what was synced, and of the rest nothing, or a random part. */
+  readonly power: boolean;
   /** Calls in flight at any time. */
   readonly callers: number;
   /** Hears a line about every kill. */
@@ -73,9 +79,37 @@ const LATER_MS = { least: 1_200, most: 1_900 };
 /** Counting all money again takes longer with every call, so it is not done after every kill. */
 const COUNT_AGAIN_EVERY = 10;
 
+/** Runs so many loops at once, each with its share of the kills and a database of its own. */
+export async function killLoops(loops: number, options: ChaosOptions): Promise<ChaosReport> {
+  const { kills, seed, progress } = options;
+  const reports = await Promise.all(
+    Array.from({ length: loops }, (_, i) =>
+      killLoop({
+        ...options,
+        kills: Math.floor((kills + i) / loops),
+        seed: seed + i,
+        progress: (line) => progress(loops === 1 ? line : `loop ${i + 1}: ${line}`),
+      }),
+    ),
+  );
+  const sum = (count: (report: ChaosReport) => number): number => reports.map(count).reduce((a, b) => a + b, 0);
+  return {
+    kills: sum((report) => report.kills),
+    calls: sum((report) => report.calls),
+    complete: sum((report) => report.complete),
+    served: sum((report) => report.served),
+    refused: sum((report) => report.refused),
+    failed: sum((report) => report.failed),
+    aborted: sum((report) => report.aborted),
+    cut: sum((report) => report.cut),
+    recovered: { all: sum(({ recovered }) => recovered.all), charged: sum(({ recovered }) => recovered.charged) },
+    violations: reports.flatMap(({ violations }) => violations),
+  };
+}
+
 /** Runs the loop; everything it touches is gone afterwards. */
 export async function killLoop(options: ChaosOptions): Promise<ChaosReport> {
-  const dir = mkdtempSync(join(tmpdir(), 'turnpike-chaos-'));
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'turnpike-chaos-')));
   try {
     return await runIn(dir, options);
   } finally {
@@ -83,8 +117,11 @@ export async function killLoop(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptions): Promise<ChaosReport> {
+async function runIn(scratch: string, { kills, seed, power, callers, progress }: ChaosOptions): Promise<ChaosReport> {
   const random = createRandom(seed);
+  const dir = join(scratch, 'data');
+  mkdirSync(dir);
+  const disk = power ? createDisk(dir, scratch) : undefined;
   const configFile = join(dir, 'gateway.yaml');
   const storeFile = join(dir, 'turnpike.db');
   const calls: Call[] = [];
@@ -114,7 +151,9 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
     const vendors = await startVendors((number) => calls[number]!);
     try {
       writeFileSync(configFile, stringify({ ...CONFIG, ...vendors.config }));
-      const gateway = await startProcess(configFile, { env: { TURNPIKE_ROOT_PASSWORD: ROOT_PASSWORD } });
+      disk?.settle();
+      const env = { TURNPIKE_ROOT_PASSWORD: ROOT_PASSWORD, ...disk?.env };
+      const gateway = await startProcess(configFile, { env });
       await use(gateway).finally(() => gateway.kill());
     } finally {
       await vendors.close();
@@ -136,6 +175,8 @@ async function runIn(dir: string, { kills, seed, callers, progress }: ChaosOptio
       const over = load.end();
       await gateway.kill();
       await over;
+      // Nothing of what was not synced in one, in the next some of it.
+      disk?.losePower(run % 2 === 0 ? random.next() : 0, random);
       for (const line of gateway.complaints) blame('process', `run ${run}: ${line}`);
       const made = calls.length - before;
       progress(`kill ${run} of ${kills} after ${lifeMs} ms: ${made} calls, ${violations.length} violations so far`);

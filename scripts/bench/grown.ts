@@ -1,0 +1,103 @@
+/** Databases that have grown: what a first start and one call have written, many times over, without making the calls. */
+import type BetterSqlite3 from 'better-sqlite3';
+import { hashOf, newSecret } from '../../plugins/keys/secret.ts';
+import { msOf, timeOf } from '../../plugins/log/ids.ts';
+import { Database } from '../../plugins/stores/sqlite/binding.ts';
+
+/** Micro-quota: more than any bench spends. */
+const CREDIT = 10n ** 18n;
+/** Between two calls that are added: a database grows over months. */
+const BETWEEN_MS = 100;
+/** Calls are added so many at a time, and never more at a time than there are. */
+const AT_ONCE = 100_000;
+
+/** Adds accounts, each with a balance and a key without a limit. Their keys. No gateway may be running. */
+export function addAccounts(storeFile: string, count: number): readonly string[] {
+  const secrets = Array.from({ length: count }, () => newSecret());
+  writing(storeFile, (db) => {
+    db.function('hash_of', (n) => Buffer.from(hashOf(secrets[Number(n)]!), 'hex'));
+    const numbers = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${count})`;
+    const add = (table: string, changed: Readonly<Record<string, string>>, where: string): void =>
+      void db.exec(`${numbers} ${copies(db, table, changed, `n CROSS JOIN ${table} AS old WHERE ${where}`)}`);
+    const { first } = db.prepare('SELECT MAX(id) AS first FROM account').get() as { first: number };
+    const id = `old.id + ${first} + i`;
+    add('account', { id, name: `'account-' || i`, folded: `'account-' || i`, role: `'member'` }, 'old.id = 1');
+    add('api_key', { id, account_id: id, hash: 'hash_of(i)' }, 'old.id = 1');
+    const owner = `old.owner + ${first} + i`;
+    add('bucket', { owner, used: '0', granted: `${CREDIT}`, unlimited: '0' }, `old.kind = 'account' AND old.owner = 1`);
+    add('bucket', { owner, used: '0' }, `old.kind = 'key' AND old.owner = 1`);
+  });
+  return secrets;
+}
+
+/**
+ * Multiplies the usage records and what the ledger wrote of their calls, back into the past, until they are so many rows. How many they
+ * are then. No gateway may be running, and some calls must have been made.
+ */
+export function addCalls(storeFile: string, rows: number): number {
+  return writing(storeFile, (db) => {
+    const count = (table: string): number => db.prepare(`SELECT COUNT(*) FROM ${table}`).pluck().get() as number;
+    const template = db.prepare<[], { id: string }>('SELECT id FROM usage_record ORDER BY id').all().slice(0, AT_ONCE);
+    const perCall = 1 + count('entry') / count('usage_record');
+    const calls = Math.ceil(rows / perCall);
+    const from = msOf(template[0]!.id) - BETWEEN_MS * calls;
+    db.exec('CREATE TEMP TABLE made (old TEXT NOT NULL PRIMARY KEY, id TEXT NOT NULL, at_ms INTEGER NOT NULL)');
+    const note = db.prepare('INSERT INTO made VALUES (?, ?, ?)');
+    const others = { usage_record: 'id', entry: 'ref' } as const;
+    const copy = Object.entries(others).map(([table, column]) =>
+      db.prepare(
+        copies(
+          db,
+          table,
+          { [column]: 'made.id', at_ms: 'made.at_ms' },
+          // In the order of the new ids, in which pages fill up as they do when calls are made.
+          `made CROSS JOIN ${table} AS old ON old.${column} = made.old ORDER BY made.id`,
+        ),
+      ),
+    );
+    for (let made = 0; made < calls; ) {
+      db.exec('DELETE FROM made');
+      for (const { id } of template.slice(0, calls - made)) {
+        const atMs = from + BETWEEN_MS * made++;
+        note.run(id, `${timeOf(atMs)}${id.slice(timeOf(0).length)}`, atMs);
+      }
+      for (const statement of copy) statement.run();
+    }
+    return count('usage_record') + count('entry');
+  });
+}
+
+/** The size of the database when its log is folded into it, in bytes, without pages that are free. No gateway may be running. */
+export function bytesOf(storeFile: string): number {
+  const db = new Database(storeFile, { fileMustExist: true });
+  try {
+    const pragma = (name: string): number => db.pragma(name, { simple: true }) as number;
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+  } finally {
+    db.close();
+  }
+}
+
+/** A statement that copies rows `old`, with other expressions in some columns: those that are added later come with their defaults. */
+function copies(
+  db: BetterSqlite3.Database,
+  table: string,
+  changed: Readonly<Record<string, string>>,
+  from: string,
+): string {
+  const columns = (db.pragma(`table_info(${table})`) as readonly { readonly name: string }[]).map(({ name }) => name);
+  const values = columns.map((column) => changed[column] ?? `old.${column}`);
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${from}`;
+}
+
+/** Without waiting for the disk, and without a way back: what is made here can be made again. */
+function writing<T>(storeFile: string, write: (db: BetterSqlite3.Database) => T): T {
+  const db = new Database(storeFile, { fileMustExist: true });
+  try {
+    for (const setting of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -200000']) db.pragma(setting);
+    return db.transaction(write)(db);
+  } finally {
+    db.close();
+  }
+}

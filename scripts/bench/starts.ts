@@ -1,0 +1,36 @@
+/** What a start costs where the database is there. */
+import { setTimeout } from 'node:timers/promises';
+import { CORE, residentKib } from './machine.ts';
+import { median } from './rounds.ts';
+import { oneModel, prepareTurnpike } from './turnpike.ts';
+
+/** Medians. */
+export interface Starts {
+  /** Seconds from the command to the line `ready`. */
+  readonly readyS: number;
+  /** Megabytes of memory two seconds later. */
+  readonly idleMb: number;
+}
+
+/** The port of a vendor that is never asked. */
+const DISCARD = 9;
+const IDLE_MS = 2_000;
+
+/** Starts it so often; undefined where the system does not say how much memory a process has. */
+export async function measureStarts(rounds: number): Promise<Starts | undefined> {
+  const seconds: number[] = [];
+  const megabytes: number[] = [];
+  const turnpike = await prepareTurnpike(oneModel(DISCARD));
+  await (await turnpike.start()).process.stop();
+  for (let round = 0; round < rounds; round++) {
+    const began = performance.now();
+    const server = await turnpike.start({ cores: CORE.both });
+    seconds.push((performance.now() - began) / 1_000);
+    await setTimeout(IDLE_MS);
+    const kib = residentKib(server.pid);
+    await server.process.stop();
+    if (kib === undefined) return undefined;
+    megabytes.push(kib / 1_024);
+  }
+  return { readyS: median(seconds)!, idleMb: median(megabytes)! };
+}

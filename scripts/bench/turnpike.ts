@@ -1,0 +1,114 @@
+/** Turnpike as a user would start it: the pipeline of the shipped gateway.yaml, priced models, limits that count and never refuse. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { freePort } from '../free-port.ts';
+import { emptied, ROOT, write } from './folder.ts';
+import { CORE, onCore } from './machine.ts';
+import { run, start } from './processes.ts';
+import { MODEL } from './requests.ts';
+import { type Server, serverOf, type Variant } from './variants.ts';
+
+/** Large enough never to be reached in a bench. */
+const UNREACHED = 1_000_000_000;
+
+export const turnpike: Variant = {
+  name: 'turnpike',
+  title: 'Turnpike',
+  start: async (upstream) => (await prepareTurnpike(oneModel(upstream))).start(),
+};
+
+/** The channel of each model. */
+export type Models = Readonly<Record<string, object>>;
+
+/** One model, whose vendor listens at this port. */
+export function oneModel(upstream: number): Models {
+  return { [MODEL]: chatChannel(upstream) };
+}
+
+/** A channel to a vendor that speaks chat at this port. */
+export function chatChannel(upstream: number): object {
+  return { vendor: 'compatible', url: `http://127.0.0.1:${upstream}/v1`, key: 'vendor-key' };
+}
+
+/** The styles in which a vendor may be spoken to. */
+export type SpokenStyle = 'chat' | 'messages' | 'responses' | 'gemini';
+
+/** Models of a vendor that speaks every style; they are called by the style in which it is asked. */
+export function everyStyle(upstream: number): Models {
+  const url = `http://127.0.0.1:${upstream}/v1`;
+  const key = 'vendor-key';
+  return {
+    chat: { vendor: 'compatible', speaks: ['chat'], url, key },
+    messages: { vendor: 'compatible', speaks: ['messages'], url, key },
+    responses: { vendor: 'compatible', speaks: ['responses'], url, key },
+    gemini: { vendor: 'gemini', url, key },
+  } satisfies Record<SpokenStyle, object>;
+}
+
+/** A gateway.yaml and its database, which can be started again and again. */
+export interface Installation {
+  readonly storeFile: string;
+  /** By the key of the first start, unless another is named. `cores`: where it runs. `flags` are node's. */
+  start(options?: {
+    readonly key?: string;
+    readonly cores?: string;
+    readonly flags?: readonly string[];
+  }): Promise<Server>;
+  /** Whether this Turnpike accepts the configuration. */
+  isAccepted(): Promise<boolean>;
+}
+
+/** Makes one that was never started. `listen`: beside the address. */
+export async function prepareTurnpike(
+  models: Models,
+  listen: Readonly<Record<string, unknown>> = {},
+): Promise<Installation> {
+  const port = await freePort();
+  const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
+    readonly pipeline: readonly string[];
+    readonly limits: Limits;
+  };
+  const storeFile = join(emptied(`data-${port}`), 'turnpike.db');
+  const names = Object.keys(models);
+  const config = write(
+    `data-${port}/gateway.yaml`,
+    stringify({
+      listen: { host: '127.0.0.1', port, ...listen },
+      store: { driver: 'sqlite', file: storeFile },
+      pipeline: shipped.pipeline,
+      limits: unreached(shipped.limits),
+      channels: names.map((model) => ({ name: `mock-${model}`, ...models[model] })),
+      models: Object.fromEntries(
+        names.map((model) => [model, { from: [`mock-${model}`], price: { input: 0.15, output: 0.6 } }]),
+      ),
+    }),
+  );
+  const command = join(ROOT, 'scripts/turnpike.mjs');
+  let firstKey: string | undefined;
+  return {
+    storeFile,
+    async start({ key, cores = CORE.server, flags = [] } = {}) {
+      const running = start(onCore(cores, [process.execPath, ...flags, command, 'start', '--config', config]));
+      if (firstKey === undefined) firstKey = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1]!;
+      else await running.says(/ready http/);
+      return serverOf(running, port, [`authorization: Bearer ${key ?? firstKey}`]);
+    },
+    isAccepted: () =>
+      run([process.execPath, command, 'check', '--config', config]).then(
+        () => true,
+        () => false,
+      ),
+  };
+}
+
+interface Limits {
+  readonly [option: string]: number | Limits;
+}
+
+/** The same limits, so large that they count and never refuse. */
+function unreached(limits: Limits): Limits {
+  return Object.fromEntries(
+    Object.entries(limits).map(([option, limit]) => [option, typeof limit === 'number' ? UNREACHED : unreached(limit)]),
+  );
+}
