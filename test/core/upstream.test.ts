@@ -5,12 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import {
-  createUpstream,
+  openUpstream,
   type Upstream,
   type UpstreamCall,
   type UpstreamListener,
   type UpstreamRequest,
 } from '../../core/upstream.ts';
+import { systemClock } from '../../core/clock.ts';
 import { closedPort, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import {
   atHead,
@@ -52,8 +53,8 @@ describe('the carrier of calls', () => {
     vendor = await fakeVendor(jsonAnswer(200, { ok: true }));
   });
   after(() => vendor.close());
-  beforeEach(() => {
-    upstream = createUpstream();
+  beforeEach(async () => {
+    upstream = await openUpstream((process.env.CLIENT ?? 'own') as 'own', systemClock);
   });
   afterEach(async () => {
     await upstream.close();
