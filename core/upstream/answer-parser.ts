@@ -1,7 +1,7 @@
 /** Reads HTTP/1.1 answers from the bytes of one connection, strictly, in one pass. */
 import type { Headers } from '../contracts/call.ts';
-import { hasControl, readFields } from './fields.ts';
 import { bodyLength, CHUNKED, idleMs, UNTIL_CLOSE } from './framing.ts';
+import { HeadReader, INCOMPLETE, TOO_LARGE } from './head-reader.ts';
 import { CLOSED_EARLY, HEAD_TOO_LARGE, NOT_HTTP, UPGRADED } from './reasons.ts';
 
 /** Receives what is read. It may call `stop` at any time. */
@@ -12,8 +12,6 @@ export interface AnswerSink {
   end(keepMs: number): void;
 }
 
-/** Of one head, and of all trailers together. As much as node's own client accepts. */
-const MAX_HEAD = 16 * 1_024;
 /** Of one chunk's extensions. */
 const MAX_EXTENSION = 16 * 1_024;
 /** A vendor may say every few seconds that it is still working, but not without end. */
@@ -21,8 +19,6 @@ const MAX_INTERIM = 1_000;
 /** Larger sizes of a chunk would not be exact numbers. */
 const MAX_SIZE_DIGITS = 12;
 
-const HEAD_END = '\r\n\r\n';
-const VERSION = 'HTTP/1.';
 const NOTHING = Buffer.alloc(0);
 
 const CR = 0x0d;
@@ -48,6 +44,7 @@ export class AnswerParser {
   /** Whether anything came since `expect`. */
   heard = false;
   readonly #sink: AnswerSink;
+  readonly #head = new HeadReader();
   #place: number = IDLE;
   /** The beginning of a head or of trailers whose end has not come. */
   #held: Buffer = NOTHING;
@@ -75,14 +72,16 @@ export class AnswerParser {
     this.#held = NOTHING;
   }
 
-  /** Reads bytes, which it may change. Returns what is wrong with them, after which it must not be called again. */
-  push(bytes: Buffer): string | undefined {
+  /** Reads the first `count` bytes of `inbox`, and leaves them. Returns what is wrong with them, after which it must not be called again. */
+  push(inbox: Buffer, count: number): string | undefined {
     this.heard = true;
+    if (this.#place === HEAD && this.#held.length === 0) return this.#readHeads(inbox, count);
+    const bytes = copyOf(inbox, 0, count);
     switch (this.#place) {
       case HEAD:
-        return this.#readHeads(bytes);
+        return this.#readHeads(this.#withHeld(bytes));
       case TRAILERS:
-        return this.#readTrailers(bytes);
+        return this.#readTrailers(this.#withHeld(bytes));
       default:
         return this.#readBody(bytes, 0);
     }
@@ -96,43 +95,34 @@ export class AnswerParser {
   }
 
   /** The interim answers and the answer itself, and what came of its body. */
-  #readHeads(chunk: Buffer): string | undefined {
-    const bytes = this.#withHeld(chunk);
-    // The end may lie across the border.
-    let from = Math.max(0, bytes.length - chunk.length - HEAD_END.length + 1);
-    for (let at = 0; ; ) {
-      const end = bytes.indexOf(HEAD_END, from, 'latin1');
-      if ((end === -1 ? bytes.length : end) - at > MAX_HEAD) return HEAD_TOO_LARGE;
-      if (end === -1) return this.#hold(bytes.subarray(at), Math.max(0, from - at));
-      const text = bytes.toString('latin1', at, end);
-      at = end + HEAD_END.length;
-      from = at;
-      const status = statusOf(text);
-      if (status === undefined) return NOT_HTTP;
-      const line = text.indexOf('\r\n');
-      const headers = line === -1 ? {} : readFields(text, line + 2);
-      if (headers === undefined || hasControl(line === -1 ? text : text.slice(0, line))) return NOT_HTTP;
+  #readHeads(bytes: Buffer, count = bytes.length): string | undefined {
+    for (let at = 0; at < count; ) {
+      const behind = this.#head.read(bytes, at, count);
+      if (behind === INCOMPLETE) this.#held = copyOf(bytes, at, count);
+      if (behind < 0) return faultOf(behind);
+      at = behind;
+      const { status } = this.#head;
       if (status === 101) return UPGRADED;
-      if (status < 200) {
-        if (++this.#interim > MAX_INTERIM) return NOT_HTTP;
-        if (at === bytes.length) return undefined;
-        continue;
-      }
-      return this.#begin(status, text.charCodeAt(VERSION.length) - ZERO, headers, bytes, at);
+      if (status >= 200) return this.#begin(bytes, at, count);
+      if (++this.#interim > MAX_INTERIM) return NOT_HTTP;
     }
+    return undefined;
   }
 
-  #begin(status: number, minor: number, headers: Headers, bytes: Buffer, at: number): string | undefined {
+  #begin(bytes: Buffer, at: number, count: number): string | undefined {
+    const { status, minor, headers } = this.#head;
     const length = bodyLength(status, headers);
     if (length === undefined) return NOT_HTTP;
     this.#keepMs = length === UNTIL_CLOSE ? 0 : idleMs(minor, headers);
     if (length === CHUNKED) this.#expectChunk();
     else this.#place = length === UNTIL_CLOSE ? TO_CLOSE : SIZED;
     this.#left = Math.max(0, length);
+    // Before the listener does anything that makes another connection read.
+    const rest = at < count ? copyOf(bytes, at, count) : NOTHING;
     this.#sink.head(status, headers);
     if (this.#place === IDLE) return undefined;
-    if (length === 0) this.#end(bytes.length - at);
-    else if (at < bytes.length) return this.#readBody(bytes, at);
+    if (length === 0) this.#end(rest.length);
+    else if (rest.length > 0) return this.#readBody(rest, 0);
     return undefined;
   }
 
@@ -219,19 +209,12 @@ export class AnswerParser {
     this.#digits = 0;
   }
 
-  /** Trailers tell nothing that anything here would use, but their end is the end of the answer. */
-  #readTrailers(chunk: Buffer): string | undefined {
-    const bytes = this.#withHeld(chunk);
-    if (bytes.length >= 2 && bytes[0] === CR && bytes[1] === LF) {
-      this.#end(bytes.length - 2);
-      return undefined;
-    }
-    const from = Math.max(0, bytes.length - chunk.length - HEAD_END.length + 1);
-    const end = bytes.indexOf(HEAD_END, from, 'latin1');
-    if ((end === -1 ? bytes.length : end) > MAX_HEAD) return HEAD_TOO_LARGE;
-    if (end === -1) return this.#hold(bytes, from);
-    if (readFields(bytes.toString('latin1', 0, end), 0) === undefined) return NOT_HTTP;
-    this.#end(bytes.length - end - HEAD_END.length);
+  /** Trailers tell nothing that is used here, but their end is the end of the answer. */
+  #readTrailers(bytes: Buffer): string | undefined {
+    const behind = this.#head.readTrailers(bytes, 0, bytes.length);
+    if (behind === INCOMPLETE) this.#held = bytes;
+    if (behind < 0) return faultOf(behind);
+    this.#end(bytes.length - behind);
     return undefined;
   }
 
@@ -242,19 +225,6 @@ export class AnswerParser {
     return bytes;
   }
 
-  /** Keeps a beginning, unless it can be told already that it is not one. `from`: what comes before was looked at. */
-  #hold(bytes: Buffer, from: number): string | undefined {
-    const version = bytes.toString('latin1', 0, VERSION.length);
-    if (this.#place === HEAD && !VERSION.startsWith(version)) return NOT_HTTP;
-    for (let i = from; i < bytes.length; i++) {
-      const byte = bytes[i]!;
-      // A reader that waits for the end of a head must not be kept waiting by one that ends its lines in another way.
-      if (byte === LF ? i > 0 && bytes[i - 1] !== CR : byte < 0x20 && byte !== TAB && byte !== CR) return NOT_HTTP;
-    }
-    this.#held = bytes;
-    return undefined;
-  }
-
   /** `behind`: how many bytes came after the answer that no request has asked for. */
   #end(behind: number): void {
     const keepMs = behind === 0 ? this.#keepMs : 0;
@@ -263,29 +233,24 @@ export class AnswerParser {
   }
 }
 
-const ZERO = 0x30;
-
-/** The status of a head; undefined if its first line is none of HTTP/1.0 or HTTP/1.1. */
-function statusOf(text: string): number | undefined {
-  if (!text.startsWith(VERSION)) return undefined;
-  const minor = text.charCodeAt(7) - ZERO;
-  if ((minor !== 0 && minor !== 1) || text.charCodeAt(8) !== 0x20) return undefined;
-  const a = text.charCodeAt(9) - ZERO;
-  const b = text.charCodeAt(10) - ZERO;
-  const c = text.charCodeAt(11) - ZERO;
-  if (!(a >= 1 && a <= 9 && b >= 0 && b <= 9 && c >= 0 && c <= 9)) return undefined;
-  const after = text.charCodeAt(12);
-  // Nothing, a space and the reason, or the end of the line without a reason.
-  if (text.length > 12 && after !== 0x20 && after !== CR) return undefined;
-  return a * 100 + b * 10 + c;
+/** What is wrong with a head, if anything. */
+function faultOf(behind: number): string | undefined {
+  if (behind === INCOMPLETE) return undefined;
+  return behind === TOO_LARGE ? HEAD_TOO_LARGE : NOT_HTTP;
 }
 
 function hexDigit(byte: number): number {
-  if (byte >= ZERO && byte <= 0x39) return byte - ZERO;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const lower = byte | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
 function part(bytes: Buffer, from: number, to: number): Buffer {
   return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+}
+
+function copyOf(bytes: Buffer, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - from);
+  bytes.copy(copy, 0, from, to);
+  return copy;
 }

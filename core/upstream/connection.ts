@@ -158,9 +158,7 @@ export class Connection implements AnswerSink {
   #read(count: number): void {
     // A vendor that speaks without being asked has another idea of where the last answer ended.
     if (this.#call === undefined) return this.discard();
-    const bytes = Buffer.allocUnsafe(count);
-    INBOX.copy(bytes, 0, 0, count);
-    const fault = this.#parser.push(bytes);
+    const fault = this.#parser.push(INBOX, count);
     if (fault !== undefined) this.#fail(fault);
   }
 

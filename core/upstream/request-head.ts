@@ -6,9 +6,6 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NO_PATH = /[^\x21-\x7e\x80-\xff]/;
 
-/** Names that were found to be tokens, and what they mean here. Plugins choose them, so there are few. */
-const kinds = new Map<string, Kind>();
-const MAX_KINDS = 1_000;
 type Kind = 'plain' | 'host' | 'length' | 'refused';
 /** The client alone says where a body ends and what becomes of the connection. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -23,6 +20,17 @@ const KINDS: Readonly<Record<string, Kind>> = {
   trailer: 'refused',
 };
 
+/** The line that was written last under a name, if that is a plain one. Most headers say the same in every request. */
+interface Line {
+  readonly kind: Kind;
+  value: string;
+  text: string;
+}
+
+/** By the names as they are sent. Plugins choose them, so there are few; more are not remembered. */
+const lines = new Map<string, Line>();
+const MAX_LINES = 1_000;
+
 /**
  * The head of a request, with the empty line behind it. `host`: of the origin, if no header names another. Undefined if something in
  * it cannot be sent: a control character, a name that is no token, or a header that frames the message in another way than the body.
@@ -31,33 +39,28 @@ export function requestHead(request: UpstreamRequest, host: string): string | un
   const { method = 'POST', path, headers, body } = request;
   if (NO_PATH.test(path)) return undefined;
   const length = body?.length ?? (method === 'POST' ? 0 : undefined);
-  let lines = '';
   let named = host;
+  let fields = '';
   for (const name in headers) {
     const value = headers[name]!;
-    if (NO_VALUE.test(value)) return undefined;
-    switch (kinds.get(name) ?? kindOf(name)) {
-      case 'plain':
-        lines += `${name}: ${value}\r\n`;
-        break;
-      case 'host':
-        named = value;
-        break;
-      case 'length':
-        if (value !== String(length)) return undefined;
-        break;
-      default:
-        return undefined;
+    const line = lines.get(name) ?? lineOf(name);
+    if (line.value !== value) {
+      if (NO_VALUE.test(value)) return undefined;
+      line.value = value;
+      line.text = `${name}: ${value}\r\n`;
     }
+    if (line.kind === 'plain') fields += line.text;
+    else if (line.kind === 'host') named = value;
+    else if (line.kind === 'refused' || value !== String(length)) return undefined;
   }
   const framing = length === undefined ? '' : `content-length: ${length}\r\n`;
-  return `${method} ${path} HTTP/1.1\r\nhost: ${named}\r\n${lines}${framing}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nhost: ${named}\r\n${fields}${framing}\r\n`;
 }
 
-function kindOf(name: string): Kind {
-  if (!TOKEN.test(name)) return 'refused';
+function lineOf(name: string): Line {
   const lower = name.toLowerCase();
-  const kind = Object.hasOwn(KINDS, lower) ? KINDS[lower]! : 'plain';
-  if (kinds.size < MAX_KINDS) kinds.set(name, kind);
-  return kind;
+  const kind = !TOKEN.test(name) ? 'refused' : Object.hasOwn(KINDS, lower) ? KINDS[lower]! : 'plain';
+  const line: Line = { kind, value: '', text: `${name}: \r\n` };
+  if (lines.size < MAX_LINES) lines.set(name, line);
+  return line;
 }
