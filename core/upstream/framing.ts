@@ -35,12 +35,13 @@ const TIMEOUT = /(?:^|,)[ \t]*timeout[ \t]*=[ \t]*([0-9]{1,9})/i;
 
 /** For how long the connection may be kept after this answer, in milliseconds; 0 if it must not be used again. */
 export function idleMs(minor: number, headers: Headers): number {
-  const connection = headers.connection;
-  if (connection !== undefined && CLOSE.test(connection)) return 0;
+  const { connection } = headers;
+  const announced = headers['keep-alive'];
+  if (connection !== undefined && connection !== 'keep-alive' && CLOSE.test(connection)) return 0;
   // HTTP/1.0 has no transfer codings: its peers disagree about where such an answer ends.
   if (minor === 0 && headers['transfer-encoding'] !== undefined) return 0;
   if (minor === 0 && (connection === undefined || !KEEP_ALIVE.test(connection))) return 0;
-  const announced = TIMEOUT.exec(headers['keep-alive'] ?? '')?.[1];
-  if (announced === undefined) return IDLE_MS;
-  return Math.max(0, Math.min(Number(announced) * 1_000 - MARGIN_MS, MAX_IDLE_MS));
+  const seconds = announced === undefined ? undefined : TIMEOUT.exec(announced)?.[1];
+  if (seconds === undefined) return IDLE_MS;
+  return Math.max(0, Math.min(Number(seconds) * 1_000 - MARGIN_MS, MAX_IDLE_MS));
 }

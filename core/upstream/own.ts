@@ -13,20 +13,22 @@ const SWEEP_MS = 2_000;
 
 /** Makes it. Its time limits go by `clock`. */
 export function createOwnUpstream(clock: Clock): Upstream {
-  const pools = new Map<string, Pool>();
+  /** By origin and time limit to connect. */
+  const pools = new Map<string, Map<number, Pool>>();
   let closed = false;
   const stopSweeping = clock.every(SWEEP_MS, () => {
     const now = clock.mono();
-    for (const pool of pools.values()) pool.sweep(now);
+    for (const pool of all()) pool.sweep(now);
   });
 
+  const all = (): Pool[] => [...pools.values()].flatMap((some) => [...some.values()]);
+
   const poolOf = ({ origin, connectMs }: UpstreamRequest): Pool => {
-    const key = `${origin} ${connectMs}`;
-    let pool = pools.get(key);
-    if (pool === undefined) {
-      pool = new Pool(targetOf(origin), connectMs, clock);
-      pools.set(key, pool);
-    }
+    const known = pools.get(origin)?.get(connectMs);
+    if (known !== undefined) return known;
+    const some = pools.get(origin) ?? new Map<number, Pool>();
+    const pool = new Pool(targetOf(origin), connectMs, clock);
+    pools.set(origin, some.set(connectMs, pool));
     return pool;
   };
 
@@ -42,7 +44,7 @@ export function createOwnUpstream(clock: Clock): Upstream {
     async close() {
       closed = true;
       stopSweeping();
-      await Promise.all([...pools.values()].map((pool) => pool.close()));
+      await Promise.all(all().map((pool) => pool.close()));
     },
   };
 }
