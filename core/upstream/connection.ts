@@ -6,8 +6,9 @@ import type { Parcel } from '../parcel.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, type Target } from './dial.ts';
-import { BODY_FAILED, CONNECT_TIMEOUT, reasonOf, STOPPED } from './reasons.ts';
+import { BODY_FAILED, CONNECT_TIMEOUT, RESET, reasonOf, STOPPED } from './reasons.ts';
 import { writeWhole } from './request-writer.ts';
+import { wasReset } from './reset.ts';
 
 /** Where a connection goes when nothing runs on it. */
 export interface ConnectionOwner {
@@ -157,14 +158,20 @@ export class Connection implements AnswerSink {
 
   #read(count: number): void {
     // A vendor that speaks without being asked has another idea of where the last answer ended.
-    if (this.#call === undefined) return this.discard();
+    if (this.#call === undefined) {
+      this.discard();
+      return;
+    }
     const fault = this.#parser.push(INBOX, count);
     if (fault !== undefined) this.#fail(fault);
   }
 
   #ended(): void {
-    if (this.#call === undefined) return this.discard();
-    const fault = this.#parser.finish();
+    if (this.#call === undefined) {
+      this.discard();
+      return;
+    }
+    const fault = wasReset(this.#socket) ? RESET : this.#parser.finish();
     if (fault !== undefined) this.#fail(fault);
   }
 
@@ -207,7 +214,10 @@ export class Connection implements AnswerSink {
 
   /** `retry`: it may be that the connection was closed before the request came. */
   #fail(reason: string, retry = true): void {
-    if (this.#call === undefined) return this.discard();
+    if (this.#call === undefined) {
+      this.discard();
+      return;
+    }
     const { sent } = this.#call;
     const stale = retry && this.#used && !(sent && this.#parser.heard);
     const unsent = !sent || this.#pumping;
@@ -225,5 +235,4 @@ export class Connection implements AnswerSink {
     this.#drained?.();
     return call;
   }
-
 }

@@ -1,5 +1,12 @@
 /** Opens TCP and TLS connections to one origin. */
-import { connect as connectTcp, isIP, type OnReadOpts, type Socket, type TcpSocketConnectOpts } from 'node:net';
+import {
+  connect as connectTcp,
+  isIP,
+  type OnReadOpts,
+  type Socket,
+  type SocketConstructorOpts,
+  type TcpSocketConnectOpts,
+} from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** Where to, and what was learned there. */
@@ -27,16 +34,20 @@ export function targetOf(origin: string): Target {
   };
 }
 
+type TlsOptions = ConnectionOptions & TcpSocketConnectOpts & Pick<SocketConstructorOpts, 'allowHalfOpen'>;
+
 /** A vendor that thinks for minutes says nothing, and its connection must not be forgotten by what lies between. */
 const KEEP_ALIVE_MS = 60_000;
 
 /**
  * Begins to connect; certificates are checked as node does by default. What comes goes to `onread` and never through the stream.
- * Its event `connect`, with TLS `secureConnect`, tells when it can be written to.
+ * Its event `connect`, with TLS `secureConnect`, tells when it can be written to; after `end` it is for the caller to destroy it.
  */
 export function dial(target: Target, onread: OnReadOpts): Socket {
   const { secure, hostname, port } = target;
-  const socket = secure ? connectTls(tlsOptions(target, onread)) : connectTcp({ host: hostname, port, onread });
+  const socket = secure
+    ? connectTls(tlsOptions(target, onread))
+    : connectTcp({ host: hostname, port, onread, allowHalfOpen: true });
   if (secure) {
     socket.on('session', (session: Buffer) => {
       target.session = session;
@@ -46,7 +57,8 @@ export function dial(target: Target, onread: OnReadOpts): Socket {
   return socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS).resume();
 }
 
-function tlsOptions({ hostname, port, session }: Target, onread: OnReadOpts): ConnectionOptions & TcpSocketConnectOpts {
+/** What `tls.connect` takes; of what it passes on to the socket, its type knows only a part. */
+function tlsOptions({ hostname, port, session }: Target, onread: OnReadOpts): TlsOptions {
   return {
     host: hostname,
     port,
@@ -55,5 +67,6 @@ function tlsOptions({ hostname, port, session }: Target, onread: OnReadOpts): Co
     ALPNProtocols: ['http/1.1'],
     ...(session && { session }),
     onread,
+    allowHalfOpen: true,
   };
 }

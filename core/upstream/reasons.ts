@@ -4,6 +4,7 @@ export const NOT_HTTP = 'the answer is not HTTP';
 export const HEAD_TOO_LARGE = 'the head of the answer is too large';
 export const UPGRADED = 'the answer changes to another protocol';
 export const CLOSED_EARLY = 'the connection was closed in the middle of the answer';
+export const RESET = 'the connection was reset';
 export const CONNECT_TIMEOUT = 'the connection took too long';
 export const NOT_SENDABLE = 'the request holds a header or a path that cannot be sent';
 export const BODY_FAILED = 'the body of the request could not be read';
@@ -18,8 +19,8 @@ export function reasonOf(error: Error): string {
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was reset',
+  ECONNRESET: RESET,
+  EPIPE: RESET,
   ENOTFOUND: 'the host name is unknown',
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,

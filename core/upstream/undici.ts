@@ -8,6 +8,7 @@ import { Dictionary } from '../dictionary.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
 import { type ContinueFilter, skipContinue } from './continue.ts';
 import { NOT_HTTP, reasonOf } from './reasons.ts';
+import { wasReset } from './reset.ts';
 
 /** Idle connections kept per origin; a burst opens more, and they go when they are done. */
 const MAX_IDLE = 256;
@@ -116,6 +117,8 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #readBefore: number | undefined;
   /** The one latch of a request: whatever happens after the first ending is nobody's business. */
   #done = false;
+  /** The answer ends with its connection. */
+  #untilClose = false;
   /** Undefined until the request has gone out. */
   #control: Dispatcher.DispatchController | undefined;
 
@@ -154,6 +157,11 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#done || status < 200) return;
+    this.#untilClose =
+      headers['content-length'] === undefined &&
+      headers['transfer-encoding'] === undefined &&
+      status !== 204 &&
+      status !== 304;
     this.#listener.head(status, flat(headers));
   }
 
@@ -163,10 +171,10 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     if (this.#done) return;
-    // undici takes an answer without a length for whole even where its connection was reset.
-    const reset = this.#connection.socket?.errored;
-    if (reset) {
-      this.onResponseError(controller, reset);
+    // undici takes an answer without a length for complete even if its connection was reset.
+    const { socket } = this.#connection;
+    if (this.#untilClose && socket !== undefined && (socket.errored || wasReset(socket))) {
+      this.onResponseError(controller, socket.errored ?? RESET_ERROR);
       return;
     }
     this.#done = true;
@@ -183,13 +191,19 @@ class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
     // Nobody has worked on a request to which a kept connection said nothing at all before it closed, or that it never got.
     const stale = used && (!started || socket?.bytesRead === this.#readBefore);
     const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
-    this.#listener.fail(failureOf(error, started), error instanceof errors.HTTPParserError ? NOT_HTTP : reasonOf(error), { stale, unsent });
+    this.#listener.fail(
+      failureOf(error, started),
+      error instanceof errors.HTTPParserError ? NOT_HTTP : reasonOf(error),
+      { stale, unsent },
+    );
   }
 
   onRequestUpgrade(controller: Dispatcher.DispatchController): void {
     controller.abort(new errors.RequestAbortedError());
   }
 }
+
+const RESET_ERROR = Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' });
 
 function flat(headers: Record<string, string | string[] | undefined>): Headers {
   const result = new Dictionary();
