@@ -1,9 +1,10 @@
 /** The gateway's own HTTP/1.1 client: kept connections, the most recently used first, one request at a time each. */
 import type { Clock } from '../clock.ts';
-import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
+import type { Upstream, UpstreamRequest } from '../upstream.ts';
 import { Call, Connection, type ConnectionOwner } from './connection.ts';
 import { type Target, targetOf } from './dial.ts';
 import { NOT_SENDABLE, STOPPED } from './reasons.ts';
+import { Refusal } from './refusal.ts';
 import { requestHead } from './request-head.ts';
 
 /** Idle connections that a pool keeps; a burst opens more, and they are closed after their answer. */
@@ -47,25 +48,6 @@ export function createOwnUpstream(clock: Clock): Upstream {
       await Promise.all(all().map((pool) => pool.close()));
     },
   };
-}
-
-/** A request that is not sent at all; its listener is told after `send` has returned. */
-class Refusal implements UpstreamCall {
-  readonly sent = false;
-  #aborted = false;
-
-  constructor(listener: UpstreamListener, reason: string) {
-    process.nextTick(() => {
-      if (!this.#aborted) listener.fail('connect', reason, { stale: false, unsent: true });
-    });
-  }
-
-  pause(): void {}
-  resume(): void {}
-
-  abort(): void {
-    this.#aborted = true;
-  }
 }
 
 /** Connections to one origin with one time limit to connect. */

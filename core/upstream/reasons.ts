@@ -25,7 +25,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host name could not be looked up',
   UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
   UND_ERR_DESTROYED: STOPPED,
-  UND_ERR_INVALID_ARG: NOT_SENDABLE,
   UND_ERR_SOCKET: CLOSED_EARLY,
   UND_ERR_HEADERS_OVERFLOW: HEAD_TOO_LARGE,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than it said',

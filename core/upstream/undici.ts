@@ -7,7 +7,9 @@ import type { FailureKind, Headers } from '../contracts/call.ts';
 import { Dictionary } from '../dictionary.ts';
 import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
 import { type ContinueFilter, skipContinue } from './continue.ts';
-import { NOT_HTTP, reasonOf } from './reasons.ts';
+import { NOT_HTTP, NOT_SENDABLE, reasonOf } from './reasons.ts';
+import { Refusal } from './refusal.ts';
+import { requestHead } from './request-head.ts';
 import { wasReset } from './reset.ts';
 
 /** Idle connections kept per origin; a burst opens more, and they go when they are done. */
@@ -81,6 +83,8 @@ export function createUndiciUpstream(): Upstream {
   const pool = { keep, discard };
   return {
     send(request, listener) {
+      // undici refuses less, and tells of it while it is called.
+      if (requestHead(request, '') === undefined) return new Refusal(listener, NOT_SENDABLE);
       const connection = take(`${request.origin} ${request.connectMs}`, request);
       const { method = 'POST', path, headers } = request;
       const frame = framed(headers, request.body);
