@@ -6,7 +6,7 @@ import type { Parcel } from '../parcel.ts';
 import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import { dial, type Target } from './dial.ts';
-import { BODY_FAILED, CONNECT_TIMEOUT, RESET, reasonOf, STOPPED } from './reasons.ts';
+import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED } from './reasons.ts';
 import { writeWhole } from './request-writer.ts';
 import { wasReset } from './reset.ts';
 
@@ -162,8 +162,14 @@ export class Connection implements AnswerSink {
       this.discard();
       return;
     }
-    const fault = this.#parser.push(INBOX, count);
-    if (fault !== undefined) this.#fail(fault);
+    let fault: string | undefined;
+    try {
+      fault = this.#parser.push(INBOX, count);
+    } catch {
+      // A mistake in what listens must not end the process.
+      fault = LISTENER_FAILED;
+    }
+    if (fault !== undefined) this.#fail(fault, false);
   }
 
   #ended(): void {
@@ -171,7 +177,12 @@ export class Connection implements AnswerSink {
       this.discard();
       return;
     }
-    const fault = wasReset(this.#socket) ? RESET : this.#parser.finish();
+    let fault: string | undefined;
+    try {
+      fault = wasReset(this.#socket) ? RESET : this.#parser.finish();
+    } catch {
+      fault = LISTENER_FAILED;
+    }
     if (fault !== undefined) this.#fail(fault);
   }
 

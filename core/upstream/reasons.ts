@@ -8,6 +8,7 @@ export const RESET = 'the connection was reset';
 export const CONNECT_TIMEOUT = 'the connection took too long';
 export const NOT_SENDABLE = 'the request holds a header or a path that cannot be sent';
 export const BODY_FAILED = 'the body of the request could not be read';
+export const LISTENER_FAILED = 'the gateway could not handle the answer';
 export const STOPPED = 'the gateway is stopping';
 
 /** The words for an error of a connection. */

@@ -1,5 +1,6 @@
 /** Writes requests to sockets with as few system calls and copies as possible. */
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 const ROOM = 64 * 1_024;
 /** Where a request is put together. A socket that does not take all of it at once keeps it, and the next request gets another. */
@@ -19,8 +20,10 @@ export function writeWhole(socket: Socket, head: string, body: Buffer | undefine
     socket.uncork();
     return;
   }
-  outbox.write(head, 0, 'latin1');
-  body.copy(outbox, head.length);
-  socket.write(outbox.subarray(0, length));
-  if (socket.writableLength > 0) outbox = Buffer.allocUnsafeSlow(ROOM);
+  // TLS says later whether it has taken it.
+  const target = socket instanceof TLSSocket ? Buffer.allocUnsafe(length) : outbox;
+  target.write(head, 0, 'latin1');
+  body.copy(target, head.length);
+  socket.write(target.subarray(0, length));
+  if (target === outbox && socket.writableLength > 0) outbox = Buffer.allocUnsafeSlow(ROOM);
 }

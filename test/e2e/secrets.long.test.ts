@@ -405,7 +405,7 @@ describe('T-SEC-01 secrets', () => {
       const sorted = (kind: string) => [...(seen.get(kind) ?? [])].sort().join(' ');
       assert.equal(
         sorted('call'),
-        'accept accept-encoding authorization connection content-length content-type host user-agent',
+        'accept accept-encoding authorization content-length content-type host user-agent',
       );
       assert.equal(
         sorted('passage'),

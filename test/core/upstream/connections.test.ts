@@ -280,6 +280,19 @@ for (const client of CLIENTS)
       });
     });
 
+    it('fails a call whose listener throws, and nothing else', async () => {
+      for (const word of ['head', 'data'] as const) {
+        const throwing = (): void => {
+          throw new Error('a mistake in a plugin');
+        };
+        const told = send({}, { [word]: throwing });
+        const ending = await told.ended;
+        assert.ok(typeof ending === 'object', word);
+        assert.deepEqual([ending.kind, ending.stale, told.endings], ['broken', false, 1]);
+        assert.equal(await send().ended, 'end');
+      }
+    });
+
     describe('a failure', () => {
       it('to connect is told from one behind that', async () => {
         const origin = `http://127.0.0.1:${await closedPort()}`;

@@ -44,7 +44,11 @@ for (const client of CLIENTS) {
             resumed: socket.isSessionReused(),
           }),
         );
-        server.on('request', (request, response) => request.pipe(response));
+        server.on('request', (request, response) => {
+          // Without a length, it ends with the connection.
+          if (request.url === '/until-close') response.removeHeader('transfer-encoding');
+          request.pipe(response);
+        });
         await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
         servers.push(server);
         ports.set(certificate, (server.address() as AddressInfo).port);
@@ -71,7 +75,7 @@ for (const client of CLIENTS) {
       const urls = [
         good,
         good,
-        `https://127.0.0.1:${ports.get(LOCALHOST)}/`,
+        `https://127.0.0.1:${ports.get(LOCALHOST)}/until-close`,
         `https://localhost:${ports.get(untrusted)}/`,
         `https://localhost:${ports.get(wrongName)}/`,
       ];
