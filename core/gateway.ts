@@ -10,7 +10,7 @@ import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
-import { readListen } from './config/core-sections.ts';
+import { readListen, readUpstream } from './config/core-sections.ts';
 import { type ConfigFile, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
@@ -39,7 +39,7 @@ import { createRouter } from './router.ts';
 import { createRunning } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
 import { CORE_TABLES, copyBeforeUpgrade, migrate, pendingMigrations, requireUpToDate } from './store.ts';
-import { createUpstream } from './upstream.ts';
+import { openUpstream } from './upstream.ts';
 
 /** What a gateway is opened with. */
 export interface GatewayOptions {
@@ -146,7 +146,7 @@ async function assembleGateway(
   const { log, clock } = outside;
   const { store, options, firstSecrets, alone } = opened;
   let { door } = opened;
-  const upstream = createUpstream();
+  const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
     players: current.assembly.players,
@@ -472,6 +472,7 @@ function refuseRestart(running: Plan, next: Plan): void {
   for (const [name, keys] of [
     ['store', ['driver', 'file']],
     ['listen', ['host', 'port', 'tls']],
+    ['upstream', ['client']],
   ] as const) {
     for (const key of keys) {
       if (!same(section(running, name)[key], section(next, name)[key])) {

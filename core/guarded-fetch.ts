@@ -6,7 +6,7 @@
 import { type LookupAddress, type LookupAllOptions, Resolver } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
+import type { Agent } from 'undici';
 import { createAddressList } from './address.ts';
 import { GatewayError } from './errors.ts';
 
@@ -107,7 +107,7 @@ export async function fetchGuarded(
 ): Promise<Fetched> {
   const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const { agent, close } = guardedAgent(limit, timeoutMs, options);
+  const { agent, request, close } = await guardedAgent(limit, timeoutMs, options);
   try {
     limit.throwIfAborted();
     let at = checked(url, options);
@@ -154,7 +154,7 @@ export async function postGuarded(
 ): Promise<number> {
   const { timeoutMs = POST_TIMEOUT_MS } = options;
   const limit = AbortSignal.timeout(timeoutMs);
-  const { agent, close } = guardedAgent(limit, timeoutMs, options);
+  const { agent, request, close } = await guardedAgent(limit, timeoutMs, options);
   try {
     const { statusCode, body: rest } = await request(checked(url, options), {
       dispatcher: agent,
@@ -173,8 +173,16 @@ export async function postGuarded(
   }
 }
 
-/** Connects to public addresses only, for one request. */
-function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions): { agent: Agent; close(): void } {
+/** What connects to public addresses only, for one request. */
+interface GuardedAgent {
+  readonly agent: Agent;
+  readonly request: typeof import('undici').request;
+  close(): void;
+}
+
+async function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptions): Promise<GuardedAgent> {
+  // Few gateways ever fetch anything: undici is loaded when one does.
+  const { Agent, request } = await import('undici');
   const isPublic = options.isPublic ?? isPublicAddress;
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (options.nameServer !== undefined) resolver.setServers([options.nameServer]);
@@ -191,6 +199,7 @@ function guardedAgent(limit: AbortSignal, timeoutMs: number, options: GuardOptio
   });
   return {
     agent,
+    request,
     close() {
       resolver.cancel();
       agent.destroy().catch(() => {});

@@ -1,269 +1,64 @@
-/** The carrier of metered calls: undici clients, one request at a time each, the most recently used first. */
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
-import { buildConnector, Client, type Dispatcher, errors } from 'undici';
-import { type ContinueFilter, skipContinue } from './continue.ts';
+/** The HTTP/1.1 client of metered calls: what core asks of it, and the choice of the implementation. */
+import type { Clock } from './clock.ts';
 import type { FailureKind, Headers } from './contracts/call.ts';
-import { Dictionary } from './dictionary.ts';
 import type { Parcel } from './parcel.ts';
 
 /** What goes to a vendor. */
 export interface UpstreamRequest {
-  /** Else POST. */
+  /** POST by default. */
   readonly method?: 'GET' | 'DELETE' | 'POST';
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
+  /** `host` and the headers that frame the body are written by the client. */
   readonly headers: Record<string, string>;
   readonly body: Buffer | Parcel | undefined;
   readonly connectMs: number;
-  /** True where no connection that was kept may be used. */
+  /** True if no kept connection may be used. */
   readonly fresh?: boolean;
 }
 
-/** Who listens to the answer. After `end` or `fail` nothing more is called. */
+/** Receives the answer. Never called from within `send`; after `end` or `fail` nothing more is called. */
 export interface UpstreamListener {
   head(status: number, headers: Headers): void;
+  /** The buffer belongs to the listener. */
   data(chunk: Buffer): void;
   end(): void;
+  /** `reason`: for people; ends a sentence and holds neither an address nor a header. */
   fail(kind: FailureKind, reason: string, how: Breaking): void;
 }
 
-/** How a request came to fail. */
+/** How a request failed. */
 export interface Breaking {
-  /** A kept connection died without a word as we used it: worth a fresh try, unless somebody may have worked on it. */
+  /** A kept connection was closed before it answered anything: worth another try on a new connection. */
   readonly stale: boolean;
-  /** Part of the body had not left yet: nobody can have worked on it. */
+  /** Part of the body had not been sent: the vendor cannot have worked on it. */
   readonly unsent: boolean;
 }
 
-/** A request under way. */
+/** A running request. */
 export interface UpstreamCall {
-  /** True once the request goes out: from then on somebody may be working on it. */
+  /** True once the request is being sent: from then on the vendor may be working on it. */
   readonly sent: boolean;
+  /** Stops reading from the vendor; what was read before is still delivered. */
   pause(): void;
   resume(): void;
-  /** Ends it without a word to the listener; the connection is not used again. */
+  /** Ends the request; the listener hears nothing more, and the connection is not used again. */
   abort(): void;
 }
 
 /** The connections to all vendors. */
 export interface Upstream {
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+  /** Breaks off all requests. Resolves when every connection is closed. */
   close(): Promise<void>;
 }
 
-/** Idle connections kept per origin; a burst opens more, and they go when they are done. */
-const MAX_IDLE = 256;
-/** Below what vendors and their load balancers allow, so that they rarely close a connection as we use it. */
-const IDLE_MS = 30_000;
+/** `own`: the client in `upstream/`; `undici`: the package of that name, which costs more CPU. */
+export type UpstreamClient = 'own' | 'undici';
 
-interface Connection {
-  /** Who may use it next: calls to the same origin that give it the same time to connect. */
-  readonly key: string;
-  readonly client: Client;
-  /** What it stands on now; a client whose connection has gone makes itself a new one. */
-  socket: Socket | undefined;
-  /** Whether something has been answered on this socket. */
-  used: boolean;
-  filter: ContinueFilter | undefined;
+/** Opens a client. Connections are opened as they are needed. */
+export async function openUpstream(client: UpstreamClient, clock: Clock): Promise<Upstream> {
+  if (client === 'own') return (await import('./upstream/own.ts')).createOwnUpstream(clock);
+  return (await import('./upstream/undici.ts')).createUndiciUpstream();
 }
-
-/** Makes it; connections are opened as they are needed. */
-export function createUpstream(): Upstream {
-  const idle = new Map<string, Connection[]>();
-  const open = new Set<Client>();
-
-  const connect = (key: string, request: UpstreamRequest): Connection => {
-    const connector = buildConnector({ timeout: request.connectMs });
-    const client = new Client(request.origin, {
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: 2 * IDLE_MS,
-      connect(options, done) {
-        connector(options, (...[error, socket]) => {
-          connection.socket = socket ?? undefined;
-          connection.used = false;
-          connection.filter = error === null ? skipContinue(socket) : undefined;
-          if (error === null) done(null, socket);
-          else done(error, null);
-        });
-      },
-      allowH2: false,
-    });
-    const connection: Connection = { key, client, socket: undefined, used: false, filter: undefined };
-    open.add(client);
-    return connection;
-  };
-
-  const take = (key: string, request: UpstreamRequest): Connection => {
-    const kept = request.fresh ? undefined : idle.get(key)?.pop();
-    return kept ?? connect(key, request);
-  };
-
-  const discard = (connection: Connection): void => {
-    open.delete(connection.client);
-    connection.client.destroy().catch(() => {});
-  };
-
-  const keep = (connection: Connection): void => {
-    let stack = idle.get(connection.key);
-    if (stack === undefined) {
-      stack = [];
-      idle.set(connection.key, stack);
-    }
-    connection.used = true;
-    // A vendor that answers before it has read everything leaves the rest of the request on the wire.
-    const clean = connection.socket?.writableLength === 0;
-    if (clean && stack.length < MAX_IDLE) stack.push(connection);
-    else discard(connection);
-  };
-
-  const pool = { keep, discard };
-  return {
-    send(request, listener) {
-      const connection = take(`${request.origin} ${request.connectMs}`, request);
-      const { method = 'POST', path, headers } = request;
-      const frame = framed(headers, request.body);
-      const call = new RunningCall(connection, listener, pool, frame.body);
-      connection.client.dispatch({ method, path, ...frame, idempotent: false }, call);
-      return call;
-    },
-    async close() {
-      await Promise.all([...open].map((client) => client.destroy().catch(() => {})));
-      open.clear();
-      idle.clear();
-    },
-  };
-}
-
-/** A body, and the headers with its length where the client could not tell it. */
-function framed(headers: Record<string, string>, body: UpstreamRequest['body']) {
-  if (body === undefined || Buffer.isBuffer(body)) return { headers, body: body ?? null };
-  return { headers: { ...headers, 'content-length': String(body.length) }, body: Readable.from(body.read()) };
-}
-
-/** Where a connection goes when its call has ended. */
-interface Pool {
-  keep(connection: Connection): void;
-  discard(connection: Connection): void;
-}
-
-/** One request under way: what undici tells it goes to the listener, until the first ending. */
-class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
-  readonly #connection: Connection;
-  readonly #listener: UpstreamListener;
-  readonly #pool: Pool;
-  readonly #body: Readable | Buffer | null;
-  readonly #readBefore: number | undefined;
-  /** The one latch of a request: whatever happens after the first ending is nobody's business. */
-  #done = false;
-  /** Undefined until the request has gone out. */
-  #control: Dispatcher.DispatchController | undefined;
-
-  constructor(connection: Connection, listener: UpstreamListener, pool: Pool, body: Readable | Buffer | null) {
-    this.#connection = connection;
-    this.#listener = listener;
-    this.#pool = pool;
-    this.#body = body;
-    this.#readBefore = connection.socket?.bytesRead;
-  }
-
-  get sent(): boolean {
-    return this.#control !== undefined;
-  }
-
-  pause(): void {
-    this.#control?.pause();
-  }
-
-  resume(): void {
-    this.#control?.resume();
-  }
-
-  abort(): void {
-    if (this.#done) return;
-    this.#done = true;
-    this.#control?.abort(new errors.RequestAbortedError());
-    this.#pool.discard(this.#connection);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#control = controller;
-    this.#connection.filter?.expectHead();
-    if (this.#done) controller.abort(new errors.RequestAbortedError());
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (this.#done || status < 200) return;
-    this.#listener.head(status, flat(headers));
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#done) this.#listener.data(chunk);
-  }
-
-  onResponseEnd(controller: Dispatcher.DispatchController): void {
-    if (this.#done) return;
-    // undici takes an answer without a length for whole even where its connection was reset.
-    const reset = this.#connection.socket?.errored;
-    if (reset) {
-      this.onResponseError(controller, reset);
-      return;
-    }
-    this.#done = true;
-    this.#pool.keep(this.#connection);
-    this.#listener.end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#done) return;
-    this.#done = true;
-    const { used, socket } = this.#connection;
-    this.#pool.discard(this.#connection);
-    const started = this.#control !== undefined;
-    // Nobody has worked on a request to which a kept connection said nothing at all before it closed, or that it never got.
-    const stale = used && (!started || socket?.bytesRead === this.#readBefore);
-    const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
-    this.#listener.fail(failureOf(error, started), reasonOf(error), { stale, unsent });
-  }
-
-  onRequestUpgrade(controller: Dispatcher.DispatchController): void {
-    controller.abort(new errors.RequestAbortedError());
-  }
-}
-
-function flat(headers: Record<string, string | string[] | undefined>): Headers {
-  const result = new Dictionary();
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) result[name] = typeof value === 'string' ? value : value.join(', ');
-  }
-  return result;
-}
-
-function failureOf(error: Error, started: boolean): FailureKind {
-  return started && !(error instanceof errors.ConnectTimeoutError) ? 'broken' : 'connect';
-}
-
-/** For people; carries no address and no header. */
-function reasonOf(error: Error): string {
-  if (error instanceof errors.HTTPParserError) return 'the answer is not HTTP';
-  const code = (error as { code?: unknown }).code;
-  if (typeof code !== 'string') return 'the connection failed';
-  return REASONS[code] ?? `the connection failed (${code})`;
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host name is unknown',
-  EAI_AGAIN: 'the host name could not be looked up',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection took too long',
-  UND_ERR_SOCKET: 'the connection was closed in the middle of the answer',
-  UND_ERR_HEADERS_OVERFLOW: 'the head of the answer is too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than it said',
-};

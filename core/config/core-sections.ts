@@ -1,6 +1,7 @@
 /** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
+import type { UpstreamClient } from '../upstream.ts';
 import { addressRange, byteSize, duration, durationMs, size } from './values.ts';
 
 /** What happens to a running call when its client goes away: it is cancelled, or runs to its end for the records. */
@@ -38,6 +39,16 @@ export interface StoreSection {
   readonly driver: string;
   /** Relative to the file's directory. */
   readonly file: string;
+}
+
+/** `upstream` as it is written, and as core uses it. */
+export interface UpstreamSection {
+  readonly client: UpstreamClient;
+}
+
+/** Reads a checked `upstream` section. */
+export function readUpstream(value: unknown): UpstreamSection {
+  return value as UpstreamSection;
 }
 
 /** A plugin that ships by its name, or any other by its file or package. */
@@ -129,6 +140,7 @@ const onDisconnect = (normally: OnDisconnect) => ({ enum: ['cancel', 'drain'], d
 export const coreSections: {
   readonly listen: Schema<ListenSection>;
   readonly store: Schema<StoreSection>;
+  readonly upstream: Schema<UpstreamSection>;
   readonly pipeline: Schema<PipelineSection>;
 } = {
   listen: schema<ListenSection>({
@@ -271,6 +283,19 @@ export const coreSections: {
         default: DEFAULT_STORE_FILE,
       },
     },
+  }),
+  upstream: schema<UpstreamSection>({
+    type: 'object',
+    description: 'How calls are sent to vendors.',
+    additionalProperties: false,
+    properties: {
+      client: {
+        description: 'The HTTP client of calls: the one that is part of the gateway, or the package undici.',
+        enum: ['own', 'undici'],
+        default: 'own',
+      },
+    },
+    default: {},
   }),
   pipeline: schema<PipelineSection>({
     type: 'array',

@@ -403,10 +403,7 @@ describe('T-SEC-01 secrets', () => {
         if (kind === 'passage') assert.equal(request.path, '/v1/files/a?limit=2');
       }
       const sorted = (kind: string) => [...(seen.get(kind) ?? [])].sort().join(' ');
-      assert.equal(
-        sorted('call'),
-        'accept accept-encoding authorization connection content-length content-type host user-agent',
-      );
+      assert.equal(sorted('call'), 'accept accept-encoding authorization content-length content-type host user-agent');
       assert.equal(
         sorted('passage'),
         name === 'main' ? 'accept-encoding authorization connection host user-agent' : '',

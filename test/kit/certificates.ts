@@ -1,4 +1,4 @@
-/** Two certificates that nobody has signed but themselves, for servers of a test; good for a hundred years. */
+/** Certificates that nobody has signed but themselves, for servers of a test; good for a hundred years. */
 
 /** PEM text. */
 export interface Certificate {
@@ -51,3 +51,26 @@ ptn5a0YyqcQYwIRqmZX2lePS7v9By2IGU1m2eejstMNL5icMmql4lNwL
 `,
   },
 ];
+
+/** For `localhost` and 127.0.0.1, so that a client that trusts it connects. */
+export const LOCALHOST: Certificate = {
+  name: 'localhost',
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUZXUQ52q3T/T2rf+1+qzLQj2FfQ0wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyNDAyMzYwOVoYDzIxMjYxMDMx
+MDIzNjA5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQj4uX6fguz8toJixu+HJqQrXEKmC+8ntAcXiii/7ZeL+nCgkcUmf9K
+pVFAZU0HarfBW7WR5okJ7MILI5kSYi47o28wbTAdBgNVHQ4EFgQUKwN16FJsoYID
+8oV6gf7QLgCBcbwwHwYDVR0jBBgwFoAUKwN16FJsoYID8oV6gf7QLgCBcbwwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIgFLqyxTsmfjki9TVvLdTYoqrZ9tBk7/TLlOAPaO31qK0CIQDQ
+Vv/7aqWkPoCP+1r2aioHmNqQzFhBOa5YP7ppcmkjgQ==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgd7mBcIt6ltoCoKEu
+J/IaERITFBufhsT3KUdGbUJe9nihRANCAAQj4uX6fguz8toJixu+HJqQrXEKmC+8
+ntAcXiii/7ZeL+nCgkcUmf9KpVFAZU0HarfBW7WR5okJ7MILI5kSYi47
+-----END PRIVATE KEY-----
+`,
+};

@@ -1,0 +1,256 @@
+/** Reads HTTP/1.1 answers from the bytes of one connection, strictly, in one pass. */
+import type { Headers } from '../contracts/call.ts';
+import { bodyLength, CHUNKED, idleMs, UNTIL_CLOSE } from './framing.ts';
+import { HeadReader, INCOMPLETE, TOO_LARGE } from './head-reader.ts';
+import { CLOSED_EARLY, HEAD_TOO_LARGE, NOT_HTTP, UPGRADED } from './reasons.ts';
+
+/** Receives what is read. It may call `stop` at any time. */
+export interface AnswerSink {
+  head(status: number, headers: Headers): void;
+  data(chunk: Buffer): void;
+  /** The answer is complete. `keepMs`: for how long its connection may be kept; 0: not at all. */
+  end(keepMs: number): void;
+}
+
+/** Of one chunk's extensions. */
+const MAX_EXTENSION = 16 * 1_024;
+/** A vendor may say every few seconds that it is still working, but not without end. */
+const MAX_INTERIM = 1_000;
+/** Larger sizes of a chunk would not be exact numbers. */
+const MAX_SIZE_DIGITS = 12;
+
+const NOTHING = Buffer.alloc(0);
+
+const CR = 0x0d;
+const LF = 0x0a;
+const TAB = 0x09;
+const SEMICOLON = 0x3b;
+
+/** What is expected next; `IDLE`: nothing, for no request is running. */
+const IDLE = 0;
+const HEAD = 1;
+const SIZED = 2;
+const TO_CLOSE = 3;
+const CHUNK_SIZE = 4;
+const CHUNK_EXTENSION = 5;
+const CHUNK_SIZE_LF = 6;
+const CHUNK_DATA = 7;
+const CHUNK_DATA_CR = 8;
+const CHUNK_DATA_LF = 9;
+const TRAILERS = 10;
+
+/** One per connection. */
+export class AnswerParser {
+  /** Whether anything came since `expect`. */
+  heard = false;
+  readonly #sink: AnswerSink;
+  readonly #head = new HeadReader();
+  #place: number = IDLE;
+  /** The beginning of a head or of trailers whose end has not come. */
+  #held: Buffer = NOTHING;
+  /** Of the body, or of the chunk. */
+  #left = 0;
+  /** Of the chunk's size, or characters of its extensions. */
+  #digits = 0;
+  #interim = 0;
+  #keepMs = 0;
+
+  constructor(sink: AnswerSink) {
+    this.#sink = sink;
+  }
+
+  /** A request is sent: an answer may come. */
+  expect(): void {
+    this.heard = false;
+    this.#place = HEAD;
+    this.#interim = 0;
+  }
+
+  /** Whatever comes is not looked at. */
+  stop(): void {
+    this.#place = IDLE;
+    this.#held = NOTHING;
+  }
+
+  /** Reads the first `count` bytes of `inbox`, and leaves them. Returns what is wrong with them, after which it must not be called again. */
+  push(inbox: Buffer, count: number): string | undefined {
+    this.heard = true;
+    if (this.#place === HEAD && this.#held.length === 0) return this.#readHeads(inbox, count);
+    const bytes = copyOf(inbox, 0, count);
+    switch (this.#place) {
+      case HEAD:
+        return this.#readHeads(this.#withHeld(bytes));
+      case TRAILERS:
+        return this.#readTrailers(this.#withHeld(bytes));
+      default:
+        return this.#readBody(bytes, 0);
+    }
+  }
+
+  /** The vendor closed the connection in order. Returns what is wrong with that. */
+  finish(): string | undefined {
+    if (this.#place !== TO_CLOSE) return CLOSED_EARLY;
+    this.#end(0);
+    return undefined;
+  }
+
+  /** The interim answers and the answer itself, and what came of its body. */
+  #readHeads(bytes: Buffer, count = bytes.length): string | undefined {
+    for (let at = 0; at < count; ) {
+      const behind = this.#head.read(bytes, at, count);
+      if (behind === INCOMPLETE) this.#held = copyOf(bytes, at, count);
+      if (behind < 0) return faultOf(behind);
+      at = behind;
+      const { status } = this.#head;
+      if (status === 101) return UPGRADED;
+      if (status >= 200) return this.#begin(bytes, at, count);
+      if (++this.#interim > MAX_INTERIM) return NOT_HTTP;
+    }
+    return undefined;
+  }
+
+  #begin(bytes: Buffer, at: number, count: number): string | undefined {
+    const { status, minor, headers } = this.#head;
+    const length = bodyLength(status, headers);
+    if (length === undefined) return NOT_HTTP;
+    this.#keepMs = length === UNTIL_CLOSE ? 0 : idleMs(minor, headers);
+    if (length === CHUNKED) this.#expectChunk();
+    else this.#place = length === UNTIL_CLOSE ? TO_CLOSE : SIZED;
+    this.#left = Math.max(0, length);
+    // Before the listener does anything that makes another connection read.
+    const rest = at < count ? copyOf(bytes, at, count) : NOTHING;
+    this.#sink.head(status, headers);
+    if (this.#place === IDLE) return undefined;
+    if (length === 0) this.#end(rest.length);
+    else if (rest.length > 0) return this.#readBody(rest, 0);
+    return undefined;
+  }
+
+  #readBody(bytes: Buffer, at: number): string | undefined {
+    switch (this.#place) {
+      case SIZED: {
+        const end = Math.min(bytes.length, at + this.#left);
+        this.#left -= end - at;
+        this.#sink.data(part(bytes, at, end));
+        if (this.#left === 0 && this.#place === SIZED) this.#end(bytes.length - end);
+        return undefined;
+      }
+      case TO_CLOSE:
+        this.#sink.data(part(bytes, at, bytes.length));
+        return undefined;
+      case IDLE:
+        return undefined;
+      default:
+        return this.#readChunks(bytes, at);
+    }
+  }
+
+  /** What several chunks hold is moved together: the listener hears of it once. */
+  #readChunks(bytes: Buffer, start: number): string | undefined {
+    let from = start;
+    let to = start;
+    let at = start;
+    let fault: string | undefined;
+    while (at < bytes.length && fault === undefined) {
+      if (this.#place === CHUNK_DATA) {
+        const end = Math.min(bytes.length, at + this.#left);
+        if (from === to) from = at;
+        else bytes.copyWithin(to, at, end);
+        to = from === at ? end : to + end - at;
+        this.#left -= end - at;
+        at = end;
+        if (this.#left === 0) this.#place = CHUNK_DATA_CR;
+      } else if (this.#place === TRAILERS) break;
+      else if (!this.#frame(bytes[at++]!)) fault = NOT_HTTP;
+    }
+    if (to > from) {
+      this.#sink.data(part(bytes, from, to));
+      if (this.#place === IDLE) return undefined;
+    }
+    if (fault === undefined && this.#place === TRAILERS && at < bytes.length)
+      return this.#readTrailers(bytes.subarray(at));
+    return fault;
+  }
+
+  /** One byte between the data of chunks; false if it must not stand there. */
+  #frame(byte: number): boolean {
+    switch (this.#place) {
+      case CHUNK_SIZE: {
+        const digit = hexDigit(byte);
+        if (digit >= 0) {
+          this.#left = this.#left * 16 + digit;
+          return ++this.#digits <= MAX_SIZE_DIGITS;
+        }
+        if (this.#digits === 0) return false;
+        this.#digits = 0;
+        if (byte === SEMICOLON) this.#place = CHUNK_EXTENSION;
+        else this.#place = CHUNK_SIZE_LF;
+        return byte === SEMICOLON || byte === CR;
+      }
+      case CHUNK_EXTENSION:
+        if (byte === CR) this.#place = CHUNK_SIZE_LF;
+        else if ((byte < 0x20 && byte !== TAB) || byte === 0x7f) return false;
+        return ++this.#digits <= MAX_EXTENSION;
+      case CHUNK_SIZE_LF:
+        this.#place = this.#left === 0 ? TRAILERS : CHUNK_DATA;
+        return byte === LF;
+      case CHUNK_DATA_CR:
+        this.#place = CHUNK_DATA_LF;
+        return byte === CR;
+      default:
+        this.#expectChunk();
+        return byte === LF;
+    }
+  }
+
+  #expectChunk(): void {
+    this.#place = CHUNK_SIZE;
+    this.#left = 0;
+    this.#digits = 0;
+  }
+
+  /** Trailers tell nothing that is used here, but their end is the end of the answer. */
+  #readTrailers(bytes: Buffer): string | undefined {
+    const behind = this.#head.readTrailers(bytes, 0, bytes.length);
+    if (behind === INCOMPLETE) this.#held = bytes;
+    if (behind < 0) return faultOf(behind);
+    this.#end(bytes.length - behind);
+    return undefined;
+  }
+
+  #withHeld(chunk: Buffer): Buffer {
+    if (this.#held.length === 0) return chunk;
+    const bytes = Buffer.concat([this.#held, chunk]);
+    this.#held = NOTHING;
+    return bytes;
+  }
+
+  /** `behind`: how many bytes came after the answer that no request has asked for. */
+  #end(behind: number): void {
+    const keepMs = behind === 0 ? this.#keepMs : 0;
+    this.stop();
+    this.#sink.end(keepMs);
+  }
+}
+
+/** What is wrong with a head, if anything. */
+function faultOf(behind: number): string | undefined {
+  if (behind === INCOMPLETE) return undefined;
+  return behind === TOO_LARGE ? HEAD_TOO_LARGE : NOT_HTTP;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+function part(bytes: Buffer, from: number, to: number): Buffer {
+  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+}
+
+function copyOf(bytes: Buffer, from: number, to: number): Buffer {
+  const copy = Buffer.allocUnsafe(to - from);
+  bytes.copy(copy, 0, from, to);
+  return copy;
+}

@@ -1,0 +1,249 @@
+/** One connection to a vendor, which carries one request at a time. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { Headers } from '../contracts/call.ts';
+import type { Parcel } from '../parcel.ts';
+import type { UpstreamCall, UpstreamListener } from '../upstream.ts';
+import { AnswerParser, type AnswerSink } from './answer-parser.ts';
+import { dial, type Target } from './dial.ts';
+import { BODY_FAILED, CONNECT_TIMEOUT, LISTENER_FAILED, RESET, reasonOf, STOPPED } from './reasons.ts';
+import { writeWhole } from './request-writer.ts';
+import { wasReset } from './reset.ts';
+
+/** Where a connection goes when nothing runs on it. */
+export interface ConnectionOwner {
+  readonly clock: Clock;
+  /** Its answer is complete, and it may carry another request within `keepMs`. False if it is not wanted. */
+  keep(connection: Connection, keepMs: number): boolean;
+  /** It is being closed. */
+  drop(connection: Connection): void;
+}
+
+/** One request on its way. */
+export class Call implements UpstreamCall {
+  sent = false;
+  /** Undefined once it has ended. */
+  connection: Connection | undefined;
+  readonly head: string;
+  readonly body: Buffer | Parcel | undefined;
+  readonly listener: UpstreamListener;
+
+  constructor(head: string, body: Buffer | Parcel | undefined, listener: UpstreamListener) {
+    this.head = head;
+    this.body = body;
+    this.listener = listener;
+  }
+
+  pause(): void {
+    this.connection?.pause();
+  }
+
+  resume(): void {
+    this.connection?.resume();
+  }
+
+  abort(): void {
+    this.connection?.abort();
+  }
+}
+
+/**
+ * All connections read into it: what came is taken out before the next one reads. That is cheaper than node's own buffers, of which
+ * each read allocates one of this size and gives most of it back.
+ */
+const INBOX = Buffer.allocUnsafeSlow(64 * 1_024);
+
+/** A connection and what runs on it. */
+export class Connection implements AnswerSink {
+  /** While it is idle: when it is to be closed, on the monotonic clock. */
+  idleUntilMs = 0;
+  readonly #owner: ConnectionOwner;
+  readonly #socket: Socket;
+  readonly #parser = new AnswerParser(this);
+  readonly #cancelTimeout: () => void;
+  #call: Call | undefined;
+  #connected = false;
+  /** Something was answered on it before. */
+  #used = false;
+  #paused = false;
+  /** The running call's body is read and written piece by piece, and its last piece has not been written. */
+  #pumping = false;
+  /** Resolves a pump that waits for the socket to take more. */
+  #drained: (() => void) | undefined;
+
+  /** Begins to connect. */
+  constructor(target: Target, connectMs: number, owner: ConnectionOwner) {
+    this.#owner = owner;
+    const callback = (count: number): boolean => {
+      this.#read(count);
+      return true;
+    };
+    this.#socket = dial(target, { buffer: INBOX, callback });
+    this.#socket
+      .once(target.secure ? 'secureConnect' : 'connect', () => this.#opened())
+      .on('drain', () => this.#drained?.())
+      .on('end', () => this.#ended())
+      .on('error', (error) => this.#fail(reasonOf(error)))
+      .on('close', () => this.#fail(STOPPED));
+    this.#cancelTimeout = owner.clock.after(connectMs, () => this.#fail(CONNECT_TIMEOUT));
+  }
+
+  /** Carries a request; at once if it is connected. Only for a connection on which nothing runs. */
+  begin(call: Call): void {
+    call.connection = this;
+    this.#call = call;
+    if (this.#connected) this.#send(call);
+  }
+
+  /** Closes it. Only for a connection on which nothing runs. */
+  discard(): void {
+    this.#cancelTimeout();
+    this.#socket.destroy();
+    this.#owner.drop(this);
+  }
+
+  /** Closes it; a call that runs on it fails. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#socket.closed) resolve();
+      else this.#socket.once('close', () => resolve()).destroy();
+    });
+  }
+
+  // ---- orders of the call
+
+  pause(): void {
+    this.#paused = true;
+    if (this.#connected) this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (this.#connected) this.#socket.resume();
+  }
+
+  abort(): void {
+    this.#release();
+    this.discard();
+  }
+
+  // ---- the vendor speaks
+
+  head(status: number, headers: Headers): void {
+    this.#call!.listener.head(status, headers);
+  }
+
+  data(chunk: Buffer): void {
+    this.#call!.listener.data(chunk);
+  }
+
+  end(keepMs: number): void {
+    // A vendor that answers before it has read everything leaves the rest of the request on the wire.
+    const complete = !this.#pumping && this.#socket.writableLength === 0;
+    const call = this.#release();
+    this.#used = true;
+    if (this.#paused) this.resume();
+    if (keepMs === 0 || !complete || !this.#owner.keep(this, keepMs)) this.discard();
+    call.listener.end();
+  }
+
+  // ---- the socket speaks
+
+  #opened(): void {
+    this.#cancelTimeout();
+    this.#connected = true;
+    if (this.#paused) this.#socket.pause();
+    if (this.#call !== undefined) this.#send(this.#call);
+  }
+
+  #read(count: number): void {
+    // A vendor that speaks without being asked has another idea of where the last answer ended.
+    if (this.#call === undefined) {
+      this.discard();
+      return;
+    }
+    let fault: string | undefined;
+    try {
+      fault = this.#parser.push(INBOX, count);
+    } catch {
+      // A mistake in what listens must not end the process.
+      fault = LISTENER_FAILED;
+    }
+    if (fault !== undefined) this.#fail(fault, false);
+  }
+
+  #ended(): void {
+    if (this.#call === undefined) {
+      this.discard();
+      return;
+    }
+    let fault: string | undefined;
+    try {
+      fault = wasReset(this.#socket) ? RESET : this.#parser.finish();
+    } catch {
+      fault = LISTENER_FAILED;
+    }
+    if (fault !== undefined) this.#fail(fault);
+  }
+
+  // ---- the request
+
+  #send(call: Call): void {
+    this.#parser.expect();
+    const { head, body } = call;
+    if (body === undefined || Buffer.isBuffer(body)) writeWhole(this.#socket, head, body);
+    else {
+      this.#socket.write(head, 'latin1');
+      this.#pumping = true;
+      this.#pump(body, call).catch(() => {
+        if (this.#call === call) this.#fail(BODY_FAILED, false);
+      });
+    }
+    // A kept connection may turn out to be closed as it is written to.
+    call.sent = this.#socket.errored === null;
+  }
+
+  /** Writes a body as fast as the vendor reads it, until the call ends. */
+  async #pump(body: Parcel, call: Call): Promise<void> {
+    let left = body.length;
+    for await (const piece of body.read()) {
+      if (this.#call !== call) return;
+      left -= piece.length;
+      if (left < 0) break;
+      if (!this.#socket.write(piece)) {
+        await new Promise<void>((resolve) => {
+          this.#drained = resolve;
+        });
+      }
+    }
+    if (this.#call !== call) return;
+    if (left !== 0) throw new Error('the body has another length than it said');
+    this.#pumping = false;
+  }
+
+  // ---- endings
+
+  /** `retry`: it may be that the connection was closed before the request came. */
+  #fail(reason: string, retry = true): void {
+    if (this.#call === undefined) {
+      this.discard();
+      return;
+    }
+    const { sent } = this.#call;
+    const stale = retry && this.#used && !(sent && this.#parser.heard);
+    const unsent = !sent || this.#pumping;
+    const call = this.#release();
+    this.discard();
+    call.listener.fail(sent ? 'broken' : 'connect', reason, { stale, unsent });
+  }
+
+  /** Ends the call here: from now on what happens to the connection does not concern it. */
+  #release(): Call {
+    const call = this.#call!;
+    this.#call = undefined;
+    call.connection = undefined;
+    this.#parser.stop();
+    this.#drained?.();
+    return call;
+  }
+}

@@ -1,0 +1,32 @@
+/** Why a call to a vendor failed, in words for people: they hold no address and no header. */
+
+export const NOT_HTTP = 'the answer is not HTTP';
+export const HEAD_TOO_LARGE = 'the head of the answer is too large';
+export const UPGRADED = 'the answer changes to another protocol';
+export const CLOSED_EARLY = 'the connection was closed in the middle of the answer';
+export const RESET = 'the connection was reset';
+export const CONNECT_TIMEOUT = 'the connection took too long';
+export const NOT_SENDABLE = 'the request holds a header or a path that cannot be sent';
+export const BODY_FAILED = 'the body of the request could not be read';
+export const LISTENER_FAILED = 'the gateway could not handle the answer';
+export const STOPPED = 'the gateway is stopping';
+
+/** The words for an error of a connection. */
+export function reasonOf(error: Error): string {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code !== 'string') return 'the connection failed';
+  return REASONS[code] ?? `the connection failed (${code})`;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: RESET,
+  EPIPE: RESET,
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  UND_ERR_CONNECT_TIMEOUT: CONNECT_TIMEOUT,
+  UND_ERR_DESTROYED: STOPPED,
+  UND_ERR_SOCKET: CLOSED_EARLY,
+  UND_ERR_HEADERS_OVERFLOW: HEAD_TOO_LARGE,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is shorter than it said',
+};

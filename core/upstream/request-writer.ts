@@ -1,0 +1,29 @@
+/** Writes requests to sockets with as few system calls and copies as possible. */
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+
+const ROOM = 64 * 1_024;
+/** Where a request is put together. A socket that does not take all of it at once keeps it, and the next request gets another. */
+let outbox = Buffer.allocUnsafeSlow(ROOM);
+
+/** Writes a head and a body that is in memory: as one piece unless it is large. */
+export function writeWhole(socket: Socket, head: string, body: Buffer | undefined): void {
+  if (body === undefined) {
+    socket.write(head, 'latin1');
+    return;
+  }
+  const length = head.length + body.length;
+  if (length > ROOM) {
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+    return;
+  }
+  // TLS says later whether it has taken it.
+  const target = socket instanceof TLSSocket ? Buffer.allocUnsafe(length) : outbox;
+  target.write(head, 0, 'latin1');
+  body.copy(target, head.length);
+  socket.write(target.subarray(0, length));
+  if (target === outbox && socket.writableLength > 0) outbox = Buffer.allocUnsafeSlow(ROOM);
+}

@@ -1,0 +1,223 @@
+/** The client of metered calls on undici: its clients, one request at a time each, the most recently used first. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { buildConnector, Client, type Dispatcher, errors } from 'undici';
+import type { FailureKind, Headers } from '../contracts/call.ts';
+import { Dictionary } from '../dictionary.ts';
+import type { Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from '../upstream.ts';
+import { type ContinueFilter, skipContinue } from './continue.ts';
+import { NOT_HTTP, NOT_SENDABLE, reasonOf } from './reasons.ts';
+import { Refusal } from './refusal.ts';
+import { requestHead } from './request-head.ts';
+import { wasReset } from './reset.ts';
+
+/** Idle connections kept per origin; a burst opens more, and they go when they are done. */
+const MAX_IDLE = 256;
+/** Below what vendors and their load balancers allow, so that they rarely close a connection as we use it. */
+const IDLE_MS = 30_000;
+
+interface Connection {
+  /** Who may use it next: calls to the same origin that give it the same time to connect. */
+  readonly key: string;
+  readonly client: Client;
+  /** What it stands on now; a client whose connection has gone makes itself a new one. */
+  socket: Socket | undefined;
+  /** Whether something has been answered on this socket. */
+  used: boolean;
+  filter: ContinueFilter | undefined;
+}
+
+/** Makes it; connections are opened as they are needed. */
+export function createUndiciUpstream(): Upstream {
+  const idle = new Map<string, Connection[]>();
+  const open = new Set<Client>();
+
+  const connect = (key: string, request: UpstreamRequest): Connection => {
+    const connector = buildConnector({ timeout: request.connectMs });
+    const client = new Client(request.origin, {
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: 2 * IDLE_MS,
+      connect(options, done) {
+        connector(options, (...[error, socket]) => {
+          connection.socket = socket ?? undefined;
+          connection.used = false;
+          connection.filter = error === null ? skipContinue(socket) : undefined;
+          if (error === null) done(null, socket);
+          else done(error, null);
+        });
+      },
+      allowH2: false,
+    });
+    const connection: Connection = { key, client, socket: undefined, used: false, filter: undefined };
+    open.add(client);
+    return connection;
+  };
+
+  const take = (key: string, request: UpstreamRequest): Connection => {
+    const kept = request.fresh ? undefined : idle.get(key)?.pop();
+    return kept ?? connect(key, request);
+  };
+
+  const discard = (connection: Connection): void => {
+    open.delete(connection.client);
+    connection.client.destroy().catch(() => {});
+  };
+
+  const keep = (connection: Connection): void => {
+    let stack = idle.get(connection.key);
+    if (stack === undefined) {
+      stack = [];
+      idle.set(connection.key, stack);
+    }
+    connection.used = true;
+    // A vendor that answers before it has read everything leaves the rest of the request on the wire.
+    const clean = connection.socket?.writableLength === 0;
+    if (clean && stack.length < MAX_IDLE) stack.push(connection);
+    else discard(connection);
+  };
+
+  const pool = { keep, discard };
+  return {
+    send(request, listener) {
+      // undici refuses less, and tells of it while it is called.
+      if (requestHead(request, '') === undefined) return new Refusal(listener, NOT_SENDABLE);
+      const connection = take(`${request.origin} ${request.connectMs}`, request);
+      const { method = 'POST', path, headers } = request;
+      const frame = framed(headers, request.body);
+      const call = new RunningCall(connection, listener, pool, frame.body);
+      connection.client.dispatch({ method, path, ...frame, idempotent: false }, call);
+      return call;
+    },
+    async close() {
+      await Promise.all([...open].map((client) => client.destroy().catch(() => {})));
+      open.clear();
+      idle.clear();
+    },
+  };
+}
+
+/** A body, and the headers with its length where the client could not tell it. */
+function framed(headers: Record<string, string>, body: UpstreamRequest['body']) {
+  if (body === undefined || Buffer.isBuffer(body)) return { headers, body: body ?? null };
+  return { headers: { ...headers, 'content-length': String(body.length) }, body: Readable.from(body.read()) };
+}
+
+/** Where a connection goes when its call has ended. */
+interface Pool {
+  keep(connection: Connection): void;
+  discard(connection: Connection): void;
+}
+
+/** One request under way: what undici tells it goes to the listener, until the first ending. */
+class RunningCall implements UpstreamCall, Dispatcher.DispatchHandler {
+  readonly #connection: Connection;
+  readonly #listener: UpstreamListener;
+  readonly #pool: Pool;
+  readonly #body: Readable | Buffer | null;
+  readonly #readBefore: number | undefined;
+  /** The one latch of a request: whatever happens after the first ending is nobody's business. */
+  #done = false;
+  /** The answer ends with its connection. */
+  #untilClose = false;
+  /** Undefined until the request has gone out. */
+  #control: Dispatcher.DispatchController | undefined;
+
+  constructor(connection: Connection, listener: UpstreamListener, pool: Pool, body: Readable | Buffer | null) {
+    this.#connection = connection;
+    this.#listener = listener;
+    this.#pool = pool;
+    this.#body = body;
+    this.#readBefore = connection.socket?.bytesRead;
+  }
+
+  get sent(): boolean {
+    return this.#control !== undefined;
+  }
+
+  pause(): void {
+    this.#control?.pause();
+  }
+
+  resume(): void {
+    this.#control?.resume();
+  }
+
+  abort(): void {
+    if (this.#done) return;
+    this.#done = true;
+    this.#control?.abort(new errors.RequestAbortedError());
+    this.#pool.discard(this.#connection);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#control = controller;
+    this.#connection.filter?.expectHead();
+    if (this.#done) controller.abort(new errors.RequestAbortedError());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#done || status < 200) return;
+    this.#untilClose =
+      headers['content-length'] === undefined &&
+      headers['transfer-encoding'] === undefined &&
+      status !== 204 &&
+      status !== 304;
+    this.#listener.head(status, flat(headers));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#done) this.#listener.data(chunk);
+  }
+
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    if (this.#done) return;
+    // undici takes an answer without a length for complete even if its connection was reset.
+    const { socket } = this.#connection;
+    if (this.#untilClose && socket !== undefined && (socket.errored || wasReset(socket))) {
+      this.onResponseError(controller, socket.errored ?? RESET_ERROR);
+      return;
+    }
+    this.#done = true;
+    this.#pool.keep(this.#connection);
+    this.#listener.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { used, socket } = this.#connection;
+    this.#pool.discard(this.#connection);
+    const started = this.#control !== undefined;
+    // Nobody has worked on a request to which a kept connection said nothing at all before it closed, or that it never got.
+    const stale = used && (!started || socket?.bytesRead === this.#readBefore);
+    const unsent = !started || (this.#body instanceof Readable && !this.#body.readableEnded);
+    this.#listener.fail(
+      failureOf(error, started),
+      error instanceof errors.HTTPParserError ? NOT_HTTP : reasonOf(error),
+      { stale, unsent },
+    );
+  }
+
+  onRequestUpgrade(controller: Dispatcher.DispatchController): void {
+    controller.abort(new errors.RequestAbortedError());
+  }
+}
+
+const RESET_ERROR = Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' });
+
+function flat(headers: Record<string, string | string[] | undefined>): Headers {
+  const result = new Dictionary();
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) result[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return result;
+}
+
+function failureOf(error: Error, started: boolean): FailureKind {
+  return started && !(error instanceof errors.ConnectTimeoutError) ? 'broken' : 'connect';
+}
