@@ -2,7 +2,7 @@
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../core/contracts/records.ts';
 import { all, type Condition, condition, type Host, type Reader } from '../../core/plugin.ts';
 import { dayOf, hourOf } from './additions.ts';
-import { ofRecords, oneOf, within } from './conditions.ts';
+import { ofRecords, oneOf, recordsWithin } from './conditions.ts';
 import { timeOf } from './ids.ts';
 import { CALLS, ERRORS, sqlList } from './kinds.ts';
 import { rolledUntil } from './roll-up.ts';
@@ -158,7 +158,7 @@ function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: S
 
 function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
   return all(
-    within({ low: timeOf(fromMs), high: timeOf(untilMs) }),
+    recordsWithin({ low: timeOf(fromMs), high: timeOf(untilMs), run: '' }),
     ...ofRecords(filter, CALLS),
     condition(`${MODEL_OF_RECORD} = ?`, model),
     oneOf('department_id', departments),
