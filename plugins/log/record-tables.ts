@@ -14,19 +14,15 @@ const ZERO_OF_OLD = 'input_audio, output_audio';
 const IS_OF_OTHER_TIME = `substr(old.id, 1, 10) <> ${sqlTime('old.at_ms')}`;
 
 /** What the label of an older record says. The model of one that was not served stays in its row: clients make up names. */
-const OLD_TEXTS = [
-  'old.style',
-  `CASE old.outcome WHEN 'served' THEN old.model ELSE '' END`,
-  'old.channel',
-  'old.outcome',
-  'old.route',
-];
-const OLD_NUMBERS = ['old.stream', 'old.status', 'old.included', 'old.estimated'];
-/** What tells them apart: a text that no digest is. */
-const OLD_DIGEST = [
-  ...OLD_TEXTS.map((text) => `length(${text}) || ' ' || ${text}`),
-  ...OLD_NUMBERS.map((number) => `COALESCE(CAST(${number} AS TEXT), '-')`),
-].join(` || ' ' || `);
+const OLD_LABEL = {
+  model: `CASE old.outcome WHEN 'served' THEN old.model ELSE '' END`,
+  ...{ channel: 'old.channel', style: 'old.style', outcome: 'old.outcome', status: 'old.status', stream: 'old.stream' },
+  ...{ estimated: 'old.estimated', included: 'old.included', route: 'old.route' },
+};
+const LABEL_COLUMNS = Object.keys(OLD_LABEL).join(', ');
+const IS_ITS_LABEL = Object.entries(OLD_LABEL)
+  .map(([column, value]) => `usage_label.${column} ${column === 'estimated' ? 'IS NOT DISTINCT FROM' : '='} ${value}`)
+  .join(' AND ');
 const OLD_NOTES = `CASE old.other WHEN '{}' THEN NULL ELSE ',' || substr(old.other, 2, length(old.other) - 2) END`;
 
 /**
@@ -115,10 +111,14 @@ export const recordTables: Migration = {
     // Of older records it is not looked up when each was used last: all stay as long as the newest.
     `INSERT INTO usage_run (name, last_day_ms)
       SELECT DISTINCT ${sqlRun('old.id')}, (SELECT MAX(at_ms) FROM usage_record) FROM usage_record AS old`,
-    `INSERT INTO usage_label (digest, last_day_ms, style, model, channel, outcome, route, stream, status, included, estimated, attempt,
-        notes)
-      SELECT DISTINCT ${OLD_DIGEST}, (SELECT MAX(at_ms) FROM usage_record), ${[...OLD_TEXTS, ...OLD_NUMBERS].join(', ')}, '', ''
-      FROM usage_record AS old`,
+    // Their digests are none that a record is looked for by.
+    `INSERT INTO usage_label (digest, last_day_ms, ${LABEL_COLUMNS}, attempt, notes)
+      SELECT 'old ' || ROW_NUMBER() OVER (ORDER BY model), (SELECT MAX(at_ms) FROM usage_record), ${LABEL_COLUMNS}, '', ''
+      FROM (SELECT DISTINCT ${Object.entries(OLD_LABEL)
+        .map(([column, value]) => `${value} AS ${column}`)
+        .join(', ')}
+        FROM usage_record AS old) AS label`,
+    `CREATE INDEX usage_label_of_old ON usage_label (${LABEL_COLUMNS})`,
     `INSERT INTO usage_row (place, run_id, account_id, department_id, key_id, label_id, model, input, cache_read, cache_write,
         cache_write_long, output, reasoning, charged, duration_ms, first_byte_ms, repeats, ip, notes)
       SELECT ${sqlPlace('old.id')}, usage_run.id, old.account_id, old.department_id, old.key_id, usage_label.id,
@@ -126,8 +126,9 @@ export const recordTables: Migration = {
         old.cache_write_long, old.output, old.reasoning, old.charged, old.duration_ms, old.first_byte_ms, old.repeats, old.ip,
         ${OLD_NOTES}
       FROM usage_record AS old CROSS JOIN usage_run CROSS JOIN usage_label
-      WHERE usage_run.name = ${sqlRun('old.id')} AND usage_label.digest = ${OLD_DIGEST}
+      WHERE usage_run.name = ${sqlRun('old.id')} AND ${IS_ITS_LABEL}
       ORDER BY old.id`,
+    'DROP INDEX usage_label_of_old',
     `INSERT INTO usage_detail (place, run_id, at_ms, ${ZERO_OF_OLD}, ${NULL_OF_OLD})
       SELECT ${sqlPlace('old.id')}, usage_run.id, CASE WHEN ${IS_OF_OTHER_TIME} THEN old.at_ms END, ${ZERO_OF_OLD}, ${NULL_OF_OLD}
       FROM usage_record AS old CROSS JOIN usage_run
