@@ -2,7 +2,6 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type { FailureKind, Images, Outcome } from '../../core/contracts/call.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { sqlTime } from '../../plugins/log/ids.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 
 /** One usage record, as far as tests ask. */
@@ -111,6 +110,11 @@ export interface Filling {
   readonly models: number;
 }
 
+const DIGITS = "'0123456789abcdefghijklmnopqrstuv'";
+const time = Array.from({ length: 10 }, (_, i) => `substr(${DIGITS}, ((ms >> ${45 - 5 * i}) & 31) + 1, 1)`).join(
+  ' || ',
+);
+
 /**
  * Writes records, and their sums, faster than any gateway could. One in 20 was refused, the others cost 1,000 micro-quota and 15
  * tokens. The department is 1 to 7, by the account.
@@ -134,7 +138,7 @@ export function fillRecords(
       FROM filling WHERE true ON CONFLICT DO NOTHING;
     INSERT INTO usage_row (place, run_id, account_id, department_id, key_id, label_id, input, cache_read, cache_write, cache_write_long,
         output, reasoning, charged, duration_ms, attempt_ms, ip)
-      SELECT ${sqlTime('ms')} || '6' || (100000 + i % 900000), usage_run.id, account, department, key, usage_label.id, 10, 0, 0, 0, 5, 0,
+      SELECT ${time} || '6' || (100000 + i % 900000), usage_run.id, account, department, key, usage_label.id, 10, 0, 0, 0, 5, 0,
         charged, 900, 800, '192.0.2.1'
       FROM filling CROSS JOIN usage_run CROSS JOIN usage_label
       WHERE usage_run.name = 'fillfillfi' AND usage_label.digest = filling.outcome || ' ' || filling.model;
