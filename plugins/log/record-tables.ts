@@ -36,12 +36,14 @@ const OLD_NOTES = `CASE old.other WHEN '{}' THEN NULL ELSE ',' || substr(old.oth
  * `usage_label`: what is the same of many rows (`labels.ts`). `digest` tells two apart. `included`: a subscription paid, not the balance;
  * in sums, how much of `amount` that is. `estimated` is NULL where nothing was used. `route`: it is no call but a request for that route;
  * empty: a call. `attempt` is the note of the only attempt as far as its time, `notes` as in the row. `usage_run`: the runs of processes
- * that made ids. Both say the last day (UTC) they were used on, or a later one: before it is over they are not deleted.
+ * that made ids. Both say a day (UTC) after which no record that refers to them was written: they are deleted when every record
+ * of that day is.
  *
  * `usage_detail`: what few rows have; NULL: the call has nothing to do with it. `at_ms` is NULL where the id has the moment.
  * `uses` and `service` are JSON objects.
  *
- * `usage_record`: all of it together, `other` being a JSON object.
+ * `usage_record`: all of it together, `other` being a JSON object. `usage_brief`: only what records are counted and added up by; sums
+ * of the whole would look up details and runs of every row.
  */
 export const recordTables: Migration = {
   id: 8,
@@ -139,6 +141,10 @@ export const recordTables: Migration = {
       ORDER BY old.id`,
     'DROP TABLE usage_record',
     'CREATE INDEX usage_row_of_account ON usage_row (account_id, place, run_id)',
+    `CREATE VIEW usage_brief AS SELECT
+      place, run_id, account_id, department_id, key_id, COALESCE(usage_row.model, usage_label.model) AS model, channel, outcome, route,
+      input, output, charged, included, repeats
+    FROM usage_row CROSS JOIN usage_label WHERE usage_label.id = usage_row.label_id`,
     `CREATE VIEW usage_record AS SELECT
       ${sqlStart('usage_row.place')} || usage_run.name AS id,
       usage_row.place, usage_row.run_id, account_id, department_id, key_id, at_ms, style,

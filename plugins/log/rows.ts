@@ -83,7 +83,7 @@ export function readLines(filter: LogFilter, range: Range, limit: number, offset
 /** The statement that counts those of some kinds, as `n` of several rows. */
 export function countLines(filter: LogFilter, range: Range, kinds: SumKinds): Condition | undefined {
   const count = (table: string): string => `SELECT COUNT(*) AS n FROM ${table}`;
-  const parts = partsOf(filter, range, kinds, count('usage_record'), count('account_event'));
+  const parts = partsOf(filter, range, kinds, count('usage_brief'), count('account_event'));
   if (parts.length === 0) return undefined;
   return { sql: parts.map((part) => part.sql).join(' UNION ALL '), params: parts.flatMap(({ params }) => params) };
 }

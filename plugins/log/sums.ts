@@ -77,7 +77,7 @@ export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | '
       const { sql, params } = recordsIn(filter, span);
       const row = await store.one<{ calls: number | null; tokens: number | null }>(
         `SELECT SUM(1 + repeats) AS calls, SUM(COALESCE(input, 0) + COALESCE(output, 0)) AS tokens
-          FROM usage_record WHERE ${sql} AND NOT (${IS_ERROR})`,
+          FROM usage_brief WHERE ${sql} AND NOT (${IS_ERROR})`,
         ...params,
       );
       return { calls: row?.calls ?? 0, tokens: row?.tokens ?? 0 };
@@ -153,7 +153,7 @@ function splitAtDays(whole: Span, { hoursMs, rolledMs }: Kept, byHour: boolean) 
 function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: Span): Condition {
   const { sql, params } = recordsIn(filter, span);
   const others = by.filter((name) => DIMENSIONS[name][2] !== undefined);
-  return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_record WHERE ${sql} ${groupBy(others)}`, params };
+  return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_brief WHERE ${sql} ${groupBy(others)}`, params };
 }
 
 function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
