@@ -1,12 +1,17 @@
 /** Filters as conditions of statements about lines. */
 import type { UsageFilter } from '../../core/contracts/records.ts';
 import { type Condition, condition, type Value } from '../../core/plugin.ts';
+import { placeOf, RUN_NAMED, runOf } from './ids.ts';
 import { isOneOf, type SumKinds } from './kinds.ts';
 
-/** A range of ids: from `low` on, before `high`. */
-export interface IdRange {
+/** A range of lines, by their places in the order of the log: that of a record (`ids.ts`), the id of an event, the beginning of either. */
+export interface Range {
+  /** From here on. */
   readonly low: string;
+  /** Before this. */
   readonly high: string;
+  /** The run of the record that is at `high`; else empty. Of one place, records of earlier runs come first. */
+  readonly run: string;
 }
 
 /** A column that is one of several values; undefined: any. */
@@ -16,9 +21,20 @@ export function oneOf(column: string, values: readonly Value[] | undefined): Con
   return { sql: values.length === 0 ? '1 = 0' : `${column} IN (${values.map(() => '?').join(', ')})`, params: values };
 }
 
-/** Ids within a range. */
-export function within({ low, high }: IdRange): Condition {
+/** Records within a range. */
+export function recordsWithin({ low, high, run }: Range): Condition {
+  if (run === '') return { sql: 'place >= ? AND place < ?', params: [low, high] };
+  return { sql: `place >= ? AND (place, run_id) < (?, ${RUN_NAMED})`, params: [low, high, run] };
+}
+
+/** Events within a range. */
+export function eventsWithin({ low, high }: Range): Condition {
   return { sql: 'id >= ? AND id < ?', params: [low, high] };
+}
+
+/** The record with this id; undefined: any. */
+export function recordWith(id: string | undefined): Condition | undefined {
+  return id === undefined ? undefined : condition(`place = ? AND run_id = ${RUN_NAMED}`, placeOf(id), runOf(id));
 }
 
 /** Of records: what a filter says, but for moments and ids; those of these kinds. */

@@ -9,7 +9,8 @@ import { definePlugin, duration, durationMs, type Exchange, type Known, type Ste
 import { hourOf } from './additions.ts';
 import { eventSteps } from './events.ts';
 import { createPages } from './pages.ts';
-import { isRepeatable, recordOf, recordOfRoute, recordSteps, repeatSteps } from './records.ts';
+import { createRecordSteps } from './record-steps.ts';
+import { isRepeatable, recordOf, recordOfRoute } from './records.ts';
 import { createRepeats } from './repeats.ts';
 import { createRetention } from './retention.ts';
 import { newRolled, rolledUntil } from './roll-up.ts';
@@ -53,10 +54,11 @@ export default definePlugin({
       host.find(Departments)?.departmentOf(accountId)?.id ?? 0;
     // Another gateway may have rolled up hours that ended a while ago, by its clock.
     const closedMs = (): number => Math.max(rolled.beforeMs, hourOf(clock.now()));
-    const stepsOf = (record: UsageRecord): readonly Step[] => recordSteps(record, departmentOf(record), closedMs());
+    const steps = createRecordSteps(host);
+    const stepsOf = (record: UsageRecord): readonly Step[] => steps.record(record, departmentOf(record), closedMs());
     const repeats = createRepeats(host, {
       record: stepsOf,
-      more: (record, count) => repeatSteps(record, departmentOf(record), count, closedMs()),
+      more: (record, count) => steps.more(record, departmentOf(record), count, closedMs()),
     });
     /** What is read has all that was counted before. */
     const upToDate =

@@ -1,7 +1,7 @@
 /** Pages of the log, read where its lines are. */
 import type { LogFilter, LogPage, Records } from '../../core/contracts/records.ts';
 import type { Host } from '../../core/plugin.ts';
-import type { IdRange } from './conditions.ts';
+import type { Range } from './conditions.ts';
 import { kindsOf } from './kinds.ts';
 import { type LineRow, readLines, toEntry } from './rows.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
@@ -46,7 +46,7 @@ export function createPages(host: Host, keepMs: number): Records['page'] {
     };
   };
 
-  async function one(filter: LogFilter, range: IdRange): Promise<LogPage> {
+  async function one(filter: LogFilter, range: Range): Promise<LogPage> {
     const rows = await readRows<LineRow>(host, readLines(filter, range, 1, 0));
     return { total: rows.length, items: rows.map(toEntry), next: undefined };
   }

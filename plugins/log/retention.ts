@@ -1,13 +1,21 @@
 /** Forgets what is old enough, in small bites, so that calls never wait long behind a deletion; sums of days stay. */
 import { type Chore, createChore, type Host } from '../../core/plugin.ts';
 import { dayOf } from './additions.ts';
-import { timeOf } from './ids.ts';
+import { msOf, timeOf } from './ids.ts';
 import { type Rolled, rolledUntil, rollUp } from './roll-up.ts';
-import { HOUR_MS } from './tables.ts';
+import { DAY_MS, HOUR_MS } from './tables.ts';
 
 const EVERY_MS = 3_600_000;
 /** Lines per statement. */
 const BITE = 500;
+/** Where lines are, and what they are found by. */
+const LINES = [
+  ['usage_row', 'place'],
+  ['usage_detail', 'place'],
+  ['account_event', 'id'],
+] as const;
+/** How long nobody may have used what records refer to: a list that was made at the end of a day is written on the next. */
+const UNUSED_MS = 2 * DAY_MS;
 
 /** Rolls up hours that have ended, and deletes what is older than `keepMs`, hourly. */
 export function createRetention(host: Host, keepMs: number, rolled: Rolled): Chore {
@@ -16,18 +24,24 @@ export function createRetention(host: Host, keepMs: number, rolled: Rolled): Cho
   async function sweep(goesOn: () => boolean): Promise<void> {
     await rollUp(store, rolled, clock.now(), goesOn);
     const beforeMs = clock.now() - keepMs;
-    await sweepLines('usage_record', beforeMs, goesOn);
-    await sweepLines('account_event', beforeMs, goesOn);
+    for (const [table, id] of LINES) await sweepLines(table, id, beforeMs, goesOn);
     await sweepHours(dayOf(beforeMs), goesOn);
+    if (goesOn()) await sweepReferred();
   }
 
-  async function sweepLines(
-    table: 'usage_record' | 'account_event',
-    beforeMs: number,
-    goesOn: () => boolean,
-  ): Promise<void> {
-    const sql = `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id < ? ORDER BY id LIMIT ${BITE})`;
-    for (let deleted = BITE; deleted === BITE && goesOn(); ) deleted = await store.run(sql, timeOf(beforeMs));
+  async function sweepLines(table: string, id: string, beforeMs: number, goesOn: () => boolean): Promise<void> {
+    const sql = `DELETE FROM ${table} WHERE ${id} IN (SELECT ${id} FROM ${table} WHERE ${id} < ? ORDER BY ${id} LIMIT ${BITE})`;
+    for (let deleted = BITE; deleted >= BITE && goesOn(); ) deleted = await store.run(sql, timeOf(beforeMs));
+  }
+
+  /** Labels and runs that were used before the oldest record that is there, and are not being used now. */
+  async function sweepReferred(): Promise<void> {
+    const first = (await store.one<{ place: string | null }>('SELECT MIN(place) AS place FROM usage_row'))?.place;
+    const firstMs = first == null ? Infinity : msOf(first);
+    const usedMs = dayOf(Math.min(clock.now(), firstMs)) - UNUSED_MS;
+    for (const table of ['usage_label', 'usage_run']) {
+      await store.run(`DELETE FROM ${table} WHERE last_day_ms < ?`, usedMs);
+    }
   }
 
   /** Hours of days that are rolled up, from the oldest on. */

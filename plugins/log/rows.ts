@@ -10,7 +10,8 @@ import {
   type Usage,
   type Uses,
 } from '../../core/plugin.ts';
-import { type IdRange, ofEvents, ofRecords, within } from './conditions.ts';
+import { eventsWithin, ofEvents, ofRecords, type Range, recordsWithin, recordWith } from './conditions.ts';
+import { msOf } from './ids.ts';
 import { kindsOf, type SumKinds, tablesOf } from './kinds.ts';
 import { kindOf } from './records.ts';
 
@@ -18,7 +19,8 @@ import { kindOf } from './records.ts';
 export interface LineRow {
   readonly id: string;
   readonly account_id: number;
-  readonly at_ms: number;
+  /** Null: its id has the moment. */
+  readonly at_ms: number | null;
   readonly amount: string;
   readonly ip: string;
   /** Null: it is a call. */
@@ -65,30 +67,30 @@ const OF_CALLS = [
   ...['duration_ms', 'first_byte_ms', 'other', 'repeats', 'route'],
 ];
 const BOTH = 'id, account_id, at_ms, ip';
-const FROM_RECORDS = `SELECT ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text, ${OF_CALLS.join(', ')}
+const FROM_RECORDS = `SELECT place, run_id, ${BOTH}, CAST(charged AS TEXT) AS amount, NULL AS kind, NULL AS text, ${OF_CALLS.join(', ')}
   FROM usage_record`;
-const FROM_EVENTS = `SELECT ${BOTH}, CAST(amount AS TEXT) AS amount, kind, text, ${OF_CALLS.map((c) => `NULL AS ${c}`).join(', ')}
+const FROM_EVENTS = `SELECT id AS place, 0 AS run_id, ${BOTH}, CAST(amount AS TEXT) AS amount, kind, text, ${OF_CALLS.map((c) => `NULL AS ${c}`).join(', ')}
   FROM account_event`;
 
 /** The statement that reads lines of both tables within a range, newest first; undefined where there can be none. */
-export function readLines(filter: LogFilter, range: IdRange, limit: number, offset: number): Condition | undefined {
+export function readLines(filter: LogFilter, range: Range, limit: number, offset: number): Condition | undefined {
   const parts = partsOf(filter, range, kindsOf(filter), FROM_RECORDS, FROM_EVENTS);
   if (parts.length === 0) return undefined;
-  const sql = `${parts.map((part) => part.sql).join(' UNION ALL ')} ORDER BY id DESC LIMIT ? OFFSET ?`;
+  const sql = `${parts.map((part) => part.sql).join(' UNION ALL ')} ORDER BY place DESC, run_id DESC LIMIT ? OFFSET ?`;
   return { sql, params: [...parts.flatMap(({ params }) => params), limit, offset] };
 }
 
 /** The statement that counts those of some kinds, as `n` of several rows. */
-export function countLines(filter: LogFilter, range: IdRange, kinds: SumKinds): Condition | undefined {
+export function countLines(filter: LogFilter, range: Range, kinds: SumKinds): Condition | undefined {
   const count = (table: string): string => `SELECT COUNT(*) AS n FROM ${table}`;
-  const parts = partsOf(filter, range, kinds, count('usage_record'), count('account_event'));
+  const parts = partsOf(filter, range, kinds, count('usage_brief'), count('account_event'));
   if (parts.length === 0) return undefined;
   return { sql: parts.map((part) => part.sql).join(' UNION ALL '), params: parts.flatMap(({ params }) => params) };
 }
 
 function partsOf(
   filter: LogFilter,
-  range: IdRange,
+  range: Range,
   kinds: SumKinds,
   records: string,
   events: string,
@@ -96,28 +98,29 @@ function partsOf(
   const tables = tablesOf(kinds);
   const parts: Condition[] = [];
   const add = (select: string, ...conditions: readonly (Condition | undefined)[]): void => {
-    const { sql, params } = all(within(range), condition('id = ?', filter.id), ...conditions);
+    const { sql, params } = all(...conditions);
     parts.push({ sql: `${select} WHERE ${sql}`, params });
   };
-  if (tables.records) add(records, ...ofRecords(filter, kinds));
-  if (tables.events) add(events, ...ofEvents(filter, kinds));
+  const { id } = filter;
+  if (tables.records) add(records, recordsWithin(range), recordWith(id), ...ofRecords(filter, kinds));
+  if (tables.events) add(events, eventsWithin(range), condition('id = ?', id), ...ofEvents(filter, kinds));
   return parts;
 }
 
 /** A row as the contract has it. */
 export function toEntry(row: LineRow): LogEntry {
-  const { id, account_id: accountId, at_ms: atMs, ip, kind, text } = row;
+  const { id, account_id: accountId, ip, kind, text } = row;
   const amount = BigInt(row.amount);
-  const line = { id, atMs, accountId, amount, ip };
+  const line = { id, atMs: row.at_ms ?? msOf(id), accountId, amount, ip };
   if (kind !== null) return { ...line, kind, text: text ?? '', call: undefined };
-  const call = toRecord(row, amount);
+  const call = toRecord(row, line.atMs, amount);
   return { ...line, kind: kindOf(call), text: '', call };
 }
 
-function toRecord(row: LineRow, charged: bigint): UsageRecord {
+function toRecord(row: LineRow, atMs: number, charged: bigint): UsageRecord {
   return {
     id: row.id,
-    atMs: row.at_ms,
+    atMs,
     accountId: row.account_id,
     keyId: row.key_id,
     style: row.style,

@@ -2,7 +2,7 @@
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../core/contracts/records.ts';
 import { all, type Condition, condition, type Host, type Reader } from '../../core/plugin.ts';
 import { dayOf, hourOf } from './additions.ts';
-import { ofRecords, oneOf, within } from './conditions.ts';
+import { ofRecords, oneOf, recordsWithin } from './conditions.ts';
 import { timeOf } from './ids.ts';
 import { CALLS, ERRORS, sqlList } from './kinds.ts';
 import { rolledUntil } from './roll-up.ts';
@@ -77,7 +77,7 @@ export function createSums(host: Host, keepMs: number): Pick<Records, 'sums' | '
       const { sql, params } = recordsIn(filter, span);
       const row = await store.one<{ calls: number | null; tokens: number | null }>(
         `SELECT SUM(1 + repeats) AS calls, SUM(COALESCE(input, 0) + COALESCE(output, 0)) AS tokens
-          FROM usage_record WHERE ${sql} AND NOT (${IS_ERROR})`,
+          FROM usage_brief WHERE ${sql} AND NOT (${IS_ERROR})`,
         ...params,
       );
       return { calls: row?.calls ?? 0, tokens: row?.tokens ?? 0 };
@@ -153,12 +153,12 @@ function splitAtDays(whole: Span, { hoursMs, rolledMs }: Kept, byHour: boolean) 
 function fromRecords(filter: UsageFilter, by: readonly UsageDimension[], span: Span): Condition {
   const { sql, params } = recordsIn(filter, span);
   const others = by.filter((name) => DIMENSIONS[name][2] !== undefined);
-  return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_record WHERE ${sql} ${groupBy(others)}`, params };
+  return { sql: `SELECT ${select(others, 2, OF_RECORDS)} FROM usage_brief WHERE ${sql} ${groupBy(others)}`, params };
 }
 
 function recordsIn({ model, departments, ...filter }: UsageFilter, { fromMs, untilMs }: Span): Condition {
   return all(
-    within({ low: timeOf(fromMs), high: timeOf(untilMs) }),
+    recordsWithin({ low: timeOf(fromMs), high: timeOf(untilMs), run: '' }),
     ...ofRecords(filter, CALLS),
     condition(`${MODEL_OF_RECORD} = ?`, model),
     oneOf('department_id', departments),

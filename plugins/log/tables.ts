@@ -1,5 +1,6 @@
 /** The tables of the log: records of calls, what else happened to an account, and sums by the hour. */
 import type { Migration } from '../../core/plugin.ts';
+import { recordTables } from './record-tables.ts';
 
 /** Milliseconds of what sums are kept for. */
 export const HOUR_MS = 3_600_000;
@@ -33,13 +34,9 @@ const OF_CALLS = `key_id, style, model, channel, stream, outcome, status, input,
   image_quality, charged, duration_ms, first_byte_ms, ip, other`;
 
 /**
- * `usage_record`: one row per exchange. Ids are in the order of time, so rows, and the index of ids, grow at their ends; the other index
- * serves the pages of an account. Measured: kept in the order of accounts instead, each call costs the writing thread a fifth more, and
- * whatever is read of everybody takes five times as long. `charged` is micro-quota. The counts are tokens, NULL where nothing was
- * used; from `input_image` to `image_quality` they are NULL as well where a call has nothing to do with them, and so are `uses`
- * and `service`, which are JSON objects. `department_id` is the account's at that time, 0: none. `included`: a subscription paid, not the balance; in sums, how much of `amount` that is. `repeats`: how
- * many more requests of its key and minute it stands for, all alike (`repeats.ts`); in sums they are counted beside `lines`, which are the
- * rows that there are. `route`: it is no call but a request for that route; empty: a call. `other` is a JSON object.
+ * `usage_record`: one row per exchange, a view; see `record-tables.ts`. As a table, up to migration 7, it had them in the order of time,
+ * too. Measured: kept in the order of accounts instead, each call costs the writing thread a fifth more, and whatever is read of
+ * everybody takes five times as long.
  *
  * `account_event`: the same for what is no call.
  *
@@ -216,4 +213,5 @@ export const migrations: readonly Migration[] = [
     title: 'tools that vendors ran, and how calls were served',
     sql: ['ALTER TABLE usage_record ADD COLUMN uses TEXT', 'ALTER TABLE usage_record ADD COLUMN service TEXT'],
   },
+  recordTables,
 ];

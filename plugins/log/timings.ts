@@ -1,7 +1,8 @@
 /** How long the newest calls took, read where they are. */
 import type { CallTiming, LogFilter, Records } from '../../core/contracts/records.ts';
 import { all, type Condition, type Host } from '../../core/plugin.ts';
-import { type IdRange, ofRecords, within } from './conditions.ts';
+import { ofRecords, type Range, recordsWithin } from './conditions.ts';
+import { msOf } from './ids.ts';
 import { CALLS, kindsOf, type SumKinds } from './kinds.ts';
 import { callKindOf } from './records.ts';
 import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from './where.ts';
@@ -10,7 +11,9 @@ import { addHour, createWhere, cut, readRows, type Stretch, takesEvery } from '.
 const MOST_HOURS = 48;
 
 interface TimingRow {
-  readonly at_ms: number;
+  readonly place: string;
+  /** Null: its place has the moment. */
+  readonly at_ms: number | null;
   readonly outcome: CallTiming['outcome'];
   readonly charged: string;
   readonly duration_ms: number;
@@ -45,16 +48,17 @@ export function createTimings(host: Host, keepMs: number): Records['timings'] {
   };
 }
 
-function timingsIn(filter: LogFilter, range: IdRange, kinds: SumKinds, limit: number): Condition | undefined {
-  const { sql, params } = all(within(range), ...ofRecords(filter, kinds));
+function timingsIn(filter: LogFilter, range: Range, kinds: SumKinds, limit: number): Condition | undefined {
+  const { sql, params } = all(recordsWithin(range), ...ofRecords(filter, kinds));
   return {
-    sql: `SELECT at_ms, outcome, CAST(charged AS TEXT) AS charged, duration_ms, first_byte_ms, repeats
-      FROM usage_record WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+    sql: `SELECT place, at_ms, outcome, CAST(charged AS TEXT) AS charged, duration_ms, first_byte_ms, repeats
+      FROM usage_record WHERE ${sql} ORDER BY place DESC, run_id DESC LIMIT ?`,
     params: [...params, limit],
   };
 }
 
-function toTiming({ at_ms: atMs, outcome, charged, duration_ms: durationMs, ...row }: TimingRow): CallTiming {
+function toTiming({ outcome, charged, duration_ms: durationMs, ...row }: TimingRow): CallTiming {
   const kind = callKindOf({ outcome, charged: BigInt(charged) });
+  const atMs = row.at_ms ?? msOf(row.place);
   return { atMs, kind, outcome, durationMs, firstByteMs: row.first_byte_ms ?? undefined, times: 1 + row.repeats };
 }

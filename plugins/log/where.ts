@@ -2,8 +2,8 @@
 import type { LogFilter } from '../../core/contracts/records.ts';
 import type { Condition, Host } from '../../core/plugin.ts';
 import { hourOf } from './additions.ts';
-import type { IdRange } from './conditions.ts';
-import { LAST_ID, msOf, timeOf } from './ids.ts';
+import type { Range } from './conditions.ts';
+import { msOf, placeOf, runOf, timeOf } from './ids.ts';
 import type { SumKinds } from './kinds.ts';
 import { countLines } from './rows.ts';
 import { HOURS, readSums, type Span } from './sum-tables.ts';
@@ -22,44 +22,55 @@ export interface Stretch extends Span {
 
 /** Finds them. */
 export interface Where {
-  /** The ids that a filter's moments, the line `before` and retention leave; undefined where there are none. */
-  rangeOf(filter: LogFilter, before?: string): Promise<IdRange | undefined>;
+  /** The lines that a filter's moments, the line `before` and retention leave; undefined where there are none. */
+  rangeOf(filter: LogFilter, before?: string): Promise<Range | undefined>;
   /** How many lines of these kinds there are in each hour of the range that has some, newest first. */
-  hoursOf(filter: LogFilter, range: IdRange, kinds: SumKinds): AsyncGenerator<HourCount>;
+  hoursOf(filter: LogFilter, range: Range, kinds: SumKinds): AsyncGenerator<HourCount>;
 }
 
 /** `keepMs`: how long lines are kept. */
 export function createWhere(host: Host, keepMs: number): Where {
   const { store, clock } = host;
 
-  async function count(filter: LogFilter, range: IdRange, kinds: SumKinds): Promise<number> {
+  async function count(filter: LogFilter, range: Range, kinds: SumKinds): Promise<number> {
     const counts = await readRows<{ n: number }>(host, countLines(filter, range, kinds));
     return counts.reduce((sum, { n }) => sum + n, 0);
   }
 
-  /** The first or the last id that is kept, of one account or of all. */
+  /** The first or the last place of a line that is kept, of one account or of all. */
   async function edge(which: 'MIN' | 'MAX', accounts: readonly number[] | undefined): Promise<string | undefined> {
     const [where, params] = accounts?.length === 1 ? ['WHERE account_id = ?', accounts] : ['', []];
-    const from = (table: string) => `SELECT ${which}(id) AS id FROM ${table} ${where}`;
-    const rows = await store.all<{ id: string | null }>(
-      `${from('usage_record')} UNION ALL ${from('account_event')}`,
+    const from = (table: string, column: string) => `SELECT ${which}(${column}) AS place FROM ${table} ${where}`;
+    const rows = await store.all<{ place: string | null }>(
+      `${from('usage_row', 'place')} UNION ALL ${from('account_event', 'id')}`,
       ...params,
       ...params,
     );
-    const ids = rows.flatMap(({ id }) => (id === null ? [] : [id]));
-    if (ids.length === 0) return undefined;
-    return which === 'MIN' ? smallest(...ids) : largest(...ids);
+    const places = rows.flatMap(({ place }) => (place === null ? [] : [place]));
+    if (places.length === 0) return undefined;
+    return which === 'MIN' ? smallest(...places) : largest(...places);
+  }
+
+  /** What comes before the line with this id. */
+  async function before(id: string): Promise<Pick<Range, 'high' | 'run'>> {
+    const event = await store.one('SELECT 1 AS one FROM account_event WHERE id = ?', id);
+    return event === undefined ? { high: placeOf(id), run: runOf(id) } : { high: id, run: '' };
   }
 
   return {
-    async rangeOf({ accounts, fromMs = 0, untilMs = Infinity }, before = LAST_ID) {
-      const [first, last] = await Promise.all([edge('MIN', accounts), edge('MAX', accounts)]);
+    async rangeOf({ accounts, fromMs = 0, untilMs = Infinity }, beforeId) {
+      const [first, last, end] = await Promise.all([
+        edge('MIN', accounts),
+        edge('MAX', accounts),
+        beforeId === undefined ? undefined : before(beforeId),
+      ]);
       if (first === undefined || last === undefined) return undefined;
       // What is older than that is gone, or about to be.
       const lowMs = Math.max(hourOf(msOf(first)), clock.now() - keepMs, fromMs);
       const highMs = Math.min(hourOf(msOf(last)) + HOUR_MS, untilMs);
-      const range = { low: timeOf(lowMs), high: smallest(before, timeOf(highMs)) };
-      return range.low < range.high ? range : undefined;
+      const range = endingAt({ low: timeOf(lowMs), high: timeOf(highMs), run: '' }, end);
+      // At the place of its end may be records of earlier runs.
+      return range.low < range.high || (range.low === range.high && range.run !== '') ? range : undefined;
     },
 
     async *hoursOf(filter, range, kinds) {
@@ -98,9 +109,14 @@ export function takesEvery({ kind, outcomes, keys, model, channel, accounts = []
 }
 
 /** The part of a range that is within a stretch of time. */
-export function cut({ low, high }: IdRange, { fromMs, untilMs }: Span): IdRange {
-  return { low: largest(low, timeOf(fromMs)), high: smallest(high, timeOf(untilMs)) };
+export function cut({ low, ...end }: Range, { fromMs, untilMs }: Span): Range {
+  return endingAt({ low: largest(low, timeOf(fromMs)), high: timeOf(untilMs), run: '' }, end);
 }
 
-const smallest = (...ids: readonly string[]): string => ids.reduce((a, b) => (b < a ? b : a));
-const largest = (...ids: readonly string[]): string => ids.reduce((a, b) => (b > a ? b : a));
+/** The part of a range that is before an end. */
+function endingAt(range: Range, end: Pick<Range, 'high' | 'run'> | undefined): Range {
+  return end !== undefined && end.high < range.high ? { ...range, ...end } : range;
+}
+
+const smallest = (...places: readonly string[]): string => places.reduce((a, b) => (b < a ? b : a));
+const largest = (...places: readonly string[]): string => places.reduce((a, b) => (b > a ? b : a));

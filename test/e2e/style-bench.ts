@@ -212,8 +212,8 @@ function answerTo(request: VendorRequest, url: string, saying: Saying, scenario:
 }
 
 /**
- * The books of a gateway, kept open: there are many tests, and each looks at the last page only. The ids of records grow with
- * the time.
+ * The books of a gateway, kept open: there are many tests, and each looks at the last page only. The places of records grow with the
+ * time.
  */
 interface Books {
   /** Usage records since the last `turn`, oldest first. */
@@ -227,9 +227,9 @@ function openBooks({ storeFile }: TestGateway): Books {
   const db = new Database(storeFile, { readonly: true });
   const records = db.prepare<[string], Record<string, string | number | null>>(
     `SELECT id, outcome, input, output, estimated, CAST(charged AS TEXT) AS charged, other
-      FROM usage_record WHERE id > ? ORDER BY id`,
+      FROM usage_record WHERE place > ? ORDER BY place`,
   );
-  const latest = db.prepare<[], string>("SELECT COALESCE(MAX(id), '') FROM usage_record").pluck();
+  const latest = db.prepare<[], string>("SELECT COALESCE(MAX(place), '') FROM usage_row").pluck();
   const holds = db.prepare<[], number>('SELECT COUNT(*) FROM hold').pluck();
   let page = '';
   return {

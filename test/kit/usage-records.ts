@@ -42,7 +42,7 @@ export interface UsageRow {
 /** A record with only what a test says about it. */
 export function usageRecord(facts: Partial<UsageRecord>): UsageRecord {
   return {
-    id: '01',
+    id: idAt(facts.atMs ?? 0),
     atMs: 0,
     accountId: 1,
     keyId: 1,
@@ -125,18 +125,28 @@ export function fillRecords(
 ): void {
   db.exec(`
     BEGIN;
-    WITH RECURSIVE line(i, ms) AS (SELECT 0, ${fromMs} UNION ALL SELECT i + 1, ms + ${everyMs} FROM line WHERE i + 1 < ${rows}),
-      call AS (SELECT i, ms, ${account} AS account, i / ${keys} % ${models} AS model FROM line)
-    INSERT INTO usage_record (account_id, department_id, id, at_ms, key_id, style, model, channel, stream, outcome, status, input, cache_read,
-        cache_write, cache_write_long, input_audio, output, reasoning, output_audio, estimated, charged, duration_ms, ip, other)
-      SELECT account, account % 7 + 1, ${time} || printf('%06d', i % 1000000) || 'fillfillfi', ms, account * 10 + i % ${keys}, 'chat', 'model-' || model,
-        'channel-' || (model % 3), 1, iif(i % 20 = 0, 'refused', 'served'), iif(i % 20 = 0, 429, 200), 10, 0, 0, 0, 0, 5, 0, 0, 0,
-        iif(i % 20 = 0, 0, 1000), 900, '192.0.2.1', '{"attempts":[{"channel":"main","model":"upstream","status":200,"ms":800}]}'
+    CREATE TEMP TABLE filling AS
+      WITH RECURSIVE line(i, ms) AS (SELECT 0, ${fromMs} UNION ALL SELECT i + 1, ms + ${everyMs} FROM line WHERE i + 1 < ${rows}),
+        call AS (SELECT i, ms, ${account} AS account, i / ${keys} % ${models} AS model FROM line)
+      SELECT i, ms, account, account * 10 + i % ${keys} AS key, account % 7 + 1 AS department, 'model-' || model AS model,
+        'channel-' || (model % 3) AS channel, iif(i % 20 = 0, 'refused', 'served') AS outcome, iif(i % 20 = 0, 0, 1000) AS charged
       FROM call;
+    INSERT INTO usage_run (name, last_day_ms) VALUES ('fillfillfi', ${fromMs + rows * everyMs}) ON CONFLICT DO NOTHING;
+    INSERT INTO usage_label (digest, last_day_ms, style, model, channel, stream, outcome, status, route, included, estimated, attempt, notes)
+      SELECT DISTINCT outcome || ' ' || model, ${fromMs + rows * everyMs}, 'chat', model, channel, 1, outcome,
+        iif(outcome = 'refused', 429, 200), '', 0, 0, ',"attempts":[{"channel":"main","model":"upstream","status":200,"ms":', ''
+      FROM filling WHERE true ON CONFLICT DO NOTHING;
+    INSERT INTO usage_row (place, run_id, account_id, department_id, key_id, label_id, input, cache_read, cache_write, cache_write_long,
+        output, reasoning, charged, duration_ms, attempt_ms, ip)
+      SELECT ${time} || '6' || (100000 + i % 900000), usage_run.id, account, department, key, usage_label.id, 10, 0, 0, 0, 5, 0,
+        charged, 900, 800, '192.0.2.1'
+      FROM filling CROSS JOIN usage_run CROSS JOIN usage_label
+      WHERE usage_run.name = 'fillfillfi' AND usage_label.digest = filling.outcome || ' ' || filling.model;
     INSERT INTO usage_hour (begin_ms, account_id, kind, key_id, model, channel, department_id, lines, amount, input, output)
-      SELECT at_ms / 3600000 * 3600000, account_id, iif(outcome = 'refused', 'error', 'use'), key_id, model, channel, department_id,
-        COUNT(*), SUM(charged), COALESCE(SUM(input), 0), COALESCE(SUM(output), 0)
-      FROM usage_record WHERE at_ms >= ${fromMs} GROUP BY 1, 2, 3, 4, 5, 6, 7
+      SELECT ms / 3600000 * 3600000, account, iif(outcome = 'refused', 'error', 'use'), key, model, channel, department, COUNT(*),
+        SUM(charged), 10 * COUNT(*), 5 * COUNT(*)
+      FROM filling GROUP BY 1, 2, 3, 4, 5, 6, 7
       ON CONFLICT DO NOTHING;
+    DROP TABLE filling;
     COMMIT`);
 }

@@ -12,6 +12,7 @@ import {
   type UsageSum,
 } from '../../core/contracts/records.ts';
 import type { Value } from '../../core/plugin.ts';
+import { timeOf } from '../../plugins/log/ids.ts';
 import log from '../../plugins/log/index.ts';
 import { newRolled, rollUp } from '../../plugins/log/roll-up.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
@@ -385,7 +386,7 @@ describe('a page of the log', () => {
     const edge = NOW_MS - DAY_MS;
     await write(host, ...[-2 * HOUR_MS, -1, 0, 1, 2 * HOUR_MS].map((ms) => record({ atMs: edge + ms })));
     // A sweep is under way.
-    host.store.db.exec(`DELETE FROM usage_record WHERE at_ms < ${edge - 1}`);
+    host.store.db.prepare('DELETE FROM usage_row WHERE place < ?').run(timeOf(edge - 1));
     for (const filter of [{}, { accounts: [1] }, { accounts: [1, 2] }, { model: 'm' }]) {
       const { total, items } = await page(filter, { limit: 10 });
       assert.deepEqual([total, items.map(({ atMs }) => atMs - edge)], [3, [2 * HOUR_MS, 1, 0]]);
@@ -681,9 +682,17 @@ describe('statements of the log', () => {
       for (const { detail } of plan) {
         // The first and the last of an index, which is one step.
         if (/MIN\(|MAX\(/.test(sql) && !/SCAN/.test(detail)) continue;
-        assert.doesNotMatch(detail, /SCAN (?:usage_record|usage_hour|usage_day|account_event)/, `${sql}\n${detail}`);
-        if (/^SEARCH (?:usage_record|account_event)/.test(detail)) {
-          assert.match(detail, /id>\? AND id<\?|id=\?/, `${sql}\n${detail}`);
+        assert.doesNotMatch(
+          detail,
+          /SCAN (?:usage_(?:row|label|run|detail|hour|day)|account_event)/,
+          `${sql}\n${detail}`,
+        );
+        if (/^SEARCH (?:usage_row|account_event)/.test(detail)) {
+          assert.match(
+            detail,
+            /(?:id|place)>\? AND (?:id|place|\(place,run_id\))<\(?\?|(?:id|place)=\?/,
+            `${sql}\n${detail}`,
+          );
         }
         if (/^SEARCH usage_(?:hour|day)/.test(detail)) assert.match(detail, /begin_ms[>=]\?/, `${sql}\n${detail}`);
       }

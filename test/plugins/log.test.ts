@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
-import { type Attempt, type Exchange, type Known, type Step, statementOf, type Usage } from '../../core/plugin.ts';
+import type { Attempt, Exchange, Known, Usage } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
-import { recordSteps } from '../../plugins/log/records.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type Driven, exchange } from '../kit/drive.ts';
 import { idAt, usageRecord } from '../kit/usage-records.ts';
 import { driveWithLedger } from './with-ledger.ts';
@@ -54,17 +52,19 @@ const attempt = (channel: string, facts: Partial<Attempt>): Attempt => ({
   cut: false,
   ...facts,
 });
+const ID = idAt(0);
 const identity = { key: { id: 7 }, account: { id: 3 } } as Known['identity'];
 
 describe('a usage record', () => {
   it('tells everything about a call that was served', async () => {
     const host = await logHost(2n ** 60n);
     const startedMs = host.clock.now();
+    const id = idAt(startedMs);
     host.clock.advance(900);
     await settle(
       host,
       exchange({
-        id: '01',
+        id,
         startedMs,
         identity,
         style: { name: 'chat' } as never,
@@ -80,12 +80,13 @@ describe('a usage record', () => {
         notes: { rows: 2 },
       }),
     );
-    const { other, ...row } = rows(host)[0]!;
+    const { other, place, run_id, ...row } = rows(host)[0]!;
     assert.deepEqual(row, {
-      id: '01',
+      id,
       account_id: 3,
       department_id: 0,
-      at_ms: startedMs,
+      // It is in the id.
+      at_ms: null,
       key_id: 7,
       style: 'chat',
       model: 'm',
@@ -133,40 +134,15 @@ describe('a usage record', () => {
     const host = await logHost();
     const images = { count: 2, size: '1024x1792', quality: 'hd' };
     const used = { ...usage, inputImage: 7, outputImage: 30, characters: 4_096, seconds: 8.47, images };
-    await settle(host, exchange({ id: '01', identity, usage: used, outcome: 'served' }));
+    await settle(host, exchange({ id: ID, identity, usage: used, outcome: 'served' }));
     const [row] = rows(host);
     assert.deepEqual([row!.input_image, row!.output_image, row!.characters, row!.seconds], [7, 30, 4_096, 8.47]);
     assert.deepEqual([row!.images, row!.image_size, row!.image_quality], [2, '1024x1792', 'hd']);
   });
 
-  it('of an older release is still there, and new ones come beside it', async () => {
-    const [first, ...later] = log.migrations!;
-    const db = new Database(':memory:');
-    for (const sql of first!.sql) db.exec(sql);
-    const write = (step: Step): void => {
-      const { sql, params = [] } = statementOf(step);
-      db.prepare(sql).run(...params);
-    };
-    db.exec(`INSERT INTO usage_record (account_id, id, at_ms, key_id, style, model, channel, stream, outcome, status, input,
-        output, estimated, charged, duration_ms, ip, other)
-      VALUES (3, '01', 5, 7, 'chat', 'm', 'c', 0, 'served', 200, 10, 20, 0, 99, 4, '192.0.2.1', '{}')`);
-    for (const { sql } of later) for (const statement of sql) db.exec(statement);
-    for (const step of recordSteps(usageRecord({ id: '02', accountId: 3, usage: { ...usage, characters: 5 } }), 0, 0)) {
-      write(step);
-    }
-    assert.deepEqual(
-      db.prepare('SELECT id, input, charged, characters, images FROM usage_record ORDER BY id').raw().all(),
-      [
-        ['01', 10, 99, null, null],
-        ['02', 100, 0, 5, null],
-      ],
-    );
-    db.close();
-  });
-
   it('is kept of a call that was refused before its body had been read', async () => {
     const host = await logHost();
-    const x = exchange({ id: '01', identity, outcome: 'refused', status: 413 });
+    const x = exchange({ id: ID, identity, outcome: 'refused', status: 413 });
     Object.defineProperty(x, 'call', {
       get() {
         throw new Error('an exchange has no call before `admit`');
@@ -183,7 +159,7 @@ describe('a usage record', () => {
     const host = await logHost();
     const passage = { prefix: '/v1/files' } as never;
     const attempts = [attempt('a', {}), attempt('b', {})];
-    await settle(host, exchange({ id: '01', identity, passage, attempts, outcome: 'failed', status: 502 }));
+    await settle(host, exchange({ id: ID, identity, passage, attempts, outcome: 'failed', status: 502 }));
     const row = rows(host)[0]!;
     assert.deepEqual([row.channel, row.style, row.outcome], ['b', '/v1/files', 'failed']);
   });
@@ -197,7 +173,7 @@ describe('a usage record', () => {
   it('takes only so much of what a client calls its request, and no time that runs backwards', async () => {
     const host = await logHost();
     const startedMs = host.clock.now() + 5_000;
-    await settle(host, exchange({ id: '01', startedMs, identity, headers: { 'x-request-id': 'x'.repeat(10_000) } }));
+    await settle(host, exchange({ id: ID, startedMs, identity, headers: { 'x-request-id': 'x'.repeat(10_000) } }));
     const row = rows(host)[0]!;
     assert.equal(JSON.parse(row.other as string).clientRequestId.length, 128);
     assert.equal(row.duration_ms, 0);
@@ -205,8 +181,8 @@ describe('a usage record', () => {
 
   it('is written once: a list that would write it again leaves no trace', async () => {
     const host = await logHost();
-    await settle(host, exchange({ id: '01', identity, usage, outcome: 'served' }));
-    const again = host.use(Records).steps(usageRecord({ id: '01', accountId: 3, outcome: 'recovered' }));
+    await settle(host, exchange({ id: ID, identity, usage, outcome: 'served' }));
+    const again = host.use(Records).steps(usageRecord({ id: ID, accountId: 3, outcome: 'recovered' }));
     await assert.rejects(host.store.atomic(again), /UNIQUE/);
     assert.deepEqual(
       rows(host).map((row) => row.outcome),
@@ -275,10 +251,10 @@ describe('retention', () => {
     await write(host, 1, host.clock.now(), 1);
     host.clock.advance(2 * DAY_MS);
     await host.start();
-    host.store.db.exec('ALTER TABLE usage_record RENAME TO elsewhere');
+    host.store.db.exec('ALTER TABLE usage_row RENAME TO elsewhere');
     host.clock.advance(3_600_000);
     for (let i = 0; i < 10; i++) await turn();
-    host.store.db.exec('ALTER TABLE elsewhere RENAME TO usage_record');
+    host.store.db.exec('ALTER TABLE elsewhere RENAME TO usage_row');
     assert.deepEqual(counts(host), [[1, 1]]);
     host.clock.advance(3_600_000);
     for (let i = 0; i < 10; i++) await turn();

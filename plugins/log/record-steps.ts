@@ -1,0 +1,175 @@
+/** The steps that write a usage record: what repeats as a label (`labels.ts`), the rest as a row. */
+import type { UsageRecord } from '../../core/contracts/records.ts';
+import { type Clock, type Step, type Store, type Usage, unusualIn, type Value } from '../../core/plugin.ts';
+import { type ADDED, type Addition, additionSteps, dayOf } from './additions.ts';
+import { assertId, msOf, placeOf, RUN_NAMED, runOf } from './ids.ts';
+import { sumKindOf } from './kinds.ts';
+import { createLabels, type Reference } from './labels.ts';
+import { createNotes, onlyAttempt } from './notes.ts';
+import { kindOf } from './records.ts';
+
+/** The steps that write a record of somebody who is in that department (0: none). Hours before `closedMs` may have been rolled up. */
+export interface RecordSteps {
+  /** A list that would write one again fails, so nothing is added up twice. */
+  record(record: UsageRecord, departmentId: number, closedMs: number): readonly Step[];
+  /** The record with this one's id stands for so many more like it. The list fails where there is none. */
+  more(record: UsageRecord, departmentId: number, repeats: number, closedMs: number): readonly Step[];
+}
+
+/** Makes it. */
+export function createRecordSteps({ store, clock }: { readonly store: Store; readonly clock: Clock }): RecordSteps {
+  const findLabel = createLabels(store);
+  const notes = createNotes();
+
+  return {
+    record(record, departmentId, closedMs) {
+      const { id, style, channel, stream, outcome, status, usage, charged: amount } = record;
+      assertId(id);
+      const idMs = msOf(id);
+      const attempt = onlyAttempt(record.other.attempts, channel, status);
+      const noted = notes.of(record.other, attempt && 'attempts');
+      // Clients make up the names of models that are not served.
+      const isOwnModel = outcome !== 'served';
+      const label = {
+        style,
+        model: isOwnModel ? '' : record.model,
+        channel,
+        stream,
+        outcome,
+        status,
+        route: record.route ?? '',
+        included: record.included === true,
+        estimated: usage?.estimated,
+        attempted: attempt?.model,
+        notes: noted.shared,
+      };
+      // The wall clock may have stepped back.
+      const reference = findLabel(id, label, dayOf(Math.max(idMs, clock.now())));
+      const added = {
+        lines: 1,
+        repeats: record.repeats ?? 0,
+        amount,
+        included: record.included === true ? amount : 0n,
+        input: usage?.input ?? 0,
+        output: usage?.output ?? 0,
+      } as const;
+      const model = isOwnModel ? record.model : null;
+      const steps = [
+        ...sumSteps(record, departmentId, added, closedMs),
+        ...reference.steps,
+        rowStep(record, departmentId, reference, { model, attemptMs: attempt?.ms ?? null, notes: noted.text }),
+      ];
+      if (hasDetail(usage) || record.atMs !== idMs) steps.push(detailStep(record, idMs));
+      return steps;
+    },
+
+    more(record, departmentId, repeats, closedMs) {
+      const { id } = record;
+      const added = { lines: 0, repeats, amount: 0n, included: 0n, input: 0, output: 0 } as const;
+      return [
+        {
+          sql: `UPDATE usage_row SET repeats = repeats + ? WHERE place = ? AND run_id = ${RUN_NAMED}`,
+          params: [repeats, placeOf(id), runOf(id)],
+          must: 'record_missing',
+        },
+        ...sumSteps(record, departmentId, added, closedMs),
+      ];
+    },
+  };
+}
+
+const LABEL = '(SELECT id FROM usage_label WHERE digest = ?)';
+const insertRow = (run: string, label: string): string =>
+  `INSERT INTO usage_row (run_id, label_id, place, account_id, department_id, key_id, model, input, cache_read, cache_write,
+      cache_write_long, output, reasoning, charged, duration_ms, first_byte_ms, attempt_ms, repeats, ip, notes)
+    VALUES (${run}, ${label}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_ROW = insertRow('?', '?');
+const INSERT_ROW_BY_NAMES = insertRow(RUN_NAMED, LABEL);
+
+/** What a row has that is made of a record's facts. */
+interface OfRow {
+  readonly model: string | null;
+  readonly attemptMs: number | null;
+  readonly notes: string | null;
+}
+
+function rowStep(record: UsageRecord, departmentId: number, { numbers, names }: Reference, of: OfRow): Step {
+  const { usage } = record;
+  const [run, label] = numbers ?? names;
+  return {
+    sql: numbers === undefined ? INSERT_ROW_BY_NAMES : INSERT_ROW,
+    params: [
+      run,
+      label,
+      placeOf(record.id),
+      record.accountId,
+      departmentId,
+      record.keyId,
+      of.model,
+      usage?.input ?? null,
+      usage?.cacheRead ?? null,
+      usage?.cacheWrite ?? null,
+      usage?.cacheWriteLong ?? null,
+      usage?.output ?? null,
+      usage?.reasoning ?? null,
+      record.charged,
+      record.durationMs,
+      record.firstByteMs ?? null,
+      of.attemptMs,
+      record.repeats ?? 0,
+      record.ip,
+      of.notes,
+    ],
+  };
+}
+
+/** Whether something was used that has no column in the row. */
+function hasDetail(usage: Usage | undefined): usage is Usage {
+  if (usage === undefined) return false;
+  const { inputAudio, outputAudio, inputImage, outputImage, characters, seconds, images, uses, service } = usage;
+  const counted = inputImage ?? outputImage ?? characters ?? seconds ?? images ?? uses ?? service;
+  return inputAudio > 0 || outputAudio > 0 || counted !== undefined;
+}
+
+const INSERT_DETAIL = `INSERT INTO usage_detail (run_id, place, at_ms, input_audio, output_audio, input_image, output_image, characters,
+    seconds, images, image_size, image_quality, uses, service)
+  VALUES (${RUN_NAMED}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+function detailStep({ id, atMs, usage }: UsageRecord, idMs: number): Step {
+  const params: readonly Value[] = [
+    runOf(id),
+    placeOf(id),
+    atMs === idMs ? null : atMs,
+    usage?.inputAudio ?? null,
+    usage?.outputAudio ?? null,
+    usage?.inputImage ?? null,
+    usage?.outputImage ?? null,
+    usage?.characters ?? null,
+    usage?.seconds ?? null,
+    usage?.images?.count ?? null,
+    usage?.images?.size ?? null,
+    usage?.images?.quality ?? null,
+    usesText(usage),
+    unusualIn(usage?.service).length > 0 ? JSON.stringify(usage?.service) : null,
+  ];
+  return { sql: INSERT_DETAIL, params };
+}
+
+/** What was run, without what was not. */
+function usesText(usage: Usage | undefined): string | null {
+  const run = Object.entries(usage?.uses ?? {}).filter(([, count]) => count > 0);
+  return run.length === 0 ? null : JSON.stringify(Object.fromEntries(run));
+}
+
+function sumSteps(
+  record: UsageRecord,
+  departmentId: number,
+  added: Pick<Addition, (typeof ADDED)[number]>,
+  closedMs: number,
+): readonly Step[] {
+  const { id, accountId, keyId, model, channel } = record;
+  const kind = sumKindOf(record, kindOf(record));
+  // Days are sums of calls.
+  const day = kind === 'request' ? 0 : closedMs;
+  return additionSteps({ id, accountId, kind, keyId, model, channel, departmentId, ...added }, day);
+}
