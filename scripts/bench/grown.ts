@@ -31,39 +31,30 @@ export function addAccounts(storeFile: string, count: number): readonly string[]
 }
 
 /**
- * Multiplies the usage records and what the ledger wrote of their calls, back into the past, until they are so many rows. How many they
- * are then. No gateway may be running, and some calls must have been made.
+ * Multiplies the usage records, back into the past, until they are so many. No gateway may be running, and some calls must have been
+ * made.
  */
-export function addCalls(storeFile: string, rows: number): number {
-  return writing(storeFile, (db) => {
-    const count = (table: string): number => db.prepare(`SELECT COUNT(*) FROM ${table}`).pluck().get() as number;
-    const template = db.prepare<[], { id: string }>('SELECT id FROM usage_record ORDER BY id').all().slice(0, AT_ONCE);
-    const perCall = 1 + count('entry') / count('usage_record');
-    const calls = Math.ceil(rows / perCall);
-    const from = msOf(template[0]!.id) - BETWEEN_MS * calls;
-    db.exec('CREATE TEMP TABLE made (old TEXT NOT NULL PRIMARY KEY, id TEXT NOT NULL, at_ms INTEGER NOT NULL)');
+export function addCalls(storeFile: string, rows: number): void {
+  writing(storeFile, (db) => {
+    const template = db
+      .prepare<[], { place: string; run: number }>('SELECT place, run_id AS run FROM usage_row ORDER BY place')
+      .all()
+      .slice(0, AT_ONCE);
+    const from = msOf(template[0]!.place) - BETWEEN_MS * rows;
+    db.exec('CREATE TEMP TABLE made (old TEXT NOT NULL, run INTEGER NOT NULL, place TEXT NOT NULL PRIMARY KEY)');
     const note = db.prepare('INSERT INTO made VALUES (?, ?, ?)');
-    const others = { usage_record: 'id', entry: 'ref' } as const;
-    const copy = Object.entries(others).map(([table, column]) =>
+    const which = 'old.place = made.old AND old.run_id = made.run';
+    const copy = ['usage_row', 'usage_detail'].map((table) =>
       db.prepare(
-        copies(
-          db,
-          table,
-          { [column]: 'made.id', at_ms: 'made.at_ms' },
-          // In the order of the new ids, in which pages fill up as they do when calls are made.
-          `made CROSS JOIN ${table} AS old ON old.${column} = made.old ORDER BY made.id`,
-        ),
+        // In the order of the new places, in which pages fill up as they do when calls are made.
+        copies(db, table, { place: 'made.place' }, `made CROSS JOIN ${table} AS old ON ${which} ORDER BY made.place`),
       ),
     );
-    for (let made = 0; made < calls; ) {
+    for (let made = 0; made < rows; ) {
       db.exec('DELETE FROM made');
-      for (const { id } of template.slice(0, calls - made)) {
-        const atMs = from + BETWEEN_MS * made++;
-        note.run(id, `${timeOf(atMs)}${id.slice(timeOf(0).length)}`, atMs);
-      }
+      for (const { place, run } of template.slice(0, rows - made)) note.run(place, run, timeOf(from + BETWEEN_MS * made++));
       for (const statement of copy) statement.run();
     }
-    return count('usage_record') + count('entry');
   });
 }
 

@@ -73,7 +73,7 @@ describe('what repeats from record to record', () => {
     for (const advance of [0, 0, 0, DAY_MS, 0, 0]) {
       clock.advance(advance);
       const list = host.use(Records).steps(record({ id: idAt(clock.now()), atMs: clock.now() }));
-      marked.push(list.some(({ sql }) => sql.includes('INTO usage_label')));
+      marked.push(list.some((step) => statementOf(step).sql.includes('INTO usage_label')));
       await host.store.atomic(list);
       await turn();
       days.push(host.store.db.prepare('SELECT last_day_ms FROM usage_label').pluck().get());
