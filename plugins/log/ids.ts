@@ -81,6 +81,6 @@ export function sqlTime(ms: string): string {
   const digit = (i: number): string => `((${ms} >> ${5 * (OF_TIME - 1 - i)}) & 31)`;
   return Array.from(
     { length: OF_TIME },
-    (_, i) => `substr('0123456789abcdefghijklmnopqrstuv', CAST(${digit(i)} AS INTEGER) + 1, 1)`,
+    (_, i) => `substr('0123456789abcdefghijklmnopqrstuv', CAST(${digit(i)} AS INT) + 1, 1)`,
   ).join(' || ');
 }
