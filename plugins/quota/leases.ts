@@ -145,9 +145,7 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
   async function holdOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { lease, limit, pays } = share;
     const part = pays ? amount : 0n;
-    const isHeld = isExact(lease)
-      ? await take(lease, part, pays ? room : 0n, limit)
-      : isCovered(share, amount, room);
+    const isHeld = isExact(lease) ? await take(lease, part, pays ? room : 0n, limit) : isCovered(share, amount, room);
     if (isHeld) lease.held += part;
     return isHeld;
   }

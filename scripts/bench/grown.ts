@@ -52,7 +52,8 @@ export function addCalls(storeFile: string, rows: number): void {
     );
     for (let made = 0; made < rows; ) {
       db.exec('DELETE FROM made');
-      for (const { place, run } of template.slice(0, rows - made)) note.run(place, run, timeOf(from + BETWEEN_MS * made++));
+      for (const { place, run } of template.slice(0, rows - made))
+        note.run(place, run, timeOf(from + BETWEEN_MS * made++));
       for (const statement of copy) statement.run();
     }
   });

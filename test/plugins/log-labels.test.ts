@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
+import { statementOf } from '../../core/plugin.ts';
 import log from '../../plugins/log/index.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type Driven, drive, type MemoryStore, memoryStore } from '../kit/drive.ts';
