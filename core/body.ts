@@ -1,7 +1,7 @@
 /** Reads a request's body, bounded: too much is refused before it is read where the length is declared. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, type Readable, Transform } from 'node:stream';
-import type { SentHeaders } from './answers.ts';
+import { type SentHeaders, setHeader } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Upload } from './contracts/call.ts';
 import type { FormReader, Spool } from './contracts/style.ts';
@@ -292,11 +292,9 @@ export function answerUnread(
   after: Clock['after'],
 ): void {
   closing.add(request.socket);
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    connection: 'close',
-    'content-length': Buffer.byteLength(answer.body),
-  });
+  setHeader(answer.headers, 'connection', 'close');
+  setHeader(answer.headers, 'content-length', String(Buffer.byteLength(answer.body)));
+  response.writeHead(answer.status, answer.headers);
   if (request.complete || request.destroyed) {
     response.end(answer.body);
     return;

@@ -448,9 +448,9 @@ async function failExchange(
     refusal = toGatewayError(settling); // `conclude` has logged it
   }
   if (x.gone || x.response.destroyed) return;
-  if (x.response.headersSent) {
+  if (x.body !== undefined) {
     // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
-    x.response.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
+    x.body.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
     return;
   }
   refuseRequest(x.request, x.response, refusal, x.style, x.id, options, x.answerHeaders);
