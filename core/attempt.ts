@@ -301,7 +301,8 @@ class Delivery implements UpstreamListener {
   #relay(events: readonly Buffer[]): void {
     const out: Bytes[] = [];
     let begun = this.#committed;
-    for (const [i, event] of events.entries()) {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i]!;
       const before = out.length;
       const kind = this.#isUnreadable(event) ? 'broken' : this.#stream.see(event, out);
       if (kind !== 'hold' && kind !== 'pass') {
@@ -640,9 +641,10 @@ class Delivery implements UpstreamListener {
 
   #waitFor(ms: number): void {
     const { clock, deadlines } = this.#tools;
-    const leftMs = Math.min(ms, this.#totalAtMs - clock.mono());
-    if (this.#deadline === undefined) this.#deadline = deadlines.set(leftMs, () => this.#expired());
-    else this.#deadline.atMs = clock.mono() + leftMs;
+    const now = clock.mono();
+    const atMs = Math.min(now + ms, this.#totalAtMs);
+    if (this.#deadline === undefined) this.#deadline = deadlines.set(atMs - now, () => this.#expired());
+    else this.#deadline.atMs = atMs;
   }
 
   #stopWaiting(): void {

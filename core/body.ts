@@ -188,12 +188,8 @@ function collect(
       else resolve(size === chunks[0]?.length ? chunks[0] : Buffer.concat([...pieces, ...chunks], size));
     });
     request.on('close', () => {
-      // It closes after every request; an error for nothing is the dearest thing in this file.
+      // It closes after every request, and after an error; one made for nothing is the dearest thing in this file.
       if (request.readableEnded) return;
-      deadlines.clear(deadline);
-      reject(clientLeft());
-    });
-    request.on('error', () => {
       deadlines.clear(deadline);
       reject(clientLeft());
     });

@@ -288,8 +288,10 @@ async function serveExchange(
   work: (x: LiveExchange & Known) => Promise<void>,
 ): Promise<void> {
   generation.live.add(x);
+  let isConcluded = false;
   x.response.on('close', () => {
     if (!x.response.writableFinished) x.leave();
+    if (isConcluded) generation.live.delete(x);
   });
   try {
     const holder = generation.pipeline.authenticate(x);
@@ -302,9 +304,9 @@ async function serveExchange(
   } catch (error) {
     await failExchange(x, error, generation, options);
   } finally {
+    isConcluded = true;
     // The last bytes may still be on their way.
     if (x.response.headersSent && !x.response.destroyed) {
-      x.response.on('close', () => generation.live.delete(x));
       boundFlush(x.response, generation.deliver.deadlines);
     } else {
       generation.live.delete(x);

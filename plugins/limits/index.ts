@@ -178,8 +178,14 @@ const headersOf = (kind: WindowKind) => ({
 const HEADERS = { requests: headersOf('requests'), tokens: headersOf('tokens') };
 
 /** Under which name a limit of this key, or of its account, is counted. */
-function nameOf(rule: WindowRule | Gate, identity: Known['identity']): string {
-  return `limits.${rule.option}:${rule.whose === 'key' ? identity.key.id : identity.account.id}`;
+function nameOf({ option, whose, names }: Gate, identity: Known['identity']): string {
+  const { id } = whose === 'key' ? identity.key : identity.account;
+  let name = names.get(id);
+  if (name === undefined) {
+    name = `limits.${option}:${id}`;
+    names.set(id, name);
+  }
+  return name;
 }
 
 /**
