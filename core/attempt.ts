@@ -1,5 +1,6 @@
 /** One try at one offer: sends, waits no longer than allowed, and relays a stream to the client event by event. */
 
+import { AnswerBody } from './answer-body.ts';
 import { answerHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
@@ -300,7 +301,8 @@ class Delivery implements UpstreamListener {
   #relay(events: readonly Buffer[]): void {
     const out: Bytes[] = [];
     let begun = this.#committed;
-    for (const [i, event] of events.entries()) {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i]!;
       const before = out.length;
       const kind = this.#isUnreadable(event) ? 'broken' : this.#stream.see(event, out);
       if (kind !== 'hold' && kind !== 'pass') {
@@ -413,12 +415,13 @@ class Delivery implements UpstreamListener {
       own.trailer = TRANSLATION;
     }
     x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
+    x.body = new AnswerBody(x.response);
   }
 
   #send(bytes: Buffer | string): void {
     if (this.#x.gone) return;
     if (this.#keepAlive !== undefined) this.#keepAlive.atMs = this.#tools.clock.mono() + KEEP_ALIVE_MS;
-    if (this.#x.response.write(bytes) || this.#stalled) return;
+    if (this.#x.body!.write(bytes) || this.#stalled) return;
     // The client reads slower than the vendor writes: the vendor has to wait, and the client not for ever.
     this.#stalled = true;
     this.#call?.pause();
@@ -474,11 +477,9 @@ class Delivery implements UpstreamListener {
   #finishStream(last: readonly Bytes[]): void {
     // An answer may be empty.
     if (!this.#committed) this.#commit();
-    const { response } = this.#x;
     this.#settleStream('served', () => {
       const losses = this.#conveyance.losses?.() ?? [];
-      if (losses.length > 0) response.addTrailers({ [TRANSLATION]: lossHeader(losses) });
-      response.end(joined(last));
+      this.#x.body!.end(joined(last), losses.length > 0 ? { [TRANSLATION]: lossHeader(losses) } : undefined);
     });
   }
 
@@ -499,7 +500,7 @@ class Delivery implements UpstreamListener {
       return;
     }
     if (event.length === 0) this.#breakOff(new GatewayError(502, 'upstream_error', this.#attempt.reason));
-    else this.#settleStream('failed', () => this.#x.response.end(bytes));
+    else this.#settleStream('failed', () => this.#x.body!.end(bytes));
   }
 
   /** The bad ending: the books, an error event, and no last chunk, so that nobody takes a part for the whole. */
@@ -508,11 +509,11 @@ class Delivery implements UpstreamListener {
   }
 
   #tell(error: GatewayError): void {
-    const { response, id } = this.#x;
+    const { response, body, id } = this.#x;
     const told = this.#stream.fail(error, id);
     // Inside bytes nothing can be told: that they end too early says it all.
     if (told === '') response.destroy();
-    else response.write(told, () => response.destroy());
+    else body!.write(told, () => response.destroy());
   }
 
   #settleStream(outcome: 'served' | 'failed' | 'aborted', then: () => void): void {
@@ -640,9 +641,10 @@ class Delivery implements UpstreamListener {
 
   #waitFor(ms: number): void {
     const { clock, deadlines } = this.#tools;
-    const leftMs = Math.min(ms, this.#totalAtMs - clock.mono());
-    if (this.#deadline === undefined) this.#deadline = deadlines.set(leftMs, () => this.#expired());
-    else this.#deadline.atMs = clock.mono() + leftMs;
+    const now = clock.mono();
+    const atMs = Math.min(now + ms, this.#totalAtMs);
+    if (this.#deadline === undefined) this.#deadline = deadlines.set(atMs - now, () => this.#expired());
+    else this.#deadline.atMs = atMs;
   }
 
   #stopWaiting(): void {

@@ -1,7 +1,7 @@
 /** Reads a request's body, bounded: too much is refused before it is read where the length is declared. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, type Readable, Transform } from 'node:stream';
-import type { SentHeaders } from './answers.ts';
+import { type SentHeaders, setHeader } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Upload } from './contracts/call.ts';
 import type { FormReader, Spool } from './contracts/style.ts';
@@ -188,12 +188,8 @@ function collect(
       else resolve(size === chunks[0]?.length ? chunks[0] : Buffer.concat([...pieces, ...chunks], size));
     });
     request.on('close', () => {
-      // It closes after every request; an error for nothing is the dearest thing in this file.
+      // It closes after every request, and after an error; one made for nothing is the dearest thing in this file.
       if (request.readableEnded) return;
-      deadlines.clear(deadline);
-      reject(clientLeft());
-    });
-    request.on('error', () => {
       deadlines.clear(deadline);
       reject(clientLeft());
     });
@@ -292,11 +288,9 @@ export function answerUnread(
   after: Clock['after'],
 ): void {
   closing.add(request.socket);
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    connection: 'close',
-    'content-length': Buffer.byteLength(answer.body),
-  });
+  setHeader(answer.headers, 'connection', 'close');
+  setHeader(answer.headers, 'content-length', String(Buffer.byteLength(answer.body)));
+  response.writeHead(answer.status, answer.headers);
   if (request.complete || request.destroyed) {
     response.end(answer.body);
     return;

@@ -244,9 +244,9 @@ async function deliverWhole(
   await tools.conclude(x, x.gone ? 'aborted' : 'served');
   if (x.gone) return undefined;
   x.delivered = true;
-  if (x.response.headersSent) {
+  if (x.body !== undefined) {
     // Nothing but keep-alives so far.
-    x.response.end(answer.body);
+    x.body.end(answer.body);
     return undefined;
   }
   const headers: Record<string, string> = {

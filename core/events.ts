@@ -65,11 +65,13 @@ export function createEventSplitter({ maxBytes }: { readonly maxBytes: number })
       let lf = chunk.indexOf(LF, at);
       let cr = chunk.indexOf(CR, at);
       for (;;) {
-        if (lf !== -1 && lf < at) lf = chunk.indexOf(LF, at);
+        if (at === chunk.length) break;
+        // Mostly it is a blank line that follows: to look is cheaper than to search.
+        if (lf !== -1 && lf < at) lf = chunk[at] === LF ? at : chunk.indexOf(LF, at);
         if (cr !== -1 && cr < at) cr = chunk.indexOf(CR, at);
         const end = cr === -1 || (lf !== -1 && lf < cr) ? lf : cr;
         if (end === -1) {
-          if (at < chunk.length) lineStart = false;
+          lineStart = false;
           break;
         }
         const blank = lineStart && end === at;

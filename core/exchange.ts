@@ -1,5 +1,6 @@
 /** One client request and everything that became of it; ends exactly once. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, Call, Headers, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
@@ -56,6 +57,8 @@ export class LiveExchange extends Entry implements Exchange, Member {
   dropped: readonly string[] = NONE;
   /** True once the client has gone. */
   gone = false;
+  /** The answer's, where its head has gone before its length was known. */
+  body: AnswerBody | undefined;
   /** Who looks at the pieces of a stream before they leave. */
   look: ((textLength: number) => Promise<void> | undefined) | undefined;
   /** The most tokens of output that vendors are told, for each choice; undefined: what the client says. */

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from './contracts/call.ts';
 import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH } from './json-text.ts';
+import { wordAt } from './words.ts';
 
 /** Where a value stands: byte offsets into the body, `end` behind the last byte. */
 export interface Span {
@@ -103,7 +104,7 @@ class ScannedBody implements JsonBody {
   get(name: string): Json | undefined {
     const member = this.members.get(name);
     if (member === undefined) return undefined;
-    member.value ??= parse(this.bytes, member);
+    member.value ??= scalar(this.bytes, member) ?? parse(this.bytes, member);
     return member.value;
   }
 
@@ -134,6 +135,25 @@ class ScannedBody implements JsonBody {
 /** Bytes from which on parsing a body takes so long that others notice. */
 const LARGE = 1_024 * 1_024;
 
+/** Digits that are a safe integer whichever they are. */
+const SAFE_DIGITS = 15;
+
+/** The value of a member that the scan has let through, where its first byte says it, or it is a short word or a small number. */
+function scalar(bytes: Buffer, { start, end }: Span): string | number | boolean | undefined {
+  const first = bytes[start]!;
+  if (first === QUOTE) return wordAt(bytes, start + 1, end - 1);
+  if (first === LOWER_T) return true;
+  if (first === LOWER_F) return false;
+  if (first < ZERO || first > NINE || end - start > SAFE_DIGITS) return undefined;
+  let number = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte < ZERO || byte > NINE) return undefined;
+    number = number * 10 + byte - ZERO;
+  }
+  return number;
+}
+
 function parse(bytes: Buffer, { start, end }: Span): Json {
   return parseText(bytes.toString('utf8', start, end));
 }
@@ -146,9 +166,6 @@ function parseText(text: string): Json {
   }
 }
 
-const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const PLUS = 0x2b;
@@ -165,19 +182,32 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const UNDERSCORE = 0x5f;
 const LOWER_E = 0x65;
+const LOWER_F = 0x66;
+const LOWER_T = 0x74;
 const LOWER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What may stand at the next place; the words are those of the error message. */
-const FIRST_NAME = 'a member name in double quotes, or `}`';
-const NAME = 'a member name in double quotes';
-const AFTER_NAME = 'a colon';
-const VALUE = 'a value';
-const FIRST_VALUE = 'a value, or `]`';
-const AFTER_MEMBER = 'a comma or `}`';
-const AFTER_ITEM = 'a comma or `]`';
-const NOTHING = 'nothing more';
+/** What may stand at the next place: numbers, because each byte of structure is compared with several of them. */
+const FIRST_NAME = 0;
+const NAME = 1;
+const AFTER_NAME = 2;
+const VALUE = 3;
+const FIRST_VALUE = 4;
+const AFTER_MEMBER = 5;
+const AFTER_ITEM = 6;
+const NOTHING = 7;
+/** The same in the words of the error message. */
+const IN_WORDS = [
+  'a member name in double quotes, or `}`',
+  'a member name in double quotes',
+  'a colon',
+  'a value',
+  'a value, or `]`',
+  'a comma or `}`',
+  'a comma or `]`',
+  'nothing more',
+] as const;
 
 /** One pass: the grammar, the limits, the top-level members and the sizes. `strict` refuses what is only doubtful, too. */
 function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
@@ -199,13 +229,14 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
   let member = '';
   let memberStart = 0;
   let valueStart = 0;
-  let expected = VALUE;
+  let expected: number = VALUE;
   let at = 0;
 
   for (;;) {
-    let byte = bytes[at]!;
-    while (byte === SPACE || byte === LF || byte === CR || byte === TAB) byte = bytes[++at]!;
+    // Never a byte behind the end: one undefined among them makes every comparison here a slow one.
+    while (at < length && IS_SPACE[bytes[at]!] === 1) at++;
     if (at >= length) break;
+    const byte = bytes[at]!;
     if (depth === 0 && (expected !== VALUE || byte !== OPEN_OBJECT)) {
       if (expected === VALUE) throw invalid('The body must be a JSON object, beginning with `{`.');
       throw unexpected(bytes, at, expected);
@@ -261,7 +292,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
           memberStart = start;
           if (strict) {
             checkMember(member, members);
-            if (folded !== undefined || !PLAIN_NAME.test(member)) folded = withFolded(member, members, folded);
+            if (folded !== undefined || !isPlain(bytes, nameStart, end)) folded = withFolded(member, members, folded);
           } else {
             members.delete(member);
           }
@@ -297,7 +328,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
 
   if (expected !== NOTHING) {
     if (depth === 0) throw invalid('The body is empty. Send a JSON object.');
-    throw invalid(`The body is not valid JSON: it ends at byte ${length} where ${expected} should stand.`);
+    throw invalid(`The body is not valid JSON: it ends at byte ${length} where ${IN_WORDS[expected]} should stand.`);
   }
   return { members, textBytes, media };
 }
@@ -306,11 +337,11 @@ function invalid(message: string): GatewayError {
   return new GatewayError(400, 'invalid_json', message);
 }
 
-function unexpected(bytes: Buffer, at: number, expected: string): GatewayError {
+function unexpected(bytes: Buffer, at: number, expected: number): GatewayError {
   const byte = bytes[at]!;
   const found =
     byte > SPACE && byte < 0x7f ? `\`${String.fromCharCode(byte)}\`` : `byte 0x${byte.toString(16).padStart(2, '0')}`;
-  return invalid(`The body is not valid JSON: ${found} at byte ${at} where ${expected} should stand.`);
+  return invalid(`The body is not valid JSON: ${found} at byte ${at} where ${IN_WORDS[expected]} should stand.`);
 }
 
 function forbidden(name: string): GatewayError {
@@ -355,6 +386,7 @@ function stringReader(bytes: Buffer): (start: number) => number {
   };
 }
 
+const IS_SPACE = tableOf(' \n\r\t');
 const HEX = tableOf('0123456789abcdefABCDEF');
 /** What may stand behind a backslash, beside `u`. */
 const SIMPLE_ESCAPES = tableOf('"\\/bfnrt');
@@ -374,15 +406,17 @@ function afterEscape(bytes: Buffer, backslash: number): number {
   );
 }
 
-const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text));
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
 
 /** Behind a number or a literal. */
-function afterScalar(bytes: Buffer, start: number, expected: string): number {
+function afterScalar(bytes: Buffer, start: number, expected: number): number {
   const first = bytes[start]!;
   if (first === MINUS || (first >= ZERO && first <= NINE)) return afterNumber(bytes, start);
-  const literal = LITERALS.find((text) => text[0] === first);
-  if (literal === undefined || !bytes.subarray(start, start + literal.length).equals(literal)) {
-    throw unexpected(bytes, start, expected);
+  const literal = first === LOWER_T ? TRUE : first === LOWER_F ? FALSE : NULL;
+  for (let i = 0; i < literal.length; i++) {
+    if (bytes[start + i] !== literal[i]) throw unexpected(bytes, start, expected);
   }
   return start + literal.length;
 }
@@ -413,8 +447,13 @@ function checkMember(name: string, members: ReadonlyMap<string, Member>): void {
   if (name === '__proto__' || name === 'constructor' || name === 'prototype') throw forbidden(name);
 }
 
-/** How nearly all members are called. */
-const PLAIN_NAME = /^[a-z0-9_]*$/;
+/** What nearly all names of members are made of. */
+const IN_PLAIN_NAMES = tableOf('abcdefghijklmnopqrstuvwxyz0123456789_');
+
+function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (IN_PLAIN_NAMES[bytes[at]!] !== 1) return false;
+  return true;
+}
 
 /**
  * The names so far without regard to case, with this one. There are readers to whom `Model` is another spelling of `model`, and
@@ -436,6 +475,8 @@ function fold(name: string): string {
 
 /** A name without its quotes, escapes read. */
 function nameAt(bytes: Buffer, start: number, end: number): string {
+  const word = wordAt(bytes, start, end);
+  if (word !== undefined) return word;
   for (let at = start; at < end; at++) {
     if (bytes[at] === BACKSLASH) return parse(bytes, { start: start - 1, end: end + 1 }) as string;
   }
@@ -454,26 +495,19 @@ function isPrototype(bytes: Buffer, start: number, end: number): boolean {
 }
 
 /** Members whose string may be an image, a clip or a file: its bytes, or where it is. */
-const MEDIA_NAMES = ['url', 'data', 'image', 'file_id', 'file_url', 'b64_json', 'file_data', 'image_url'].map((name) =>
-  Buffer.from(name),
-);
-
-/** Each character of a name as an escape. */
+const MEDIA_NAMES: ReadonlySet<string> = new Set([
+  ...['url', 'data', 'image', 'file_id', 'file_url', 'b64_json', 'file_data', 'image_url'],
+]);
+const SHORTEST_MEDIA_NAME = 3;
+/** The longest, each of its characters as an escape: whoever writes a plain name in escapes means it all the same. */
 const LONGEST_ESCAPED = 6 * 9;
+/** What such a name begins with. */
+const BEGINS_MEDIA_NAMES = tableOf('udifb\\');
 
 function isMediaName(bytes: Buffer, start: number, end: number): boolean {
   const length = end - start;
-  const first = bytes[start];
-  // Whoever writes a plain name in escapes means it all the same.
-  if (length <= LONGEST_ESCAPED && bytes.subarray(start, end).includes(BACKSLASH)) {
-    const name = nameAt(bytes, start, end);
-    return MEDIA_NAMES.some((known) => known.toString() === name);
-  }
-  for (let i = 0; i < MEDIA_NAMES.length; i++) {
-    const name = MEDIA_NAMES[i]!;
-    if (name.length === length && name[0] === first && bytes.compare(name, 0, length, start, end) === 0) return true;
-  }
-  return false;
+  if (length < SHORTEST_MEDIA_NAME || length > LONGEST_ESCAPED || BEGINS_MEDIA_NAMES[bytes[start]!] !== 1) return false;
+  return MEDIA_NAMES.has(nameAt(bytes, start, end));
 }
 
 /** A shorter string is not taken for base64 unless it says so. */

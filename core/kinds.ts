@@ -5,14 +5,21 @@ import type { JsonBody } from './json.ts';
 /** The kinds of JSON values. */
 export type JsonKind = 'string' | 'array' | 'object' | 'number' | 'boolean' | 'null';
 
-const FIRST: Readonly<Record<string, JsonKind>> = {
+/** The kind that begins with each byte. */
+const FIRST: readonly JsonKind[] = kindsByByte({
   '"': 'string',
   '[': 'array',
   '{': 'object',
   t: 'boolean',
   f: 'boolean',
   n: 'null',
-};
+});
+
+function kindsByByte(kinds: Readonly<Record<string, JsonKind>>): JsonKind[] {
+  const byByte = new Array<JsonKind>(256).fill('number');
+  for (const [character, kind] of Object.entries(kinds)) byByte[character.charCodeAt(0)] = kind;
+  return byByte;
+}
 
 const NAMES: Readonly<Record<JsonKind, string>> = {
   string: 'a string',
@@ -28,7 +35,7 @@ export function checkKinds(body: JsonBody, kinds: Readonly<Record<string, readon
   for (const name in kinds) {
     const span = body.members.get(name);
     if (span === undefined) continue;
-    const kind = FIRST[String.fromCharCode(body.bytes[span.start]!)] ?? 'number';
+    const kind = FIRST[body.bytes[span.start]!]!;
     const allowed = kinds[name]!;
     if (kind === 'null' || allowed.includes(kind)) continue;
     const should = allowed.map((each) => NAMES[each]).join(' or ');

@@ -1,7 +1,7 @@
 /** Passages: requests whose bytes are carried without being understood, yet bounded, timed and booked like calls. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { answerHeaders, send } from './answers.ts';
+import { answerHeaders, type SentHeaders, send } from './answers.ts';
 import { beginAttempt, endAttempt, givesAway } from './attempt.ts';
 import { answerUnread, tooLarge } from './body.ts';
 import type { Attempt, Call, FailureKind, Offer } from './contracts/call.ts';
@@ -249,7 +249,7 @@ class Carriage implements OpaqueListener {
     response.writeHead(this.#x.status, this.#answeredHeaders());
   }
 
-  #answeredHeaders(): Record<string, string> {
+  #answeredHeaders(): SentHeaders {
     const own: Record<string, string> = { 'x-turnpike-channel': this.#target.channel.name };
     const theirs = flat(this.#answer!);
     for (const name of ANSWERED) {

@@ -288,8 +288,10 @@ async function serveExchange(
   work: (x: LiveExchange & Known) => Promise<void>,
 ): Promise<void> {
   generation.live.add(x);
+  let isConcluded = false;
   x.response.on('close', () => {
     if (!x.response.writableFinished) x.leave();
+    if (isConcluded) generation.live.delete(x);
   });
   try {
     const holder = generation.pipeline.authenticate(x);
@@ -302,9 +304,9 @@ async function serveExchange(
   } catch (error) {
     await failExchange(x, error, generation, options);
   } finally {
+    isConcluded = true;
     // The last bytes may still be on their way.
     if (x.response.headersSent && !x.response.destroyed) {
-      x.response.on('close', () => generation.live.delete(x));
       boundFlush(x.response, generation.deliver.deadlines);
     } else {
       generation.live.delete(x);
@@ -448,9 +450,9 @@ async function failExchange(
     refusal = toGatewayError(settling); // `conclude` has logged it
   }
   if (x.gone || x.response.destroyed) return;
-  if (x.response.headersSent) {
+  if (x.body !== undefined) {
     // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
-    x.response.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
+    x.body.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
     return;
   }
   refuseRequest(x.request, x.response, refusal, x.style, x.id, options, x.answerHeaders);

@@ -137,12 +137,13 @@ export function carrySocket(
         theirs.on('close', close);
         deadlines.clear(deadline);
         watch(timeout.idleMs);
-        return answerHeaders(x.id, x.answerHeaders, {
+        const headers = answerHeaders(x.id, x.answerHeaders, {
           connection: 'Upgrade',
           upgrade: 'websocket',
           'x-turnpike-channel': target.channel.name,
           ...picked(answer.headers, ANSWERED),
         });
+        return byName(headers);
       },
     };
 
@@ -173,6 +174,12 @@ function askedHeaders(head: Head, credentials: Record<string, string>): Record<s
   const harmless = protocols.filter((protocol) => protocol !== '' && !protocol.includes('api-key'));
   if (harmless.length > 0) headers['sec-websocket-protocol'] = harmless.join(', ');
   return Object.assign(headers, { connection: 'Upgrade', upgrade: 'websocket' });
+}
+
+function byName(headers: readonly string[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (let i = 0; i < headers.length; i += 2) found[headers[i]!] = headers[i + 1]!;
+  return found;
 }
 
 function picked(

@@ -30,10 +30,16 @@ export function unusualIn(service: ServedAs | undefined): readonly string[] {
 
 /** The choices that are made, or told; undefined where there are none. */
 export function servedAs(choices: Readonly<Record<string, Json | undefined>>): ServedAs | undefined {
-  const made = Object.entries(choices).flatMap(([name, word]) =>
-    typeof word === 'string' && NAME.test(word.toLowerCase()) ? [[name, word.toLowerCase()] as const] : [],
-  );
-  return made.length === 0 ? undefined : Object.fromEntries(made);
+  let made: Record<string, string> | undefined;
+  for (const name in choices) {
+    const word = choices[name];
+    if (typeof word !== 'string') continue;
+    const known = word.toLowerCase();
+    if (!NAME.test(known)) continue;
+    made ??= {};
+    made[name] = known;
+  }
+  return made;
 }
 
 /** The name of a tool that has none of ours. */

@@ -27,6 +27,8 @@ export function limitAnswer(
   return { ...conversation, maxTokens };
 }
 
+const UNLIMITED: Readonly<Record<string, string>> = Object.freeze({});
+
 /**
  * The changes of a body that passes as bytes, so that its answer is no longer than can be paid. `names`: the members that may limit it;
  * the first is added where none of them is there.
@@ -36,7 +38,7 @@ export function answerLimits(
   names: readonly string[],
   { maxOutput, quirks, losses }: Pick<Patch, 'maxOutput' | 'quirks' | 'losses'>,
 ): Readonly<Record<string, string>> {
-  if (maxOutput === undefined) return {};
+  if (maxOutput === undefined) return UNLIMITED;
   const changes: Record<string, string> = {};
   const said = names.filter((name) => typeof body.get(name) === 'number');
   for (const name of said.length > 0 ? said : names.slice(0, 1)) {

@@ -2,7 +2,6 @@
  * How often passwords may be guessed: counted by name and address together before anything is compared, whether or not there is such a
  * name. Beyond a limit there is still one guess every few seconds, so that wrong guesses of others delay a sign-in, but never prevent it.
  */
-import { randomUUID } from 'node:crypto';
 import { type Account, Accounts, type Comer } from '../../core/contracts/accounts.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
@@ -56,12 +55,11 @@ export function createGuesses(
 
   /** Takes one guess of a limit, or of what there is beyond it. What it gives takes the guess back. */
   async function take({ subject, most, windowMs }: Limit): Promise<() => Promise<void>> {
-    const id = randomUUID();
-    const quick = await counters.take(subject, most, windowMs, 1, id);
-    if (quick.ok) return async () => counters.correct(subject, windowMs, id, 0);
+    const quick = await counters.take(subject, most, windowMs, 1);
+    if (quick.ok) return async () => counters.correct(subject, windowMs, quick, 0);
     const beyond = `${subject} beyond`;
-    const slow = await counters.take(beyond, 1, PAUSE_MS, 1, id);
-    if (slow.ok) return async () => counters.correct(beyond, PAUSE_MS, id, 0);
+    const slow = await counters.take(beyond, 1, PAUSE_MS, 1);
+    if (slow.ok) return async () => counters.correct(beyond, PAUSE_MS, slow, 0);
     return refuseTooMany('wrong passwords', Math.min(quick.retryAfterMs, slow.retryAfterMs));
   }
 

@@ -28,11 +28,10 @@ export function createLimiter(
     requests: { limit: limits.requests, windowMs: MINUTE_MS },
   } as const;
   const counters = host.use(Counters);
-  let taken = 0;
 
   async function take(name: LimitName | 'requests', subject: string): Promise<void> {
     const { limit, windowMs } = windows[name];
-    const { ok, retryAfterMs } = await counters.take(`console.${name}:${subject}`, limit, windowMs, 1, `${++taken}`);
+    const { ok, retryAfterMs } = await counters.take(`console.${name}:${subject}`, limit, windowMs, 1);
     if (ok) return;
     refuseTooMany('attempts', retryAfterMs);
   }

@@ -1,19 +1,19 @@
-/** Counters in memory: for each name a log of what was taken, for each gate the set of those inside. */
+/** Counters in memory: for each name how much was taken when, for each gate the set of those inside. */
 import { LRUCache } from 'lru-cache';
-import type { Counters, Taken } from '../../core/contracts/counters.ts';
+import type { Counters, Taken, Taking } from '../../core/contracts/counters.ts';
 import type { Clock } from '../../core/plugin.ts';
 
 /** Windows remembered at most; beyond, the one that was used longest ago is forgotten. */
 const MAX_WINDOWS = 200_000;
-/** Dead takings at the front of a log that are worth copying the rest for. */
+/** Places at the front that do not count any more and are worth copying the rest for. */
 const COMPACT_FROM = 64;
 
 /** Counters, and a way to forget windows in which nothing is left. */
 export interface MemoryCounters extends Counters {
   // In memory nobody waits: the answers are there at once.
-  take(name: string, limit: number, windowMs: number, cost: number, id: string): Taken;
+  take(name: string, limit: number, windowMs: number, cost: number): Taking;
   look(name: string, limit: number, windowMs: number, cost: number): Taken;
-  correct(name: string, windowMs: number, id: string, cost: number): void;
+  correct(name: string, windowMs: number, taking: Taking, cost: number): void;
   enter(name: string, limit: number, id: string): boolean;
   leave(name: string, id: string): void;
   inside(name: string): number;
@@ -26,25 +26,28 @@ export interface MemoryCounters extends Counters {
 /** Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once. */
 const one = (): number => 1;
 
-interface Taking {
-  readonly id: string;
-  readonly atMs: number;
-  cost: number;
-}
-
-/** What was taken from one window, oldest first. `log[first]` is the oldest that may still count. */
+/**
+ * What was taken from one window, one place for each millisecond in which something was, oldest first. Numbers alone: whatever is made
+ * for each call and lives as long as the window would cost the call more than all the rest of its limits.
+ */
 interface Window {
   windowMs: number;
-  log: Taking[];
+  readonly times: number[];
+  readonly costs: number[];
+  /** The oldest place that may still count. */
   first: number;
-  /** The cost of everything from `first` on. */
+  /** The cost of everything from there on. */
   sum: number;
-  readonly byId: Map<string, Taking>;
+}
+
+interface MemoryTaking extends Taking {
+  /** A window that was forgotten may have a successor of its name. */
+  readonly window: Window;
 }
 
 /**
  * Counters that live and die with this process. Time is the clock's `mono`; a taking counts from the moment it was made until
- * exactly `windowMs` later. One name always goes with one `windowMs`, and an `id` takes from a name once.
+ * exactly `windowMs` later. One name always goes with one `windowMs`.
  */
 export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WINDOWS): MemoryCounters {
   const windows = new LRUCache<string, Window>({ maxSize: maxWindows, sizeCalculation: one });
@@ -54,57 +57,53 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
 
   /** Lets go of what has left the window. */
   const prune = (window: Window, nowMs: number): void => {
-    const { log } = window;
-    while (window.first < log.length) {
-      const oldest = log[window.first]!;
-      if (oldest.atMs + window.windowMs > nowMs) break;
-      window.sum -= oldest.cost;
-      if (window.byId.get(oldest.id) === oldest) window.byId.delete(oldest.id);
+    const { times, costs, windowMs } = window;
+    while (window.first < times.length && times[window.first]! + windowMs <= nowMs) {
+      window.sum -= costs[window.first]!;
       window.first++;
     }
-    if (window.first === log.length || (window.first >= COMPACT_FROM && window.first * 2 >= log.length)) {
-      log.splice(0, window.first);
+    if (window.first === times.length || (window.first >= COMPACT_FROM && window.first * 2 >= times.length)) {
+      times.splice(0, window.first);
+      costs.splice(0, window.first);
       window.first = 0;
     }
   };
 
   /** Milliseconds until so much of the oldest cost has left the window that `over` is no more. */
-  const waitMs = (window: Window, over: number, nowMs: number): number => {
+  const waitMs = ({ times, costs, windowMs, first }: Window, over: number, nowMs: number): number => {
     let left = over;
-    for (let i = window.first; i < window.log.length; i++) {
-      const taking = window.log[i]!;
-      left -= taking.cost;
-      if (left <= 0) return taking.atMs + window.windowMs - nowMs;
+    for (let i = first; i < times.length; i++) {
+      left -= costs[i]!;
+      if (left <= 0) return times[i]! + windowMs - nowMs;
     }
     return Infinity;
   };
 
   return {
-    take(name, limit, windowMs, cost, id) {
+    take(name, limit, windowMs, cost) {
       const mono = clock.mono();
       // Whole milliseconds, each rounded to the side on which a window is never shorter than it says.
       const nowMs = Math.floor(mono);
+      const atMs = Math.ceil(mono);
       let window = windows.get(name);
       if (window === undefined) {
-        window = { windowMs, log: [], first: 0, sum: 0, byId: new Map() };
+        window = { windowMs, times: [], costs: [], first: 0, sum: 0 };
         windows.set(name, window);
       }
       window.windowMs = windowMs;
       prune(window, nowMs);
       const over = window.sum + cost - limit;
       const ok = over <= 0;
-      if (ok) {
-        const taking = { id, atMs: Math.ceil(mono), cost };
-        window.log.push(taking);
-        window.byId.set(id, taking);
-        window.sum += cost;
-      }
-      const newest = window.log.at(-1);
+      if (ok) put(window, atMs, cost);
+      const newestMs = window.times.at(-1);
       return {
         ok,
         remaining: Math.max(0, limit - window.sum),
         retryAfterMs: ok ? 0 : waitMs(window, over, nowMs),
-        resetMs: newest === undefined ? 0 : newest.atMs + windowMs - nowMs,
+        resetMs: newestMs === undefined ? 0 : newestMs + windowMs - nowMs,
+        atMs,
+        cost: ok ? cost : 0,
+        window,
       };
     },
 
@@ -115,24 +114,29 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       const sum = window?.sum ?? 0;
       const over = sum + cost - limit;
       if (over <= 0) return { ok: true, remaining: limit - sum - cost, retryAfterMs: 0, resetMs: windowMs };
-      const newest = window?.log.at(-1);
+      const newestMs = window?.times.at(-1);
       return {
         ok: false,
         remaining: Math.max(0, limit - sum),
         retryAfterMs: window === undefined ? Infinity : waitMs(window, over, nowMs),
-        resetMs: newest === undefined ? 0 : newest.atMs + windowMs - nowMs,
+        resetMs: newestMs === undefined ? 0 : newestMs + windowMs - nowMs,
       };
     },
 
-    correct(name, _windowMs, id, cost) {
-      const window = windows.peek(name);
-      const taking = window?.byId.get(id);
-      if (window === undefined || taking === undefined) return;
+    correct(name, _windowMs, taking, cost) {
+      const { window } = taking as MemoryTaking;
+      if (!taking.ok || windows.peek(name) !== window) return;
+      const { times, costs } = window;
+      const at = placeOf(window, taking.atMs);
+      if (at === undefined) return;
+      costs[at]! += cost - taking.cost;
       window.sum += cost - taking.cost;
       taking.cost = cost;
-      // What is given back at once leaves no trace, so that refused calls do not fill the log.
-      const { log } = window;
-      while (log.length > window.first && log.at(-1)!.cost === 0) window.byId.delete(log.pop()!.id);
+      // What is given back at once leaves no trace, so that refused calls do not fill the window.
+      while (times.length > window.first && costs.at(-1) === 0) {
+        times.pop();
+        costs.pop();
+      }
     },
 
     enter(name, limit, id) {
@@ -161,7 +165,7 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       for (let name = windows.rkeys().next().value; name !== undefined; name = windows.rkeys().next().value) {
         const window = windows.peek(name)!;
         prune(window, nowMs);
-        if (window.log.length > 0) break;
+        if (window.times.length > 0) break;
         windows.delete(name);
       }
     },
@@ -170,4 +174,31 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
       return windows.size + gates.size;
     },
   };
+}
+
+/** Adds a cost to the newest place, or behind it. */
+function put(window: Window, atMs: number, cost: number): void {
+  const { times, costs } = window;
+  const last = times.length - 1;
+  if (last >= window.first && times[last] === atMs) {
+    costs[last]! += cost;
+  } else {
+    times.push(atMs);
+    costs.push(cost);
+  }
+  window.sum += cost;
+}
+
+/** The place of a millisecond; undefined where it has left the window, or has nothing any more. */
+function placeOf({ times, first }: Window, atMs: number): number | undefined {
+  let low = first;
+  let high = times.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const timeMs = times[middle]!;
+    if (timeMs === atMs) return middle;
+    if (timeMs < atMs) low = middle + 1;
+    else high = middle - 1;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 /** Plays `enter`, `admit` and `settle`: how many requests, tokens and running calls a key and its account may have. */
 
-import type { Taken } from '../../core/contracts/counters.ts';
+import type { Taken, Taking } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
@@ -20,82 +20,96 @@ export default definePlugin({
   create(host, config) {
     const counters = host.use(Counters);
     const { requests, tokens, gates } = rulesOf(config.limits);
+    /** What calls took of `tokens` before their use was known. */
+    const estimates = new WeakMap<Exchange, readonly Taking[]>();
 
-    /** Gives back what was taken from these windows. */
-    async function giveBack(windows: readonly WindowRule[], x: Entrant): Promise<void> {
-      for (const rule of windows) await counters.correct(nameOf(rule, x.identity), MINUTE_MS, x.id, 0);
+    /** Gives back what was taken from the first of these windows, one for each taking. */
+    async function giveBack(windows: readonly WindowRule[], x: Entrant, taken: readonly Taking[]): Promise<void> {
+      for (const [i, taking] of taken.entries())
+        await counters.correct(nameOf(windows[i]!, x.identity), MINUTE_MS, taking, 0);
     }
 
     /**
-     * Takes from every window from this one on and tells the client what the tightest has left, or takes nothing and refuses.
-     * Counters in memory answer at once; then there is no promise. Also answers the tightest.
+     * Takes from every window behind those that were taken from and tells the client what the tightest has left, or takes nothing and
+     * refuses. Counters in memory answer at once; then there is no promise.
      */
     function take<X extends Entrant>(
       windows: readonly WindowRule[],
       x: X,
       costOf: (x: X, rule: WindowRule) => number,
-      from = 0,
-      tightest: Tightest | undefined = undefined,
-    ): Awaitable<Tightest | undefined> {
-      let least = tightest;
-      for (let i = from; i < windows.length; i++) {
-        const rule = windows[i]!;
-        const judge = (taken: Taken): Awaitable<Tightest> => {
-          if (!taken.ok) return refuseWindow(windows.slice(0, i), x, rule, taken);
-          return least === undefined || taken.remaining < least.taken.remaining ? { rule, taken } : least;
-        };
-        const answer = counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(x, rule), x.id);
-        const judged = answer instanceof Promise ? answer.then(judge) : judge(answer);
-        if (judged instanceof Promise) return judged.then((found) => take(windows, x, costOf, i + 1, found));
-        least = judged;
+      taken: Taking[] = [],
+    ): Awaitable<readonly Taking[]> {
+      while (taken.length < windows.length) {
+        const rule = windows[taken.length]!;
+        const answer = counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(x, rule));
+        if (answer instanceof Promise) {
+          return answer.then((taking) =>
+            taking.ok ? take(windows, x, costOf, [...taken, taking]) : refuseWindow(windows, x, taken, taking),
+          );
+        }
+        if (!answer.ok) return refuseWindow(windows, x, taken, answer);
+        taken.push(answer);
       }
-      if (least !== undefined) tell(x, least);
-      return least;
+      tellTightest(x, windows, taken);
+      return taken;
     }
 
     async function refuseWindow(
-      before: readonly WindowRule[],
+      windows: readonly WindowRule[],
       x: Entrant,
-      rule: WindowRule,
-      taken: Taken,
+      before: readonly Taking[],
+      refused: Taking,
     ): Promise<never> {
-      tell(x, { rule, taken });
-      await giveBack(before, x);
-      refuseRate(rule, taken.retryAfterMs);
+      const rule = windows[before.length]!;
+      tell(x, rule, refused);
+      await giveBack(windows, x, before);
+      refuseRate(rule, refused.retryAfterMs);
     }
 
     /** Enters every gate from this one on, or gives the request back and refuses. */
-    function pass(x: Entrant, counted: Tightest | undefined, from = 0): Awaitable<void> {
+    function pass(x: Entrant, counted: readonly Taking[], from = 0): Awaitable<void> {
       for (let i = from; i < gates.length; i++) {
         const gate = gates[i]!;
         const name = nameOf(gate, x.identity);
-        const judge = (entered: boolean): Awaitable<void> => {
-          if (!entered) return refuseGate(x, gate, counted);
-          // Undone as well when a later gate, or a later plugin, refuses.
-          x.defer(() => counters.leave(name, x.id));
-        };
         const answer = counters.enter(name, gate.limit, x.id);
-        const judged = answer instanceof Promise ? answer.then(judge) : judge(answer);
-        if (judged instanceof Promise) return judged.then(() => pass(x, counted, i + 1));
+        const entered =
+          answer instanceof Promise
+            ? answer.then((inside) => goIn(x, gate, name, inside, counted))
+            : goIn(x, gate, name, answer, counted);
+        if (entered !== undefined) return entered.then(() => pass(x, counted, i + 1));
       }
     }
 
-    async function refuseGate(x: Entrant, gate: Gate, counted: Tightest | undefined): Promise<never> {
-      await giveBack(requests, x);
-      if (counted !== undefined) tell(x, counted, 1);
+    function goIn(
+      x: Entrant,
+      gate: Gate,
+      name: string,
+      inside: boolean,
+      counted: readonly Taking[],
+    ): Promise<never> | undefined {
+      if (!inside) return refuseGate(x, gate, counted);
+      // Undone as well when a later gate, or a later plugin, refuses.
+      x.defer(() => counters.leave(name, x.id));
+      return undefined;
+    }
+
+    async function refuseGate(x: Entrant, gate: Gate, counted: readonly Taking[]): Promise<never> {
+      await giveBack(requests, x, counted);
+      tellTightest(x, requests, counted, 1);
       refuseConcurrency(gate);
     }
 
     /** Counts the request and enters every gate, or takes nothing and refuses. */
     function enter(x: Entrant): Awaitable<void> {
-      const counted = take(requests, x, () => 1);
-      return counted instanceof Promise ? counted.then((tightest) => pass(x, tightest)) : pass(x, counted);
+      const counted = take(requests, x, ONE);
+      return counted instanceof Promise ? counted.then((taken) => pass(x, taken)) : pass(x, counted);
     }
 
     /** The size of a call is known from its body alone. */
     function admit(x: Known): Awaitable<void> {
       const taken = take(tokens, x, tokensOf);
-      if (taken instanceof Promise) return taken.then(() => {});
+      if (taken instanceof Promise) return taken.then((takings) => void estimates.set(x, takings));
+      estimates.set(x, taken);
     }
 
     /** Puts what was truly used in the place of the estimate: nothing, where nothing was. */
@@ -103,7 +117,8 @@ export default definePlugin({
       const { identity } = x;
       if (identity === undefined) return;
       const used = x.usage === undefined ? 0 : x.usage.input + x.usage.output;
-      for (const rule of tokens) await counters.correct(nameOf(rule, identity), MINUTE_MS, x.id, used);
+      for (const [i, taking] of (estimates.get(x) ?? []).entries())
+        await counters.correct(nameOf(tokens[i]!, identity), MINUTE_MS, taking, used);
     }
 
     /** How much of each limit is used, and the first of them that would refuse. */
@@ -137,14 +152,18 @@ export default definePlugin({
   },
 });
 
-/** The window that has least left, of those of one kind. */
-interface Tightest {
-  readonly rule: WindowRule;
-  readonly taken: Taken;
+/** Every request counts for one. */
+const ONE = (): number => 1;
+
+/** Tells the client about the window that has least left. `back`: so much was given back since. */
+function tellTightest(x: Entrant, windows: readonly WindowRule[], taken: readonly Taking[], back = 0): void {
+  let least = 0;
+  for (let i = 1; i < taken.length; i++) if (taken[i]!.remaining < taken[least]!.remaining) least = i;
+  if (taken.length > 0) tell(x, windows[least]!, taken[least]!, back);
 }
 
-/** What is left of a limit, in the headers that clients of the field read. `back`: so much was given back since. */
-function tell(x: Entrant, { rule: { kind, limit }, taken }: Tightest, back = 0): void {
+/** What is left of a limit, in the headers that clients of the field read. */
+function tell(x: Entrant, { kind, limit }: WindowRule, taken: Taken, back = 0): void {
   const names = HEADERS[kind];
   x.header(names.limit, String(limit));
   x.header(names.remaining, String(taken.remaining + back));
@@ -159,8 +178,14 @@ const headersOf = (kind: WindowKind) => ({
 const HEADERS = { requests: headersOf('requests'), tokens: headersOf('tokens') };
 
 /** Under which name a limit of this key, or of its account, is counted. */
-function nameOf(rule: WindowRule | Gate, identity: Known['identity']): string {
-  return `limits.${rule.option}:${rule.whose === 'key' ? identity.key.id : identity.account.id}`;
+function nameOf({ option, whose, names }: Gate, identity: Known['identity']): string {
+  const { id } = whose === 'key' ? identity.key : identity.account;
+  let name = names.get(id);
+  if (name === undefined) {
+    name = `limits.${option}:${id}`;
+    names.set(id, name);
+  }
+  return name;
 }
 
 /**

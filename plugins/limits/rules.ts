@@ -1,5 +1,8 @@
 /** The section `limits` of gateway.yaml, and the list of rules it makes. */
-import { schema } from '../../core/plugin.ts';
+import { boundedMap, schema } from '../../core/plugin.ts';
+
+/** Names that are remembered for each rule. */
+const MOST_NAMES = 10_000;
 
 /** What one key, or one account, may have. What is left out is unlimited. */
 export interface Allowed {
@@ -16,18 +19,17 @@ export type Whose = 'key' | 'account';
 export type WindowKind = 'requests' | 'tokens';
 
 /** At most `limit` within any minute. */
-export interface WindowRule {
+export interface WindowRule extends Gate {
   readonly kind: WindowKind;
-  readonly whose: Whose;
-  /** Its name in gateway.yaml: `perAccount.tokensPerMinute`. */
-  readonly option: string;
-  readonly limit: number;
 }
 /** At most `limit` at a time. */
 export interface Gate {
   readonly whose: Whose;
+  /** Its name in gateway.yaml: `perAccount.tokensPerMinute`. */
   readonly option: string;
   readonly limit: number;
+  /** Under which names it is counted, by the id of the key or the account: made once, for a call needs several. */
+  readonly names: Map<number, string>;
 }
 
 const count = { type: 'integer', minimum: 1 };
@@ -73,5 +75,5 @@ export function rulesOf(section: LimitsSection): Rules {
 }
 
 function limited(whose: Whose, option: string, limit: number | undefined): readonly Gate[] {
-  return limit === undefined ? [] : [{ whose, option, limit }];
+  return limit === undefined ? [] : [{ whose, option, limit, names: boundedMap(MOST_NAMES) }];
 }

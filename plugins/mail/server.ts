@@ -1,5 +1,5 @@
 /** The mail server: one letter, one connection, and a limit to every wait. */
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Letter } from '../../core/contracts/mail.ts';
 
 const CONNECT_MS = 10_000;
@@ -19,7 +19,28 @@ export interface Server {
 export function createServer(address: string, from: string): Server | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
-  const transport = createTransport({
+  /** Made for the first letter: many gateways write none, and the library is a large one. */
+  let transport: Promise<Transporter> | undefined;
+  return {
+    name: url.host,
+    secrets: [url.password, decoded(url.password)].filter((secret) => secret !== ''),
+    async deliver({ to, subject, text }) {
+      transport ??= transportTo(address, url);
+      await (await transport).sendMail({
+        from,
+        // As an object, it is read by nobody as a list of several.
+        to: { name: '', address: to },
+        subject,
+        text,
+        headers: { 'auto-submitted': 'auto-generated' },
+      });
+    },
+  };
+}
+
+async function transportTo(address: string, url: URL): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
     // What its query says goes before everything below: `?requireTLS=false`.
     url: address,
     connectionTimeout: CONNECT_MS,
@@ -31,20 +52,6 @@ export function createServer(address: string, from: string): Server | undefined 
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return {
-    name: url.host,
-    secrets: [url.password, decoded(url.password)].filter((secret) => secret !== ''),
-    async deliver({ to, subject, text }) {
-      await transport.sendMail({
-        from,
-        // As an object, it is read by nobody as a list of several.
-        to: { name: '', address: to },
-        subject,
-        text,
-        headers: { 'auto-submitted': 'auto-generated' },
-      });
-    },
-  };
 }
 
 function decoded(text: string): string {

@@ -63,7 +63,7 @@ export function createOffers(tools: OfferTools): Offers {
       });
       return choose(x, servers, begun, seat, tools);
     },
-    all: (x, style) => [...candidates(x, serversOf(x, style), tools)],
+    all: (x, style) => candidates(x, serversOf(x, style), tools),
   };
 }
 
@@ -75,17 +75,20 @@ function sourcesFor(model: ServedModel, asked: StyleName): Server['sources'] {
 }
 
 /** Everything that could serve, best first: the model asked for, and those of its fallbacks that the caller's key may call. */
-function* candidates(x: Known, servers: readonly Server[], tools: OfferTools): Iterable<Offer> {
+function candidates(x: Known, servers: readonly Server[], tools: OfferTools): readonly Offer[] {
   const { key } = x.identity;
+  const offers: Offer[] = [];
   // Only where there is a choice is it worth reading the body for.
   const first = servers.some(({ sources }) => sources.length > 1) ? boundTo(x.call) : undefined;
-  for (const [i, { model, sources }] of servers.entries()) {
+  for (let i = 0; i < servers.length; i++) {
+    const { model, sources } = servers[i]!;
     if (i > 0 && !tools.allows(x, model.name)) continue;
     const strict = model.strict || key.strict;
     for (const { channel, model: upstream, style, quirks } of inOrder(sources, key.id, model.name, first)) {
-      yield { channel, model: upstream, style, quirks, strict, priced: model.name };
+      offers.push({ channel, model: upstream, style, quirks, strict, priced: model.name });
     }
   }
+  return offers;
 }
 
 /**

@@ -1,6 +1,5 @@
 /** The codes of an authenticator: SHA-1, six digits, thirty seconds, which is what all of them can do. */
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import qrcode from 'qrcode';
 
 const SECRET_BYTES = 20;
 /** A clock may be one step off, and people take their time to type. */
@@ -32,5 +31,7 @@ export async function totpCard(
   secret: string,
 ): Promise<{ readonly uri: string; readonly qr: string }> {
   const uri = generateURI({ issuer, label: name, secret, algorithm: 'sha1', digits: 6, period: 30 });
+  // Loaded by those few who set an authenticator up.
+  const { default: qrcode } = await import('qrcode');
   return { uri, qr: await qrcode.toString(uri, { type: 'svg' }) };
 }

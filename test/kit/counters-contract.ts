@@ -2,11 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Counters } from '../../core/contracts/counters.ts';
+import type { Counters, Taken } from '../../core/contracts/counters.ts';
 import { type FakeClock, fakeClock } from './clock.ts';
 import fc from './fast-check.ts';
 
 const WINDOW_MS = 60_000;
+
+/** What a taking says of its window. */
+function told({ ok, remaining, retryAfterMs, resetMs }: Taken): Taken {
+  return { ok, remaining, retryAfterMs, resetMs };
+}
 
 /**
  * Runs the contract. `make` gives fresh counters; they must live by the clock they are given, whose steps here are whole
@@ -31,13 +36,13 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
         fc.asyncProperty(fc.integer({ min: 1, max: 20 }), arrivals, async (limit, calls) => {
           const { clock, counters } = await fresh();
           const accepted: { atMs: number; cost: number }[] = [];
-          for (const [i, { gap, cost }] of calls.entries()) {
+          for (const { gap, cost } of calls) {
             clock.advance(gap);
             const nowMs = clock.mono();
             const inWindow = accepted
               .filter(({ atMs }) => atMs > nowMs - WINDOW_MS)
               .reduce((sum, a) => sum + a.cost, 0);
-            const taken = await counters.take('a', limit, WINDOW_MS, cost, `call-${i}`);
+            const taken = await counters.take('a', limit, WINDOW_MS, cost);
             assert.equal(taken.ok, inWindow + cost <= limit);
             assert.equal(taken.remaining, limit - inWindow - (taken.ok ? cost : 0));
             if (taken.ok) accepted.push({ atMs: nowMs, cost });
@@ -56,18 +61,18 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
       await fc.assert(
         fc.asyncProperty(before, fc.integer({ min: 1, max: 10 }), async (calls, cost) => {
           const { clock, counters } = await fresh();
-          for (const [i, call] of calls.entries()) {
+          for (const call of calls) {
             clock.advance(call.gap);
-            await counters.take('a', 10, WINDOW_MS, call.cost, `call-${i}`);
+            await counters.take('a', 10, WINDOW_MS, call.cost);
           }
-          const refused = await counters.take('a', 10, WINDOW_MS, cost, 'late');
+          const refused = await counters.take('a', 10, WINDOW_MS, cost);
           if (refused.ok) return;
           refusals++;
           assert.ok(Number.isInteger(refused.retryAfterMs) && refused.retryAfterMs > 0);
           clock.advance(refused.retryAfterMs - 1);
-          assert.equal((await counters.take('a', 10, WINDOW_MS, cost, 'too-early')).ok, false);
+          assert.equal((await counters.take('a', 10, WINDOW_MS, cost)).ok, false);
           clock.advance(1);
-          assert.equal((await counters.take('a', 10, WINDOW_MS, cost, 'in-time')).ok, true);
+          assert.equal((await counters.take('a', 10, WINDOW_MS, cost)).ok, true);
         }),
         { numRuns: 100 },
       );
@@ -76,9 +81,9 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
 
     it('takes nothing when it refuses', async () => {
       const { counters } = await fresh();
-      await counters.take('a', 5, WINDOW_MS, 3, 'one');
-      for (let i = 0; i < 50; i++) assert.equal((await counters.take('a', 5, WINDOW_MS, 3, `big-${i}`)).ok, false);
-      assert.deepEqual(await counters.take('a', 5, WINDOW_MS, 2, 'two'), {
+      await counters.take('a', 5, WINDOW_MS, 3);
+      for (let i = 0; i < 50; i++) assert.equal((await counters.take('a', 5, WINDOW_MS, 3)).ok, false);
+      assert.deepEqual(told(await counters.take('a', 5, WINDOW_MS, 2)), {
         ok: true,
         remaining: 0,
         retryAfterMs: 0,
@@ -88,56 +93,65 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
 
     it('never lets in what is larger than the limit, and says so', async () => {
       const { counters } = await fresh();
-      assert.equal((await counters.take('a', 5, WINDOW_MS, 6, 'huge')).retryAfterMs, Infinity);
+      assert.equal((await counters.take('a', 5, WINDOW_MS, 6)).retryAfterMs, Infinity);
     });
 
     it('tells when the window is as good as new', async () => {
       const { clock, counters } = await fresh();
-      await counters.take('a', 5, WINDOW_MS, 1, 'one');
+      await counters.take('a', 5, WINDOW_MS, 1);
       clock.advance(20_000);
-      assert.equal((await counters.take('a', 5, WINDOW_MS, 1, 'two')).resetMs, WINDOW_MS);
+      assert.equal((await counters.take('a', 5, WINDOW_MS, 1)).resetMs, WINDOW_MS);
       clock.advance(20_000);
-      assert.equal((await counters.take('a', 5, WINDOW_MS, 9, 'huge')).resetMs, WINDOW_MS - 20_000);
+      assert.equal((await counters.take('a', 5, WINDOW_MS, 9)).resetMs, WINDOW_MS - 20_000);
     });
 
     it('keeps names apart', async () => {
       const { counters } = await fresh();
-      assert.equal((await counters.take('a', 1, WINDOW_MS, 1, 'x')).ok, true);
-      assert.equal((await counters.take('b', 1, WINDOW_MS, 1, 'x')).ok, true);
-      assert.equal((await counters.take('a', 1, WINDOW_MS, 1, 'y')).ok, false);
+      assert.equal((await counters.take('a', 1, WINDOW_MS, 1)).ok, true);
+      assert.equal((await counters.take('b', 1, WINDOW_MS, 1)).ok, true);
+      assert.equal((await counters.take('a', 1, WINDOW_MS, 1)).ok, false);
     });
 
     it('replaces a cost by the true one, downwards, upwards and beyond the limit', async () => {
       const { clock, counters } = await fresh();
-      await counters.take('a', 100, WINDOW_MS, 60, 'one');
+      const one = await counters.take('a', 100, WINDOW_MS, 60);
       clock.advance(1_000);
-      await counters.take('a', 100, WINDOW_MS, 40, 'two');
-      await counters.correct('a', WINDOW_MS, 'one', 10);
-      assert.equal((await counters.take('a', 100, WINDOW_MS, 50, 'three')).remaining, 0);
-      await counters.correct('a', WINDOW_MS, 'two', 400);
-      const refused = await counters.take('a', 100, WINDOW_MS, 1, 'four');
+      const two = await counters.take('a', 100, WINDOW_MS, 40);
+      await counters.correct('a', WINDOW_MS, one, 10);
+      assert.equal((await counters.take('a', 100, WINDOW_MS, 50)).remaining, 0);
+      await counters.correct('a', WINDOW_MS, two, 400);
+      const refused = await counters.take('a', 100, WINDOW_MS, 1);
       // What the second took counts from the moment it was taken.
-      assert.deepEqual(refused, { ok: false, remaining: 0, retryAfterMs: WINDOW_MS, resetMs: WINDOW_MS });
+      assert.deepEqual(told(refused), { ok: false, remaining: 0, retryAfterMs: WINDOW_MS, resetMs: WINDOW_MS });
       clock.advance(WINDOW_MS);
-      assert.equal((await counters.take('a', 100, WINDOW_MS, 100, 'five')).ok, true);
+      assert.equal((await counters.take('a', 100, WINDOW_MS, 100)).ok, true);
     });
 
     it('gives back what is corrected to nothing, at once', async () => {
       const { counters } = await fresh();
-      await counters.take('a', 1, WINDOW_MS, 1, 'one');
-      await counters.correct('a', WINDOW_MS, 'one', 0);
-      await counters.correct('a', WINDOW_MS, 'one', 0);
-      assert.equal((await counters.take('a', 1, WINDOW_MS, 1, 'two')).ok, true);
+      const one = await counters.take('a', 1, WINDOW_MS, 1);
+      await counters.correct('a', WINDOW_MS, one, 0);
+      await counters.correct('a', WINDOW_MS, one, 0);
+      assert.equal((await counters.take('a', 1, WINDOW_MS, 1)).ok, true);
     });
 
-    it('does not mind a correction of what it does not know or has forgotten', async () => {
+    it('corrects each of several takings of one moment by itself', async () => {
+      const { counters } = await fresh();
+      const [one, two] = [await counters.take('a', 10, WINDOW_MS, 3), await counters.take('a', 10, WINDOW_MS, 4)];
+      await counters.correct('a', WINDOW_MS, one, 0);
+      await counters.correct('a', WINDOW_MS, one, 1);
+      await counters.correct('a', WINDOW_MS, two, 0);
+      assert.equal((await counters.take('a', 10, WINDOW_MS, 9)).remaining, 0);
+    });
+
+    it('does not mind a correction of what it has refused or forgotten', async () => {
       const { clock, counters } = await fresh();
-      await counters.correct('a', WINDOW_MS, 'nobody', 7);
-      await counters.take('a', 5, WINDOW_MS, 5, 'one');
+      const one = await counters.take('a', 5, WINDOW_MS, 5);
+      await counters.correct('a', WINDOW_MS, await counters.take('a', 5, WINDOW_MS, 1), 0);
       clock.advance(WINDOW_MS);
-      assert.equal((await counters.take('a', 5, WINDOW_MS, 2, 'two')).remaining, 3);
-      await counters.correct('a', WINDOW_MS, 'one', 5);
-      assert.equal((await counters.take('a', 5, WINDOW_MS, 3, 'three')).remaining, 0);
+      assert.equal((await counters.take('a', 5, WINDOW_MS, 2)).remaining, 3);
+      await counters.correct('a', WINDOW_MS, one, 7);
+      assert.equal((await counters.take('a', 5, WINDOW_MS, 3)).remaining, 0);
     });
 
     it('never holds more than its limit inside a gate, with a thousand at the door', async () => {
@@ -163,7 +177,7 @@ export function countersContract(name: string, make: (clock: FakeClock) => Count
         clock.advance(1_000);
         for (let i = 0; i < 20; i++) await counters.look('a', 5, WINDOW_MS, cost);
         const looked = await counters.look('a', 5, WINDOW_MS, cost);
-        assert.deepEqual(await counters.take('a', 5, WINDOW_MS, cost, `call-${cost}`), looked);
+        assert.deepEqual(told(await counters.take('a', 5, WINDOW_MS, cost)), looked);
       }
       assert.deepEqual(await counters.look('a', 5, WINDOW_MS, 1), {
         ok: false,

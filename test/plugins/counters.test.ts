@@ -16,11 +16,11 @@ describe('counters in memory', () => {
     const counters = createMemoryCounters(clock);
     clock.advance(0.9);
     const takenAtMs = clock.mono();
-    counters.take('a', 1, 1_000, 1, 'one');
+    counters.take('a', 1, 1_000, 1);
     clock.advance(0.2);
-    const refused = counters.take('a', 1, 1_000, 1, 'two');
+    const refused = counters.take('a', 1, 1_000, 1);
     clock.advance(refused.retryAfterMs);
-    assert.equal(counters.take('a', 1, 1_000, 1, 'three').ok, true);
+    assert.equal(counters.take('a', 1, 1_000, 1).ok, true);
     assert.ok(clock.mono() - takenAtMs >= 1_000);
     assert.ok(clock.mono() - takenAtMs < 1_002);
   });
@@ -28,8 +28,8 @@ describe('counters in memory', () => {
   it('forget the windows that were used longest ago when there are too many', () => {
     const counters = createMemoryCounters(fakeClock(), 100);
     for (let i = 0; i < 1_000; i++) {
-      counters.take(`guest-${i}`, 1, 1_000, 1, 'x');
-      assert.equal(counters.take('regular', 1_000, 60_000, 1, `x-${i}`).remaining, 999 - i);
+      counters.take(`guest-${i}`, 1, 1_000, 1);
+      assert.equal(counters.take('regular', 1_000, 60_000, 1).remaining, 999 - i);
     }
     assert.equal(counters.size, 100);
   });
@@ -38,7 +38,7 @@ describe('counters in memory', () => {
     const counters = createMemoryCounters(fakeClock(), 10);
     counters.enter('gate', 1, 'one');
     for (let i = 0; i < 1_000; i++) {
-      counters.take(`guest-${i}`, 1, 1_000, 1, 'x');
+      counters.take(`guest-${i}`, 1, 1_000, 1);
       counters.enter(`gate-${i}`, 1, 'x');
     }
     assert.equal(counters.enter('gate', 1, 'two'), false);
@@ -56,13 +56,13 @@ describe('counters in memory', () => {
   it('let go of idle windows in a sweep, and of no others', () => {
     const clock = fakeClock();
     const counters = createMemoryCounters(clock);
-    for (let i = 0; i < 100; i++) counters.take(`old-${i}`, 1, 60_000, 1, 'x');
+    for (let i = 0; i < 100; i++) counters.take(`old-${i}`, 1, 60_000, 1);
     clock.advance(30_000);
-    counters.take('young', 1, 60_000, 1, 'x');
+    counters.take('young', 1, 60_000, 1);
     clock.advance(30_000);
     counters.sweep();
     assert.equal(counters.size, 1);
-    assert.equal(counters.take('young', 1, 60_000, 1, 'y').ok, false);
+    assert.equal(counters.take('young', 1, 60_000, 1).ok, false);
   });
 });
 
@@ -89,10 +89,10 @@ describe('the plugin counters', () => {
     const clock = fakeClock();
     const lasting = new Map<string, unknown>();
     const before = await generation(lasting, clock);
-    await before.counters.take('a', 1, 60_000, 1, 'one');
+    await before.counters.take('a', 1, 60_000, 1);
     await before.counters.enter('gate', 1, 'one');
     const after = await generation(lasting, clock);
-    assert.equal((await after.counters.take('a', 1, 60_000, 1, 'two')).ok, false);
+    assert.equal((await after.counters.take('a', 1, 60_000, 1)).ok, false);
     assert.equal(await after.counters.enter('gate', 1, 'two'), false);
     await before.counters.leave('gate', 'one');
     assert.equal(await after.counters.enter('gate', 1, 'two'), true);
@@ -103,14 +103,14 @@ describe('the plugin counters', () => {
     const lasting = new Map<string, unknown>();
     const { parts } = await generation(lasting, clock);
     const memory = [...lasting.values()][0] as ReturnType<typeof createMemoryCounters>;
-    memory.take('a', 1, 1_000, 1, 'x');
+    memory.take('a', 1, 1_000, 1);
     clock.advance(600_000);
     assert.equal(memory.size, 1);
     await parts.start?.();
     clock.advance(600_000);
     assert.equal(memory.size, 0);
     await parts.stop?.();
-    memory.take('a', 1, 1_000, 1, 'x');
+    memory.take('a', 1, 1_000, 1);
     clock.advance(600_000);
     assert.equal(memory.size, 1);
   });

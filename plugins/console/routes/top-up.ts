@@ -1,5 +1,4 @@
 /** Top-up: what may be bought and how, payments that begin, and codes. */
-import qrcode from 'qrcode';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
@@ -272,6 +271,8 @@ async function paid(
 
 /** A code for cameras, as an address that an image takes. */
 async function pictureOf(content: string): Promise<string> {
+  // Loaded where somebody pays in this way.
+  const { default: qrcode } = await import('qrcode');
   const svg = await qrcode.toString(content, { type: 'svg' });
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
 }

@@ -1,10 +1,10 @@
 /** Whole chat answers. */
-import type { AnswerFacts, JsonBody, VendorError } from '../../../core/plugin.ts';
-import { behindSpace } from '../../../core/plugin.ts';
+import type { AnswerFacts, JsonBody, Usage, VendorError } from '../../../core/plugin.ts';
+import { behindSpace, readVendorError } from '../../../core/plugin.ts';
 import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
 import { CITED, SEARCHED } from './hosted.ts';
-import { errorIn, usageIn } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
@@ -13,7 +13,8 @@ const OPEN_ARRAY = 0x5b;
 /** What an answer tells; undefined where it has neither choices nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const choices = body.members.get('choices');
-  const error = errorIn({ error: body.get('error') ?? null }) ?? brokenOff(body.bytes);
+  const said = body.get('error');
+  const error = (said ? readVendorError(said) : undefined) ?? brokenOff(body.bytes);
   if (error === undefined && (choices === undefined || body.bytes[choices.start] !== OPEN_ARRAY)) return undefined;
   const told = usageIn({
     usage: body.get('usage') ?? null,
@@ -21,20 +22,27 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
     service_tier: body.get('service_tier') ?? null,
   });
   const searched = told !== undefined && body.bytes.includes(CITED);
-  return {
-    // Some send zeros in place of a count.
-    usage:
-      told === undefined || told.input + told.output === 0
-        ? undefined
-        : searched
-          ? { ...told, uses: { ...SEARCHED, ...told.uses } }
-          : told,
-    // Counted only where somebody asks: most vendors say what they used.
-    get textLength() {
-      return glance(body.bytes, 0).textLength;
-    },
-    error,
-  };
+  // Some send zeros in place of a count.
+  const isCounted = told !== undefined && told.input + told.output > 0;
+  const usage = isCounted && searched ? { ...told, uses: { ...SEARCHED, ...told.uses } } : told;
+  return new ChatFacts(body.bytes, isCounted ? usage : undefined, error);
+}
+
+class ChatFacts implements AnswerFacts {
+  readonly usage: Usage | undefined;
+  readonly error: VendorError | undefined;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer, usage: Usage | undefined, error: VendorError | undefined) {
+    this.#bytes = bytes;
+    this.usage = usage;
+    this.error = error;
+  }
+
+  /** Counted only where somebody asks: most vendors say what they used. */
+  get textLength(): number {
+    return glance(this.#bytes, 0).textLength;
+  }
 }
 
 /** With its quotes it can be no word of a text: those have backslashes before them. */

@@ -1,11 +1,11 @@
 /** The usage that every client is promised, in answers whose vendor leaves it out: by our own count. */
 import type { Call, Finishing, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { countedUsage } from '../../../core/plugin.ts';
-import { toUsage, writeUsage } from './usage.ts';
+import { isCounted, writeUsage } from './usage.ts';
 
 /** A whole answer with its usage; undefined where it has one. */
 export function finishAnswer(body: JsonBody, _call: Call, { usage, losses }: Finishing): Buffer | undefined {
-  if (toUsage(body.get('usage')) !== undefined) return undefined;
+  if (isCounted(body.get('usage'))) return undefined;
   losses.change('usage', 'hint');
   return body.patched({ usage: JSON.stringify(writeUsage(usage)) });
 }

@@ -12,6 +12,17 @@ function hostedName(tool: JsonObject): string | undefined {
   return names.includes('web_search') ? 'web_search' : toolName(tool.type);
 }
 
+/** Where a request says what the vendor may run. */
+const ASKING = ['tools', 'plugins', 'web_search_options', 'enable_search', 'search_parameters'];
+/** How a vendor's name for a model that searches ends. */
+const SEARCHING = ':online';
+
+/** Whether a request may allow the vendor to run anything; tells without parsing. */
+export function mayUse(body: JsonBody, model: string): boolean {
+  for (const name of ASKING) if (body.has(name)) return true;
+  return model.endsWith(SEARCHING);
+}
+
 /** What a request allows the vendor to run; undefined where that is nothing. */
 export function usesAsked(body: JsonBody, model: string): UseBounds | undefined {
   const tools = body.has('tools') ? body.get('tools') : undefined;
@@ -21,7 +32,7 @@ export function usesAsked(body: JsonBody, model: string): UseBounds | undefined 
   const searches =
     isObject(body.get('web_search_options')) ||
     body.get('enable_search') === true ||
-    model.endsWith(':online') ||
+    model.endsWith(SEARCHING) ||
     plugins.some(({ id }) => id === 'web');
   const uses: [string, number | undefined][] = [...names, searches ? 'web_search' : undefined]
     .filter((name) => name !== undefined)

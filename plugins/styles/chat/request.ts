@@ -1,5 +1,5 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
-import type { CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
+import type { Bounds, CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import {
   answerLimits,
   behindSpace,
@@ -10,7 +10,7 @@ import {
   remembered,
   servedAs,
 } from '../../../core/plugin.ts';
-import { usesAsked } from './hosted.ts';
+import { mayUse, usesAsked } from './hosted.ts';
 import { unsealed } from './thinking.ts';
 
 /** What is no number has to be of these kinds; its values are the vendor's business. */
@@ -36,29 +36,37 @@ export function readRequest(body: JsonBody): CallFacts {
   const stream = given(body, 'stream') ?? false;
   if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
   const options = streamOptions(body);
-  const limits = [wholeNumber(body, 'max_completion_tokens'), wholeNumber(body, 'max_tokens')].filter(
-    (limit) => limit !== undefined,
-  );
+  const limit = wholeNumber(body, 'max_completion_tokens');
+  const olderLimit = wholeNumber(body, 'max_tokens');
   const choices = wholeNumber(body, 'n', 128) ?? 1;
-  const uses = remembered(() => usesAsked(body, model));
+  const bounds: Bounds = {
+    inputBytes: body.textBytes,
+    media: body.media,
+    // Vendors differ in which of the two they obey, so the larger one is the bound.
+    outputTokens:
+      limit === undefined && olderLimit === undefined ? undefined : Math.max(limit ?? 0, olderLimit ?? 0) * choices,
+    choices,
+    open: false,
+    service: servedAs({ tier: body.get('service_tier') }),
+  };
   return {
     model,
     stream,
     asksUsage: options?.include_usage === true,
-    bounds: {
-      inputBytes: body.textBytes,
-      media: body.media,
-      // Vendors differ in which of the two they obey, so the larger one is the bound.
-      outputTokens: limits.length === 0 ? undefined : Math.max(...limits) * choices,
-      choices,
-      // Asked for only where an answer costs more than was thought.
-      get open() {
-        return body.has('plugins') || uses() !== undefined;
-      },
-      get uses() {
-        return uses();
-      },
-      service: servedAs({ tier: body.get('service_tier') }),
+    bounds: mayUse(body, model) ? withUses(bounds, body, model) : bounds,
+  };
+}
+
+/** The same bounds with what the vendor may run; tools are long, and read only where an answer costs more than was thought. */
+function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
+  const uses = remembered(() => usesAsked(body, model));
+  return {
+    ...bounds,
+    get open() {
+      return body.has('plugins') || uses() !== undefined;
+    },
+    get uses() {
+      return uses();
     },
   };
 }
@@ -71,7 +79,8 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   // Some vendors know only one of the two, so what the client says stays where it says it.
   const usual = to.quirks.limits.max_tokens_field;
   const other = usual === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
-  return { ...patchCommon(body, to), ...answerLimits(body, [usual, other], to) };
+  const changes = patchCommon(body, to);
+  return to.maxOutput === undefined ? changes : { ...changes, ...answerLimits(body, [usual, other], to) };
 }
 
 /** The same for a style whose requests differ in nothing of this but their limit. */

@@ -1,18 +1,25 @@
 /** How chat vendors say what was used, and the one form it is brought into. */
 import type { Json, JsonObject, Usage, VendorError } from '../../../core/plugin.ts';
-import { readVendorError, servedAs, tokensIn } from '../../../core/plugin.ts';
+import { isObject, readVendorError, servedAs, tokensIn } from '../../../core/plugin.ts';
 import { usesTold } from './hosted.ts';
+
+/** A usage that is still being made. */
+type Making = { -readonly [K in keyof Usage]: Usage[K] };
 
 /** The usage in a whole answer or in one event of a stream; undefined where it holds none. */
 export function usageIn(value: Json | undefined): Usage | undefined {
-  const choice = member(member(value, 'choices'), '0');
-  const usage =
-    toUsage(member(value, 'usage')) ??
+  if (!isObject(value)) return undefined;
+  const { usage, x_groq: wrapped, choices, service_tier: tier } = value;
+  const choice = Array.isArray(choices) ? (choices as readonly Json[])[0] : undefined;
+  const told =
+    toUsage(usage) ??
     // Some vendors wrap it in a member of their own, some put it into the choice that ends the stream.
-    toUsage(member(member(value, 'x_groq'), 'usage')) ??
-    toUsage(member(choice, 'usage'));
-  const service = servedAs({ tier: member(value, 'service_tier') });
-  return usage === undefined || service === undefined ? usage : { ...usage, service };
+    (isObject(wrapped) ? toUsage(wrapped.usage) : undefined) ??
+    (isObject(choice) ? toUsage(choice.usage) : undefined);
+  if (told === undefined) return undefined;
+  const service = servedAs({ tier });
+  if (service !== undefined) told.service = service;
+  return told;
 }
 
 /**
@@ -20,41 +27,44 @@ export function usageIn(value: Json | undefined): Usage | undefined {
  * Cached and audio tokens are part of the prompt. Reasoning is part of the completion, and added where the total shows that a
  * vendor left it out.
  */
-export function toUsage(told: Json | undefined): Usage | undefined {
-  const prompt = member(told, 'prompt_tokens');
-  const completion = member(told, 'completion_tokens');
-  if (typeof prompt !== 'number' && typeof completion !== 'number') return undefined;
-  const inputDetails = member(told, 'prompt_tokens_details');
-  const outputDetails = member(told, 'completion_tokens_details');
+export function toUsage(told: Json | undefined): Making | undefined {
+  if (!isCounted(told)) return undefined;
+  const inputDetails = isObject(told.prompt_tokens_details) ? told.prompt_tokens_details : NOTHING;
+  const outputDetails = isObject(told.completion_tokens_details) ? told.completion_tokens_details : NOTHING;
   const cached =
-    member(inputDetails, 'cached_tokens') ??
-    member(told, 'prompt_cache_hit_tokens') ??
-    member(told, 'cached_tokens') ??
-    member(told, 'num_cached_tokens');
-  const written = member(inputDetails, 'cache_write_tokens') ?? member(inputDetails, 'cached_creation_tokens');
-  const input = tokensIn(prompt);
+    inputDetails.cached_tokens ?? told.prompt_cache_hit_tokens ?? told.cached_tokens ?? told.num_cached_tokens;
+  const written = inputDetails.cache_write_tokens ?? inputDetails.cached_creation_tokens;
+  const input = tokensIn(told.prompt_tokens);
   const cacheRead = tokensIn(cached);
-  const output = tokensIn(completion);
-  const reasoning = tokensIn(member(outputDetails, 'reasoning_tokens'));
-  const inputImage = tokensIn(member(inputDetails, 'image_tokens'));
-  const outputImage = tokensIn(member(outputDetails, 'image_tokens'));
+  const output = tokensIn(told.completion_tokens);
+  const reasoning = tokensIn(outputDetails.reasoning_tokens);
+  const inputImage = tokensIn(inputDetails.image_tokens);
+  const outputImage = tokensIn(outputDetails.image_tokens);
   const uses = usesTold(told);
-  const isBeside = reasoning > 0 && tokensIn(member(told, 'total_tokens')) === input + output + reasoning;
-  return {
+  const isBeside = reasoning > 0 && tokensIn(told.total_tokens) === input + output + reasoning;
+  const usage: Making = {
     input,
     cacheRead,
     // Some count the same tokens as read and as written: the rest of the prompt is all that can have been written.
     cacheWrite: Math.min(tokensIn(written), Math.max(0, input - cacheRead)),
     cacheWriteLong: 0,
-    inputAudio: tokensIn(member(inputDetails, 'audio_tokens')),
+    inputAudio: tokensIn(inputDetails.audio_tokens),
     output: isBeside ? output + reasoning : output,
     reasoning,
-    outputAudio: tokensIn(member(outputDetails, 'audio_tokens')),
-    ...(inputImage > 0 && { inputImage }),
-    ...(outputImage > 0 && { outputImage }),
-    ...(uses !== undefined && { uses }),
+    outputAudio: tokensIn(outputDetails.audio_tokens),
     estimated: false,
   };
+  if (inputImage > 0) usage.inputImage = inputImage;
+  if (outputImage > 0) usage.outputImage = outputImage;
+  if (uses !== undefined) usage.uses = uses;
+  return usage;
+}
+
+const NOTHING: JsonObject = {};
+
+/** Whether a usage object counts anything. */
+export function isCounted(told: Json | undefined): told is JsonObject {
+  return isObject(told) && (typeof told.prompt_tokens === 'number' || typeof told.completion_tokens === 'number');
 }
 
 /** Whether a stream's count of its output comes from before the last words, or is none where there are words. Lengths in characters. */
@@ -64,15 +74,9 @@ export function isPlaceholder({ output }: Usage, toldAt: number, length: number)
 
 /** A vendor's error as it stands in an answer or an event, or is one; undefined where there is none. */
 export function errorIn(value: Json | undefined): VendorError | undefined {
-  const error = member(value, 'error');
-  if (error) return readVendorError(error);
-  return member(value, 'object') === 'error' ? readVendorError(value) : undefined;
-}
-
-/** A member of an object or an item of an array; undefined where the value is neither, or the member is null. */
-function member(value: Json | undefined, name: string): Json | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as { readonly [name: string]: Json })[name] ?? undefined;
+  if (!isObject(value)) return undefined;
+  if (value.error) return readVendorError(value.error);
+  return value.object === 'error' ? readVendorError(value) : undefined;
 }
 
 /** What was used, as chat clients read it: with both details, which some of them insist on. */

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { AnswerBody } from '../../core/answer-body.ts';
+
+/** What comes over the wire where `write` writes a body. */
+async function onTheWire(version: '1.0' | '1.1', write: (body: AnswerBody) => void): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.sendDate = false;
+    response.writeHead(200, ['x-a', 'b']);
+    write(new AnswerBody(response));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(`GET / HTTP/${version}\r\nhost: a\r\nconnection: close\r\n\r\n`);
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  server.close();
+  return text.slice(text.indexOf('\r\n\r\n') + 4);
+}
+
+describe('the body of an answer without a length', () => {
+  it('is chunks with their sizes in bytes, and none of a piece that is empty', async () => {
+    const body = await onTheWire('1.1', (answer) => {
+      answer.write('gr\u00fcn');
+      answer.write('');
+      answer.write(Buffer.from('x'.repeat(20)));
+      answer.end('last');
+    });
+    assert.equal(body, `5\r\ngr\u00fcn\r\n14\r\n${'x'.repeat(20)}\r\n4\r\nlast\r\n0\r\n\r\n`);
+  });
+
+  it('has a large piece whole', async () => {
+    const large = 'x'.repeat(100_000);
+    const body = await onTheWire('1.1', (answer) => {
+      answer.write(large);
+      answer.end(large);
+    });
+    assert.equal(body, `186a0\r\n${large}\r\n186a0\r\n${large}\r\n0\r\n\r\n`);
+  });
+
+  it('has trailers behind its last chunk, and throws where one cannot be spelt', async () => {
+    let refused: unknown;
+    const body = await onTheWire('1.1', (answer) => {
+      try {
+        answer.end('a', { 'x-b': 'c\r\nd: e' });
+      } catch (error) {
+        refused = error;
+      }
+      answer.end('a', { 'x-b': 'c' });
+    });
+    assert.equal(body, '1\r\na\r\n0\r\nx-b: c\r\n\r\n');
+    assert.ok(refused instanceof TypeError);
+  });
+
+  it('goes to a client of HTTP/1.0 as it is', async () => {
+    const body = await onTheWire('1.0', (answer) => {
+      answer.write('a');
+      answer.end('b', { 'x-b': 'c' });
+    });
+    assert.equal(body, 'ab');
+  });
+});
