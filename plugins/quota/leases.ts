@@ -80,8 +80,14 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     else others.delete(`${kind} ${owner} ${windowStart}`);
   }
 
-  /** Takes `amount` out of the bucket; false where it has no `room`. */
-  async function take(lease: Lease, amount: bigint, room: bigint, limit: bigint | undefined): Promise<boolean> {
+  /** Takes `amount` out of the bucket, and holds `held` of it in the same turn; false where it has no `room`. */
+  async function take(
+    lease: Lease,
+    amount: bigint,
+    room: bigint,
+    limit: bigint | undefined,
+    held = 0n,
+  ): Promise<boolean> {
     lease.moving += amount;
     try {
       if ((await store.atomic(lease.taking(amount, room, limit))) !== undefined) return false;
@@ -89,6 +95,7 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
       lease.moving -= amount;
     }
     lease.amount += amount;
+    lease.held += held;
     return true;
   }
 
@@ -135,14 +142,26 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
 
   const isExact = (lease: Lease): boolean => clock.mono() < lease.exactUntilMs;
 
+  /** Holds what is free of the lease, which a call has left there that another bucket refused, and takes no more than the rest out of the bucket. */
+  async function holdExactly({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
+    const { free } = lease;
+    const own = free < amount ? free : amount;
+    const lacking = room > free ? room - free : 0n;
+    lease.held += own;
+    let isTaken = false;
+    try {
+      isTaken = await take(lease, amount - own, lacking, limit, amount - own);
+    } finally {
+      if (!isTaken) lease.held -= own;
+    }
+    return isTaken;
+  }
+
   /** Holds `amount` of one bucket; false where it has too little. */
-  async function holdOf({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
+  async function holdOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
+    const { lease, limit } = share;
     for (let asked = false; ; asked = true) {
-      if (isExact(lease)) {
-        if (!(await take(lease, amount, room, limit))) return false;
-        lease.held += amount;
-        return true;
-      }
+      if (isExact(lease)) return holdExactly(share, amount, room);
       if (lease.limit === limit && lease.covers(amount, room)) {
         lease.held += amount;
         return true;
@@ -162,7 +181,9 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     try {
       for (const share of shares) {
         const { lease, pays } = share;
-        if (!(await holdOf(share, pays ? amount : 0n, pays ? room : 0n))) {
+        // Where a call holds nothing of a bucket, the lease that it knows may have gone back, and another be in its place.
+        const isHeld = pays ? holdOf(share, amount, room) : holdOf({ ...share, lease: of(lease) }, 0n, 0n);
+        if (!(await isHeld)) {
           undo();
           return lease.name;
         }
@@ -233,12 +254,17 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
 
     async recall(place) {
       const lease = of(place);
-      lease.exactUntilMs = clock.mono() + EXACT_MS;
+      // However long the store takes.
+      lease.exactUntilMs = Number.POSITIVE_INFINITY;
       lease.isOpen = false;
-      for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
-        await (state.next ?? state.now).catch(() => {});
+      try {
+        for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
+          await (state.next ?? state.now).catch(() => {});
+        }
+        await giveBack([lease]);
+      } finally {
+        lease.exactUntilMs = clock.mono() + EXACT_MS;
       }
-      await giveBack([lease]);
     },
 
     async returnIdle() {
