@@ -1,6 +1,7 @@
 /** What leases must not do in the moments between: hold twice, keep what no call holds, or be of a bucket that another lease is of. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { StoreUnavailable } from '../../core/plugin.ts';
 import {
   ACCOUNT,
   callingNow,
@@ -103,6 +104,29 @@ describe('a lease that goes back since no call was taken from it', () => {
       await run.admit(paid);
       assert.equal(await run.settle(ended(paid, 'served', 100)), undefined);
       assert.deepEqual(await world.balance(ACCOUNT), { granted: 100n, used: 100n, held: 0n, unlimited: false });
+    }),
+  );
+});
+
+describe('a store that cannot be written, or is far behind', () => {
+  it(
+    'keeps calls from being begun that their lease covers; a free one needs no store',
+    inWorld(100n, 'unlimited', async (world) => {
+      const run = await world.run();
+      const first = callingNow(world, 'metered', 10);
+      await run.admit(first);
+      const pressure = world.store.pressure;
+      for (const oldestMs of [Infinity, 2_001]) {
+        Object.assign(world.store, { pressure: () => ({ waiting: 1, oldestMs }) });
+        await assert.rejects(run.admit(callingNow(world, 'metered', 10)), StoreUnavailable);
+        await run.admit(callingNow(world, 'free', 10));
+        assert.equal((await world.balance(ACCOUNT)).held, 10n);
+      }
+      Object.assign(world.store, { pressure });
+      assert.equal(await run.settle(ended(first, 'served', 10)), undefined);
+      const next = callingNow(world, 'metered', 90);
+      await run.admit(next);
+      assert.equal(await run.settle(ended(next, 'served', 90)), undefined);
     }),
   );
 });
