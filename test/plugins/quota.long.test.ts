@@ -19,7 +19,6 @@ import {
   inWorld,
   KEY,
   MODELS,
-  NOTHING,
   offerOf,
   openWorld,
   refusedWith,
