@@ -345,7 +345,13 @@ const nothingRuns: Running = {
 };
 
 const closed = (): Promise<never> => Promise.reject(new Error('no store is open yet; it may be used from `start` on'));
-const noStore: Store = { one: closed, all: closed, run: closed, atomic: closed };
+const noStore: Store = {
+  one: closed,
+  all: closed,
+  run: closed,
+  atomic: closed,
+  pressure: () => ({ waiting: 0, oldestMs: Infinity }),
+};
 
 /** Providers before those who need or want them; otherwise as listed. Reports what nobody provides. */
 function inOrderOfNeeds(

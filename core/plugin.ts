@@ -509,6 +509,11 @@ export interface Store extends Reader {
    * a crash as long as nobody was told otherwise.
    */
   atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
+  /**
+   * Age of the oldest waiting list in milliseconds (`Infinity` if the store cannot be written now), and how many wait. Known at once: for
+   * what should not begin if its end could not be written.
+   */
+  pressure(): { readonly waiting: number; readonly oldestMs: number };
 }
 /** One step of an atomic list: a statement, or amounts that are added to a row. */
 export type Step = Statement | Addition;
@@ -570,8 +575,6 @@ export interface OpenStore extends Store {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
   /** A consistent copy, while running. */
   backup(file: string): Promise<void>;
-  /** Age of the oldest waiting list in milliseconds (`Infinity` where the store cannot be written now), and how many wait. */
-  pressure(): { readonly waiting: number; readonly oldestMs: number };
   /** How much room it takes and where it lies has; without it, or where it resolves with undefined, nobody can tell. */
   room?(): Promise<StoreRoom | undefined>;
   close(): Promise<void>;

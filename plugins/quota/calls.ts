@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type Known,
   type Step,
+  StoreUnavailable,
   type Usage,
 } from '../../core/plugin.ts';
 import type { EstimateOptions } from './estimate.ts';
@@ -84,6 +85,9 @@ interface Taking {
 interface SaneUsage extends ReturnType<typeof saneUsage> {
   readonly of: Usage;
 }
+
+/** No call is begun while the oldest list waits longer for the store: what is behind it may be refused. */
+const LONGEST_WAIT_MS = 2_000;
 
 /** A stream is looked at anew after so many characters: about as many as are counted for 64 tokens. */
 const LOOK_EACH = 256;
@@ -336,6 +340,10 @@ export function createCalls(
     const first: Reservation | undefined = all.next().value;
     if (first === undefined) return begun(x, terms, undefined);
     if (terms.refusal !== undefined) throw terms.refusal;
+    // A hold asks nothing of the store, but the vendor is paid for an answer that could not be charged.
+    if (store.pressure().oldestMs > LONGEST_WAIT_MS) {
+      throw new StoreUnavailable('the store cannot be written now, or is far behind');
+    }
     const hold = new Hold(leases, x, terms);
     const reserving = reserve(hold, x, first, all, terms);
     if (reserving instanceof Promise) return reserving.then(() => begun(x, terms, hold));

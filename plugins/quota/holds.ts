@@ -36,6 +36,8 @@ export class Hold {
   #noted: bigint | undefined;
   /** What `close` took out of the leases; undefined while it is open. */
   #spent: Addition[] | undefined;
+  /** What it is to hold if that cannot be written. */
+  #kept = 0n;
 
   constructor(leases: Leases, x: Known, payers: Payers) {
     this.#leases = leases;
@@ -103,21 +105,27 @@ export class Hold {
     return this.#noted ?? 0n;
   }
 
-  /** Ends it: `charge` (0n to its amount) is spent, and the rest is free again, now. The steps that write it down; of one that has ended, none. */
+  /**
+   * Ends it: `charge` (0n to its amount) is spent, and the rest is free again; at once, unless it is written down as delivered, which another
+   * run would charge if these steps were not written. The steps that write it down; of one that has ended, none.
+   */
   close(charge: bigint, atMs: number): readonly Step[] {
     if (this.#spent !== undefined) return [];
     const spent: Addition[] = [];
-    for (const { lease, pays } of this.#shares) if (pays) lease.spend(this.#amount, charge, atMs, spent);
+    const kept = charge > this.delivered ? charge : this.delivered;
+    for (const { lease, pays } of this.#shares) if (pays) lease.spend(this.#amount, charge, kept, atMs, spent);
     this.#spent = spent;
+    this.#kept = kept;
     if (this.#noted === undefined) return spent;
     const forget = { params: [this.id] };
     return [...spent, { sql: FORGET, ...forget }, { sql: FORGET_LAYERS, ...forget }];
   }
 
-  /** Undoes `close`, whose steps could not be written. */
+  /** Undoes `close`, whose steps could not be written: it holds what it cost, or what it was written down to have delivered. */
   reopen(): void {
     if (this.#spent === undefined) return;
-    for (const { lease, pays } of this.#shares) if (pays) lease.restore(this.#amount, this.#spent);
+    for (const { lease, pays } of this.#shares) if (pays) lease.restore(this.#kept, this.#spent);
+    this.#amount = this.#kept;
     this.#spent = undefined;
   }
 }

@@ -84,10 +84,13 @@ export class Lease implements Place {
     return this.isOpen && this.amount - this.held >= (this.isUnlimited ? amount : room);
   }
 
-  /** Spends `charge` of what one call `held`, now; the steps that write it down are added to `steps`. */
-  spend(held: bigint, charge: bigint, atMs: number, steps: Addition[]): void {
+  /**
+   * Spends `charge` of what one call `held`; the steps that write it down are added to `steps`. Of the rest, what is above `kept` (at least
+   * the charge) can be held by other calls now; what is below goes back to the bucket once that is written.
+   */
+  spend(held: bigint, charge: bigint, kept: bigint, atMs: number, steps: Addition[]): void {
     // What is taken out exactly goes back exactly.
-    const gone = this.isOpen ? charge : held;
+    const gone = this.isOpen ? kept : held;
     this.held -= held;
     this.amount -= gone;
     this.#write(charge, gone, atMs, steps);
@@ -99,9 +102,9 @@ export class Lease implements Place {
     if (charge > 0n) steps.push({ to: this.#debitsOn(Math.floor(atMs / DAY_MS)), adds: [charge] });
   }
 
-  /** Undoes `spend`, whose steps could not be written. */
-  restore(held: bigint, steps: readonly Addition[]): void {
-    this.held += held;
+  /** Holds again what `spend` kept, whose steps could not be written. The rest may be held by others by now. */
+  restore(kept: bigint, steps: readonly Addition[]): void {
+    this.held += kept;
     for (const { to, adds } of steps) if (to === this.#shrunk) this.amount += adds[0] as bigint;
   }
 

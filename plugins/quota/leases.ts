@@ -82,8 +82,14 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     else others.delete(`${kind} ${owner} ${windowStart}`);
   }
 
-  /** Takes `amount` out of the bucket; false where it has no `room`. */
-  async function take(lease: Lease, amount: bigint, room: bigint, limit: bigint | undefined): Promise<boolean> {
+  /** Takes `amount` out of the bucket, and holds `held` of it in the same turn; false where it has no `room`. */
+  async function take(
+    lease: Lease,
+    amount: bigint,
+    room: bigint,
+    limit: bigint | undefined,
+    held = 0n,
+  ): Promise<boolean> {
     lease.moving += amount;
     try {
       if ((await store.atomic(lease.taking(amount, room, limit))) !== undefined) return false;
@@ -91,6 +97,7 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
       lease.moving -= amount;
     }
     lease.amount += amount;
+    lease.held += held;
     return true;
   }
 
@@ -141,16 +148,33 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     return lease.limit === limit && (pays ? lease.covers(amount, room) : lease.isOpen);
   }
 
-  /** Holds `amount` of one bucket that was just asked for more; false where it has too little. */
+  /** Holds what is free of the lease, which a call has left there that another bucket refused, and takes no more than the rest out of the bucket. */
+  async function holdExactly({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
+    const { free } = lease;
+    const own = free < amount ? free : amount;
+    const lacking = room > free ? room - free : 0n;
+    lease.held += own;
+    let isTaken = false;
+    try {
+      isTaken = await take(lease, amount - own, lacking, limit, amount - own);
+    } finally {
+      if (!isTaken) lease.held -= own;
+    }
+    return isTaken;
+  }
+
+  /** Holds `amount` of one bucket that was just asked for more, where it pays; false where it has too little. */
   async function holdOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
-    const { lease, limit, pays } = share;
-    const part = pays ? amount : 0n;
-    const isHeld = isExact(lease) ? await take(lease, part, pays ? room : 0n, limit) : isCovered(share, amount, room);
-    if (isHeld) lease.held += part;
+    const { lease, pays } = share;
+    if (isExact(lease)) return pays ? holdExactly(share, amount, room) : holdExactly(share, 0n, 0n);
+    const isHeld = isCovered(share, amount, room);
+    if (isHeld && pays) lease.held += amount;
     return isHeld;
   }
 
-  async function holdSlowly(shares: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
+  async function holdSlowly(asked: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
+    // Where a call holds nothing of a bucket, the lease that it knows may have gone back, and another be in its place.
+    const shares = asked.map((share) => (share.pays ? share : { ...share, lease: of(share.lease) }));
     const done: Share[] = [];
     const undo = (): void => {
       for (const { lease, pays } of done) if (pays) lease.held -= amount;
@@ -235,12 +259,17 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
 
     async recall(place) {
       const lease = of(place);
-      lease.exactUntilMs = clock.mono() + EXACT_MS;
+      // However long the store takes.
+      lease.exactUntilMs = Number.POSITIVE_INFINITY;
       lease.isOpen = false;
-      for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
-        await (state.next ?? state.now).catch(() => {});
+      try {
+        for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
+          await (state.next ?? state.now).catch(() => {});
+        }
+        await giveBack([lease]);
+      } finally {
+        lease.exactUntilMs = clock.mono() + EXACT_MS;
       }
-      await giveBack([lease]);
     },
 
     async returnIdle() {

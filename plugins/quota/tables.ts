@@ -18,6 +18,11 @@ const prove = (column: string, rows: string, which = 'TRUE'): string =>
     ON s.kind = b.kind AND s.owner = b.owner AND s.window_start = b.window_start
     WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
 
+/** Rows that are of no bucket, in the same way. */
+const proveBuckets = (rows: string): string =>
+  `INSERT INTO proof SELECT r.kind || ' ' || r.owner FROM (${rows}) r WHERE NOT EXISTS (
+    SELECT 1 FROM bucket b WHERE b.kind = r.kind AND b.owner = r.owner AND b.window_start = r.window_start)`;
+
 /** What was held before there were leases, by bucket. */
 const HELD = `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
     SELECT 'account' AS kind, account_id AS owner, 0 AS window_start, amount FROM hold WHERE from_account = 1
@@ -136,6 +141,9 @@ export const migrations: readonly Migration[] = [
       prove('used', ENTERED("CASE op WHEN 'debit' THEN amount ELSE -amount END", "'debit', 'refund'")),
       prove('held', HELD),
       prove('granted', ENTERED('amount', "'credit', 'adjust'"), "b.kind IN ('account', 'key', 'debt')"),
+      proveBuckets('SELECT kind, owner, window_start FROM entry'),
+      proveBuckets(HELD),
+      proveBuckets("SELECT 'account' AS kind, owner, window_start FROM bucket WHERE kind = 'debt'"),
 
       'ALTER TABLE bucket ADD COLUMN debt INTEGER NOT NULL DEFAULT 0 CHECK (debt >= 0)',
       `UPDATE bucket SET debt = (SELECT granted FROM bucket AS owed
@@ -210,6 +218,11 @@ export const migrations: readonly Migration[] = [
         'SELECT kind, owner, window_start, SUM(amount) AS amount FROM lease GROUP BY kind, owner, window_start',
       ),
       prove('granted', ENTERED('amount', "'credit', 'adjust'"), "b.kind IN ('account', 'key')"),
+      prove(
+        'debt',
+        `SELECT 'account' AS kind, owner, window_start, SUM(amount) AS amount FROM entry
+          WHERE kind = 'debt' AND op IN ('credit', 'adjust') GROUP BY owner, window_start`,
+      ),
       'DROP TABLE proof',
     ],
   },

@@ -5,11 +5,11 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { generate } from 'otplib';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { Ledger } from '../../core/contracts/ledger.ts';
 import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, verify } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { debitsOf } from '../kit/money.ts';
 import { wholeAnswer } from '../kit/script.ts';
 
 const run = promisify(execFile);
@@ -123,7 +123,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
     const call = dialog('Call');
     await call.getByText(/^gpt-5 answered in .+ for \$0\.00525\.$/).waitFor();
     requestId = new URL(page.url()).searchParams.get('open') ?? '';
-    const entries = await gateway.host.use(Ledger).entriesOf(requestId);
+    const entries = await debitsOf(gateway, requestId);
     assert.deepEqual(
       entries.map(({ op, kind, amount }) => [op, kind, Number(amount)]),
       [

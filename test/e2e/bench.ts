@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { JsonObject } from '../../core/plugin.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { type ChatUsage, chatRequest } from '../kit/fixtures.ts';
@@ -94,14 +93,6 @@ export async function recordsAfter(gateway: TestGateway, known: number, count = 
 }
 export function countRecords({ storeFile }: TestGateway): number {
   return usageRecords(storeFile).length;
-}
-export function countHolds({ storeFile }: TestGateway): number {
-  const db = new Database(storeFile, { readonly: true });
-  try {
-    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM running').get()?.n ?? 0;
-  } finally {
-    db.close();
-  }
 }
 
 /** Whatever a vendor or a client does is no accident of the gateway's, and no reason to write down secrets. */

@@ -11,10 +11,10 @@ import type {
   ChatCompletionFunctionTool,
 } from 'openai/resources/chat/completions';
 import type { Json, JsonObject } from '../../core/contracts/call.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
 import { defaultConfig, startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
+import { heldByCalls, untilHeld } from '../kit/money.ts';
 import { errorAnswer, eventStream, hold, jsonAnswer, rst, type Script, silence } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
 
@@ -78,22 +78,6 @@ async function stand(options: TestGatewayOptions = {}): Promise<Stand> {
       await vendor.close();
     },
   };
-}
-
-/** What is set aside for calls that have not ended, as far as the store knows. */
-function countHolds({ storeFile }: TestGateway): number {
-  const db = new Database(storeFile, { readonly: true });
-  try {
-    return db.prepare<[], { n: number }>('SELECT COUNT(*) AS n FROM running').get()?.n ?? 0;
-  } finally {
-    db.close();
-  }
-}
-
-/** Resolves when the one call under way is seen to hold its cost: a hold is in force before it is on disk. */
-async function isHeld(gateway: TestGateway): Promise<void> {
-  for (let tries = 0; tries < 1_000 && countHolds(gateway) === 0; tries++) await setTimeout(10);
-  assert.equal(countHolds(gateway), 1);
 }
 
 /** 1 and 2 currency units per million tokens, in micro-quota: what both models cost here. */
@@ -184,7 +168,7 @@ for (const { who, model, channel } of UPSTREAMS) {
       bench = await stand();
     });
     after(() => bench.stop());
-    afterEach(() => assert.equal(countHolds(bench.gateway), 0));
+    afterEach(async () => assert.deepEqual(await heldByCalls(bench.gateway), {}));
 
     const ask = async (more: Partial<ChatCompletionCreateParamsNonStreaming> = {}) => {
       const { data, response, request_id } = await bench.client.chat.completions
@@ -404,7 +388,7 @@ describe('the official client that leaves', () => {
     bench = await stand();
   });
   after(() => bench.stop());
-  afterEach(() => assert.equal(countHolds(bench.gateway), 0));
+  afterEach(async () => assert.deepEqual(await heldByCalls(bench.gateway), {}));
 
   const aborted = () => bench.vendor.waitFor(() => bench.vendor.requests.at(-1)?.state === 'aborted');
 
@@ -444,7 +428,7 @@ describe('the official client that leaves', () => {
       { signal: leaving.signal },
     );
     await bench.vendor.waitFor(() => bench.vendor.requests.at(-1)?.holding === 'never');
-    await isHeld(bench.gateway);
+    await untilHeld(bench.gateway);
     leaving.abort();
     await assert.rejects(answer, OpenAI.APIUserAbortError);
     await aborted();
@@ -474,7 +458,7 @@ describe('the official client that leaves', () => {
       client.chat.completions.create({ model: 'test-model', messages: HELLO }),
       OpenAI.APIConnectionTimeoutError,
     );
-    await isHeld(bench.gateway);
+    await untilHeld(bench.gateway);
     bench.vendor.release('late');
     const record = await bench.recordAfter(known);
     assert.equal(record.outcome, 'aborted');
@@ -495,7 +479,7 @@ describe('the official client that leaves', () => {
       await cancelling.vendor.waitFor(() => cancelling.vendor.requests.at(-1)?.state === 'aborted');
       const record = await cancelling.recordAfter(0);
       paysItsInput(record);
-      assert.equal(countHolds(cancelling.gateway), 0);
+      assert.deepEqual(await heldByCalls(cancelling.gateway), {});
     } finally {
       await cancelling.stop();
     }
@@ -673,7 +657,7 @@ async function checkRefusal(bench: Stand, refusal: Refusal): Promise<void> {
     assert.ok(alike.length > 0);
     for (const { charged } of alike) assert.equal(charged, 0n);
   }
-  assert.equal(countHolds(bench.gateway), 0);
+  assert.deepEqual(await heldByCalls(bench.gateway), {});
 }
 
 describe('the official client that the gateway refuses', () => {

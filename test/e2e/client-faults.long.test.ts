@@ -8,6 +8,7 @@ import type { FakeClock } from '../kit/clock.ts';
 import type { VendorRequest } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, CHAT_USAGE, chatBody, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
 import { defaultConfig, type TestGateway } from '../kit/gateway.ts';
+import { heldByCalls, untilHeld } from '../kit/money.ts';
 import { type RawConnection, rawConnection, rawRequest, requestText } from '../kit/raw-client.ts';
 import { eventStream, hold, jsonAnswer, type Script, silence, wholeAnswer } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
@@ -20,7 +21,6 @@ import {
   cost,
   countedCost,
   countedTokens,
-  countHolds,
   countRecords,
   openBench,
   recordsAfter,
@@ -36,9 +36,9 @@ describe('a client that leaves', () => {
     stand = await openBench();
   });
   after(() => stand.stop());
-  afterEach(() => {
+  afterEach(async () => {
     checkLog(stand.gateway);
-    assert.equal(countHolds(stand.gateway), 0);
+    assert.deepEqual(await heldByCalls(stand.gateway), {});
   });
 
   /** Sends a call, waits for `when`, leaves, and returns the one record of it. */
@@ -197,8 +197,7 @@ describe('a client that leaves before its call has gone out', () => {
       const client = await rawConnection(gateway.port);
       await client.write(callText(gateway, STREAMED));
       await arrived;
-      for (let tries = 0; countHolds(gateway) === 0 && tries < 1_000; tries++) await setTimeout(5);
-      assert.equal(countHolds(gateway), 1);
+      await untilHeld(gateway);
       client.abort();
       // The gateway has to see the end of the connection before it goes on.
       await setTimeout(50);
@@ -207,7 +206,7 @@ describe('a client that leaves before its call has gone out', () => {
       assert.equal(record?.outcome, 'aborted');
       assert.equal(record?.charged, 0n);
       assert.equal(vendor.connections, 0);
-      assert.equal(countHolds(gateway), 0);
+      assert.deepEqual(await heldByCalls(gateway), {});
       checkLog(gateway);
     } finally {
       open();
@@ -398,7 +397,7 @@ describe('a client that is slow', () => {
     const client = await rawConnection(gateway.port);
     await client.write(call.subarray(0, call.length - 20), 7);
     await setTimeout(50);
-    assert.equal(countHolds(gateway), 0);
+    assert.deepEqual(await heldByCalls(gateway), {});
     assert.equal(vendor.requests.length, seen);
     await client.write(call.subarray(call.length - 20), 1);
     assert.equal((await client.response()).status, 200);
@@ -480,10 +479,10 @@ describe('a request that is wrong on the wire', () => {
     stand = await openBench({ config: { listen: { port: 0, body: { json: '64kb' } } } });
   });
   after(() => stand.stop());
-  afterEach(() => {
+  afterEach(async () => {
     checkLog(stand.gateway);
     assert.equal(stand.vendor.requests.length, 0, 'no vendor hears of it');
-    assert.equal(countHolds(stand.gateway), 0);
+    assert.deepEqual(await heldByCalls(stand.gateway), {});
   });
 
   const large = (length: number): string => {

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, signedIn, type Visitor, verify } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents } from '../kit/fixtures.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { debitsOf } from '../kit/money.ts';
 import { eventStream, hold } from '../kit/script.ts';
 
 /** A call costs one quota: two millionths of a currency unit. */
@@ -59,17 +59,14 @@ describe('while a stream runs', () => {
   }
 
   /** What it was taken from: the kind and owner of each layer; 1 for each quota. */
-  function takenFrom(callId: string): Readonly<Record<string, number>> {
-    const db = new Database(gateway.storeFile, { readonly: true });
-    try {
-      const rows = db.prepare<[string], { kind: string; amount: number }>(
-        `SELECT kind || CASE WHEN kind LIKE 'department%' THEN ' ' || owner ELSE '' END AS kind, amount / 1000000 AS amount
-          FROM entry WHERE ref = ? AND op = 'debit'`,
-      );
-      return Object.fromEntries(rows.all(callId).map(({ kind, amount }) => [kind, amount]));
-    } finally {
-      db.close();
-    }
+  async function takenFrom(callId: string): Promise<Readonly<Record<string, number>>> {
+    const debits = await debitsOf(gateway, callId);
+    return Object.fromEntries(
+      debits.map(({ kind, owner, amount }) => [
+        kind.startsWith('department') ? `${kind} ${owner}` : kind,
+        Number(amount) / 1e6,
+      ]),
+    );
   }
 
   /** Begins a stream, changes something, lets it end; what it was taken from. */

@@ -743,6 +743,7 @@ describe('a store that cannot be written', () => {
              ...store,
              run: async (...given) => (full(), store.run(...given)),
              atomic: async (...given) => (full(), store.atomic(...given)),
+             pressure: () => ({ ...store.pressure(), ...(globalThis.turnpikeTestStore.now && { oldestMs: Infinity }) }),
            };
          },
        };`,

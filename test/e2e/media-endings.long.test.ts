@@ -8,6 +8,7 @@ import { Records } from '../../core/contracts/records.ts';
 import type { JsonObject } from '../../core/plugin.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { VENDOR_KEY } from '../kit/gateway.ts';
+import { heldByCalls } from '../kit/money.ts';
 import { type RawConnection, rawConnection, requestText } from '../kit/raw-client.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
 import {
@@ -24,7 +25,7 @@ import {
   silence,
 } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
-import { type Bench, checkLog, countHolds, countRecords, openBench, recordsAfter } from './bench.ts';
+import { type Bench, checkLog, countRecords, openBench, recordsAfter } from './bench.ts';
 
 /** Larger than what is held in memory, so that it lies on disk while it is sent on. */
 const SOUND = Buffer.alloc(1_500_000, 'la la la ');
@@ -64,10 +65,10 @@ describe('a call with files, images or sound', () => {
     });
   });
   after(() => stand.stop());
-  afterEach(() => {
+  afterEach(async () => {
     const { gateway } = stand;
     checkLog(gateway);
-    assert.equal(countHolds(gateway), 0);
+    assert.deepEqual(await heldByCalls(gateway), {});
     assert.deepEqual(filesIn(gateway.dir), [], 'no file is left');
     assert.deepEqual(openFiles(join(gateway.dir, 'spool')), [], 'no file is kept open');
     assert.deepEqual(ledgerFaults(gateway.storeFile), []);

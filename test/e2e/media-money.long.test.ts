@@ -4,10 +4,10 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/plugin.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { heldByCalls } from '../kit/money.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
 import { errorAnswer, eventStream, jsonAnswer, type Script } from '../kit/script.ts';
 import { type UsageRow, usageRecords } from '../kit/usage-records.ts';
-import { countHolds } from './bench.ts';
 
 const IMAGE = { b64_json: 'iVBORw0KGgo=' };
 /** Quota of one image, and of a second that is heard. */
@@ -58,9 +58,9 @@ describe('the price of a call with images or sound', () => {
     await gateway.stop();
     await vendor.close();
   });
-  afterEach(() => {
+  afterEach(async () => {
     vendor.forget();
-    assert.equal(countHolds(gateway), 0);
+    assert.deepEqual(await heldByCalls(gateway), {});
     assert.deepEqual(ledgerFaults(gateway.storeFile), []);
   });
 

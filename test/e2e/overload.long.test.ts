@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
-import type BetterSqlite3 from 'better-sqlite3';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
+import { type Balance, Ledger } from '../../core/contracts/ledger.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { closedPort, type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
+import { debitLines, heldByCalls } from '../kit/money.ts';
 import {
   cutAt,
   errorAnswer,
@@ -79,31 +78,12 @@ function crowd(port: number) {
   };
 }
 
-interface Bucket {
-  readonly granted: bigint;
-  readonly used: bigint;
-  readonly held: bigint;
-}
-
-function reading<T>(file: string, read: (db: BetterSqlite3.Database) => T): T {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
-  try {
-    db.defaultSafeIntegers(true);
-    return read(db);
-  } finally {
-    db.close();
-  }
-}
-
-/** The newest bucket of a kind: that of the customer who was made last. */
-function newestBucket(file: string, kind: 'account' | 'key'): Bucket {
-  const sql = 'SELECT granted, used, held FROM bucket WHERE kind = ? ORDER BY owner DESC LIMIT 1';
-  return reading(file, (db) => db.prepare(sql).get(kind) as Bucket);
-}
-
-function debitsOf(file: string, id: string): readonly string[] {
-  const sql = `SELECT kind || ' ' || amount FROM entry WHERE op = 'debit' AND ref = ? ORDER BY kind`;
-  return reading(file, (db) => db.prepare(sql).pluck().all(id) as string[]);
+/** The newest balance of a kind: that of the customer who was made last. */
+async function newestBalance({ host }: TestGateway, kind: 'account' | 'key'): Promise<Omit<Balance, 'unlimited'>> {
+  const sql = 'SELECT MAX(owner) AS owner FROM bucket WHERE kind = ?';
+  const { owner } = (await host.store.one<{ owner: number }>(sql, kind))!;
+  const { granted, used, held } = (await host.use(Ledger).balance({ kind, owner }))!;
+  return { granted, used, held };
 }
 
 function recordOf(gateway: TestGateway, reply: Pick<Reply, 'headers'>): UsageRow {
@@ -178,11 +158,11 @@ describe('more calls than quota', () => {
         new Set(refused.map((reply) => `${reply.status} ${reply.code} ${reply.headers['x-should-retry']}`)),
         new Set([`403 ${code} false`]),
       );
-      const { granted, used, held } = newestBucket(gateway.storeFile, layer);
+      const { granted, used, held } = await newestBalance(gateway, layer);
       assert.equal(held, 0n);
       assert.ok(used <= granted);
     }
-    const { granted, used } = newestBucket(gateway.storeFile, layer);
+    const { granted, used } = await newestBalance(gateway, layer);
     assert.equal(granted, 1_000n * MICRO);
     assert.equal(used, 16n * 60n * MICRO);
   }
@@ -241,7 +221,7 @@ describe('more calls than room', () => {
       ),
       new Set(['429 concurrency_limit_exceeded 1']),
     );
-    assert.equal(newestBucket(gateway.storeFile, 'account').held, 0n);
+    assert.equal((await newestBalance(gateway, 'account')).held, 0n);
   });
 
   it('every place is free again, however the call in it ended', async () => {
@@ -372,17 +352,9 @@ describe('a vendor that makes up what was used', () => {
     vendor.next([hold(name), ...script]);
     const asked = all.ask(gateway.key, { max_tokens: 50, ...(stream && { stream }) });
     await vendor.waitFor(() => vendor.requests.at(-1)?.holding === name);
-    let held: bigint | undefined;
-    while (held === undefined) {
-      // It is answered before it is durable, so another connection may have to look twice.
-      await setImmediate();
-      held = reading(
-        gateway.storeFile,
-        (db) => db.prepare('SELECT amount FROM hold').pluck().get() as bigint | undefined,
-      );
-    }
+    const { account: held } = await heldByCalls(gateway);
     vendor.release(name);
-    return { reply: await asked, held };
+    return { reply: await asked, held: held! };
   }
 
   function checkCharge(reply: Reply, held: bigint, charged: (typeof inventions)[number]['charged']): void {
@@ -460,9 +432,9 @@ describe('ids that others make up', () => {
     assert.equal(records.length, 100);
     for (const { id, charged } of records) {
       assert.equal(charged, 12n * MICRO);
-      assert.deepEqual(debitsOf(gateway.storeFile, id), [`account ${12n * MICRO}`, `key ${12n * MICRO}`]);
+      assert.deepEqual(await debitLines(gateway, id), [`account ${12n * MICRO}`, `key ${12n * MICRO}`]);
     }
-    assert.equal(newestBucket(gateway.storeFile, 'account').used, 100n * 12n * MICRO);
+    assert.equal((await newestBalance(gateway, 'account')).used, 100n * 12n * MICRO);
   });
 
   it('a vendor that gives every answer the same id, an empty one, or a monstrous one, is charged for each', async () => {
@@ -475,7 +447,7 @@ describe('ids that others make up', () => {
       assert.equal(reply.status, 200);
       assert.equal(recordOf(gateway, reply).charged, 12n * MICRO);
     }
-    assert.equal(newestBucket(gateway.storeFile, 'account').used, BigInt(ids.length) * 12n * MICRO);
+    assert.equal((await newestBalance(gateway, 'account')).used, BigInt(ids.length) * 12n * MICRO);
   });
 });
 
@@ -524,7 +496,7 @@ describe('what a failure costs', () => {
       ['main', 'spare'],
     );
     assert.equal(record.charged, 12n * MICRO);
-    assert.deepEqual(debitsOf(gateway.storeFile, record.id), [`account ${12n * MICRO}`, `key ${12n * MICRO}`]);
+    assert.deepEqual(await debitLines(gateway, record.id), [`account ${12n * MICRO}`, `key ${12n * MICRO}`]);
   });
 
   const beforeTheFirstWord: readonly (readonly [what: string, script: Script, stream: boolean])[] = [
@@ -545,7 +517,7 @@ describe('what a failure costs', () => {
       const reply = await all.ask(key, { max_tokens: 50, ...(stream && { stream }) });
       assert.notEqual(reply.status, 200);
       assert.equal(recordOf(gateway, reply).charged, 0n);
-      assert.deepEqual(newestBucket(gateway.storeFile, 'account'), { granted: 10_000n * MICRO, used: 0n, held: 0n });
+      assert.deepEqual(await newestBalance(gateway, 'account'), { granted: 10_000n * MICRO, used: 0n, held: 0n });
     });
   }
 
@@ -576,7 +548,7 @@ describe('what a failure costs', () => {
     assert.ok(record.estimated);
     // "Hello from" is ten characters: three tokens.
     assert.equal(record.output, 3);
-    const { used, held } = newestBucket(gateway.storeFile, 'account');
+    const { used, held } = await newestBalance(gateway, 'account');
     assert.equal(used, record.charged);
     assert.equal(held, 0n);
     assert.ok(record.charged > 3n * MICRO && record.charged < 50n * MICRO);

@@ -11,10 +11,11 @@ import { soundSeconds } from '../../plugins/vendors/demo/sound/seconds.ts';
 import { countTokens } from '../../plugins/vendors/demo/tokens.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { heldByCalls } from '../kit/money.ts';
 import { type FormPart, leftIn, readForm, type WrittenForm, writeForm } from '../kit/multipart.ts';
 import { type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { atHead, hold, jsonAnswer, rst, stopReading } from '../kit/script.ts';
-import { type Bench, checkLog, countHolds, openBench, recordsAfter } from './bench.ts';
+import { type Bench, checkLog, openBench, recordsAfter } from './bench.ts';
 
 const PATH = '/v1/audio/transcriptions';
 const LIMIT = 4_000_000;
@@ -78,7 +79,7 @@ describe('an upload', () => {
     const { gateway } = stand;
     assert.equal((await ask(gateway, upload(gateway, writeForm([song, model])))).status, 200, 'the next call works');
     await nothingLeft(spool);
-    assert.equal(countHolds(gateway), 0);
+    assert.deepEqual(await heldByCalls(gateway), {});
     checkLog(gateway);
   });
 
@@ -295,7 +296,7 @@ it('an upload whose client leaves before its kept connection dies goes to nobody
   assert.equal(vendor.requests.length, 2);
   const [left] = await recordsAfter(gateway, 1);
   assert.deepEqual([left!.outcome, left!.charged], ['aborted', 0n]);
-  assert.equal(countHolds(gateway), 0);
+  assert.deepEqual(await heldByCalls(gateway), {});
 });
 
 it('an upload that the disk does not take is refused with 503, and the log says so; small ones go on', async () => {

@@ -60,6 +60,7 @@ export function memoryStore(): MemoryStore {
         throw error;
       }
     },
+    pressure: () => ({ waiting: 0, oldestMs: 0 }),
   };
 }
 class Missed extends Error {}

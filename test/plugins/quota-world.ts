@@ -261,10 +261,28 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
+/** A store in a file of its own, without tables. */
+export async function emptyStore(): Promise<{ readonly file: string; readonly store: OpenStore }> {
   const file = join(directory, `${++files}.db`);
-  const store = await sqlite.open({ file, log: silent });
+  return { file, store: await sqlite.open({ file, log: silent }) };
+}
+
+export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
+  const { file, store } = await emptyStore();
   for (const migration of quota.migrations ?? []) for (const sql of migration.sql) await store.run(sql);
+  const world = worldOver(store, file);
+  const { ledger } = await world.run();
+  for (const [layer, granted] of [
+    [ACCOUNT, account],
+    [KEY, key],
+  ] as const) {
+    await store.atomic(ledger.open(layer, granted === 'unlimited' ? 0n : granted, granted === 'unlimited'));
+  }
+  return world;
+}
+
+/** The world over a store that has the ledger's tables, whatever is in them. */
+export function worldOver(store: OpenStore, file: string): World {
   const clock = fakeClock();
   const records: UsageRecord[] = [];
   const departments = new Map<number, readonly Department[]>();
@@ -349,13 +367,6 @@ export async function openWorld(account: bigint | 'unlimited', key: bigint | 'un
     close: () => store.close(),
   };
   worlds.push(world);
-  const { ledger } = await world.run();
-  for (const [layer, granted] of [
-    [ACCOUNT, account],
-    [KEY, key],
-  ] as const) {
-    await store.atomic(ledger.open(layer, granted === 'unlimited' ? 0n : granted, granted === 'unlimited'));
-  }
   return world;
 }
 
