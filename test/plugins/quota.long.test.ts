@@ -578,7 +578,7 @@ describe('a crash', () => {
       // The call ends, and what it comes to cannot be written.
       await run.parts.settle?.(ended(lost, 'failed', 10));
       run.parts.unsettled?.(lost);
-      assert.equal((await world.balance(ACCOUNT)).held, 200n);
+      assert.equal((await world.balance(ACCOUNT)).held, 110n);
       for (let times = 0; times < 2; times++) {
         await run.parts.start?.();
         world.clock.advance(10_000);
