@@ -417,13 +417,15 @@ describe('the recordings', () => {
 
 describe('the reconciliation', () => {
   const good = [
-    `INSERT INTO bucket (kind, owner, granted, used, held) VALUES ('account', 1, 1000, 30, 7), ('key', 9, 500, 30, 7)`,
+    `INSERT INTO bucket (kind, owner, granted, used, held) VALUES ('account', 1, 1000, 30, 7), ('key', 9, 500, 30, 7), ('department', 3, 100, 30, 0)`,
     `INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor) VALUES
       ('open:account:1', 'credit', 'account', 1, 0, 1000, 0, 'open'), ('open:key:9', 'credit', 'key', 9, 0, 500, 0, 'open')`,
     `INSERT INTO debit (kind, owner, window_start, day_ms, amount) VALUES
-      ('account', 1, 0, 0, 10), ('account', 1, 0, 86400000, 20), ('key', 9, 0, 0, 30)`,
+      ('account', 1, 0, 0, 10), ('account', 1, 0, 86400000, 20), ('key', 9, 0, 0, 30),
+      ('department', 3, 0, 0, 30)`,
     `INSERT INTO lease (epoch, kind, owner, window_start, amount) VALUES ('b', 'account', 1, 0, 7), ('b', 'key', 9, 0, 7)`,
-    `INSERT INTO usage_record (account_id, key_id, charged, included) VALUES (1, 9, 30, 0), (1, 9, 0, 0)`,
+    `INSERT INTO usage_record (account_id, key_id, charged, included, other) VALUES
+      (1, 9, 30, 0, '{"layers":[["department",3,0]]}'), (1, 9, 0, 0, '{}')`,
   ];
   async function faultsAfter(...more: readonly string[]): Promise<readonly string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'turnpike-kit-'));
@@ -432,7 +434,7 @@ describe('the reconciliation', () => {
       const db = new Database(file);
       for (const sql of migrations.flatMap((migration) => migration.sql)) db.exec(sql);
       db.exec(
-        'CREATE TABLE usage_record (account_id INTEGER, key_id INTEGER, charged INTEGER, included INTEGER) STRICT',
+        'CREATE TABLE usage_record (account_id INTEGER, key_id INTEGER, charged INTEGER, included INTEGER, other TEXT) STRICT',
       );
       for (const sql of [...good, ...more]) db.exec(sql);
       db.close();
@@ -460,6 +462,11 @@ describe('the reconciliation', () => {
       'a record that says less',
       `UPDATE usage_record SET charged = 29 WHERE charged > 0`,
       'key 9: what its records charge is 29, should be 30',
+    ],
+    [
+      'a record that does not name what its call was taken from',
+      `UPDATE usage_record SET other = '{}'`,
+      'department 3: what its records charge is 0, should be 30',
     ],
     [
       'a call that an account paid though it was included',

@@ -31,6 +31,8 @@ interface Charged {
   readonly key_id: bigint;
   readonly charged: bigint;
   readonly included: bigint;
+  /** What it was taken from beside account and key, as JSON: `[kind, owner, window]` of each. */
+  readonly layers: string | null;
 }
 
 /** Kinds whose `granted` is made of entries; the others follow a plan or a budget. */
@@ -52,7 +54,9 @@ function faultsOf(db: BetterSqlite3.Database): readonly string[] {
   const buckets = db.prepare<[], Bucket>('SELECT * FROM bucket').all();
   const sums = sumsOf(db.prepare<[], Entry>('SELECT * FROM entry').all(), parts('debit'), parts('lease'));
   const records = db
-    .prepare<[], Charged>('SELECT account_id, key_id, charged, included FROM usage_record WHERE charged > 0')
+    .prepare<[], Charged>(
+      `SELECT account_id, key_id, charged, included, json_extract(other, '$.layers') AS layers FROM usage_record WHERE charged > 0`,
+    )
     .all();
   const faults: string[] = [];
   const equal = (what: string, says: bigint, should: bigint) => {
@@ -65,11 +69,9 @@ function faultsOf(db: BetterSqlite3.Database): readonly string[] {
     const name = bucketName(kind, owner, window_start);
     const sum = sums.get(name) ?? nothing();
     left.delete(name);
-    if (ENTERED.includes(kind)) {
-      equal(`${name}: granted`, granted, sum.granted);
-      equal(`${name}: what its records charge`, recorded.get(name) ?? 0n, sum.used);
-      recorded.delete(name);
-    }
+    if (ENTERED.includes(kind)) equal(`${name}: granted`, granted, sum.granted);
+    equal(`${name}: what its records charge`, recorded.get(name) ?? 0n, sum.used);
+    recorded.delete(name);
     equal(`${name}: used`, used, sum.used);
     equal(`${name}: held`, held, sum.held);
     equal(`${name}: debt`, debt, sum.debt);
@@ -109,13 +111,16 @@ function sumsOf(
   return sums;
 }
 
-/** What the records charge accounts and keys. */
+/** What the records charge each bucket. */
 function recordedOf(records: readonly Charged[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
-  for (const { account_id, key_id, charged, included } of records) {
+  for (const { account_id, key_id, charged, included, layers } of records) {
     if (included === 0n) add(bucketName('account', account_id, 0n), charged);
     add(bucketName('key', key_id, 0n), charged);
+    for (const [kind, owner, window] of JSON.parse(layers ?? '[]') as [string, number, number][]) {
+      add(bucketName(kind, BigInt(owner), BigInt(window)), charged);
+    }
   }
   return sums;
 }
