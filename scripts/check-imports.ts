@@ -16,7 +16,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['core', 'plugins'],
   'http-proxy-3': ['core'],
   'import-meta-resolve': ['core'],
-  'lru-cache': ['plugins/keys', 'plugins/counters'],
+  'lru-cache': ['plugins/keys', 'plugins/counters', 'plugins/log'],
   nodemailer: ['plugins/mail'],
   'openid-client': ['plugins/oauth'],
   otplib: ['plugins/second-factors'],
