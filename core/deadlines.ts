@@ -20,11 +20,16 @@ export interface Deadlines {
   stop(): void;
 }
 
-/** Makes the list, and sweeps it until `stop`. */
+/** Makes the list, and sweeps it until `stop`; while there is nothing on it, no timer runs. */
 export function createDeadlines(clock: Clock): Deadlines {
   const watched = createRoll<Deadline>();
-  const stop = clock.every(SWEEP_MS, () => {
-    if (watched.size === 0) return;
+  let stopSweeping: (() => void) | undefined;
+
+  function sweep(): void {
+    if (watched.size === 0) {
+      stop();
+      return;
+    }
     const now = clock.mono();
     for (const deadline of watched) {
       // One that expires may have cleared or postponed others.
@@ -32,11 +37,18 @@ export function createDeadlines(clock: Clock): Deadlines {
       watched.delete(deadline);
       deadline.expired();
     }
-  });
+  }
+
+  function stop(): void {
+    stopSweeping?.();
+    stopSweeping = undefined;
+  }
+
   return {
     set(ms, expired) {
       const deadline = { atMs: clock.mono() + ms, expired, place: -1 };
       watched.add(deadline);
+      stopSweeping ??= clock.every(SWEEP_MS, sweep);
       return deadline;
     },
     clear: watched.delete,

@@ -29,8 +29,8 @@ const SAMPLE_MS = 10_000;
 const SAMPLES = 360;
 /** Samples that make up the last minute. */
 const MINUTE = 6;
-/** How often the loop is asked. Rarer than that would miss short stops; and asking costs nothing that a call would feel. */
-const RESOLUTION_MS = 20;
+/** How often the loop is asked. Rarer than that would miss short stops; more often, an idle gateway would do little else than wake up. */
+const RESOLUTION_MS = 50;
 
 /** A watch over this process. */
 export function createWatch(clock: Clock, gauges: Gauges): Watch {

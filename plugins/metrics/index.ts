@@ -1,9 +1,10 @@
 /** `GET /metrics`: what a Prometheus server reads. With the token, or from this machine where no proxy is before the gateway. */
 import { timingSafeEqual } from 'node:crypto';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { answer, type Caller, definePlugin, type Host, refuse, schema } from '../../core/plugin.ts';
+import { createTally, createTimes } from './numbers.ts';
 
 interface MetricsSection {
   /** Without one, only direct requests from the machine itself are answered. */
@@ -25,9 +26,6 @@ const section = schema<MetricsSection>({
   },
 });
 
-/** Seconds; from an answer out of a cache to a model that thinks for minutes. */
-const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
-
 export default definePlugin({
   name: 'metrics',
   api: 1,
@@ -41,7 +39,7 @@ export default definePlugin({
       attempted(_x, { offer, failure, startedMs, endedMs }) {
         meters.attempts.add(1, offer.channel.name, failure ?? 'ok');
         if (failure === undefined)
-          meters.attemptSeconds.observe({ channel: offer.channel.name }, ((endedMs ?? startedMs) - startedMs) / 1_000);
+          meters.attemptSeconds.observe(((endedMs ?? startedMs) - startedMs) / 1_000, offer.channel.name);
       },
       settle(x) {
         const model = meters.label(x.served?.priced ?? x.attempts.at(-1)?.offer.priced ?? '');
@@ -51,7 +49,7 @@ export default definePlugin({
           meters.tokens.add(usage.input, model, 'input');
           meters.tokens.add(usage.output, model, 'output');
         }
-        meters.seconds.observe({ style: x.style?.name ?? 'passage' }, (host.clock.now() - x.startedMs) / 1_000);
+        meters.seconds.observe((host.clock.now() - x.startedMs) / 1_000, x.style?.name ?? 'passage');
         return undefined;
       },
       answered(x, { route, status }) {
@@ -78,6 +76,9 @@ export default definePlugin({
 /** So many models have numbers of their own. */
 const MOST_MODELS = 500;
 
+/** How often the event loop is looked at for `nodejs_eventloop_lag_…`: more often, an idle gateway would do little else than wake up. */
+const LOOP_LOOKS_MS = 50;
+
 function createMeters() {
   const registry = new Registry();
   const registers = [registry];
@@ -88,14 +89,15 @@ function createMeters() {
     registry,
     /** A model's own name as long as there are few: callers choose names where a pattern serves them, and each is a series. */
     label(model: string): string {
-      if (!named.has(model) && named.size >= MOST_MODELS) return 'other';
+      if (named.has(model)) return model;
+      if (named.size >= MOST_MODELS) return 'other';
       named.add(model);
       return model;
     },
     /** Adds the numbers of the process itself, once: each time would leave an observer behind that nothing takes away. */
     watchProcess(): void {
       if (!watching) {
-        collectDefaultMetrics({ register: registry });
+        collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOKS_MS });
         // Gauges that are named as counters are; the same numbers stand in `nodejs_active_…` by kind.
         for (const kind of ['handles', 'requests', 'resources'])
           registry.removeSingleMetric(`nodejs_active_${kind}_total`);
@@ -120,11 +122,10 @@ function createMeters() {
       labelNames: ['model', 'kind'],
       registers,
     }),
-    seconds: new Histogram({
+    seconds: createTimes({
       name: 'turnpike_call_seconds',
       help: 'From the request to the end of the answer.',
       labelNames: ['style'],
-      buckets: SECONDS,
       registers,
     }),
     attempts: createTally({
@@ -133,47 +134,14 @@ function createMeters() {
       labelNames: ['channel', 'result'],
       registers,
     }),
-    attemptSeconds: new Histogram({
+    attemptSeconds: createTimes({
       name: 'turnpike_attempt_seconds',
       help: 'Attempts that went well, from the request to the end of the answer.',
       labelNames: ['channel'],
-      buckets: SECONDS,
       registers,
     }),
   };
 }
-
-/** A counter that is cheap to add to. */
-interface Tally {
-  /** `values` are those of the labels, in their order. */
-  add(amount: number, ...values: readonly (string | number)[]): void;
-}
-
-/** The sums are kept here and told to prom-client when somebody reads: there each addition costs a few microseconds. */
-function createTally(counter: {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: string[];
-  readonly registers: Registry[];
-}): Tally {
-  const sums = new Map<string, number>();
-  new Counter({
-    ...counter,
-    collect() {
-      this.reset();
-      for (const [key, sum] of sums) this.labels(...key.split(BETWEEN)).inc(sum);
-    },
-  });
-  return {
-    add(amount, ...values) {
-      const key = values.join(BETWEEN);
-      sums.set(key, (sums.get(key) ?? 0) + amount);
-    },
-  };
-}
-
-/** What no label holds. */
-const BETWEEN = '\0';
 
 const LOOPBACK = /^(127\.|::1$)/;
 /** What a client on this machine calls it. */
