@@ -410,6 +410,17 @@ describe('sqlite: a store that cannot write', () => {
     subject.db.close();
   });
 
+  it('keeps its write-ahead log short, behind the answers', () => {
+    const subject = faulty();
+    for (let id = 1; id <= 30; id++) {
+      const [done] = subject.run([insert(id, 'x'.repeat(1 << 20)), true]);
+      assert.equal(done?.kind, 'done');
+    }
+    const [{ log }] = subject.db.pragma('wal_checkpoint(NOOP)') as [{ readonly log: bigint }];
+    assert.ok(log < 4_000n, `${log} pages`);
+    subject.db.close();
+  });
+
   it('believes nothing any more after a sync has failed', () => {
     const subject = faulty();
     subject.fault = 'SQLITE_IOERR_FSYNC';

@@ -11,7 +11,16 @@ import { DURABLE, FOLDED, isLastingError, isStorageError, OF_FOLDS, wireError } 
  */
 const DOUBT_MS = 60_000;
 
+/** Pages of the write-ahead log that are not in the database yet, from which on they are put there: eight megabytes. */
+const FOLD_FROM = 2_000n;
+
 type Statement = Database.Statement<unknown[]>;
+
+/** Pages in the write-ahead log, and how many of them are in the database. */
+interface LogState {
+  readonly log: bigint;
+  readonly checkpointed: bigint;
+}
 
 /**
  * Runs the lists of a batch as one transaction on `db`, and posts what came of them: some answers before the commit, the others behind
@@ -29,6 +38,7 @@ export function createBatches(
   const savepoint = db.prepare('SAVEPOINT list');
   const undo = db.prepare('ROLLBACK TO list');
   const release = db.prepare('RELEASE list');
+  const readLog = db.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)');
 
   const texts: string[] = [];
   const statements: (Statement | undefined)[] = [];
@@ -112,6 +122,19 @@ export function createBatches(
     post({ kind: 'failed', reason, lasting: broken !== undefined });
   }
 
+  /** Keeps the log short. What cannot be put into the database now is safe in the log, and will be tried again. */
+  function fold(): void {
+    try {
+      const { log, checkpointed } = readLog.get()!;
+      if (log - checkpointed >= FOLD_FROM) db.pragma('wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      const { message, code } = wireError(error);
+      if (!isLastingError(code)) return;
+      broken = `${message} (${code}): open the store again`;
+      fail(broken);
+    }
+  }
+
   return (batch) => {
     texts.push(...batch.texts);
     if (broken !== undefined) return fail(broken);
@@ -137,6 +160,7 @@ export function createBatches(
       broken = loss();
       if (broken !== undefined) return fail(broken);
       post({ kind: 'done', answers: early ? outcome.durable : [...outcome.ran, ...outcome.durable] });
+      fold();
     } catch (error) {
       const { message, code } = wireError(error);
       doubtfulUntilMs = performance.now() + DOUBT_MS;
