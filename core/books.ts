@@ -6,7 +6,7 @@ import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
-import { type Known, type Store, StoreUnavailable } from './plugin.ts';
+import { type Known, type Step, type Store, StoreUnavailable } from './plugin.ts';
 
 /** How long an ending may wait for a store that cannot write. */
 const SETTLE_MS = 5_000;
@@ -15,56 +15,89 @@ const SETTLE_AGAIN_MS = 200;
 /**
  * Ends an exchange in the books, once: what was taken for its time is given back, what was used is written down. Rejects where
  * that could not be made durable, and with a `GatewayError` where the answer cannot be paid: then no good ending may reach the client.
+ * Mostly the store alone is waited for, and no promise is made but its own.
  */
-export async function endExchange(x: LiveExchange, outcome: Outcome, pipeline: Pipeline, books: Books): Promise<void> {
-  if (x.ending) return;
+export function endExchange(x: LiveExchange, outcome: Outcome, pipeline: Pipeline, books: Books): Promise<void> {
+  if (x.ending) return Promise.resolve();
   x.ending = true;
-  const withheld = outcome === 'served' && x.identity !== undefined ? await unpaid(x as Paying, pipeline) : undefined;
-  x.outcome = withheld === undefined ? outcome : x.delivered ? 'failed' : 'refused';
-  if (withheld !== undefined) {
-    x.status = withheld.status;
-    x.note({ code: withheld.code });
-  }
-  await settle(x, pipeline, books);
-  if (withheld !== undefined) throw withheld;
+  if (outcome !== 'served' || x.identity === undefined) return conclude(x, outcome, undefined, pipeline, books);
+  const paying = pipeline.pay(x as LiveExchange & Known);
+  if (paying === undefined) return conclude(x, outcome, undefined, pipeline, books);
+  return (paying as Promise<void>).then(
+    () => conclude(x, outcome, undefined, pipeline, books),
+    (error) => conclude(x, outcome, toGatewayError(error), pipeline, books),
+  );
 }
 
-type Paying = LiveExchange & Known;
-
-/** Why the answer is withheld; undefined where it may leave. Mostly nothing is waited for. */
-async function unpaid(x: Paying, pipeline: Pipeline): Promise<GatewayError | undefined> {
-  try {
-    const paying = pipeline.pay(x);
-    if (paying instanceof Promise) await paying;
-    return undefined;
-  } catch (error) {
-    return toGatewayError(error);
+/** `withheld`: why an answer that was served cannot be paid. */
+function conclude(
+  x: LiveExchange,
+  outcome: Outcome,
+  withheld: GatewayError | undefined,
+  pipeline: Pipeline,
+  books: Books,
+): Promise<void> {
+  if (withheld === undefined) {
+    x.outcome = outcome;
+    return settle(x, pipeline, books);
   }
+  x.outcome = x.delivered ? 'failed' : 'refused';
+  x.status = withheld.status;
+  x.note({ code: withheld.code });
+  return settle(x, pipeline, books).then(() => Promise.reject(withheld));
 }
 
-async function settle(x: LiveExchange, pipeline: Pipeline, books: Books): Promise<void> {
+function settle(x: LiveExchange, pipeline: Pipeline, books: Books): Promise<void> {
   const releasing = x.release((error) => books.log.error('a release failed', { exchange: x.id, error }));
-  if (releasing !== undefined) await releasing;
+  if (releasing !== undefined) return releasing.then(() => collect(x, pipeline, books));
+  return collect(x, pipeline, books);
+}
+
+function collect(x: LiveExchange, pipeline: Pipeline, books: Books): Promise<void> {
   const settling = pipeline.settle(x);
-  const steps =
-    settling instanceof Promise ? await settling.catch((error) => unsettled(x, error, pipeline, books)) : settling;
-  if (steps.length === 0) return;
+  if (!(settling instanceof Promise)) return write(x, settling, pipeline, books);
+  return settling.then(
+    (steps) => write(x, steps, pipeline, books),
+    (error) => unsettled(x, error, pipeline, books),
+  );
+}
+
+function write(x: LiveExchange, steps: readonly Step[], pipeline: Pipeline, books: Books): Promise<void> {
+  if (steps.length === 0) return Promise.resolve();
+  return books.store.atomic(steps).then(
+    (refused) => {
+      // Its hold is not there: it was lost with a commit that failed. Trying again would not bring it back.
+      if (refused !== undefined) unsettled(x, refusal(refused), pipeline, books);
+    },
+    (error) => writeAgain(x, steps, error, pipeline, books),
+  );
+}
+
+/** After `error`, for as long as a store that cannot be written may be waited for. */
+async function writeAgain(
+  x: LiveExchange,
+  steps: readonly Step[],
+  error: unknown,
+  pipeline: Pipeline,
+  books: Books,
+): Promise<void> {
   const giveUpAt = books.clock.mono() + SETTLE_MS;
-  for (;;) {
-    let refused: string | undefined;
+  for (let last = error; ; ) {
+    // Where no vendor was asked there is nothing to charge, and no reason to keep the client waiting for its refusal.
+    const canWait = last instanceof StoreUnavailable && x.attempts.length > 0;
+    if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, last, pipeline, books);
+    await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
     try {
-      refused = await books.store.atomic(steps);
-    } catch (error) {
-      // Where no vendor was asked there is nothing to charge, and no reason to keep the client waiting for its refusal.
-      const canWait = error instanceof StoreUnavailable && x.attempts.length > 0;
-      if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, error, pipeline, books);
-      await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
-      continue;
+      const refused = await books.store.atomic(steps);
+      return refused === undefined ? undefined : unsettled(x, refusal(refused), pipeline, books);
+    } catch (failure) {
+      last = failure;
     }
-    if (refused === undefined) return;
-    // Its hold is not there: it was lost with a commit that failed. Trying again would not bring it back.
-    unsettled(x, new StoreUnavailable(`the store refused to settle: ${refused}`), pipeline, books);
   }
+}
+
+function refusal(must: string): StoreUnavailable {
+  return new StoreUnavailable(`the store refused to settle: ${must}`);
 }
 
 function unsettled(x: LiveExchange, error: unknown, pipeline: Pipeline, books: Books): never {

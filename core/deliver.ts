@@ -103,22 +103,25 @@ interface Failed {
 }
 
 /** One offer, with one fresh try where a kept connection died as it was used. Undefined: delivered. An error: it cannot be said there. */
-async function tryOffer(
+function tryOffer(
   x: LiveExchange & Known,
   offer: Offer,
   tools: DeliverTools,
 ): Promise<Failed | GatewayError | undefined> {
   const { vendor, parties } = partiesOf(x, offer, tools);
   const attempt = beginAttempt(x, offer, tools.clock);
-  try {
-    return await attemptOffer(parties, attempt, vendor, tools);
-  } catch (error) {
-    // The client left, or we have a bug; the channel has no part in either.
-    attempt.cut = true;
-    throw error;
-  } finally {
-    endAttempt(x, attempt, tools);
-  }
+  return attemptOffer(parties, attempt, vendor, tools).then(
+    (outcome) => {
+      endAttempt(x, attempt, tools);
+      return outcome;
+    },
+    (error) => {
+      // The client left, or we have a bug; the channel has no part in either.
+      attempt.cut = true;
+      endAttempt(x, attempt, tools);
+      throw error;
+    },
+  );
 }
 
 /** Who takes part where an offer is tried. */
@@ -175,7 +178,7 @@ async function attemptOffer(
     if (atOnce || result.how.unsent)
       result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, tools);
   }
-  return judge(x, attempt, result, vendor, conveyance, tools);
+  return await judge(x, attempt, result, vendor, conveyance, tools);
 }
 
 /** Undefined where the answer was delivered. Throws where nothing more is to be done. */
@@ -203,21 +206,35 @@ function judge(
   }
 }
 
-async function judgeWhole(
+function judgeWhole(
   x: LiveExchange & Known,
   attempt: Attempt,
   { body, type }: Extract<AttemptResult, { kind: 'whole' }>,
   conveyance: Conveyance,
   tools: DeliverTools,
-): Promise<Failed | undefined> {
-  let answer: WholeAnswer | undefined;
+): Awaitable<Failed | undefined> {
+  let reading: Awaitable<WholeAnswer | undefined>;
   try {
-    const reading = conveyance.whole(body, type);
-    answer = reading instanceof Promise ? await reading : reading;
+    reading = conveyance.whole(body, type);
   } catch (error) {
-    // What only looks like JSON is found out where it is parsed.
-    if (!(error instanceof GatewayError)) throw error;
+    reading = notJson(error);
   }
+  if (!(reading instanceof Promise)) return judgeAnswer(x, attempt, reading, conveyance, tools);
+  return reading.catch(notJson).then((answer) => judgeAnswer(x, attempt, answer, conveyance, tools));
+}
+
+/** What only looks like JSON is found out where it is parsed. */
+function notJson(error: unknown): undefined {
+  if (!(error instanceof GatewayError)) throw error;
+}
+
+function judgeAnswer(
+  x: LiveExchange & Known,
+  attempt: Attempt,
+  answer: WholeAnswer | undefined,
+  conveyance: Conveyance,
+  tools: DeliverTools,
+): Awaitable<Failed | undefined> {
   if (answer === undefined) return failedWith(attempt, 'broken', 'the answer is not what was asked for');
   if (answer.error !== undefined) {
     if (!answer.error.refused) return failedInside(x, attempt, answer.error);
@@ -230,7 +247,7 @@ async function judgeWhole(
 }
 
 /** The books first, then the answer: nobody gets what is not written down. */
-async function deliverWhole(
+function deliverWhole(
   x: LiveExchange,
   offer: Offer,
   answer: WholeAnswer,
@@ -241,7 +258,10 @@ async function deliverWhole(
   x.status = 200;
   x.answered = answer.value;
   noteLosses(x, conveyance);
-  await tools.conclude(x, x.gone ? 'aborted' : 'served');
+  return tools.conclude(x, x.gone ? 'aborted' : 'served').then(() => sendWhole(x, offer, answer, conveyance));
+}
+
+function sendWhole(x: LiveExchange, offer: Offer, answer: WholeAnswer, conveyance: Conveyance): undefined {
   if (x.gone) return undefined;
   x.delivered = true;
   if (x.body !== undefined) {

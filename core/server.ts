@@ -111,11 +111,17 @@ export function createGatewayServer(options: ServerOptions): Server {
   server.maxRequestsPerSocket = 1_000;
   server.maxConnections = 20_000;
 
+  const failed = (response: ServerResponse, error: unknown): void => {
+    options.log.error('a request failed', { error });
+    response.destroy();
+  };
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    serve(request, response, expectsContinue, options).catch((error: unknown) => {
-      options.log.error('a request failed', { error });
-      response.destroy();
-    });
+    try {
+      const serving = serve(request, response, expectsContinue, options);
+      if (serving instanceof Promise) serving.catch((error: unknown) => failed(response, error));
+    } catch (error) {
+      failed(response, error);
+    }
   };
   server.on('request', (request, response) => take(request, response, false));
   server.on('checkContinue', (request, response) => take(request, response, true));
@@ -206,20 +212,29 @@ function lineUp({ socket }: IncomingMessage, response: ServerResponse): Promise<
 /** A reset between two writes is the client's business, never an exception. */
 function ignore(): void {}
 
-async function serve(
+function serve(
   request: IncomingMessage,
   response: ServerResponse,
   expectsContinue: boolean,
   options: ServerOptions,
-): Promise<void> {
+): Awaitable<void> {
   if (isClosing(request.socket)) return;
   response.on('error', ignore);
   const waiting = lineUp(request, response);
-  if (waiting !== undefined) {
-    await waiting;
+  if (waiting === undefined) return serveNow(request, response, expectsContinue, options);
+  return waiting.then(() => {
     if (response.destroyed || isClosing(request.socket)) return;
-  }
+    return serveNow(request, response, expectsContinue, options);
+  });
+}
 
+/** A request whose turn it is. What a call throws is told by the call itself. */
+function serveNow(
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+  options: ServerOptions,
+): Awaitable<void> {
   if (options.state() !== 'ready') response.shouldKeepAlive = false;
 
   const generation = options.current();
@@ -246,19 +261,24 @@ async function serve(
     const ip = addressOf(request.socket, head, generation, options);
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
-      await serveRoute(request, response, { head, ip, expectsContinue, style, ...match }, generation, options);
-      boundFlush(response, generation.deliver.deadlines);
-      return;
+      const arrived = { head, ip, expectsContinue, style, ...match };
+      return serveRoute(request, response, arrived, generation, options).then(
+        () => boundFlush(response, generation.deliver.deadlines),
+        refuse,
+      );
     }
     const passage = match.kind === 'passage' ? match.passage : undefined;
     const x = new LiveExchange({ request, response, head, ip, style, passage }, options.clock);
-    const arrival = { head, expectsContinue, maxBytes: generation.limits.uploadBytes };
-    await serveExchange(x, generation, options, (known) =>
+    return serveExchange(x, generation, options, (known) =>
       passage === undefined
         ? serveCall(known, head, expectsContinue, generation)
-        : servePassage(known, passage, arrival, generation, options),
+        : servePassage(known, passage, { head, expectsContinue }, generation, options),
     );
   } catch (error) {
+    refuse(error);
+  }
+
+  function refuse(error: unknown): void {
     const id = newId(options.clock.now());
     const spelling = style ?? spellingAt(generation.router, head.path);
     refuseRequest(request, response, told(error, id, options.log), spelling, id, options);
@@ -409,10 +429,11 @@ function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): 
 async function servePassage(
   x: LiveExchange & Known,
   passage: Passage,
-  arrival: Arrival,
+  asked: Omit<Arrival, 'maxBytes'>,
   generation: Generation,
   options: ServerOptions,
 ): Promise<void> {
+  const arrival = { ...asked, maxBytes: generation.limits.uploadBytes };
   x.call = readPassage(passage, arrival);
   await generation.pipeline.admit(x);
   await carryPassage(x, passage, arrival, options.opaque, generation.deliver);
