@@ -9,6 +9,16 @@ import { run, start } from './processes.ts';
 import { MODEL } from './requests.ts';
 import { type Server, serverOf, type Variant } from './variants.ts';
 
+/** What node is told where `npm start` starts it. */
+const FLAGS = (
+  /node ((?:--\S+ )*)scripts\/turnpike\.mjs start/.exec(
+    (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: { readonly start: string } })
+      .scripts.start,
+  )?.[1] ?? ''
+)
+  .split(' ')
+  .filter((flag) => flag !== '');
+
 /** Large enough never to be reached in a bench. */
 const UNREACHED = 1_000_000_000;
 
@@ -89,7 +99,9 @@ export async function prepareTurnpike(
   return {
     storeFile,
     async start({ key, cores = CORE.server, flags = [] } = {}) {
-      const running = start(onCore(cores, [process.execPath, ...flags, command, 'start', '--config', config]));
+      const running = start(
+        onCore(cores, [process.execPath, ...FLAGS, ...flags, command, 'start', '--config', config]),
+      );
       if (firstKey === undefined) firstKey = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1]!;
       else await running.says(/ready http/);
       return serverOf(running, port, [`authorization: Bearer ${key ?? firstKey}`]);
