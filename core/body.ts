@@ -255,17 +255,18 @@ export function isRead(request: IncomingMessage): boolean {
 /** How long a client may go on sending what nobody wants, so that it can read why. */
 const LINGER_MS = 2_000;
 
-/** Connections that will be closed after what has been answered on them. */
-const closing = new WeakSet<object>();
+/** On connections that will be closed after what has been answered on them. */
+const CLOSING = Symbol('closing');
+type Bearer = Duplex & { [CLOSING]?: true };
 
 /** True where nothing that still comes may be carried out: it may be the rest of what has been refused. */
-export function isClosing(socket: Duplex): boolean {
-  return closing.has(socket);
+export function isClosing(socket: Bearer): boolean {
+  return socket[CLOSING] === true;
 }
 
 /** Writes a last answer to a connection that has no response object, and gives the client time to read it. */
-export function answerRaw(socket: Duplex, answer: string, after: Clock['after']): void {
-  closing.add(socket);
+export function answerRaw(socket: Bearer, answer: string, after: Clock['after']): void {
+  socket[CLOSING] = true;
   socket.on('error', () => socket.destroy());
   socket.end(answer);
   const cancel = after(LINGER_MS, () => socket.destroy());
@@ -287,7 +288,7 @@ export function answerUnread(
   answer: { readonly status: number; readonly headers: SentHeaders; readonly body: string | Buffer },
   after: Clock['after'],
 ): void {
-  closing.add(request.socket);
+  (request.socket as Bearer)[CLOSING] = true;
   setHeader(answer.headers, 'connection', 'close');
   setHeader(answer.headers, 'content-length', String(Buffer.byteLength(answer.body)));
   response.writeHead(answer.status, answer.headers);

@@ -144,7 +144,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
   }
 
   note(facts: JsonObject): void {
-    this.notes = { ...this.notes, ...facts };
+    this.notes = this.notes === NOTHING ? facts : { ...this.notes, ...facts };
   }
 
   limitOutput(tokens: number): void {

@@ -173,15 +173,19 @@ interface Line {
   readonly owed: ServerResponse[];
   /** Begins the requests that wait until fewer are served. */
   readonly waiting: (() => void)[];
+  /** Where it comes from, once that was asked. */
+  address: string | undefined;
 }
 
-const lines = new WeakMap<Duplex, Line>();
+/** A connection bears its line itself: every request asks for it, and a look into a WeakMap takes much longer. */
+const LINE = Symbol('line');
+type Bearer = Duplex & { [LINE]?: Line };
 
-function lineOf(socket: Duplex): Line {
-  const known = lines.get(socket);
+function lineOf(socket: Bearer): Line {
+  const known = socket[LINE];
   if (known !== undefined) return known;
-  const line: Line = { owed: [], waiting: [] };
-  lines.set(socket, line);
+  const line: Line = { owed: [], waiting: [], address: undefined };
+  socket[LINE] = line;
   // Of the answers that wait for their turn, node tells none that their connection has gone.
   socket.on('close', () => {
     for (const response of [...line.owed]) {
@@ -687,9 +691,14 @@ function upgradeNotServed(): GatewayError {
 
 /** Where a request came from. */
 function addressOf(socket: Socket, { headers }: Head, { trusted }: Generation, { proxies }: ServerOptions): string {
-  const { remoteAddress: peer = '' } = socket;
   const forwardedFor = headers['x-forwarded-for'];
-  if (forwardedFor !== undefined) proxies.note(peer, trusted);
+  if (forwardedFor === undefined) {
+    const line = lineOf(socket);
+    line.address ??= clientAddress(socket.remoteAddress ?? '', undefined, trusted);
+    return line.address;
+  }
+  const { remoteAddress: peer = '' } = socket;
+  proxies.note(peer, trusted);
   return clientAddress(peer, forwardedFor, trusted);
 }
 

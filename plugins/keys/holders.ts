@@ -10,6 +10,8 @@ const FRESH_MS = 5_000;
 /** Holders by the full hash of their secret. */
 export interface Holders {
   find(hash: string): Holder | undefined | Promise<Holder | undefined>;
+  /** The same, where it is in memory. */
+  remembered(hash: string): Holder | undefined;
   /** Forgets a hash, so that the next `find` asks the store; what is being asked now is not remembered either. */
   forget(hash: string): void;
   /** The same for every hash whose holder is one of these. */
@@ -66,6 +68,7 @@ export function createHolders(clock: Clock, load: (hash: string) => Promise<Load
   }
 
   return {
+    remembered: (hash) => known.get(hash),
     find(hash) {
       const holder = known.get(hash);
       if (holder !== undefined) return holder;

@@ -10,7 +10,7 @@ import { createHolders, type Loaded } from './holders.ts';
 import { assignmentsOf, COLUMNS, type KeyRow, toKey, valuesOf } from './rows.ts';
 import { checkModels, isListed, readRanges } from './rules.ts';
 import { conditionOf } from './search.ts';
-import { hashOf, hintsOf, isWellFormed, newSecret } from './secret.ts';
+import { hashOf, hintsOf, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
 
 /** A refusal that stays the same however often it is asked for. */
@@ -170,7 +170,10 @@ export function createKeys(host: Host): KeyRing {
     default: findDefault,
 
     find(secret) {
-      return isWellFormed(secret) ? holders.find(hashOf(secret)) : undefined;
+      if (!isLikely(secret)) return undefined;
+      const hash = hashOf(secret);
+      // One that is misspelt is never remembered: of those that are, nothing more has to be looked at.
+      return holders.remembered(hash) ?? (isWellFormed(secret) ? holders.find(hash) : undefined);
     },
 
     async holderById(accountId, id) {

@@ -14,13 +14,17 @@ export function newSecret(): string {
   return PREFIX + body + checkCharacters(body);
 }
 
+/** True where it looks like a secret from afar. */
+export function isLikely(secret: string): boolean {
+  return secret.length === LENGTH && secret.startsWith(PREFIX);
+}
+
 /**
  * True where the check characters fit the rest, so that a misspelt key costs no lookup. A CRC-32 notices every wrong
  * character and every two neighbours exchanged; it keeps no secret and proves nothing.
  */
 export function isWellFormed(secret: string): boolean {
-  if (secret.length !== LENGTH || !secret.startsWith(PREFIX)) return false;
-  return checkCharacters(secret.slice(PREFIX.length, -CHECK)) === secret.slice(-CHECK);
+  return isLikely(secret) && checkCharacters(secret.slice(PREFIX.length, -CHECK)) === secret.slice(-CHECK);
 }
 
 /** What is stored and looked up: the SHA-256 of the whole secret, in hexadecimal. */

@@ -113,12 +113,18 @@ export default definePlugin({
     }
 
     /** Puts what was truly used in the place of the estimate: nothing, where nothing was. */
-    async function settle(x: Exchange): Promise<undefined> {
-      const { identity } = x;
-      if (identity === undefined) return;
+    function settle(x: Exchange): Awaitable<undefined> {
+      const taken = estimates.get(x);
+      if (taken === undefined) return;
       const used = x.usage === undefined ? 0 : x.usage.input + x.usage.output;
-      for (const [i, taking] of (estimates.get(x) ?? []).entries())
-        await counters.correct(nameOf(tokens[i]!, identity), MINUTE_MS, taking, used);
+      return correct(x as Known, taken, used);
+    }
+
+    function correct(x: Known, taken: readonly Taking[], used: number, from = 0): Awaitable<undefined> {
+      for (let i = from; i < taken.length; i++) {
+        const correcting = counters.correct(nameOf(tokens[i]!, x.identity), MINUTE_MS, taken[i]!, used);
+        if (correcting instanceof Promise) return correcting.then(() => correct(x, taken, used, i + 1));
+      }
     }
 
     /** How much of each limit is used, and the first of them that would refuse. */

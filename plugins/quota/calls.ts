@@ -6,6 +6,7 @@ import {
   type Exchange,
   GatewayError,
   type Host,
+  type Json,
   type JsonObject,
   type Known,
   type Step,
@@ -244,13 +245,14 @@ export function createCalls(
 
   /** The usage record tells how the charge came about, for prices change: a receipt is made of it. */
   function notePrice(x: Exchange, { tariff: charged, fixed, terms }: Taking, hold: Hold): void {
-    const { factorPpm } = terms;
-    x.note({
+    const { factorPpm, extras } = terms;
+    const note: Record<string, Json> = {
       ...(fixed === undefined ? noteOf(charged.rowOf(x)) : noteOfFixed(inQuota(fixed), ledger().perUnit)),
-      ...(factorPpm !== undefined && { priceFactor: Number(factorPpm) / 1_000_000 }),
       held: inQuota(hold.amount),
-      ...noteOfLayers(terms.extras),
-    });
+    };
+    if (factorPpm !== undefined) note.priceFactor = Number(factorPpm) / 1_000_000;
+    if (extras.length > 0) Object.assign(note, noteOfLayers(extras));
+    x.note(note);
   }
 
   function noteOf(row: PriceRow | undefined): JsonObject | undefined {
