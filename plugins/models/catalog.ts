@@ -91,6 +91,8 @@ export function readModels(
 
   const find = (name: string): ServedModel | undefined => {
     if (name.includes('*')) return undefined;
+    const itself = models.get(name);
+    if (itself !== undefined) return itself;
     const target = entries.resolve(name);
     return target === undefined ? undefined : modelAt(target);
   };
@@ -114,21 +116,36 @@ export function readModels(
     });
   };
 
+  /** The model and all that may serve in its place: its own fallbacks come before those of its fallbacks. */
+  const chainOf = (first: ServedModel, style: StyleName | undefined): readonly ServedModel[] => {
+    const chain = [first];
+    for (let i = 0; i < chain.length; i++) {
+      for (const next of chain[i]!.fallback) {
+        const model = find(next);
+        if (model !== undefined && chain.every((other) => other.name !== model.name)) chain.push(model);
+      }
+    }
+    if (style === undefined) return chain;
+    return answers(first, style) ? chain.filter((model) => answers(model, style)) : [];
+  };
+
+  /** Chains of models that gateway.yaml names: every call asks for one. */
+  const chains = new Map<ServedModel, Map<StyleName | undefined, readonly ServedModel[]>>();
+  const chain = (name: string, style?: StyleName): readonly ServedModel[] => {
+    const first = require(name);
+    // Those behind patterns come and go.
+    if (models.get(first.name) !== first) return chainOf(first, style);
+    const byStyle = chains.get(first) ?? new Map<StyleName | undefined, readonly ServedModel[]>();
+    const known = byStyle.get(style) ?? chainOf(first, style);
+    if (byStyle.size === 0) chains.set(first, byStyle);
+    byStyle.set(style, known);
+    return known;
+  };
+
   return {
     find,
     require,
-    chain(name, style) {
-      // Breadth first: a model's own fallbacks come before those of its fallbacks.
-      const chain = [require(name)];
-      for (let i = 0; i < chain.length; i++) {
-        for (const next of chain[i]!.fallback) {
-          const model = find(next);
-          if (model !== undefined && chain.every((other) => other.name !== model.name)) chain.push(model);
-        }
-      }
-      if (style === undefined) return chain;
-      return answers(chain[0]!, style) ? chain.filter((model) => answers(model, style)) : [];
-    },
+    chain,
     names: () => callable,
     patterns: () => patterns,
     serves: (name) => find(name) !== undefined,
