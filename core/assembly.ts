@@ -8,6 +8,7 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import type { Peers } from './contracts/peers.ts';
 import { Running } from './contracts/running.ts';
 import type { Style } from './contracts/style.ts';
 import type { Vendor } from './contracts/vendor.ts';
@@ -15,6 +16,7 @@ import { postGuarded } from './guarded-fetch.ts';
 import { boot } from './id.ts';
 import { LoadError, loadDriver, loadPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
+import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
 import type { Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { spoolFolder } from './spool-folder.ts';
@@ -66,6 +68,7 @@ export interface Surroundings {
   readonly log: Log;
   readonly clock: Clock;
   readonly vault: Vault;
+  readonly peers: Peers;
   /** What outlives a reload. */
   readonly lasting: Map<string, unknown>;
   /** How plugins ask vendors what is no call. */
@@ -164,6 +167,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       log: around.log,
       clock: around.clock,
       boot,
+      peers: around.peers,
       env: plan.env,
       use<T>(service: Service<T>): T {
         if (!services.has(service.id)) throw new Error(`it uses ${service.id} without naming it in \`needs\``);
@@ -292,6 +296,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     log: silentLog,
     clock: systemClock,
     vault: createVault(randomBytes(32)),
+    peers: aloneOf(boot),
     lasting: new Map(),
     ask: () => () => Promise.reject(new Error('nobody is asked before `start`')),
     provided: new Map<string, unknown>([

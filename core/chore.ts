@@ -1,5 +1,6 @@
 /** Work that a plugin does again and again beside the calls, such as deleting what is old. */
 import type { Clock } from './clock.ts';
+import type { Peers } from './contracts/peers.ts';
 import type { Log } from './log.ts';
 
 /** A chore between `start` and `stop`. */
@@ -18,9 +19,9 @@ export interface ChoreOptions {
   readonly failure: string;
 }
 
-/** Makes it; nothing is done before `everyMs` has passed once. */
+/** Makes it; nothing is done before `everyMs` has passed once, and nothing while another process leads. */
 export function createChore(
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, peers }: { readonly clock: Clock; readonly log: Log; readonly peers: Peers },
   { everyMs, work, failure }: ChoreOptions,
 ): Chore {
   let cancel: (() => void) | undefined;
@@ -28,6 +29,7 @@ export function createChore(
   return {
     start() {
       cancel = clock.every(everyMs, () => {
+        if (!peers.leads()) return;
         working ??= work(() => cancel !== undefined)
           .catch((error: unknown) => log.warn(failure, { error }))
           .finally(() => {

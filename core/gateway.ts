@@ -26,10 +26,12 @@ import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
+import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import type { Log } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import { keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
+import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
 import { createProxyWatch } from './proxies.ts';
@@ -100,7 +102,7 @@ export async function openPlanned(plan: Plan, options: GatewayOptions, alone: bo
   const clock = options.clock ?? systemClock;
   const store = await (alone ? openForCommand(plan, log) : openToServe(plan, log));
   const firstSecrets = options.firstSecrets ?? {};
-  const around: Omit<Surroundings, 'ask' | 'vault'> = {
+  const around: Omit<Surroundings, 'ask' | 'vault' | 'peers'> = {
     store,
     log,
     clock,
@@ -112,7 +114,11 @@ export async function openPlanned(plan: Plan, options: GatewayOptions, alone: bo
     // Before anything is written: what a first start makes once would be lost with a start that fails.
     if (!alone) door = await takeAddress(plan);
     const vault = await vaultOf(plan, store, !alone);
-    return await assembleGateway(plan, { ...around, vault }, { store, options, firstSecrets, door, alone });
+    return await assembleGateway(
+      plan,
+      { ...around, vault, peers: aloneOf(boot) },
+      { store, options, firstSecrets, door, alone },
+    );
   } catch (error) {
     door?.close();
     await store.close();

@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Account } from './contracts/accounts.ts';
 import type { Attempt, Call, Headers, Json, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { Holder } from './contracts/keys.ts';
+import type { Peers } from './contracts/peers.ts';
 import type { AccessToken, Session } from './contracts/sessions.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
@@ -23,6 +24,7 @@ export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, size } from './config/values.ts';
 export type * from './contracts/call.ts';
 export type * from './contracts/conversation.ts';
+export type * from './contracts/peers.ts';
 export type * from './contracts/quirks.ts';
 export type * from './contracts/style.ts';
 export * from './contracts/uses.ts';
@@ -188,6 +190,8 @@ export interface Host {
   readonly clock: Clock;
   /** Names this run of the process; whatever another run left open can be told by it. */
   readonly boot: string;
+  /** The processes that serve together with this one. */
+  readonly peers: Peers;
   /** The environment the gateway was started with. What is configured belongs into a section of gateway.yaml. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A service named in `needs`. */

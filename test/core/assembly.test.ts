@@ -8,6 +8,7 @@ import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembl
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
 import { createLog } from '../../core/log.ts';
+import { aloneOf } from '../../core/peers.ts';
 import { definePlugin, type Plugin, type Sections, type Service, schema, service } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -33,6 +34,7 @@ const around = {
   log: createLog({ level: 'debug', write: (line) => lines.push(line), now: () => 0 }),
   clock: fakeClock(),
   lasting: new Map<string, unknown>(),
+  peers: aloneOf('test'),
   vault: createVault(Buffer.alloc(32, 7)),
   ask: () => () => Promise.reject(new Error('nobody is asked here')),
   provided: new Map<string, unknown>([['from-core', 'core']]),

@@ -6,6 +6,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { aloneOf } from '../../core/peers.ts';
 import { definePlugin, type JsonObject, type Passage, type Route, type Style, schema } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
@@ -128,6 +129,7 @@ describe('every door of the gateway', () => {
       log: { debug() {}, info() {}, warn() {}, error() {}, hide() {} },
       clock: fakeClock(),
       lasting: new Map(),
+      peers: aloneOf('test'),
       vault: createVault(Buffer.alloc(32, 7)),
       ask: () => () => Promise.reject(new Error('nobody is asked here')),
       provided: new Map([[FirstStart.id, { begin() {}, note() {}, signIn() {} } satisfies FirstStart]]),

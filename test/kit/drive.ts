@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type BetterSqlite3 from 'better-sqlite3';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { aloneOf } from '../../core/peers.ts';
 import {
   type Awaitable,
   type Caller,
@@ -118,6 +119,7 @@ export async function drive(
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet },
     boot: 'test',
+    peers: aloneOf('test'),
     env,
     use<T>(service: Service<T>): T {
       if (!provided.has(service.id)) throw new Error(`nobody provides ${service.id}`);

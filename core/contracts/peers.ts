@@ -1,0 +1,41 @@
+/**
+ * The processes that serve together on one store: the workers of one machine (`listen.workers`), or the gateways of a cluster. Provided by
+ * core to every plugin as `host.peers`.
+ *
+ * On one machine the first process is the owner: it has the store's lock, keeps what is in memory once for all (counters), answers
+ * every route, and runs commands and chores. The others are its workers: they serve calls and passthrough routes.
+ */
+import type { Awaitable, Json } from '../plugin.ts';
+
+/** Answers a message of another process. `epoch`: which process sent it. What it throws is logged, and the sender gets no answer. */
+export type PeerListener = (message: Json, epoch: string) => Awaitable<Json | undefined>;
+
+/** The other processes. A process that serves alone has none: it leads, `tell` reaches nobody and `ask` resolves with no answers. */
+export interface Peers {
+  /** How many processes serve calls now, at least 1. */
+  readonly count: number;
+  /**
+   * True in the one process that does what must be done once: chores, mail, recovery, the first start. It may change while the process
+   * runs, so ask each time. `createChore` asks by itself.
+   */
+  leads(): boolean;
+  /** The epochs (`host.boot`) of the processes that are alive, this one included: what they have leased must be left alone. */
+  alive(): Promise<ReadonlySet<string>>;
+  /** Called in the leading process when another process has ended, after everything it wrote is in the store. Returns what stops it. */
+  onLeft(listener: (epoch: string) => void): () => void;
+  /** Sends to all others, at most once; messages of one process arrive in their order. */
+  tell(topic: string, message: Json): void;
+  /** Sends to all others and resolves with the answers that came within two seconds, in any order. Never rejects. */
+  ask(topic: string, message: Json): Promise<readonly Json[]>;
+  /** Listens to one topic; a later listener of the same topic takes the place of the earlier one, as after a reload. */
+  on(topic: string, listener: PeerListener): void;
+  /** The process that owns the store; undefined in the owner itself, in a process alone, and in a cluster without one. */
+  readonly owner: PeerOwner | undefined;
+}
+
+/** How a worker reaches the owner. Messages of one turn of the event loop travel together. */
+export interface PeerOwner {
+  tell(topic: string, message: Json): void;
+  /** Resolves with what the owner's listener returned; null for undefined. Rejects where it failed, or the owner is gone. */
+  ask(topic: string, message: Json): Promise<Json>;
+}
