@@ -74,6 +74,8 @@ describe('the console, where something does not come', () => {
   it('loses the search alone where that does not come', async () => {
     const { page, open, close } = await onlooker(browser, gateway, root);
     await open('/keys');
+    // Before the page is there, nothing hears the keyboard.
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await page.route(PARTS, (route) => route.abort());
     await page.keyboard.press('Control+K');
     await page.getByText('The search could not be fetched').waitFor();
