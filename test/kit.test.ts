@@ -7,8 +7,10 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { migrations } from '../plugins/quota/tables.ts';
 import { Database } from '../plugins/stores/sqlite/binding.ts';
+import { fakeClock } from './kit/clock.ts';
 import { closedPort, type FakeVendor, fakeVendor } from './kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents, chatRequest, DONE } from './kit/fixtures.ts';
+import { createPeers } from './kit/peers.ts';
 import { rawConnection, rawRequest, requestText } from './kit/raw-client.ts';
 import { ledgerFaults } from './kit/reconcile.ts';
 import {
@@ -496,5 +498,58 @@ describe('the chat fixtures', () => {
       .join('');
     assert.equal(text, CHAT_DELTAS.join(''));
     assert.match(JSON.stringify(chatBody()), new RegExp(text));
+  });
+});
+
+describe('peers in memory', () => {
+  it('answer each other with copies, and nobody answers who does not listen', async () => {
+    const { peers } = createPeers(3);
+    const answer = { heard: 'it' };
+    peers[1]!.on('topic', (message, epoch) => ({ ...answer, message, epoch }));
+    assert.deepEqual(await peers[0]!.ask('topic', { n: 1 }), [{ heard: 'it', message: { n: 1 }, epoch: 'epoch-0' }]);
+    assert.deepEqual(await peers[1]!.ask('topic', { n: 1 }), []);
+  });
+
+  it('hear in its order what a process says that was held, and wait two seconds for its answer', async () => {
+    const clock = fakeClock();
+    const net = createPeers(2, { clock });
+    const heard: unknown[] = [];
+    net.peers[1]!.on('topic', (message) => {
+      heard.push(message);
+      return 'yes';
+    });
+    net.hold(1);
+    net.peers[0]!.tell('topic', 1);
+    const asked = net.peers[0]!.ask('topic', 2);
+    await new Promise(setImmediate);
+    assert.deepEqual(heard, []);
+    clock.advance(2_000);
+    assert.deepEqual(await asked, []);
+    net.release(1);
+    assert.deepEqual(await net.peers[0]!.ask('topic', 3), ['yes']);
+    assert.deepEqual(heard, [1, 2, 3]);
+  });
+
+  it('do not wait for one that is killed, hear that it has left, and the next one leads', async () => {
+    const net = createPeers(3);
+    const [, second, third] = net.peers;
+    const left: string[] = [];
+    second!.onLeft((epoch) => left.push(epoch));
+    net.hold(0);
+    const asked = third!.ask('topic', null);
+    net.kill(0);
+    assert.deepEqual(await asked, []);
+    assert.deepEqual([left, second!.leads(), third!.count], [['epoch-0'], true, 2]);
+    assert.deepEqual([...(await third!.alive())], ['epoch-1', 'epoch-2']);
+  });
+
+  it('reach an owner where there is one, and are told where it does not answer', async () => {
+    const { peers } = createPeers(2, { isOwned: true });
+    assert.equal(peers[0]!.owner, undefined);
+    assert.equal(await peers[1]!.owner?.ask('topic', 1), null);
+    peers[0]!.on('topic', () => {
+      throw new Error('no');
+    });
+    await assert.rejects(peers[1]!.owner!.ask('topic', 1));
   });
 });

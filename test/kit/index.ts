@@ -7,6 +7,7 @@ export * from './fake-vendor.ts';
 export * from './fixtures.ts';
 export * from './gateway.ts';
 export * from './multipart.ts';
+export * from './peers.ts';
 export * from './raw-client.ts';
 export * from './reconcile.ts';
 export * from './recordings.ts';
