@@ -1,41 +1,81 @@
-/** Fast, forgetful numbers that limits are made of. Provided by `counters` (memory), later by Redis. */
+/**
+ * Rate-limit counters, lost on restart: sliding windows and gates (calls at once). Provided by `counters`, in memory.
+ *
+ * Each operation is one atomic step. It needs only the names and numbers it is given and the time of the place where the counters are kept,
+ * and what it answers is plain JSON but for an infinite `retryAfterMs`: so one message to another process can stand for it, or one Lua
+ * script of Valkey.
+ */
 import type { Awaitable } from '../plugin.ts';
 import { service } from '../plugin.ts';
 
-/** What a window answers. */
-export interface Taken {
+/** A sliding window, and what is to be taken from it: at most `limit` within any `windowMs`. One name always goes with one `windowMs`. */
+export interface WindowTake {
+  readonly name: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly cost: number;
+}
+
+/** A gate: at most `limit` inside at a time. */
+export interface Gate {
+  readonly name: string;
+  readonly limit: number;
+}
+
+/** Who goes through which gates. */
+export interface GateEntry {
+  /** Unique among all that are inside. Whoever enters a gate again is inside once. */
+  readonly id: string;
+  readonly gates: readonly Gate[];
+}
+
+/** How a window stands. */
+export interface WindowState {
+  /** It has room for the cost. */
   readonly ok: boolean;
   /** What is left in the window after this. */
   readonly remaining: number;
-  /** Milliseconds until the same call would be let in; 0 when `ok`. Waiting exactly that long is enough. */
+  /** Milliseconds until it has room for the same cost; 0 when `ok`, `Infinity` if the cost exceeds the limit. Waiting exactly that long is enough. */
   readonly retryAfterMs: number;
   /** Milliseconds until the window is as good as new. */
   readonly resetMs: number;
 }
 
-/** What became of a taking; to be kept where `correct` may have to change it. */
-export interface Taking extends Taken {
-  /** When it was made, on the clock of the counters. */
+/** The answer of `take`; to be kept if `correct` may have to change it. */
+export interface Admission {
+  /** All of it was taken and entered; else nothing was. */
+  readonly ok: boolean;
+  /** The first that refused, counted over the windows and then the gates; -1 when `ok`. */
+  readonly refusedBy: number;
+  /** One for each window, in their order: after the taking, or as it is if nothing was taken. */
+  readonly windows: readonly WindowState[];
+  /** What was asked for. */
+  readonly takes: readonly WindowTake[];
+  /** When it was taken, on the clock of the counters. */
   readonly atMs: number;
-  /** How much of the window it counts for; 0 where it was refused. The counters alone change it. */
-  cost: number;
+  /** What it counts for in each window since it was corrected; undefined before that. The counters alone change it. */
+  corrected: number | undefined;
 }
 
 /** Windows and gates, by name. */
 export interface Counters {
   /**
-   * Takes `cost` from a sliding window: at most `limit` within any `windowMs`. A refused call takes nothing.
+   * Takes from all windows and enters all gates, or does nothing and says which of them refused: the first without room, windows before
+   * gates. The names are different ones. Rejects with a `GatewayError` (503) if the counters cannot be reached in time; then nothing
+   * stays taken.
    */
-  take(name: string, limit: number, windowMs: number, cost: number): Awaitable<Taking>;
-  /** What `take` would answer now; takes nothing. */
-  look(name: string, limit: number, windowMs: number, cost: number): Awaitable<Taken>;
-  /** Replaces what a taking from this window took, when the true cost is known; may exceed the limit. Nothing, where it was refused. */
-  correct(name: string, windowMs: number, taking: Taking, cost: number): Awaitable<void>;
-  /** Enters a gate that holds at most `limit`; false where it is full. Whoever entered leaves, once. */
-  enter(name: string, limit: number, id: string): Awaitable<boolean>;
-  leave(name: string, id: string): Awaitable<void>;
+  take(windows: readonly WindowTake[], entry?: GateEntry): Awaitable<Admission>;
+  /**
+   * Replaces what was taken from each window by the true cost; may exceed the limit. Does nothing if it was refused, or has left the window.
+   * Not waited for, and never fails; whatever the same process asks for afterwards comes after it.
+   */
+  correct(admission: Admission, cost: number): void;
+  /** Leaves the gates. As `correct`, not waited for. The counters do it themselves for a process that has died. */
+  leave(entry: GateEntry): void;
+  /** What `take` would answer for one window now; takes nothing. */
+  look(window: WindowTake): Awaitable<WindowState>;
   /** How many are inside a gate. */
-  inside(name: string): Awaitable<number>;
+  inside(gate: string): Awaitable<number>;
 }
 /** The service of that name. */
 export const Counters = service<Counters>('counters');

@@ -3,7 +3,7 @@
  * name. Beyond a limit there is still one guess every few seconds, so that wrong guesses of others delay a sign-in, but never prevent it.
  */
 import { type Account, Accounts, type Comer } from '../../core/contracts/accounts.ts';
-import { Counters } from '../../core/contracts/counters.ts';
+import { type Admission, Counters } from '../../core/contracts/counters.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
 import type { Headers, Host } from '../../core/plugin.ts';
 import type { Browsers } from './browsers.ts';
@@ -53,26 +53,25 @@ export function createGuesses(
     return live.some((session) => networkOf(session.ip) === network);
   }
 
-  /** Takes one guess of a limit, or of what there is beyond it. What it gives takes the guess back. */
-  async function take({ subject, most, windowMs }: Limit): Promise<() => Promise<void>> {
-    const quick = await counters.take(subject, most, windowMs, 1);
-    if (quick.ok) return async () => counters.correct(subject, windowMs, quick, 0);
-    const beyond = `${subject} beyond`;
-    const slow = await counters.take(beyond, 1, PAUSE_MS, 1);
-    if (slow.ok) return async () => counters.correct(beyond, PAUSE_MS, slow, 0);
-    return refuseTooMany('wrong passwords', Math.min(quick.retryAfterMs, slow.retryAfterMs));
+  /** Takes one guess of a limit, or of what there is beyond it. To be corrected to nothing if it was right. */
+  async function take({ subject, most, windowMs }: Limit): Promise<Admission> {
+    const quick = await counters.take([{ name: subject, limit: most, windowMs, cost: 1 }]);
+    if (quick.ok) return quick;
+    const slow = await counters.take([{ name: `${subject} beyond`, limit: 1, windowMs: PAUSE_MS, cost: 1 }]);
+    if (slow.ok) return slow;
+    return refuseTooMany('wrong passwords', Math.min(quick.windows[0]!.retryAfterMs, slow.windows[0]!.retryAfterMs));
   }
 
   async function counted<T>(limits: readonly Limit[], work: () => Promise<T | undefined>): Promise<T | undefined> {
-    const back: (() => Promise<void>)[] = [];
+    const taken: Admission[] = [];
     let isWrong = false;
     try {
-      for (const limit of limits) back.push(await take(limit));
+      for (const limit of limits) taken.push(await take(limit));
       const found = await work();
       isWrong = found === undefined;
       return found;
     } finally {
-      if (!isWrong) for (const give of back) await give();
+      if (!isWrong) for (const admission of taken) counters.correct(admission, 0);
     }
   }
 

@@ -31,9 +31,10 @@ export function createLimiter(
 
   async function take(name: LimitName | 'requests', subject: string): Promise<void> {
     const { limit, windowMs } = windows[name];
-    const { ok, retryAfterMs } = await counters.take(`console.${name}:${subject}`, limit, windowMs, 1);
-    if (ok) return;
-    refuseTooMany('attempts', retryAfterMs);
+    const { ok, windows: states } = await counters.take([
+      { name: `console.${name}:${subject}`, limit, windowMs, cost: 1 },
+    ]);
+    if (!ok) refuseTooMany('attempts', states[0]!.retryAfterMs);
   }
 
   return { take, takeOf: (name, ip) => take(name, networkOf(ip)) };

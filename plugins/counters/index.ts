@@ -1,7 +1,9 @@
-/** Provides `Counters` in memory: right for one gateway; two that share limits need counters they share. */
+/** Provides `Counters` in memory: of this process, or in a worker of the owner's. */
 import { Counters } from '../../core/contracts/counters.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createMemoryCounters } from './memory.ts';
+import { type Guests, serveWorkers } from './owner.ts';
+import { createWorkerCounters } from './worker.ts';
 
 /** How often windows that nobody uses any more are forgotten. */
 const SWEEP_MS = 60_000;
@@ -11,16 +13,22 @@ export default definePlugin({
   api: 1,
   provides: [Counters],
   create(host) {
+    const { owner } = host.peers;
+    if (owner !== undefined) {
+      host.provide(Counters, createWorkerCounters(owner, host.clock));
+      return {};
+    }
     // A reload must not hand out every limit anew.
     const counters = host.lasting('counters.memory', () => createMemoryCounters(host.clock));
+    const guests = host.lasting<Guests>('counters.guests', () => new Map());
     host.provide(Counters, counters);
-    let stop: (() => void) | undefined;
+    let stops: readonly (() => void)[] = [];
     return {
       start() {
-        stop = host.clock.every(SWEEP_MS, () => counters.sweep());
+        stops = [host.clock.every(SWEEP_MS, () => counters.sweep()), serveWorkers(host.peers, counters, guests)];
       },
       stop() {
-        stop?.();
+        for (const stop of stops) stop();
       },
     };
   },

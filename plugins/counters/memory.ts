@@ -1,6 +1,6 @@
 /** Counters in memory: for each name how much was taken when, for each gate the set of those inside. */
 import { LRUCache } from 'lru-cache';
-import type { Counters, Taken, Taking } from '../../core/contracts/counters.ts';
+import type { Admission, Counters, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import type { Clock } from '../../core/plugin.ts';
 
 /** Windows remembered at most; beyond, the one that was used longest ago is forgotten. */
@@ -11,12 +11,11 @@ const COMPACT_FROM = 64;
 /** Counters, and a way to forget windows in which nothing is left. */
 export interface MemoryCounters extends Counters {
   // In memory nobody waits: the answers are there at once.
-  take(name: string, limit: number, windowMs: number, cost: number): Taking;
-  look(name: string, limit: number, windowMs: number, cost: number): Taken;
-  correct(name: string, windowMs: number, taking: Taking, cost: number): void;
-  enter(name: string, limit: number, id: string): boolean;
-  leave(name: string, id: string): void;
-  inside(name: string): number;
+  take(windows: readonly WindowTake[], entry?: GateEntry): Admission;
+  look(window: WindowTake): WindowState;
+  inside(gate: string): number;
+  /** `correct` for what stands in `admission` as numbers alone: the difference of each window's cost. */
+  adjust(window: string, atMs: number, by: number): void;
   /** Forgets windows in which nothing has been taken for as long as they are. Call it now and then. */
   sweep(): void;
   /** How many windows and gates are remembered. */
@@ -40,14 +39,9 @@ interface Window {
   sum: number;
 }
 
-interface MemoryTaking extends Taking {
-  /** A window that was forgotten may have a successor of its name. */
-  readonly window: Window;
-}
-
 /**
  * Counters that live and die with this process. Time is the clock's `mono`; a taking counts from the moment it was made until
- * exactly `windowMs` later. One name always goes with one `windowMs`.
+ * exactly `windowMs` later.
  */
 export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WINDOWS): MemoryCounters {
   const windows = new LRUCache<string, Window>({ maxSize: maxWindows, sizeCalculation: one });
@@ -79,35 +73,99 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     return Infinity;
   };
 
+  /** The window of a name, without what has left it. */
+  const windowOf = ({ name, windowMs }: WindowTake, nowMs: number): Window => {
+    let window = windows.get(name);
+    if (window === undefined) {
+      window = { windowMs, times: [], costs: [], first: 0, sum: 0 };
+      windows.set(name, window);
+    }
+    window.windowMs = windowMs;
+    prune(window, nowMs);
+    return window;
+  };
+
+  const isFull = ({ name, limit }: Gate, id: string): boolean => {
+    const inside = gates.get(name);
+    return inside === undefined ? limit < 1 : inside.size >= limit && !inside.has(id);
+  };
+
+  const goIn = (name: string, id: string): void => {
+    const inside = gates.get(name);
+    if (inside === undefined) gates.set(name, new Set([id]));
+    else inside.add(id);
+  };
+
+  const adjust = (name: string, atMs: number, by: number): void => {
+    const window = windows.peek(name);
+    const at = window === undefined ? undefined : placeOf(window, atMs);
+    if (window === undefined || at === undefined) return;
+    const { times, costs } = window;
+    // A window that was forgotten may have a successor of its name, which holds nothing of what is corrected.
+    const change = Math.max(by, -costs[at]!);
+    costs[at]! += change;
+    window.sum += change;
+    // What is given back at once leaves no trace, so that refused calls do not fill the window.
+    while (times.length > window.first && costs.at(-1) === 0) {
+      times.pop();
+      costs.pop();
+    }
+  };
+
+  /** The windows of the taking under way. */
+  const found: Window[] = [];
+
   return {
-    take(name, limit, windowMs, cost) {
+    take(takes, entry) {
       const mono = clock.mono();
       // Whole milliseconds, each rounded to the side on which a window is never shorter than it says.
       const nowMs = Math.floor(mono);
       const atMs = Math.ceil(mono);
-      let window = windows.get(name);
-      if (window === undefined) {
-        window = { windowMs, times: [], costs: [], first: 0, sum: 0 };
-        windows.set(name, window);
+      let refusedBy = -1;
+      for (let i = 0; i < takes.length; i++) {
+        const window = windowOf(takes[i]!, nowMs);
+        found[i] = window;
+        if (refusedBy < 0 && window.sum + takes[i]!.cost > takes[i]!.limit) refusedBy = i;
       }
-      window.windowMs = windowMs;
-      prune(window, nowMs);
-      const over = window.sum + cost - limit;
-      const ok = over <= 0;
-      if (ok) put(window, atMs, cost);
-      const newestMs = window.times.at(-1);
-      return {
-        ok,
-        remaining: Math.max(0, limit - window.sum),
-        retryAfterMs: ok ? 0 : waitMs(window, over, nowMs),
-        resetMs: newestMs === undefined ? 0 : newestMs + windowMs - nowMs,
-        atMs,
-        cost: ok ? cost : 0,
-        window,
-      };
+      if (refusedBy < 0 && entry !== undefined) {
+        const full = entry.gates.findIndex((gate) => isFull(gate, entry.id));
+        if (full >= 0) refusedBy = takes.length + full;
+      }
+      const ok = refusedBy < 0;
+      const states: WindowState[] = [];
+      for (let i = 0; i < takes.length; i++) {
+        const window = found[i]!;
+        const { limit, windowMs, cost } = takes[i]!;
+        const over = window.sum + cost - limit;
+        if (ok) put(window, atMs, cost);
+        const newestMs = window.times.at(-1);
+        states.push({
+          ok: over <= 0,
+          remaining: Math.max(0, limit - window.sum),
+          retryAfterMs: over <= 0 ? 0 : waitMs(window, over, nowMs),
+          resetMs: newestMs === undefined ? 0 : newestMs + windowMs - nowMs,
+        });
+      }
+      if (ok && entry !== undefined) for (const { name } of entry.gates) goIn(name, entry.id);
+      return { ok, refusedBy, windows: states, takes, atMs, corrected: undefined };
     },
 
-    look(name, limit, windowMs, cost) {
+    correct(admission, cost) {
+      if (!admission.ok) return;
+      for (const take of admission.takes) adjust(take.name, admission.atMs, cost - (admission.corrected ?? take.cost));
+      admission.corrected = cost;
+    },
+
+    adjust,
+
+    leave({ id, gates: left }) {
+      for (const { name } of left) {
+        const inside = gates.get(name);
+        if (inside?.delete(id) && inside.size === 0) gates.delete(name);
+      }
+    },
+
+    look({ name, limit, windowMs, cost }) {
       const window = windows.peek(name);
       const nowMs = Math.floor(clock.mono());
       if (window !== undefined) prune(window, nowMs);
@@ -121,40 +179,6 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
         retryAfterMs: window === undefined ? Infinity : waitMs(window, over, nowMs),
         resetMs: newestMs === undefined ? 0 : newestMs + windowMs - nowMs,
       };
-    },
-
-    correct(name, _windowMs, taking, cost) {
-      const { window } = taking as MemoryTaking;
-      if (!taking.ok || windows.peek(name) !== window) return;
-      const { times, costs } = window;
-      const at = placeOf(window, taking.atMs);
-      if (at === undefined) return;
-      costs[at]! += cost - taking.cost;
-      window.sum += cost - taking.cost;
-      taking.cost = cost;
-      // What is given back at once leaves no trace, so that refused calls do not fill the window.
-      while (times.length > window.first && costs.at(-1) === 0) {
-        times.pop();
-        costs.pop();
-      }
-    },
-
-    enter(name, limit, id) {
-      const inside = gates.get(name);
-      if (inside === undefined) {
-        if (limit < 1) return false;
-        gates.set(name, new Set([id]));
-        return true;
-      }
-      if (inside.has(id)) return true;
-      if (inside.size >= limit) return false;
-      inside.add(id);
-      return true;
-    },
-
-    leave(name, id) {
-      const inside = gates.get(name);
-      if (inside?.delete(id) && inside.size === 0) gates.delete(name);
     },
 
     inside: (name) => gates.get(name)?.size ?? 0,

@@ -1,14 +1,17 @@
 /** Plays `enter`, `admit` and `settle`: how many requests, tokens and running calls a key and its account may have. */
 
-import type { Taken, Taking } from '../../core/contracts/counters.ts';
+import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
+import type { Holder } from '../../core/contracts/keys.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
-import { definePlugin, refuse } from '../../core/plugin.ts';
-import { type Gate, limits, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
+import { boundedMap, definePlugin, refuse } from '../../core/plugin.ts';
+import { type GateRule, limits, type Rules, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
 const MINUTE_MS = 60_000;
 /** A token of text is about four bytes; the vendor's own count replaces this when the call is settled. */
 const BYTES_PER_TOKEN = 4;
+/** Keys that are remembered. */
+const MOST_KNOWN = 10_000;
 /** Client libraries obey `retry-after` without a bound of their own. */
 const MAX_RETRY_AFTER_S = 60;
 
@@ -19,131 +22,82 @@ export default definePlugin({
   needs: [Counters],
   create(host, config) {
     const counters = host.use(Counters);
-    const { requests, tokens, gates } = rulesOf(config.limits);
+    const rules = rulesOf(config.limits);
+    const { requests, tokens, gates } = rules;
+    /** By the id of the key: made once, for a call needs several. */
+    const known = boundedMap<number, Counted>(MOST_KNOWN);
     /** What calls took of `tokens` before their use was known. */
-    const estimates = new WeakMap<Exchange, readonly Taking[]>();
+    const estimates = new WeakMap<Exchange, Admission>();
 
-    /** Gives back what was taken from the first of these windows, one for each taking. */
-    async function giveBack(windows: readonly WindowRule[], x: Entrant, taken: readonly Taking[]): Promise<void> {
-      for (const [i, taking] of taken.entries())
-        await counters.correct(nameOf(windows[i]!, x.identity), MINUTE_MS, taking, 0);
-    }
-
-    /**
-     * Takes from every window behind those that were taken from and tells the client what the tightest has left, or takes nothing and
-     * refuses. Counters in memory answer at once; then there is no promise.
-     */
-    function take<X extends Entrant>(
-      windows: readonly WindowRule[],
-      x: X,
-      costOf: (x: X, rule: WindowRule) => number,
-      taken: Taking[] = [],
-    ): Awaitable<readonly Taking[]> {
-      while (taken.length < windows.length) {
-        const rule = windows[taken.length]!;
-        const answer = counters.take(nameOf(rule, x.identity), rule.limit, MINUTE_MS, costOf(x, rule));
-        if (answer instanceof Promise) {
-          return answer.then((taking) =>
-            taking.ok ? take(windows, x, costOf, [...taken, taking]) : refuseWindow(windows, x, taken, taking),
-          );
-        }
-        if (!answer.ok) return refuseWindow(windows, x, taken, answer);
-        taken.push(answer);
+    function knownOf(identity: Holder): Counted {
+      let it = known.get(identity.key.id);
+      if (it === undefined) {
+        it = countedOf(rules, identity);
+        known.set(identity.key.id, it);
       }
-      tellTightest(x, windows, taken);
-      return taken;
+      return it;
     }
 
-    async function refuseWindow(
-      windows: readonly WindowRule[],
-      x: Entrant,
-      before: readonly Taking[],
-      refused: Taking,
-    ): Promise<never> {
-      const rule = windows[before.length]!;
-      tell(x, rule, refused);
-      await giveBack(windows, x, before);
-      refuseRate(rule, refused.retryAfterMs);
-    }
-
-    /** Enters every gate from this one on, or gives the request back and refuses. */
-    function pass(x: Entrant, counted: readonly Taking[], from = 0): Awaitable<void> {
-      for (let i = from; i < gates.length; i++) {
-        const gate = gates[i]!;
-        const name = nameOf(gate, x.identity);
-        const answer = counters.enter(name, gate.limit, x.id);
-        const entered =
-          answer instanceof Promise
-            ? answer.then((inside) => goIn(x, gate, name, inside, counted))
-            : goIn(x, gate, name, answer, counted);
-        if (entered !== undefined) return entered.then(() => pass(x, counted, i + 1));
-      }
-    }
-
-    function goIn(
-      x: Entrant,
-      gate: Gate,
-      name: string,
-      inside: boolean,
-      counted: readonly Taking[],
-    ): Promise<never> | undefined {
-      if (!inside) return refuseGate(x, gate, counted);
-      // Undone as well when a later gate, or a later plugin, refuses.
-      x.defer(() => counters.leave(name, x.id));
-      return undefined;
-    }
-
-    async function refuseGate(x: Entrant, gate: Gate, counted: readonly Taking[]): Promise<never> {
-      await giveBack(requests, x, counted);
-      tellTightest(x, requests, counted, 1);
-      refuseConcurrency(gate);
-    }
-
-    /** Counts the request and enters every gate, or takes nothing and refuses. */
+    /** Counts the request and enters every gate, or takes nothing and refuses. Counters in memory answer at once; then there is no promise. */
     function enter(x: Entrant): Awaitable<void> {
-      const counted = take(requests, x, ONE);
-      return counted instanceof Promise ? counted.then((taken) => pass(x, taken)) : pass(x, counted);
+      const of = knownOf(x.identity);
+      const entry = gates.length > 0 ? { id: x.id, gates: of.gates } : undefined;
+      const answer = counters.take(of.requests, entry);
+      if (answer instanceof Promise) return answer.then((admission) => entered(x, admission, entry));
+      entered(x, answer, entry);
+    }
+
+    function entered(x: Entrant, admission: Admission, entry: GateEntry | undefined): void {
+      // Undone as well when a later plugin refuses.
+      if (admission.ok && entry !== undefined) x.defer(() => counters.leave(entry));
+      tellAll(x, requests, admission);
     }
 
     /** The size of a call is known from its body alone. */
     function admit(x: Known): Awaitable<void> {
-      const taken = take(tokens, x, tokensOf);
-      if (taken instanceof Promise) return taken.then((takings) => void estimates.set(x, takings));
-      estimates.set(x, taken);
+      const answer = counters.take(knownOf(x.identity).tokens.map((window) => tokensOf(x, window)));
+      if (answer instanceof Promise) return answer.then((admission) => admitted(x, admission));
+      admitted(x, answer);
     }
 
-    /** Puts what was truly used in the place of the estimate: nothing, where nothing was. */
-    function settle(x: Exchange): Awaitable<undefined> {
-      const taken = estimates.get(x);
-      if (taken === undefined) return;
-      const used = x.usage === undefined ? 0 : x.usage.input + x.usage.output;
-      return correct(x as Known, taken, used);
+    function admitted(x: Known, admission: Admission): void {
+      if (admission.ok) estimates.set(x, admission);
+      tellAll(x, tokens, admission);
     }
 
-    function correct(x: Known, taken: readonly Taking[], used: number, from = 0): Awaitable<undefined> {
-      for (let i = from; i < taken.length; i++) {
-        const correcting = counters.correct(nameOf(tokens[i]!, x.identity), MINUTE_MS, taken[i]!, used);
-        if (correcting instanceof Promise) return correcting.then(() => correct(x, taken, used, i + 1));
+    /** Tells the client what is left of the limits, and refuses if one of them has. */
+    function tellAll(x: Entrant, windows: readonly WindowRule[], { refusedBy, windows: states }: Admission): void {
+      const rule = windows[refusedBy];
+      if (rule !== undefined) {
+        tell(x, rule, states[refusedBy]!);
+        refuseRate(rule, states[refusedBy]!.retryAfterMs);
       }
+      tellTightest(x, windows, states);
+      if (refusedBy >= 0) refuseConcurrency(gates[refusedBy - windows.length]!);
+    }
+
+    /** Puts what was truly used in the place of the estimate: nothing, if nothing was. */
+    function settle(x: Exchange): undefined {
+      const admission = estimates.get(x);
+      if (admission === undefined) return;
+      counters.correct(admission, x.usage === undefined ? 0 : x.usage.input + x.usage.output);
     }
 
     /** How much of each limit is used, and the first of them that would refuse. */
     async function* explain(x: Known): AsyncIterable<Explanation> {
       const refusals: (() => never)[] = [];
-      for (const rule of [...requests, ...tokens]) {
-        const cost = rule.kind === 'requests' ? 1 : tokensOf(x, rule);
-        const { ok, remaining, retryAfterMs } = await counters.look(
-          nameOf(rule, x.identity),
-          rule.limit,
-          MINUTE_MS,
-          cost,
-        );
+      const of = knownOf(x.identity);
+      const windows = [...of.requests, ...of.tokens.map((window) => tokensOf(x, window))];
+      for (const [i, rule] of [...requests, ...tokens].entries()) {
+        const window = windows[i]!;
+        const { cost } = window;
+        const { ok, remaining, retryAfterMs } = await counters.look(window);
         const used = rule.limit - remaining - (ok ? cost : 0);
         yield `${rule.option} of the ${rule.whose}: ${used} of ${rule.limit} used, the call takes ${cost}`;
         if (!ok) refusals.push(() => refuseRate(rule, retryAfterMs));
       }
-      for (const gate of gates) {
-        const inside = await counters.inside(nameOf(gate, x.identity));
+      for (const [i, gate] of gates.entries()) {
+        const inside = await counters.inside(of.gates[i]!.name);
         yield `${gate.option} of the ${gate.whose}: ${inside} of ${gate.limit} running`;
         if (inside >= gate.limit) refusals.push(() => refuseConcurrency(gate));
       }
@@ -158,22 +112,19 @@ export default definePlugin({
   },
 });
 
-/** Every request counts for one. */
-const ONE = (): number => 1;
-
-/** Tells the client about the window that has least left. `back`: so much was given back since. */
-function tellTightest(x: Entrant, windows: readonly WindowRule[], taken: readonly Taking[], back = 0): void {
+/** Tells the client about the window that has least left. */
+function tellTightest(x: Entrant, windows: readonly WindowRule[], states: readonly WindowState[]): void {
   let least = 0;
-  for (let i = 1; i < taken.length; i++) if (taken[i]!.remaining < taken[least]!.remaining) least = i;
-  if (taken.length > 0) tell(x, windows[least]!, taken[least]!, back);
+  for (let i = 1; i < states.length; i++) if (states[i]!.remaining < states[least]!.remaining) least = i;
+  if (states.length > 0) tell(x, windows[least]!, states[least]!);
 }
 
 /** What is left of a limit, in the headers that clients of the field read. */
-function tell(x: Entrant, { kind, limit }: WindowRule, taken: Taken, back = 0): void {
+function tell(x: Entrant, { kind, limit }: WindowRule, state: WindowState): void {
   const names = HEADERS[kind];
   x.header(names.limit, String(limit));
-  x.header(names.remaining, String(taken.remaining + back));
-  x.header(names.reset, span(taken.resetMs));
+  x.header(names.remaining, String(state.remaining));
+  x.header(names.reset, span(state.resetMs));
 }
 
 const headersOf = (kind: WindowKind) => ({
@@ -183,15 +134,29 @@ const headersOf = (kind: WindowKind) => ({
 });
 const HEADERS = { requests: headersOf('requests'), tokens: headersOf('tokens') };
 
-/** Under which name a limit of this key, or of its account, is counted. */
-function nameOf({ option, whose, names }: Gate, identity: Known['identity']): string {
-  const { id } = whose === 'key' ? identity.key : identity.account;
-  let name = names.get(id);
-  if (name === undefined) {
-    name = `limits.${option}:${id}`;
-    names.set(id, name);
-  }
-  return name;
+/** What a holder's requests are counted under; a key has one account for good. */
+interface Counted {
+  /** Every request counts for one. */
+  readonly requests: readonly WindowTake[];
+  /** Without what a call takes. */
+  readonly tokens: readonly WindowTake[];
+  readonly gates: readonly Gate[];
+}
+
+function countedOf({ requests, tokens, gates }: Rules, identity: Holder): Counted {
+  const nameOf = ({ option, whose }: GateRule): string =>
+    `limits.${option}:${(whose === 'key' ? identity.key : identity.account).id}`;
+  const windowOf = (rule: WindowRule): WindowTake => ({
+    name: nameOf(rule),
+    limit: rule.limit,
+    windowMs: MINUTE_MS,
+    cost: 1,
+  });
+  return {
+    requests: requests.map(windowOf),
+    tokens: tokens.map(windowOf),
+    gates: gates.map((rule) => ({ name: nameOf(rule), limit: rule.limit })),
+  };
 }
 
 /**
@@ -199,10 +164,10 @@ function nameOf({ option, whose, names }: Gate, identity: Known['identity']): st
  * no end of output is not held to one. A call that is bigger than the whole limit takes the whole limit: it gets through when the
  * minute is otherwise unused, instead of never.
  */
-function tokensOf({ call }: Known, { limit }: WindowRule): number {
+function tokensOf({ call }: Known, { name, limit, windowMs }: WindowTake): WindowTake {
   const { inputBytes, outputTokens } = call.bounds;
   const estimate = Math.max(1, Math.ceil(inputBytes / BYTES_PER_TOKEN)) + (outputTokens ?? 0);
-  return Math.min(estimate, limit);
+  return { name, limit, windowMs, cost: Math.min(estimate, limit) };
 }
 
 function refuseRate(rule: WindowRule, retryAfterMs: number): never {
@@ -220,7 +185,7 @@ function refuseRate(rule: WindowRule, retryAfterMs: number): never {
   );
 }
 
-function refuseConcurrency(gate: Gate): never {
+function refuseConcurrency(gate: GateRule): never {
   refuse(
     429,
     'concurrency_limit_exceeded',

@@ -1,8 +1,5 @@
 /** The section `limits` of gateway.yaml, and the list of rules it makes. */
-import { boundedMap, schema } from '../../core/plugin.ts';
-
-/** Names that are remembered for each rule. */
-const MOST_NAMES = 10_000;
+import { schema } from '../../core/plugin.ts';
 
 /** What one key, or one account, may have. What is left out is unlimited. */
 export interface Allowed {
@@ -19,17 +16,15 @@ export type Whose = 'key' | 'account';
 export type WindowKind = 'requests' | 'tokens';
 
 /** At most `limit` within any minute. */
-export interface WindowRule extends Gate {
+export interface WindowRule extends GateRule {
   readonly kind: WindowKind;
 }
 /** At most `limit` at a time. */
-export interface Gate {
+export interface GateRule {
   readonly whose: Whose;
   /** Its name in gateway.yaml: `perAccount.tokensPerMinute`. */
   readonly option: string;
   readonly limit: number;
-  /** Under which names it is counted, by the id of the key or the account: made once, for a call needs several. */
-  readonly names: Map<number, string>;
 }
 
 const count = { type: 'integer', minimum: 1 };
@@ -60,12 +55,12 @@ export const limits = schema<LimitsSection>({
 export interface Rules {
   readonly requests: readonly WindowRule[];
   readonly tokens: readonly WindowRule[];
-  readonly gates: readonly Gate[];
+  readonly gates: readonly GateRule[];
 }
 
 /** The rules that a section makes. */
 export function rulesOf(section: LimitsSection): Rules {
-  const limitsOf = (name: keyof Allowed): readonly Gate[] => [
+  const limitsOf = (name: keyof Allowed): readonly GateRule[] => [
     ...limited('key', name, section[name]),
     ...limited('account', `perAccount.${name}`, section.perAccount?.[name]),
   ];
@@ -74,6 +69,6 @@ export function rulesOf(section: LimitsSection): Rules {
   return { requests: windowsOf('requests'), tokens: windowsOf('tokens'), gates: limitsOf('concurrent') };
 }
 
-function limited(whose: Whose, option: string, limit: number | undefined): readonly Gate[] {
-  return limit === undefined ? [] : [{ whose, option, limit, names: boundedMap(MOST_NAMES) }];
+function limited(whose: Whose, option: string, limit: number | undefined): readonly GateRule[] {
+  return limit === undefined ? [] : [{ whose, option, limit }];
 }

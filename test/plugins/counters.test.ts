@@ -1,14 +1,57 @@
-/** The plugin `counters`: the contract, bounded memory, and what survives a reload. */
+/** The plugin `counters`: the contract, bounded memory, what survives a reload, and one memory for all processes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Counters } from '../../core/contracts/counters.ts';
-import type { Host } from '../../core/plugin.ts';
+import { setImmediate } from 'node:timers/promises';
+import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
+import { aloneOf } from '../../core/peers.ts';
+import { GatewayError, type Host, type Peers } from '../../core/plugin.ts';
 import plugin from '../../plugins/counters/index.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { countersContract } from '../kit/counters-contract.ts';
+import { createPeers } from '../kit/peers.ts';
+
+/** A cost to be taken from a window. */
+const from = (name: string, limit: number, windowMs: number, cost = 1): readonly [WindowTake] => [
+  { name, limit, windowMs, cost },
+];
+/** A gate to be entered. */
+const at = (name: string, limit: number, id: string): GateEntry => ({ id, gates: [{ name, limit }] });
+
+/** The plugin in one process that keeps `lasting` over reloads. */
+async function generation(lasting: Map<string, unknown>, clock: FakeClock, peers: Peers = aloneOf('test')) {
+  let provided: Counters | undefined;
+  const host = {
+    clock,
+    peers,
+    lasting<T>(name: string, make: () => T): T {
+      if (!lasting.has(name)) lasting.set(name, make());
+      return lasting.get(name) as T;
+    },
+    provide(_service: unknown, implementation: unknown) {
+      provided = implementation as Counters;
+    },
+  } as unknown as Host;
+  const parts = await plugin.create(host, {});
+  assert.ok(provided !== undefined);
+  return { parts, counters: provided };
+}
+
+/** The plugin in an owner and its workers. */
+async function processes(clock: FakeClock, count: number) {
+  const kit = createPeers(count, { clock, isOwned: true });
+  const lasting = kit.peers.map(() => new Map<string, unknown>());
+  const start = async (i: number): Promise<Counters> => {
+    const { parts, counters } = await generation(lasting[i]!, clock, kit.peers[i]!);
+    await parts.start?.();
+    return counters;
+  };
+  const counters = await Promise.all(kit.peers.map((_, i) => start(i)));
+  return { kit, counters, start };
+}
 
 countersContract('memory', (clock) => createMemoryCounters(clock));
+countersContract('a worker of an owner with memory', async (clock) => (await processes(clock, 2)).counters[1]!);
 
 describe('counters in memory', () => {
   it('are exact for a clock that counts fractions of a millisecond', () => {
@@ -16,11 +59,11 @@ describe('counters in memory', () => {
     const counters = createMemoryCounters(clock);
     clock.advance(0.9);
     const takenAtMs = clock.mono();
-    counters.take('a', 1, 1_000, 1);
+    counters.take(from('a', 1, 1_000));
     clock.advance(0.2);
-    const refused = counters.take('a', 1, 1_000, 1);
-    clock.advance(refused.retryAfterMs);
-    assert.equal(counters.take('a', 1, 1_000, 1).ok, true);
+    const refused = counters.take(from('a', 1, 1_000));
+    clock.advance(refused.windows[0]!.retryAfterMs);
+    assert.equal(counters.take(from('a', 1, 1_000)).ok, true);
     assert.ok(clock.mono() - takenAtMs >= 1_000);
     assert.ok(clock.mono() - takenAtMs < 1_002);
   });
@@ -28,27 +71,27 @@ describe('counters in memory', () => {
   it('forget the windows that were used longest ago when there are too many', () => {
     const counters = createMemoryCounters(fakeClock(), 100);
     for (let i = 0; i < 1_000; i++) {
-      counters.take(`guest-${i}`, 1, 1_000, 1);
-      assert.equal(counters.take('regular', 1_000, 60_000, 1).remaining, 999 - i);
+      counters.take(from(`guest-${i}`, 1, 1_000));
+      assert.equal(counters.take(from('regular', 1_000, 60_000, 1)).windows[0]!.remaining, 999 - i);
     }
     assert.equal(counters.size, 100);
   });
 
   it('never forget who is inside a gate', () => {
     const counters = createMemoryCounters(fakeClock(), 10);
-    counters.enter('gate', 1, 'one');
+    counters.take([], at('gate', 1, 'one'));
     for (let i = 0; i < 1_000; i++) {
-      counters.take(`guest-${i}`, 1, 1_000, 1);
-      counters.enter(`gate-${i}`, 1, 'x');
+      counters.take(from(`guest-${i}`, 1, 1_000));
+      counters.take([], at(`gate-${i}`, 1, 'x'));
     }
-    assert.equal(counters.enter('gate', 1, 'two'), false);
+    assert.equal(counters.take([], at('gate', 1, 'two')).ok, false);
   });
 
   it('keep nothing of a gate that is empty', () => {
     const counters = createMemoryCounters(fakeClock());
     for (let i = 0; i < 100; i++) {
-      counters.enter(`gate-${i}`, 1, 'x');
-      counters.leave(`gate-${i}`, 'x');
+      counters.take([], at(`gate-${i}`, 1, 'x'));
+      counters.leave(at(`gate-${i}`, 1, 'x'));
     }
     assert.equal(counters.size, 0);
   });
@@ -56,46 +99,28 @@ describe('counters in memory', () => {
   it('let go of idle windows in a sweep, and of no others', () => {
     const clock = fakeClock();
     const counters = createMemoryCounters(clock);
-    for (let i = 0; i < 100; i++) counters.take(`old-${i}`, 1, 60_000, 1);
+    for (let i = 0; i < 100; i++) counters.take(from(`old-${i}`, 1, 60_000));
     clock.advance(30_000);
-    counters.take('young', 1, 60_000, 1);
+    counters.take(from('young', 1, 60_000));
     clock.advance(30_000);
     counters.sweep();
     assert.equal(counters.size, 1);
-    assert.equal(counters.take('young', 1, 60_000, 1).ok, false);
+    assert.equal(counters.take(from('young', 1, 60_000)).ok, false);
   });
 });
 
 describe('the plugin counters', () => {
-  /** What a gateway keeps over reloads, and what one generation of it offers. */
-  const generation = async (lasting: Map<string, unknown>, clock: FakeClock) => {
-    let provided: Counters | undefined;
-    const host = {
-      clock,
-      lasting<T>(name: string, make: () => T): T {
-        if (!lasting.has(name)) lasting.set(name, make());
-        return lasting.get(name) as T;
-      },
-      provide(_service: unknown, implementation: unknown) {
-        provided = implementation as Counters;
-      },
-    } as unknown as Host;
-    const parts = await plugin.create(host, {});
-    assert.ok(provided !== undefined);
-    return { parts, counters: provided };
-  };
-
   it('keeps what was counted over a reload', async () => {
     const clock = fakeClock();
     const lasting = new Map<string, unknown>();
     const before = await generation(lasting, clock);
-    await before.counters.take('a', 1, 60_000, 1);
-    await before.counters.enter('gate', 1, 'one');
+    await before.counters.take(from('a', 1, 60_000));
+    await before.counters.take([], at('gate', 1, 'one'));
     const after = await generation(lasting, clock);
-    assert.equal((await after.counters.take('a', 1, 60_000, 1)).ok, false);
-    assert.equal(await after.counters.enter('gate', 1, 'two'), false);
-    await before.counters.leave('gate', 'one');
-    assert.equal(await after.counters.enter('gate', 1, 'two'), true);
+    assert.equal((await after.counters.take(from('a', 1, 60_000))).ok, false);
+    assert.equal((await after.counters.take([], at('gate', 1, 'two'))).ok, false);
+    before.counters.leave(at('gate', 1, 'one'));
+    assert.equal((await after.counters.take([], at('gate', 1, 'two'))).ok, true);
   });
 
   it('sweeps between start and stop, and at no other time', async () => {
@@ -103,15 +128,84 @@ describe('the plugin counters', () => {
     const lasting = new Map<string, unknown>();
     const { parts } = await generation(lasting, clock);
     const memory = [...lasting.values()][0] as ReturnType<typeof createMemoryCounters>;
-    memory.take('a', 1, 1_000, 1);
+    memory.take(from('a', 1, 1_000));
     clock.advance(600_000);
     assert.equal(memory.size, 1);
     await parts.start?.();
     clock.advance(600_000);
     assert.equal(memory.size, 0);
     await parts.stop?.();
-    memory.take('a', 1, 1_000, 1);
+    memory.take(from('a', 1, 1_000));
     clock.advance(600_000);
     assert.equal(memory.size, 1);
+  });
+});
+
+describe('counters of several processes', () => {
+  it('let exactly ten of two thousand parallel calls in, whichever process they come to', async () => {
+    const { counters } = await processes(fakeClock(), 4);
+    const admissions = await Promise.all(
+      Array.from({ length: 2_000 }, (_, i) => counters[i % 4]!.take(from('a', 10, 60_000))),
+    );
+    assert.equal(admissions.filter(({ ok }) => ok).length, 10);
+    for (const each of counters) assert.equal((await each.look(from('a', 10, 60_000)[0])).remaining, 0);
+  });
+
+  it('never hold more than eight inside a gate, whichever process they come to', async () => {
+    const { counters } = await processes(fakeClock(), 4);
+    let inside = 0;
+    let most = 0;
+    let served = 0;
+    const guest = async (mine: Counters, id: string): Promise<void> => {
+      while (!(await mine.take([], at('gate', 8, id))).ok) await setImmediate();
+      most = Math.max(most, ++inside);
+      await setImmediate();
+      inside--;
+      served++;
+      mine.leave(at('gate', 8, id));
+    };
+    await Promise.all(Array.from({ length: 400 }, (_, i) => guest(counters[i % 4]!, `guest-${i}`)));
+    assert.deepEqual({ most, served, inside }, { most: 8, served: 400, inside: 0 });
+    assert.equal(await counters[1]!.inside('gate'), 0);
+  });
+
+  it('let the calls of a worker that died leave their gates, and no others', async () => {
+    const { kit, counters, start } = await processes(fakeClock(), 3);
+    const enter = async (i: number, id: string) => (await counters[i]!.take([], at('gate', 3, id))).ok;
+    assert.deepEqual([await enter(0, 'owner'), await enter(1, 'one'), await enter(2, 'two')], [true, true, true]);
+    // What is known of the workers outlives a reload of the owner.
+    counters[0] = await start(0);
+    assert.equal(await enter(1, 'one more'), false);
+    kit.kill(2);
+    assert.equal(await counters[0].inside('gate'), 2);
+    assert.equal(await enter(1, 'one more'), true);
+    assert.equal(await enter(1, 'too many'), false);
+  });
+
+  it('refuse a call with 503 if the owner does not answer in time, and give back what it is given later', async () => {
+    const clock = fakeClock();
+    const { kit, counters } = await processes(clock, 2);
+    kit.hold(1);
+    const call = counters[1]!.take(from('a', 1, 60_000), at('gate', 1, 'one'));
+    const refused = assert.rejects(call as Promise<unknown>, (error) => {
+      assert.ok(error instanceof GatewayError);
+      assert.deepEqual(
+        { status: error.status, code: error.code, again: error.headers['retry-after'] },
+        { status: 503, code: 'overloaded', again: '1' },
+      );
+      return true;
+    });
+    clock.advance(2_000);
+    await refused;
+    kit.release(1);
+    assert.equal(await counters[1]!.inside('gate'), 1, 'the owner has heard the question');
+    assert.equal(await counters[1]!.inside('gate'), 0);
+    assert.equal((await counters[1]!.take(from('a', 1, 60_000), at('gate', 1, 'two'))).ok, true);
+  });
+
+  it('refuse a call with 503 if the owner is gone', async () => {
+    const { kit, counters } = await processes(fakeClock(), 2);
+    kit.kill(0);
+    await assert.rejects(counters[1]!.take(from('a', 1, 60_000)) as Promise<unknown>, { status: 503 });
   });
 });

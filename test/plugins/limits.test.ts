@@ -220,12 +220,14 @@ describe('limits', () => {
   it('hold as well where the counters answer later', async () => {
     const clock = fakeClock();
     const memory = createMemoryCounters(clock);
+    let takes = 0;
     const later: CountersService = {
-      take: async (...args) => memory.take(...args),
+      ...memory,
+      async take(...args) {
+        takes++;
+        return memory.take(...args);
+      },
       look: async (...args) => memory.look(...args),
-      correct: async (...args) => memory.correct(...args),
-      enter: async (...args) => memory.enter(...args),
-      leave: async (...args) => memory.leave(...args),
       inside: async (...args) => memory.inside(...args),
     };
     const section = { requestsPerMinute: 3, tokensPerMinute: 100, concurrent: 2 };
@@ -238,6 +240,7 @@ describe('limits', () => {
     assert.equal(third.headers['x-ratelimit-remaining-requests'], '0');
     await third.end(parts, { input: 1, output: 0 });
     assert.match((await ask(parts)).refusal?.message ?? '', /\(requestsPerMinute\)/);
+    assert.equal(takes, 8, 'two for each call that came to its tokens, one for each that was refused at the door');
   });
 
   it('reserve tokens by the request and put the true use in their place', async () => {

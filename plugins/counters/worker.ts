@@ -1,0 +1,67 @@
+/** Counters of a worker: the owner has them, and each operation is one message to it. */
+import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
+import { type Clock, GatewayError, type Json, type PeerOwner } from '../../core/plugin.ts';
+import { admissionOf, CORRECT, INSIDE, LEAVE, LOOK, type SentAdmission, stateOf, TAKE, toJson } from './messages.ts';
+
+/** How long a call waits for the owner before it is refused. */
+const WAIT_MS = 2_000;
+
+/** Makes them. */
+export function createWorkerCounters(owner: PeerOwner, clock: Clock): Counters {
+  /** Asks, and refuses with 503 when the time is over. `late`: what is done with an answer that came after that. */
+  function ask<T>(topic: string, message: Json, late: (answer: T) => void = () => {}): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const stop = clock.after(WAIT_MS, () => {
+        isOver = true;
+        reject(unreachable());
+      });
+      owner.ask(topic, message).then(
+        (answer) => {
+          stop();
+          if (isOver) late(answer as T);
+          else resolve(answer as T);
+        },
+        () => {
+          stop();
+          reject(unreachable());
+        },
+      );
+    });
+  }
+
+  const counters: Counters = {
+    async take(windows, entry) {
+      // The call was refused by then: what it was given is given back.
+      const giveBack = (sent: SentAdmission): void => {
+        const admission = admissionOf(sent, windows);
+        counters.correct(admission, 0);
+        if (admission.ok && entry !== undefined) counters.leave(entry);
+      };
+      const sent = await ask(TAKE, toJson({ windows, ...(entry !== undefined && { entry }) }), giveBack);
+      return admissionOf(sent, windows);
+    },
+
+    correct(admission, cost) {
+      if (!admission.ok) return;
+      const by = admission.takes.map((take) => [take.name, cost - (admission.corrected ?? take.cost)] as const);
+      admission.corrected = cost;
+      if (by.some(([, difference]) => difference !== 0)) owner.tell(CORRECT, toJson({ atMs: admission.atMs, by }));
+    },
+
+    leave(entry: GateEntry) {
+      owner.tell(LEAVE, toJson(entry));
+    },
+
+    look: async (window: WindowTake) => stateOf(await ask(LOOK, toJson(window))),
+
+    inside: (gate) => ask<number>(INSIDE, gate),
+  };
+  return counters;
+}
+
+function unreachable(): GatewayError {
+  return new GatewayError(503, 'overloaded', 'The limits cannot be checked at the moment. Try again in a second.', {
+    headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
+  });
+}
