@@ -8,70 +8,40 @@
  * the vendor does not accept our key.
  *
  * Only what the vendor did counts: a request it calls wrong, and a client that leaves, say nothing about it.
+ *
+ * Processes tell each other what goes wrong, and when it is over, so that all count and avoid the same; while all is well, nothing. Times
+ * are told as durations: each process has a clock of its own.
  */
 import type { ChannelState } from '../../core/contracts/catalog.ts';
+import type { Attempt, Channel, FailureKind, Host, Offer } from '../../core/plugin.ts';
+import { addAttempts, type Breaker, failsTooOften, reset, type Trial, type Tried, takeUntold } from './breaker.ts';
+import { hear, type News, wrongNow } from './health-news.ts';
 import {
-  type Attempt,
-  boundedMap,
-  type Channel,
-  type Clock,
-  type FailureKind,
-  type Log,
-  type Offer,
-} from '../../core/plugin.ts';
+  breakerId,
+  breakerNamed,
+  channelId,
+  type HealthState,
+  type LastFailure,
+  namesOf,
+  type Rest,
+  rest,
+} from './health-state.ts';
 
-const IN_A_ROW = 5;
-const WINDOW_S = 30;
-const MIN_ATTEMPTS = 20;
 const OPEN_MS = 10_000;
 const MAX_OPEN_MS = 300_000;
 const JITTER = 0.2;
 const MIN_REST_MS = 1_000;
 const MAX_REST_MS = 60_000;
-const MOST_BREAKERS = 10_000;
+/** How often a process says that it is still probing. */
+const CLAIM_MS = 1_000;
+/** What is told anew of a rest: that it is longer by this. */
+const LONGER_MS = 250;
+/** How often it is told that the same went wrong again. */
+const FAILURE_TOLD_MS = 1_000;
 
-/** What is remembered; outlives a reload. Times are the clock's `mono`. */
-export interface HealthState {
-  /** By channel and upstream model. */
-  readonly breakers: Map<string, Breaker>;
-  /** By channel. */
-  readonly rests: Map<string, Rest>;
-  /** What went wrong last, by channel. */
-  readonly failures: Map<string, LastFailure>;
-}
-/** A failure as it is remembered for people. */
-export interface LastFailure {
-  readonly kind: FailureKind;
-  /** The vendor's status, where it answered. */
-  readonly status: number | undefined;
-  /** Unix milliseconds. */
-  readonly atMs: number;
-}
-interface Breaker {
-  failuresInARow: number;
-  /** What happened in the last seconds in which anything did, oldest first. */
-  seconds: { readonly second: number; attempts: number; failures: number }[];
-  /** Undefined while it is closed. */
-  open: { readonly sinceMs: number; readonly untilMs: number; readonly times: number } | undefined;
-  probe: Trial | undefined;
-}
-interface Rest {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-  /** True where the vendor did not accept our key. */
-  readonly credential: boolean;
-}
-/** An offer that somebody tries. */
-interface Trial {
-  readonly startedMs: number;
-  readonly probe: boolean;
-  readonly exchange: Tried;
-  readonly breaker: Breaker;
-}
-/** What is asked of an exchange: whether its vendor has answered. */
-interface Tried {
-  readonly delivered: boolean;
-}
+/** Topics: one thing that happened; what is wrong now, for a process that has just come. */
+const NEWS = 'models.health';
+const NOW = 'models.health.now';
 
 export interface Health {
   /** May it be tried now? Not while it is open, resting, or being probed by another call. */
@@ -86,6 +56,8 @@ export interface Health {
   release(offer: Offer): void;
   /** How a model does at a channel, for people; changes nothing. */
   look(channel: Channel, model: string): Condition;
+  /** Listens to the other processes, and asks them what is wrong. */
+  join(): void;
   /** What went wrong at a channel last. */
   lastFailure(channel: Channel): LastFailure | undefined;
 }
@@ -99,108 +71,116 @@ export interface Condition {
   readonly untilMs: number | undefined;
 }
 
-export function createHealthState(): HealthState {
-  // Callers choose names where a pattern serves them.
-  return { breakers: boundedMap(MOST_BREAKERS), rests: new Map(), failures: new Map() };
-}
-
 /** Watches over the channels. `random` gives numbers from 0 to 1. */
-export function createHealth(state: HealthState, clock: Clock, log: Log, random: () => number = Math.random): Health {
-  const { breakers, rests } = state;
+export function createHealth(
+  state: HealthState,
+  { clock, log, peers }: Pick<Host, 'clock' | 'log' | 'peers'>,
+  random: () => number = Math.random,
+): Health {
+  const { breakers, rests, failures } = state;
   const trials = new WeakMap<Offer, Trial>();
+  /** What others were told last, by channel: until when it rests, and what went wrong. */
+  const toldRests = new Map<string, number>();
+  const toldFailures = new Map<string, LastFailure>();
 
-  const breakerOf = (offer: Offer): Breaker => {
-    const name = `${channelId(offer.channel)}\n${offer.model}`;
-    let breaker = breakers.get(name);
-    if (breaker === undefined) {
-      breaker = { failuresInARow: 0, seconds: [], open: undefined, probe: undefined };
-      breakers.set(name, breaker);
-    }
-    return breaker;
-  };
+  const tell = (news: News): void => peers.tell(NEWS, news);
+
+  const breakerOf = (offer: Offer): Breaker => breakerNamed(state, breakerId(offer.channel, offer.model));
 
   const restOf = (channel: Channel): Rest | undefined =>
     // Mostly nobody rests; then no name has to be made up to find that out.
     rests.size === 0 ? undefined : rests.get(channelId(channel));
 
-  const open = (breaker: Breaker, offer: Offer, attempt: Attempt): void => {
+  const open = (breaker: Breaker, attempt?: Attempt): void => {
     const times = breaker.open?.times ?? 0;
-    const ms = Math.min(OPEN_MS * 2 ** times, MAX_OPEN_MS) * (1 - JITTER + 2 * JITTER * random());
+    const forMs = Math.min(OPEN_MS * 2 ** times, MAX_OPEN_MS) * (1 - JITTER + 2 * JITTER * random());
     const sinceMs = clock.mono();
-    breaker.open = { sinceMs, untilMs: sinceMs + ms, times: times + 1 };
+    breaker.open = { sinceMs, untilMs: sinceMs + forMs, times: times + 1 };
+    tell({ of: 'open', breaker: breaker.name, failures: breaker.failuresInARow, forMs, times: times + 1 });
     log.warn('a channel fails and is left alone', {
-      channel: offer.channel.name,
-      model: offer.model,
-      forMs: Math.round(ms),
-      failure: attempt.failure,
-      reason: attempt.reason,
+      ...namesOf(breaker),
+      forMs: Math.round(forMs),
+      failure: attempt?.failure,
+      reason: attempt?.reason,
     });
   };
-  const close = (breaker: Breaker, offer: Offer): void => {
-    breaker.open = undefined;
-    breaker.probe = undefined;
-    breaker.failuresInARow = 0;
-    breaker.seconds = [];
-    log.info('a channel is well again', { channel: offer.channel.name, model: offer.model });
-  };
-
-  /** Adds one attempt; true where half of enough recent ones have failed. */
-  const count = (breaker: Breaker, failed: boolean): boolean => {
-    const second = Math.floor(clock.mono() / 1_000);
-    let current = breaker.seconds.at(-1);
-    if (current?.second !== second) {
-      current = { second, attempts: 0, failures: 0 };
-      breaker.seconds = [...breaker.seconds.filter((past) => past.second > second - WINDOW_S), current];
-    }
-    current.attempts++;
-    if (!failed) return false;
-    current.failures++;
-    const attempts = breaker.seconds.reduce((sum, past) => sum + past.attempts, 0);
-    const failures = breaker.seconds.reduce((sum, past) => sum + past.failures, 0);
-    return attempts >= MIN_ATTEMPTS && failures * 2 >= attempts;
+  const close = (breaker: Breaker): void => {
+    reset(breaker);
+    tell({ of: 'closed', breaker: breaker.name });
+    log.info('a channel is well again', namesOf(breaker));
   };
 
   const succeeded = (offer: Offer, trial: Trial): void => {
     const { breaker } = trial;
     if (breaker.open === undefined) {
+      const wasFailing = breaker.failuresInARow > 0;
       breaker.failuresInARow = 0;
-      count(breaker, false);
+      addAttempts(breaker, clock.mono(), 1, 0, 1);
+      if (wasFailing) tell({ of: 'succeeded', breaker: breaker.name, attempts: takeUntold(breaker) });
     } else if (trial.startedMs > breaker.open.sinceMs) {
       // One that began before the trouble did says nothing about its end.
-      close(breaker, offer);
+      close(breaker);
     }
     const rest = restOf(offer.channel);
-    if (rest !== undefined && trial.startedMs > rest.sinceMs) rests.delete(channelId(offer.channel));
+    if (rest !== undefined && trial.startedMs > rest.sinceMs) {
+      const channel = channelId(offer.channel);
+      rests.delete(channel);
+      toldRests.delete(channel);
+      tell({ of: 'rested', channel });
+    }
   };
 
-  const failed = (offer: Offer, trial: Trial, attempt: Attempt): void => {
+  const failed = (trial: Trial, attempt: Attempt): void => {
     const { breaker } = trial;
     if (breaker.open !== undefined) {
       // Others that were under way fail, too; only the probe asks the question anew.
-      if (trial.probe && trial.startedMs > breaker.open.sinceMs) open(breaker, offer, attempt);
+      if (trial.probe && trial.startedMs > breaker.open.sinceMs) open(breaker, attempt);
       return;
     }
     breaker.failuresInARow++;
-    const half = count(breaker, true);
-    if (half || breaker.failuresInARow >= IN_A_ROW) open(breaker, offer, attempt);
+    addAttempts(breaker, clock.mono(), 1, 1, 1);
+    if (failsTooOften(breaker)) open(breaker, attempt);
+    else tell({ of: 'failed', breaker: breaker.name, attempts: takeUntold(breaker) });
   };
 
-  const rest = (channel: Channel, ms: number, credential: boolean): void => {
-    const before = restOf(channel);
-    const sinceMs = clock.mono();
-    rests.set(channelId(channel), {
-      sinceMs,
-      untilMs: Math.max(sinceMs + ms, before?.untilMs ?? 0),
-      credential: credential || before?.credential === true,
+  const beginRest = (channel: Channel, ms: number, credential: boolean): void => {
+    const id = channelId(channel);
+    const isNews = credential && rests.get(id)?.credential !== true;
+    const { sinceMs, untilMs, credential: forKey } = rest(state, id, clock.mono(), ms, credential);
+    if (isNews) log.error('a vendor does not accept the key of a channel', { channel: channel.name });
+    if (!isNews && untilMs < (toldRests.get(id) ?? 0) + LONGER_MS) return;
+    toldRests.set(id, untilMs);
+    tell({ of: 'rest', channel: id, forMs: untilMs - sinceMs, credential: forKey });
+  };
+
+  const noteFailure = (channel: string, kind: FailureKind, status: number | undefined): void => {
+    const atMs = clock.now();
+    failures.set(channel, { kind, status, atMs });
+    const told = toldFailures.get(channel);
+    if (told?.kind === kind && told.status === status && atMs < told.atMs + FAILURE_TOLD_MS) return;
+    toldFailures.set(channel, { kind, status, atMs });
+    tell({ of: 'failure', channel, kind, ...(status !== undefined && { status }), atMs });
+  };
+
+  /** Says that this process probes, again and again until it does no longer. */
+  const claim = (trial: Trial): void => {
+    if (peers.count === 1) return;
+    const { breaker } = trial;
+    const say = (): void => tell({ of: 'probing', breaker: breaker.name });
+    const stop = clock.every(CLAIM_MS, () => {
+      if (breaker.probe !== trial) stop();
+      // The others cannot see that its answer flows.
+      else if (trial.exchange.delivered) close(breaker);
+      else say();
     });
-    if (credential && before?.credential !== true) {
-      log.error('a vendor does not accept the key of a channel', { channel: channel.name });
-    }
+    say();
   };
 
   const release = (offer: Offer): void => {
     const trial = trials.get(offer);
-    if (trial !== undefined && trial.breaker.probe === trial) trial.breaker.probe = undefined;
+    if (trial === undefined || trial.breaker.probe !== trial) return;
+    trial.breaker.probe = undefined;
+    tell({ of: 'released', breaker: trial.breaker.name });
   };
 
   return {
@@ -210,10 +190,10 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
       const breaker = breakerOf(offer);
       if (breaker.open === undefined) return true;
       if (breaker.open.untilMs > now) return false;
-      if (breaker.probe === undefined) return true;
+      if (breaker.probe === undefined) return breaker.probedElsewhereUntilMs <= now;
       if (!breaker.probe.exchange.delivered) return false;
       // A probe whose answer flows has proved enough; nobody waits for the end of a long stream.
-      close(breaker, offer);
+      close(breaker);
       return true;
     },
     readyAtMs(offer) {
@@ -222,16 +202,20 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
     begin(offer, exchange) {
       const breaker = breakerOf(offer);
       const startedMs = clock.mono();
-      const probe = breaker.open !== undefined && breaker.open.untilMs <= startedMs && breaker.probe === undefined;
+      const probe =
+        breaker.open !== undefined &&
+        Math.max(breaker.open.untilMs, breaker.probedElsewhereUntilMs) <= startedMs &&
+        breaker.probe === undefined;
       const trial = { startedMs, probe, exchange, breaker };
-      if (probe) breaker.probe = trial;
       trials.set(offer, trial);
+      if (!probe) return;
+      breaker.probe = trial;
+      claim(trial);
     },
     end(attempt, aborted) {
       const { offer, failure } = attempt;
-      if (failure !== undefined && failure !== 'refused') {
-        state.failures.set(channelId(offer.channel), { kind: failure, status: attempt.status, atMs: clock.now() });
-      }
+      if (failure !== undefined && failure !== 'refused')
+        noteFailure(channelId(offer.channel), failure, attempt.status);
       const trial = trials.get(offer);
       if (trial === undefined) return;
       release(offer);
@@ -240,31 +224,36 @@ export function createHealth(state: HealthState, clock: Clock, log: Log, random:
         if (!aborted) succeeded(offer, trial);
       } else if (failure === 'busy') {
         const asked = attempt.retryAfterMs ?? MIN_REST_MS;
-        rest(offer.channel, Math.min(Math.max(asked, MIN_REST_MS), MAX_REST_MS), false);
+        beginRest(offer.channel, Math.min(Math.max(asked, MIN_REST_MS), MAX_REST_MS), false);
       } else if (failure === 'credential') {
-        rest(offer.channel, MAX_REST_MS, true);
+        beginRest(offer.channel, MAX_REST_MS, true);
       } else if (countsAgainst(failure)) {
-        failed(offer, trial, attempt);
+        failed(trial, attempt);
       }
     },
     release,
     look(channel, model) {
       const now = clock.mono();
-      const breaker = breakers.get(`${channelId(channel)}\n${model}`);
-      const failures = breaker?.failuresInARow ?? 0;
+      const breaker = breakers.get(breakerId(channel, model));
+      const inARow = breaker?.failuresInARow ?? 0;
       const untilMs = Math.max(restOf(channel)?.untilMs ?? 0, breaker?.open?.untilMs ?? 0);
-      if (untilMs > now) return { state: 'open', failures, untilMs };
-      return { state: breaker?.open === undefined ? 'closed' : 'half-open', failures, untilMs: undefined };
+      if (untilMs > now) return { state: 'open', failures: inARow, untilMs };
+      return { state: breaker?.open === undefined ? 'closed' : 'half-open', failures: inARow, untilMs: undefined };
     },
-    lastFailure: (channel) => state.failures.get(channelId(channel)),
+    join() {
+      peers.on(NEWS, (message) => {
+        hear(message as unknown as News, state, clock.mono(), open);
+        return undefined;
+      });
+      peers.on(NOW, () => wrongNow(state, clock.mono()));
+      void peers.ask(NOW, null).then((answers) => {
+        for (const news of answers.flat() as unknown as readonly News[]) hear(news, state, clock.mono(), open);
+      });
+    },
+    lastFailure: (channel) => failures.get(channelId(channel)),
   };
 }
 
 function countsAgainst(failure: FailureKind): boolean {
   return failure === 'connect' || failure === 'timeout' || failure === 'status' || failure === 'broken';
-}
-
-/** A channel that moved to another address starts anew. */
-function channelId(channel: Channel): string {
-  return `${channel.name}\n${channel.url}`;
 }

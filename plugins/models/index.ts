@@ -8,11 +8,13 @@ import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, readChannels } from './channels.ts';
 import { explainOffers } from './explain.ts';
 import { factsOf } from './facts.ts';
-import { createHealth, createHealthState } from './health.ts';
+import { createHealth } from './health.ts';
+import { createHealthState } from './health-state.ts';
 import { listRoutes } from './lists.ts';
 import { createOffers, type Offers } from './offers.ts';
 import { createProbe } from './probe.ts';
 import { countAttempt, countCall, createRecent } from './recent.ts';
+import { type SharedRecent, shareRecent } from './recent-peers.ts';
 import { reportLines } from './report.ts';
 import { channels, models } from './sections.ts';
 import { channelStatus } from './status.ts';
@@ -24,10 +26,16 @@ export default definePlugin({
   wants: [Keys, Prices],
   provides: [Catalog],
   create(host, config) {
-    const health = createHealth(host.lasting('models.health', createHealthState), host.clock, host.log);
+    const health = createHealth(host.lasting('models.health', createHealthState), host);
     const budget = host.lasting('models.budget', createRetryBudget);
-    const byModel = host.lasting('models.recent', () => createRecent(host.clock));
-    const byChannel = host.lasting('models.recent-channels', () => createRecent(host.clock));
+    const recentNamed = (topic: string): SharedRecent =>
+      shareRecent(
+        host.lasting(topic, () => createRecent(host.clock)),
+        topic,
+        host,
+      );
+    const byModel = recentNamed('models.recent');
+    const byChannel = recentNamed('models.recent-channels');
     const created = host.lasting('models.created', () => new Map<string, number>());
 
     // The vendors are complete only when everybody is created, so this is read when it is first asked for, in `link` at the
@@ -91,6 +99,15 @@ export default definePlugin({
       ),
       link() {
         ready();
+      },
+      start() {
+        health.join();
+        byModel.join();
+        byChannel.join();
+      },
+      stop() {
+        byModel.flush();
+        byChannel.flush();
       },
       report() {
         const { channels: known, catalog } = ready();

@@ -17,7 +17,24 @@ export interface Recent {
   /** `firstByteMs`: undefined where that is not known. */
   served(name: string, firstByteMs: number | undefined): void;
   failed(name: string): void;
+  /** What another process has counted just now. */
+  add(name: string, counts: Counts): void;
   look(name: string): RecentCalls;
+}
+
+/** What was counted of one name within a moment. */
+export interface Counts {
+  served: number;
+  failed: number;
+  /** Unix milliseconds. */
+  lastServedMs?: number;
+  /** How many answers began within each step, where any did. */
+  readonly steps: { [step: number]: number };
+}
+
+/** Counts of nothing. */
+export function noCounts(): Counts {
+  return { served: 0, failed: 0, steps: {} };
 }
 
 /** An hour of one name. */
@@ -78,6 +95,14 @@ export function createRecent(clock: Clock): Recent {
     failed(name) {
       hourOf(countedAs(name), clock.now()).failed++;
     },
+    add(name, { served, failed, lastServedMs, steps }) {
+      const counted = countedAs(name);
+      const hour = hourOf(counted, clock.now());
+      hour.served += served;
+      hour.failed += failed;
+      for (const [step, count] of Object.entries(steps)) hour.steps[Number(step)]! += count;
+      if (lastServedMs !== undefined && lastServedMs > (counted.lastServedMs ?? 0)) counted.lastServedMs = lastServedMs;
+    },
     look(name) {
       const nowMs = clock.now();
       const current = Math.floor(nowMs / HOUR_MS);
@@ -121,7 +146,7 @@ export function countCall(recent: Recent, x: Exchange, catalog: Pick<ModelCatalo
 }
 
 /** The step that a time belongs to: step 0 ends at a millisecond. */
-function stepOf(ms: number): number {
+export function stepOf(ms: number): number {
   return ms <= 1 ? 0 : Math.min(STEPS - 1, Math.ceil(Math.log2(ms) * STEPS_PER_DOUBLING));
 }
 

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
+import { aloneOf } from '../../core/peers.ts';
 import {
   type ApiRequest,
   type Attempt,
@@ -24,7 +25,8 @@ import {
 } from '../../core/plugin.ts';
 import { createRetryBudget } from '../../plugins/models/budget.ts';
 import { inOrder } from '../../plugins/models/choose.ts';
-import { createHealth, createHealthState, type HealthState } from '../../plugins/models/health.ts';
+import { createHealth } from '../../plugins/models/health.ts';
+import { createHealthState, type HealthState } from '../../plugins/models/health-state.ts';
 import plugin from '../../plugins/models/index.ts';
 import { fakeClock } from '../kit/clock.ts';
 
@@ -103,6 +105,7 @@ async function started(given: Written) {
   const write = (message: string): void => void lines.push(message);
   const host = {
     clock,
+    peers: aloneOf('test'),
     log: { debug: write, info: write, warn: write, error: write, hide: (secret: string) => hidden.push(secret) },
     vendors: () => new Map(vendors.map((vendor) => [vendor.name, vendor])),
     styles: () => styles,
@@ -1120,7 +1123,11 @@ function watched(random: number | (() => number) = 0.5, state: HealthState = cre
     error: write('error'),
     hide: () => {},
   };
-  const health = createHealth(state, clock, log, typeof random === 'number' ? () => random : random);
+  const health = createHealth(
+    state,
+    { clock, log, peers: aloneOf('test') },
+    typeof random === 'number' ? () => random : random,
+  );
   const a = channel('a');
   const quirks = layQuirks();
   const offer = (model = 'm', on = a): Offer => ({
