@@ -5,6 +5,7 @@ import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { answer, type Caller, definePlugin, type Host, refuse, schema } from '../../core/plugin.ts';
 import { createTally, createTimes } from './numbers.ts';
+import { createProcessMetrics, noWorkers } from './processes.ts';
 
 interface MetricsSection {
   /** Without one, only direct requests from the machine itself are answered. */
@@ -34,6 +35,7 @@ export default definePlugin({
   create(host, { metrics: { token } }) {
     // Numbers count on through a reload.
     const meters = host.lasting('metrics', createMeters);
+    const processes = createProcessMetrics(meters.registry, host.lasting('metrics.workers', noWorkers), host);
 
     return {
       attempted(_x, { offer, failure, startedMs, endedMs }) {
@@ -64,11 +66,15 @@ export default definePlugin({
           path: '/metrics',
           access: ['scraper'],
           async handle() {
-            return answer(200, await meters.registry.metrics(), { 'content-type': meters.registry.contentType });
+            return answer(200, await processes.text(), { 'content-type': meters.registry.contentType });
           },
         },
       ],
-      start: meters.watchProcess,
+      start() {
+        meters.watchProcess();
+        processes.start();
+      },
+      stop: processes.stop,
     };
   },
 });
@@ -84,7 +90,7 @@ function createMeters() {
   const registers = [registry];
   let watching = false;
   const named = new Set<string>();
-  new Gauge({ name: 'turnpike_up', help: '1 while the gateway runs.', registers }).set(1);
+  new Gauge({ name: 'turnpike_up', help: '1 while the gateway runs.', registers, aggregator: 'max' }).set(1);
   return {
     registry,
     /** A model's own name as long as there are few: callers choose names where a pattern serves them, and each is a series. */

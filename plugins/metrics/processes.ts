@@ -1,0 +1,108 @@
+/**
+ * Metrics of all processes of a gateway, which the owner tells as one: sums, and what cannot be summed as prom-client says. A counter never
+ * goes back: of a worker that has ended, or does not answer, the last known numbers count.
+ */
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
+import type { Host, Json } from '../../core/plugin.ts';
+
+type Numbers = readonly MetricObjectWithValues<MetricValue<string>>[];
+
+/** What the owner remembers of its workers; outlives a reload. */
+export interface Workers {
+  /** The last numbers of each that lives, by epoch. */
+  readonly last: Map<string, Numbers>;
+  /** Epochs of those that have ended: whatever still comes from them is in `ended` already. */
+  readonly left: Set<string>;
+  /** What those have counted, in all. */
+  ended: Numbers;
+}
+
+/** One without workers. */
+export function noWorkers(): Workers {
+  return { last: new Map(), left: new Set(), ended: [] };
+}
+
+/** The metrics of this process and, in the owner, of its workers. */
+export interface ProcessMetrics {
+  /** In the text format of Prometheus. */
+  text(): Promise<string>;
+  start(): void;
+  /** Tells the owner the last numbers. */
+  stop(): Promise<void>;
+}
+
+/** Asks a worker for its numbers; tells the owner its last ones. */
+const ASK = 'metrics';
+const LAST = 'metrics.last';
+
+/** Makes it. `registry`: the numbers of this process. */
+export function createProcessMetrics(
+  registry: Registry,
+  workers: Workers,
+  { boot, peers }: Pick<Host, 'boot' | 'peers'>,
+): ProcessMetrics {
+  let stopHearing: (() => void) | undefined;
+
+  const report = async (): Promise<Json> =>
+    JSON.parse(JSON.stringify({ epoch: boot, numbers: await registry.getMetricsAsJSON() }));
+
+  function note(message: Json): void {
+    const { epoch, numbers } = message as unknown as { readonly epoch: string; readonly numbers: Numbers };
+    if (!workers.left.has(epoch)) workers.last.set(epoch, numbers);
+  }
+
+  function hasLeft(epoch: string): void {
+    const counted = workers.last.get(epoch)?.filter(({ type }) => isCounted(type)) ?? [];
+    workers.last.delete(epoch);
+    workers.left.add(epoch);
+    workers.ended = summed([workers.ended, counted]).getMetricsAsArray() as unknown as Numbers;
+  }
+
+  return {
+    async text() {
+      if (peers.count > 1) for (const answer of await peers.ask(ASK, null)) note(answer);
+      if (workers.last.size === 0 && workers.ended.length === 0) return registry.metrics();
+      const own = (await registry.getMetricsAsJSON()) as Numbers;
+      return summed([own, ...workers.last.values(), workers.ended]).metrics();
+    },
+
+    start() {
+      // A gateway that shares only its store with others is read by itself.
+      peers.on(ASK, () => (peers.owner === undefined ? undefined : report()));
+      peers.on(LAST, (message) => {
+        note(message);
+        return undefined;
+      });
+      stopHearing = peers.onLeft(hasLeft);
+    },
+
+    async stop() {
+      stopHearing?.();
+      if (peers.owner !== undefined) peers.owner.tell(LAST, await report());
+    },
+  };
+}
+
+/** How numbers of several processes become one, if not as prom-client says: the gateway began when its first process did, and lags as its worst. */
+function aggregatorOf({ name, aggregator }: Numbers[number]): string {
+  if (name === 'process_start_time_seconds') return 'min';
+  return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average' ? 'max' : aggregator;
+}
+
+function summed(all: readonly Numbers[]): Registry {
+  return AggregatorRegistry.aggregate(
+    all.map((numbers) =>
+      numbers.map((metric) => ({
+        ...metric,
+        aggregator: aggregatorOf(metric),
+        // Not a number yet, which JSON cannot say.
+        values: metric.values.filter(({ value }) => Number.isFinite(value)),
+      })),
+    ),
+  );
+}
+
+/** Whether a type of metric only ever grows. */
+function isCounted(type: unknown): boolean {
+  return type === 'counter' || type === 'histogram';
+}
