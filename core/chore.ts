@@ -13,23 +13,25 @@ export interface Chore {
 /** What is done. */
 export interface ChoreOptions {
   readonly everyMs: number;
+  /** Done in every process, for what each of them has in its memory; else only where this process leads. */
+  readonly everywhere?: boolean;
   /** Asks before each further piece whether it may go on. Never runs twice at once. */
   work(goesOn: () => boolean): Promise<void>;
   /** What the log says where it failed; it is tried again at the next turn. */
   readonly failure: string;
 }
 
-/** Makes it; nothing is done before `everyMs` has passed once, and nothing while another process leads. */
+/** Makes it; nothing is done before `everyMs` has passed once, and nothing while another process leads, unless it is for `everywhere`. */
 export function createChore(
   { clock, log, peers }: { readonly clock: Clock; readonly log: Log; readonly peers: Peers },
-  { everyMs, work, failure }: ChoreOptions,
+  { everyMs, everywhere = false, work, failure }: ChoreOptions,
 ): Chore {
   let cancel: (() => void) | undefined;
   let working: Promise<void> | undefined;
   return {
     start() {
       cancel = clock.every(everyMs, () => {
-        if (!peers.leads()) return;
+        if (!everywhere && !peers.leads()) return;
         working ??= work(() => cancel !== undefined)
           .catch((error: unknown) => log.warn(failure, { error }))
           .finally(() => {

@@ -116,8 +116,8 @@ export interface Accounts {
   setPassword(id: number, password: string, along?: readonly Step[], keep?: number): Promise<void>;
   /** Ends it for good: disabled, without e-mail address, settings, password and sessions. Refuses (409) the last one that is root. */
   remove(id: number, along?: readonly Step[]): Promise<void>;
-  /** Has `listener` told of every account that changes, after it has. */
-  watch(listener: (id: number) => void): void;
+  /** Has `listener` told of every account that changes, after it has. `isOwn`: this process changed it, and not another one. */
+  watch(listener: (id: number, isOwn: boolean) => void): void;
 }
 /** The service of that name. */
 export const Accounts = service<Accounts>('accounts');

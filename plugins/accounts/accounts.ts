@@ -38,7 +38,12 @@ export interface AccountBook extends Accounts {
    * Does nothing ever after, whatever the password says.
    */
   openRoot(givenPassword: string | undefined): Promise<void>;
+  /** Listens to what other processes change. */
+  listen(): void;
 }
+
+/** Tells other processes which account has changed. */
+const CHANGED = 'accounts.changed';
 
 /** Makes the service. Whoever may no longer sign in as before loses `sessions` and `tickets`. */
 export function createAccounts(
@@ -47,10 +52,11 @@ export function createAccounts(
   sessions: Pick<Sessions, 'endSteps'>,
   tickets: Pick<Tickets, 'voidSteps'>,
 ): AccountBook {
-  const { store, clock } = host;
-  const listeners: ((id: number) => void)[] = [];
+  const { store, clock, peers } = host;
+  const listeners: ((id: number, isOwn: boolean) => void)[] = [];
   const tell = (id: number): void => {
-    for (const listener of listeners) listener(id);
+    for (const listener of listeners) listener(id, true);
+    peers.tell(CHANGED, id);
   };
 
   async function findBy(
@@ -276,6 +282,13 @@ export function createAccounts(
     },
 
     watch: (listener) => void listeners.push(listener),
+
+    listen() {
+      peers.on(CHANGED, (id) => {
+        for (const listener of listeners) listener(id as number, false);
+        return undefined;
+      });
+    },
 
     async openRoot(givenPassword) {
       if ((await store.one(`SELECT id FROM account WHERE role = 'root' LIMIT 1`)) !== undefined) return;

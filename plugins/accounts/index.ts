@@ -45,16 +45,22 @@ export default definePlugin({
       },
       failure: 'expired sessions and tickets could not be deleted',
     });
+
+    async function openRoot(): Promise<void> {
+      // An empty variable is what a deployment leaves where nobody filled it in.
+      const password = host.env.TURNPIKE_ROOT_PASSWORD || undefined;
+      await accounts.openRoot(password).catch((error: unknown) => {
+        if (password === undefined || !(error instanceof GatewayError)) throw error;
+        refuse(error.status, error.code, `TURNPIKE_ROOT_PASSWORD: ${error.message}`);
+      });
+    }
+
     return {
       commands: createCommands(host, accounts),
       surrender: () => surrenderSealed(host, now),
       async start() {
-        // An empty variable is what a deployment leaves where nobody filled it in.
-        const password = host.env.TURNPIKE_ROOT_PASSWORD || undefined;
-        await accounts.openRoot(password).catch((error: unknown) => {
-          if (password === undefined || !(error instanceof GatewayError)) throw error;
-          refuse(error.status, error.code, `TURNPIKE_ROOT_PASSWORD: ${error.message}`);
-        });
+        accounts.listen();
+        if (host.peers.leads()) await openRoot();
         sweeping.start();
       },
       stop: sweeping.stop,

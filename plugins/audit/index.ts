@@ -57,9 +57,10 @@ export default definePlugin({
         },
       ],
       async start() {
+        chore.start();
+        if (!host.peers.leads()) return;
         // A damaged log is no reason to serve nobody: what has to be audited fails by itself.
         await tellHead().catch((error: unknown) => log.error(failure, { error }));
-        chore.start();
       },
       stop: chore.stop,
     };

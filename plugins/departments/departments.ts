@@ -11,6 +11,9 @@ const LARGEST_FACTOR = 1_000_000_000;
 /** The `must` of a list that was made for a tree that has changed since. */
 const OUTDATED = 'department_tree_changed';
 
+/** What processes tell each other when the tree has changed. */
+const CHANGED = 'departments.changed';
+
 interface DepartmentRow {
   readonly id: number;
   readonly name: string;
@@ -34,13 +37,15 @@ interface Plan<T> {
 export interface DepartmentBook extends Departments {
   /** Reads the tree; asked before anything else, and whenever somebody else may have changed it. */
   refresh(): Promise<void>;
+  /** Reads it whenever another process says that it has changed. */
+  listen(): void;
   /** To be told of an account that changed: whoever was deleted is in no department any more. */
   accountChanged(id: number): Promise<void>;
 }
 
 /** Makes the service; `refresh` it before it is asked. */
 export function createDepartments(host: Host): DepartmentBook {
-  const { store, clock } = host;
+  const { store, clock, peers } = host;
   let tree = createTree(-1, 0, new Map(), new Map());
   let line: Promise<unknown> = Promise.resolve();
 
@@ -94,6 +99,7 @@ export function createDepartments(host: Host): DepartmentBook {
           apply(tree);
           tree.forget();
           tree.version++;
+          peers.tell(CHANGED, null);
           return result;
         }
         if (failed !== OUTDATED) throw new Error(`a change of departments could not be written: ${failed}`);
@@ -151,6 +157,13 @@ export function createDepartments(host: Host): DepartmentBook {
 
   return {
     refresh: () => inTurn(load),
+
+    listen() {
+      peers.on(CHANGED, async () => {
+        await inTurn(load);
+        return undefined;
+      });
+    },
 
     pathOf(accountId) {
       const id = departmentIdOf(accountId);

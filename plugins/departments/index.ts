@@ -5,7 +5,7 @@ import { createChore, definePlugin } from '../../core/plugin.ts';
 import { createDepartments } from './departments.ts';
 import { migrations } from './tables.ts';
 
-/** How long another gateway's change may go unnoticed. */
+/** How long another process's change may go unnoticed if its message is lost. */
 const REFRESH_MS = 5_000;
 
 export default definePlugin({
@@ -19,13 +19,16 @@ export default definePlugin({
     host.provide(Departments, departments);
     const chore = createChore(host, {
       everyMs: REFRESH_MS,
+      everywhere: true,
       work: departments.refresh,
       failure: 'departments could not be read',
     });
     return {
       async start() {
+        departments.listen();
         await departments.refresh();
-        host.use(Accounts).watch((id) => {
+        host.use(Accounts).watch((id, isOwn) => {
+          if (!isOwn) return;
           departments.accountChanged(id).catch((error: unknown) => {
             host.log.warn('a deleted account could not be taken out of its department', { account: id, error });
           });

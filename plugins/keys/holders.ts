@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Holder } from '../../core/contracts/keys.ts';
 import type { Clock } from '../../core/plugin.ts';
 
-/** Hashes remembered, and how long another gateway's change may go unnoticed. */
+/** Hashes remembered, and how long another process's change may go unnoticed if its message is lost. */
 const REMEMBERED = 10_000;
 const FRESH_MS = 5_000;
 

@@ -24,6 +24,7 @@ export default definePlugin({
     host.provide(Keys, keys);
     const tidying = createChore(host, {
       everyMs: TIDY_MS,
+      everywhere: true,
       work: keys.tidy,
       failure: 'when keys were used was not written',
     });
@@ -56,7 +57,8 @@ export default definePlugin({
       },
       commands: createCommands(host, keys),
       async start() {
-        await keys.openFirst();
+        keys.listen();
+        if (host.peers.leads()) await keys.openFirst();
         tidying.start();
       },
       async stop() {

@@ -19,6 +19,11 @@ export const NO_RETRY = { headers: { 'x-should-retry': 'false' } };
 /** How many keys an account may have. */
 const MOST_KEYS = 1_000;
 
+/** Tells other processes whose keys have changed. */
+const CHANGED = 'keys.changed';
+/** Keys that have changed: those of an account, or some. */
+type Changed = { readonly account?: number; readonly keys?: readonly number[] };
+
 const MINE = 'id = ? AND account_id = ? AND revoked_ms IS NULL';
 const REVOKE = 'UPDATE api_key SET revoked_ms = ?';
 
@@ -28,19 +33,29 @@ export interface KeyRing extends Keys {
   openFirst(): Promise<void>;
   /** A call came with this key. */
   noteUse(key: KeyRecord): void;
+  /** Listens to what other processes change. */
+  listen(): void;
   /** Writes down when keys were used, and forgets secrets whose time is over. `goesOn`: asked before each further piece. */
   tidy(goesOn: () => boolean): Promise<void>;
 }
 
 /** Makes the service. */
 export function createKeys(host: Host): KeyRing {
-  const { store, clock } = host;
+  const { store, clock, peers } = host;
   const accounts = host.use(Accounts);
-  const uses = createUses(clock, store);
+  const uses = createUses(host);
   const holders = createHolders(clock, load);
-  const forget = (accountId: number): void => holders.forgetThose(({ account }) => account.id === accountId);
-  // Whoever is disabled is refused at the very next call.
-  accounts.watch(forget);
+  /** Forgets holders here alone. */
+  function forgetHere({ account: accountId, keys = [] }: Changed): void {
+    holders.forgetThose(({ key, account }) => account.id === accountId || keys.includes(key.id));
+  }
+  /** Forgets them in all processes. */
+  function forget(changed: Changed): void {
+    forgetHere(changed);
+    peers.tell(CHANGED, { ...changed });
+  }
+  // Whoever is disabled is refused at the very next call; of accounts all processes hear anyway.
+  accounts.watch((account) => forgetHere({ account }));
 
   async function load(hash: string): Promise<Loaded | undefined> {
     const bytes = Buffer.from(hash, 'hex');
@@ -159,7 +174,7 @@ export function createKeys(host: Host): KeyRing {
   /** Writes a list about a key of an account, whose first step must find it; what is remembered of it is asked for anew. */
   async function write(accountId: number, id: number, steps: readonly Step[]): Promise<KeyRecord> {
     const failed = await store.atomic(steps);
-    holders.forgetThose(({ key }) => key.id === id);
+    forget({ keys: [id] });
     if (failed !== undefined && failed !== 'key_not_found') refuse(409, failed, `The key ${id} was not changed.`);
     const key = failed === undefined ? await get(accountId, id) : undefined;
     return key ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
@@ -283,7 +298,7 @@ export function createKeys(host: Host): KeyRing {
         { sql: `${REVOKE} WHERE id = ? AND revoked_ms IS NULL`, params: [clock.now(), id], must: 'key_not_found' },
         ...along,
       ]);
-      holders.forgetThose(({ key }) => key.id === id);
+      forget({ keys: [id] });
       return failed === undefined;
     },
 
@@ -294,7 +309,7 @@ export function createKeys(host: Host): KeyRing {
         ...each.map((id) => ({ sql: `${REVOKE} WHERE ${MINE}`, params: [now, id, accountId], must: 'key_not_found' })),
         ...along,
       ]);
-      holders.forgetThose(({ key }) => each.includes(key.id));
+      forget({ keys: each });
       return failed === undefined ? each.length : undefined;
     },
 
@@ -302,7 +317,7 @@ export function createKeys(host: Host): KeyRing {
       { sql: `${REVOKE} WHERE account_id = ? AND revoked_ms IS NULL`, params: [clock.now(), accountId] },
     ],
 
-    forget,
+    forget: (account) => forget({ account }),
 
     checkAddress(key, ip) {
       if (key.addresses === undefined || isInList(key, key.addresses, ip)) return;
@@ -318,9 +333,17 @@ export function createKeys(host: Host): KeyRing {
 
     noteUse: (key) => uses.note(key.id),
 
+    listen() {
+      peers.on(CHANGED, (changed) => {
+        forgetHere(changed as Changed);
+        return undefined;
+      });
+      uses.listen();
+    },
+
     async tidy(goesOn) {
       await uses.write(goesOn);
-      await store.run('DELETE FROM former_secret WHERE until_ms <= ?', clock.now());
+      if (peers.leads()) await store.run('DELETE FROM former_secret WHERE until_ms <= ?', clock.now());
     },
 
     async openFirst() {

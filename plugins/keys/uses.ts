@@ -1,9 +1,13 @@
-/** When keys were used last: noted in memory by every call, written down together once a minute. */
-import type { Clock, Store } from '../../core/plugin.ts';
+/** When keys were used last: noted in memory by every call, written down together once a minute. Workers leave that to the owner. */
+import type { Host } from '../../core/plugin.ts';
 
 const MINUTE_MS = 60_000;
 /** Statements in one list. */
 const AT_ONCE = 500;
+
+/** Tells the owner that a key was used in a minute. */
+const USED = 'keys.used';
+type Used = readonly [keyId: number, usedMs: number];
 
 /** Notes uses, and writes them down. */
 export interface Uses {
@@ -11,20 +15,45 @@ export interface Uses {
   note(keyId: number): void;
   /** The minute of the last use that is noted and not written yet. */
   last(keyId: number): number | undefined;
+  /** Listens to the workers. */
+  listen(): void;
   /** Writes down what was noted since the last time. `goesOn`: asked before each further list. */
   write(goesOn: () => boolean): Promise<void>;
 }
 
-export function createUses(clock: Clock, store: Store): Uses {
+export function createUses({ clock, store, peers }: Pick<Host, 'clock' | 'store' | 'peers'>): Uses {
+  const { owner } = peers;
   const noted = new Map<number, number>();
+  /** Of a worker: the minute that `noted` is about. */
+  let minuteMs = 0;
+
+  /** Once for each key and minute. */
+  function tell(keyId: number, usedMs: number): void {
+    if (usedMs !== minuteMs) noted.clear();
+    minuteMs = usedMs;
+    if (noted.has(keyId)) return;
+    noted.set(keyId, usedMs);
+    const used: Used = [keyId, usedMs];
+    owner?.tell(USED, used);
+  }
 
   return {
     note(keyId) {
       const now = clock.now();
-      noted.set(keyId, now - (now % MINUTE_MS));
+      const usedMs = now - (now % MINUTE_MS);
+      if (owner === undefined) noted.set(keyId, usedMs);
+      else tell(keyId, usedMs);
     },
     last: (keyId) => noted.get(keyId),
+    listen() {
+      peers.on(USED, (message) => {
+        const [keyId, usedMs] = message as unknown as Used;
+        noted.set(keyId, Math.max(usedMs, noted.get(keyId) ?? 0));
+        return undefined;
+      });
+    },
     async write(goesOn) {
+      if (owner !== undefined) return;
       const due = [...noted];
       for (let at = 0; at < due.length && goesOn(); at += AT_ONCE) {
         const some = due.slice(at, at + AT_ONCE);

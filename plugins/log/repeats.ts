@@ -1,4 +1,6 @@
-/** What one key meets again and again within a minute is added up: a bounded number of records, however often it asks. */
+/**
+ * What one key meets again and again within a minute is added up: a bounded number of records for each process, however often it asks.
+ */
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import { createChore, type Host, type Step } from '../../core/plugin.ts';
 import { msOf } from './ids.ts';
@@ -8,6 +10,9 @@ const MINUTE_MS = 60_000;
 const EVERY_MS = 1_000;
 /** So many records of one key and minute name their model; what comes beyond is added up without it, for callers choose names. */
 const MOST_WITH_MODEL = 20;
+
+/** Asks other processes to write what they have counted. */
+const WRITE = 'log.repeats';
 
 /** Requests that are alike. */
 interface Tally {
@@ -24,7 +29,7 @@ export interface Repeats {
   first(record: UsageRecord): UsageRecord | undefined;
   /** Counts one, the first as well, and writes it soon. */
   count(record: UsageRecord): void;
-  /** Resolves when what was counted so far is written, or cannot be for now. */
+  /** Resolves when what was counted so far, in any process, is written, or cannot be for now. */
   written(): Promise<void>;
   start(): void;
   /** Writes what is left. */
@@ -41,7 +46,7 @@ export interface Writing {
 
 /** Makes it. */
 export function createRepeats(host: Host, write: Writing): Repeats {
-  const { store, clock } = host;
+  const { store, clock, peers } = host;
   /** By key and minute, then by what else has to be the same. */
   const minutes = new Map<string, Map<string, Tally>>();
   let last: Promise<void> = Promise.resolve();
@@ -96,6 +101,7 @@ export function createRepeats(host: Host, write: Writing): Repeats {
 
   const chore = createChore(host, {
     everyMs: EVERY_MS,
+    everywhere: true,
     work: flush,
     failure: 'requests that were added up could not be written yet',
   });
@@ -119,8 +125,18 @@ export function createRepeats(host: Host, write: Writing): Repeats {
       tally.waiting += 1;
       tally.last = found;
     },
-    written: () => flush().catch(() => {}),
-    start: chore.start,
+    async written() {
+      const here = flush().catch(() => {});
+      if (peers.count > 1) await peers.ask(WRITE, null);
+      await here;
+    },
+    start() {
+      peers.on(WRITE, async () => {
+        await flush().catch(() => {});
+        return true;
+      });
+      chore.start();
+    },
     async stop() {
       await chore.stop();
       await flush();

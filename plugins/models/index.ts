@@ -102,8 +102,8 @@ export default definePlugin({
       },
       start() {
         health.join();
-        byModel.join();
-        byChannel.join();
+        byModel.listen();
+        byChannel.listen();
       },
       stop() {
         byModel.flush();

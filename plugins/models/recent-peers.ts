@@ -10,7 +10,7 @@ const MOST_NAMES = 1_000;
 /** Counts that other processes hear of. */
 export interface SharedRecent extends Recent {
   /** Listens to the others. */
-  join(): void;
+  listen(): void;
   /** Tells what has not been told. */
   flush(): void;
 }
@@ -62,7 +62,7 @@ export function shareRecent(
     },
     add: recent.add,
     look: recent.look,
-    join() {
+    listen() {
       peers.on(topic, (message) => {
         for (const [name, counts] of message as unknown as readonly [string, Counts][]) recent.add(name, counts);
         return undefined;

@@ -13,6 +13,9 @@ const EVERY_MS = 3_000;
 /** Looked at together; a webhook may take seconds. */
 const AT_ONCE = 20;
 
+/** Tells the process that leads whose calls were settled in another. */
+const MOVED = 'notices.moved';
+
 /** Whose calls were settled. A crash forgets them: the next call of each reminds us. */
 interface Moved {
   readonly accounts: Set<number>;
@@ -31,6 +34,7 @@ export default definePlugin({
     const accounts = host.use(Accounts);
     const falls = createFalls(host);
     const notices = createNotices(host);
+    const { peers } = host;
     const moved = host.lasting<Moved>('notices.moved', () => ({ accounts: new Set(), ripe: new Set() }));
 
     async function look(accountId: number): Promise<void> {
@@ -53,8 +57,15 @@ export default definePlugin({
 
     const chore = createChore(host, {
       everyMs: EVERY_MS,
+      everywhere: true,
       async work(goesOn) {
         const { accounts: latest, ripe } = moved;
+        if (!peers.leads()) {
+          // Whoever leads looks, and sends.
+          if (latest.size > 0) (peers.owner ?? peers).tell(MOVED, [...latest]);
+          latest.clear();
+          return;
+        }
         while (ripe.size > 0 && goesOn()) {
           const some = [...ripe].slice(0, AT_ONCE);
           for (const id of some) ripe.delete(id);
@@ -71,7 +82,13 @@ export default definePlugin({
         if (identity !== undefined) moved.accounts.add(identity.account.id);
         return undefined;
       },
-      start: chore.start,
+      start() {
+        peers.on(MOVED, (ids) => {
+          if (peers.leads()) for (const id of ids as readonly number[]) moved.accounts.add(id);
+          return undefined;
+        });
+        chore.start();
+      },
       stop: chore.stop,
     };
   },

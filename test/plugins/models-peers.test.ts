@@ -319,7 +319,7 @@ describe('counts of the last day in several processes', () => {
         clock,
         peers: { ...peers, count: peers.count, owner: watched },
       });
-      recent.join();
+      recent.listen();
       return recent;
     });
     return { clock, kit, all, told };
