@@ -77,9 +77,10 @@ export function createPeers(
   }
 
   function send(message: Message): void {
-    if (!message.from.isAlive || !message.to.isAlive) return message.lost();
-    mail.push(message);
-    deliver();
+    if (message.from.isAlive && message.to.isAlive) {
+      mail.push(message);
+      deliver();
+    } else message.lost();
   }
 
   /** What a listener makes of a message; the message and its answer are copied, as between processes. */
