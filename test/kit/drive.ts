@@ -11,6 +11,7 @@ import {
   type Known,
   type Migration,
   type Parts,
+  type Peers,
   type Service,
   type Step,
   type Store,
@@ -104,6 +105,8 @@ export async function drive(
     readonly post?: Host['post'];
     /** Their tables. */
     readonly tables?: readonly Migration[];
+    /** The processes beside this one; else there is none. */
+    readonly peers?: Peers;
   } = {},
 ): Promise<Driven> {
   const { store = memoryStore(), clock = fakeClock(), sections = {}, env = {} } = options;
@@ -119,7 +122,7 @@ export async function drive(
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet },
     boot: 'test',
-    peers: aloneOf('test'),
+    peers: options.peers ?? aloneOf('test'),
     env,
     use<T>(service: Service<T>): T {
       if (!provided.has(service.id)) throw new Error(`nobody provides ${service.id}`);
