@@ -7,12 +7,14 @@ import type { Migration, Service } from '../../core/plugin.ts';
 import plugin from '../../plugins/departments/index.ts';
 import { type Driven, drive, type MemoryStore, memoryStore, verdict } from '../kit/drive.ts';
 
+type Listener = Parameters<Accounts['watch']>[0];
+
 /** People 1 to 20; who is in `gone` was deleted. */
-function people(gone: Set<number>, listeners: ((id: number) => void)[]): Accounts {
+function people(gone: Set<number>, listeners: Listener[]): Accounts {
   return {
     person: async (id: number) =>
       id >= 1 && id <= 20 ? ({ id, deletedMs: gone.has(id) ? 1 : undefined } as Person) : undefined,
-    watch: (listener: (id: number) => void) => void listeners.push(listener),
+    watch: (listener: Listener) => void listeners.push(listener),
   } as unknown as Accounts;
 }
 
@@ -27,7 +29,7 @@ const TABLES: readonly Migration[] = [{ id: 1, title: '', sql: ['CREATE TABLE to
 
 async function stand(store: MemoryStore = memoryStore()): Promise<Stand> {
   const gone = new Set<number>();
-  const listeners: ((id: number) => void)[] = [];
+  const listeners: Listener[] = [];
   const driven = await drive([plugin], {
     store,
     tables: TABLES,
@@ -39,7 +41,7 @@ async function stand(store: MemoryStore = memoryStore()): Promise<Stand> {
     driven,
     gone,
     tell: (id) => {
-      for (const listener of listeners) listener(id);
+      for (const listener of listeners) listener(id, true);
     },
   };
 }
