@@ -93,7 +93,7 @@ export async function planOf(
   extra: readonly Plugin<Sections>[],
 ): Promise<Plan> {
   const plugins: Plugin<Sections>[] = [];
-  const sections: Record<string, Schema> = { ...coreSections };
+  const sections: Record<string, Schema> = { ...coreSections, ...(await storeSectionOf(file)) };
   const readers = new Map<string, string>();
   const readSections = ({ name, sections: own = {} }: Plugin<Sections>, i: number): void => {
     for (const [section, schema] of Object.entries(own)) {
@@ -125,6 +125,19 @@ export async function planOf(
     plugins.push(plugin);
   }
   return { file, plugins, sections, ...checkSections(file, sections), env };
+}
+
+/** The section `store` as the driver wants it that it names. Where there is none by that name, `driverOf` says so. */
+async function storeSectionOf({ value, dir }: ConfigFile): Promise<{ readonly store?: Schema }> {
+  const name = (value.store as { readonly driver?: unknown } | null | undefined)?.driver;
+  if (typeof name !== 'string') return {};
+  try {
+    const { section } = await loadDriver(name, dir);
+    return section === undefined ? {} : { store: section };
+  } catch (error) {
+    if (error instanceof LoadError) return {};
+    throw error;
+  }
 }
 
 /** Loads the store's driver. Throws `ConfigError` where there is none by that name. */

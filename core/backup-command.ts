@@ -1,6 +1,6 @@
 /** `turnpike backup`: a copy of the store, and what has to be kept beside it. */
 import { resolve } from 'node:path';
-import type { Plan } from './assembly.ts';
+import { driverOf, type Plan } from './assembly.ts';
 import type { Clock } from './clock.ts';
 import { CORE_COMMANDS } from './commands.ts';
 import type { Log } from './log.ts';
@@ -17,8 +17,11 @@ export function backupCommand(
   return {
     ...CORE_COMMANDS.backup,
     async run({ positionals, cwd, remark }) {
+      const { backup } = store;
+      if (backup === undefined)
+        throw new Error(`the database is on a server: ${(await driverOf(plan)).server?.backup}`);
       const file = resolve(cwd, positionals[0]!);
-      await backUp(store, file, tools);
+      await backUp({ ...store, backup }, file, tools);
       remark(keepKey(plan));
       return file;
     },

@@ -4,7 +4,7 @@ import { problemLine } from './config/file.ts';
 import { Site } from './contracts/site.ts';
 import { silentLog } from './log.ts';
 import { missingKey } from './master-key.ts';
-import { keySourceOf, storeFileOf } from './opening.ts';
+import { isOnServer, keySourceOf, storeFileOf } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Command, Route } from './plugin.ts';
 
@@ -14,7 +14,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function describeAssembly(configFile: string, env: Env): Promise<string> {
   const plan = await planFrom(configFile, env);
   const assembly = await rehearse(plan);
-  const missing = missingKey(keySourceOf(plan), storeFileOf(plan));
+  const missing = isOnServer(plan) ? undefined : missingKey(keySourceOf(plan), storeFileOf(plan));
   if (missing !== undefined) assembly.file.warn(['store'], missing);
   return reportOf(assembly, assembly.file.file);
 }

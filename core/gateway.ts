@@ -30,7 +30,7 @@ import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import type { Log } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
-import { keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
+import { isOnServer, keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
 import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
@@ -128,7 +128,10 @@ export async function openPlanned(plan: Plan, options: GatewayOptions, alone: bo
 
 function firstStart(secrets: FirstSecrets, plan: Plan, alone: boolean): FirstStart {
   const { file, given } = keySourceOf(plan);
-  const made = { database: storeFileOf(plan), ...(given === undefined && { masterKey: file }) };
+  const made = {
+    ...(!isOnServer(plan) && { database: storeFileOf(plan) }),
+    ...(given === undefined && { masterKey: file }),
+  };
   return {
     begin() {
       if (alone) throw new Error('the first start has not finished: run `turnpike start`');
@@ -476,7 +479,7 @@ function refuseRestart(running: Plan, next: Plan): void {
     typeof a === 'object' && typeof b === 'object' ? true : JSON.stringify(a) === JSON.stringify(b);
   const section = (plan: Plan, name: string) => (plan.values[name] ?? {}) as Record<string, unknown>;
   for (const [name, keys] of [
-    ['store', ['driver', 'file']],
+    ['store', ['driver', 'file', 'url', 'data', 'pool', 'statementTimeout']],
     ['listen', ['host', 'port', 'tls']],
     ['upstream', ['client']],
   ] as const) {

@@ -15,7 +15,7 @@ import {
   readWords,
   usage,
 } from './commands.ts';
-import { DEFAULT_STORE_FILE } from './config/core-sections.ts';
+import { placeOfStore } from './config/core-sections.ts';
 import { ConfigError, readConfig, reasons } from './config/file.ts';
 import { askControl, controlPath } from './control.ts';
 import type { FirstSecrets, Gateway } from './gateway.ts';
@@ -223,6 +223,7 @@ async function restore({ positionals, configFile, say, complain }: Asked): Promi
   const plan = await planFrom(configFile, process.env);
   throwIfWrong(plan.file);
   const driver = await driverOf(plan);
+  if (driver.restore === undefined) throw new Error(`the database is on a server: ${driver.server?.backup}`);
   const [from, file, log] = [resolve(positionals[0]!), storeFileOf(plan), processLog('warn', complain)];
   const kept = await driver.restore({ from, file, log });
   say(`restored ${file} from ${from}${kept === undefined ? '' : `; what was there is kept as ${kept}`}`);
@@ -263,9 +264,8 @@ async function version({ say }: Asked): Promise<number> {
 async function askRunning(configFile: string, line: CommandLine): Promise<CommandResult | undefined> {
   // Mistakes elsewhere in the file are no reason not to find a gateway that still runs on an older one.
   const { dir, value } = readConfig(configFile, process.env);
-  const store = value.store as { readonly file?: unknown } | undefined;
-  const storeFile = typeof store?.file === 'string' ? store.file : DEFAULT_STORE_FILE;
-  return askControl(controlPath(resolve(dir, storeFile)), line);
+  const store = typeof value.store === 'object' && value.store !== null ? value.store : {};
+  return askControl(controlPath(resolve(dir, placeOfStore(store))), line);
 }
 
 /** Does it in this process. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { driverOf, type Plan } from './assembly.ts';
-import type { StoreSection } from './config/core-sections.ts';
+import { placeOfStore, type StoreSection } from './config/core-sections.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Log } from './log.ts';
 import { type KeySource, keySource, openVault } from './master-key.ts';
@@ -10,9 +10,14 @@ import { type OpenStore, StoreMissing } from './plugin.ts';
 import { openStore } from './store.ts';
 import type { Vault } from './vault.ts';
 
-/** The database of a plan; absolute. */
+/** The database of a plan, or what files are named after that lie beside one where it is a server's; absolute. */
 export function storeFileOf({ file, values }: Plan): string {
-  return resolve(file.dir, (values.store as StoreSection).file);
+  return resolve(file.dir, placeOfStore(values.store as StoreSection));
+}
+
+/** Whether the database of a plan is a server's. */
+export function isOnServer({ values }: Plan): boolean {
+  return (values.store as StoreSection).url !== undefined;
 }
 
 /** Where the master key of a plan's store comes from. */
@@ -39,7 +44,7 @@ export async function openToServe(plan: Plan, log: Log): Promise<OpenStore> {
     const file = storeFileOf(plan);
     const left = [`${file}.key`, `${file}-wal`, `${file}-shm`].filter((name) => existsSync(name));
     const advice = left.length === 0 ? '' : `. To begin with an empty database, move away ${left.join(', ')}`;
-    return decline(plan, ['store', 'file'], `${missing(plan, error)}${advice}`);
+    return decline(plan, ['store', isOnServer(plan) ? 'url' : 'file'], `${missing(plan, error)}${advice}`);
   }
 }
 
@@ -78,16 +83,15 @@ export async function vaultOf(plan: Plan, store: OpenStore, mayMake: boolean): P
 
 async function open(plan: Plan, log: Log, mustExist: boolean): Promise<OpenStore> {
   const driver = await driverOf(plan);
-  return openStore({ driver, file: storeFileOf(plan), log, mustExist });
+  const settings = plan.values.store as Readonly<Record<string, unknown>>;
+  return openStore({ driver, file: storeFileOf(plan), settings, log, mustExist });
 }
 
 function missing(plan: Plan, { message }: StoreMissing): string {
   const { file } = keySourceOf(plan);
   const proof = existsSync(file) ? `, but its master key ${file} is there` : '';
-  return (
-    `there is no database: ${message}${proof}. If there was one, put it back, or restore a backup with ` +
-    '`turnpike restore FILE`'
-  );
+  const cure = isOnServer(plan) ? 'with the tools of the server' : 'with `turnpike restore FILE`';
+  return `there is no database: ${message}${proof}. If there was one, put it back, or restore a backup ${cure}`;
 }
 
 /** What is wrong with the store stands where the file names it. */

@@ -39,6 +39,7 @@ export { checkKinds } from './kinds.ts';
 export type { Log } from './log.ts';
 export { readName } from './names.ts';
 export { starIn } from './star.ts';
+export { addAmounts, checkedValue } from './store-values.ts';
 export { table } from './table.ts';
 export { startThread, type Thread } from './thread.ts';
 export { argumentsOf } from './translation/arguments.ts';
@@ -562,23 +563,36 @@ export interface Migration {
 
 /** A driver that `store:` can name. */
 export interface StoreDriver {
+  /** The section `store` of gateway.yaml as it wants it, `driver` included; without it, that is `driver` and `file`. */
+  readonly section?: Schema;
+  /** It is a server that several processes may use at once, and that is backed up with its own tools: what to do instead of `turnpike backup` and `restore`. */
+  readonly server?: { readonly backup: string };
   /**
    * Opens the store, and makes an empty one if there is none. Throws `StoreInUse` if another process has it. Throws `StoreMissing`, and
    * makes nothing, if there is none and `mustExist` is set, or if what is left proves that there was one.
    */
-  open(options: { readonly file: string; readonly log: Log; readonly mustExist?: boolean }): Promise<OpenStore>;
+  open(options: StoreOpening): Promise<OpenStore>;
   /**
    * Puts a backup in the place of the store, once it is proven sound. Throws `StoreInUse`. Resolves with the path that what was there
-   * is kept under; undefined if there was nothing.
+   * is kept under; undefined if there was nothing. Every driver has it that is no server.
    */
-  restore(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<string | undefined>;
+  restore?(options: { readonly from: string; readonly file: string; readonly log: Log }): Promise<string | undefined>;
+}
+/** What a store is opened with. */
+export interface StoreOpening {
+  /** The database; of a server, what files of the gateway are named after that others keep beside their database. */
+  readonly file: string;
+  /** The section `store`, checked. A driver that wants nothing but a file does without. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly log: Log;
+  readonly mustExist?: boolean;
 }
 /** A store, and what only core does with it. */
 export interface OpenStore extends Store {
   /** Reads one moment: everything inside sees the same snapshot. */
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
-  /** A consistent copy, while running. */
-  backup(file: string): Promise<void>;
+  /** A consistent copy, while running. A server has its own ways. */
+  backup?(file: string): Promise<void>;
   /** How much room it takes and where it lies has; without it, or where it resolves with undefined, nobody can tell. */
   room?(): Promise<StoreRoom | undefined>;
   close(): Promise<void>;

@@ -1,9 +1,8 @@
 /** What core tells plugins of the process that they run in. */
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { createAddressList } from './address.ts';
 import type { Clock } from './clock.ts';
-import { readListen, type StoreSection } from './config/core-sections.ts';
+import { nameOfStore, readListen, type StoreSection } from './config/core-sections.ts';
 import { type ConfigurationTools, createConfiguration } from './configuration.ts';
 import type { Running, RunningExchange } from './contracts/running.ts';
 import { createDiskWatch } from './disk.ts';
@@ -69,7 +68,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
           configuration: { generation: number, loadedMs },
           keeps: keepsOf(plan.values),
           store: {
-            name: basename((plan.values.store as StoreSection).file),
+            name: nameOfStore(plan.values.store as StoreSection),
             waiting,
             writable: Number.isFinite(oldestMs),
             scarce: !disk.hasRoom(0),

@@ -6,16 +6,19 @@ import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Backup } from './contracts/running.ts';
 import type { Log } from './log.ts';
-import { type Migration, type OpenStore, type StoreDriver, StoreMissing, StoreUnavailable } from './plugin.ts';
+import {
+  type Migration,
+  type OpenStore,
+  type StoreDriver,
+  StoreMissing,
+  type StoreOpening,
+  StoreUnavailable,
+} from './plugin.ts';
 import type { Vault } from './vault.ts';
 
 /** Where the store is and what opens it. */
-export interface StoreOptions {
+export interface StoreOptions extends StoreOpening {
   readonly driver: StoreDriver;
-  readonly file: string;
-  readonly log: Log;
-  /** There has to be one: none is made. */
-  readonly mustExist?: boolean;
 }
 
 /** Whose tables to bring up to date; a plugin is one. */
@@ -49,7 +52,7 @@ export const CORE_TABLES: TableOwner = {
 
 /** Writes a copy, and remembers it: its name, not its folder. A copy that cannot be remembered is none the worse. */
 export async function backUp(
-  store: OpenStore,
+  store: OpenStore & Required<Pick<OpenStore, 'backup'>>,
   file: string,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ) {
@@ -178,7 +181,8 @@ export async function requireUpToDate(store: OpenStore, owners: readonly TableOw
 
 /**
  * Writes a copy of the store beside it before its tables are changed, named after the first migration that changes them, so that the
- * version before can be gone back to. A copy that is there already is kept. Without room for it, the log says so, and no copy is made.
+ * version before can be gone back to. A copy that is there already is kept. Without room for it, or where the store is a server, the log
+ * says so, and no copy is made.
  */
 export async function copyBeforeUpgrade(
   store: OpenStore,
@@ -188,6 +192,10 @@ export async function copyBeforeUpgrade(
 ): Promise<void> {
   const first = pending.find(({ upgrade }) => upgrade);
   if (first === undefined) return;
+  if (store.backup === undefined) {
+    log.info('tables are changed; a way back is a backup that was made with the tools of the database');
+    return;
+  }
   const copy = `${file}.before-${first.owner.replaceAll('/', '-')}-${first.migration.id}`;
   if (existsSync(copy)) return;
   const room = await store.room?.();

@@ -18,6 +18,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'import-meta-resolve': ['core'],
   'lru-cache': ['plugins/keys', 'plugins/counters', 'plugins/log'],
   nodemailer: ['plugins/mail'],
+  pg: ['plugins/stores'],
   'openid-client': ['plugins/oauth'],
   otplib: ['plugins/second-factors'],
   'prom-client': ['plugins/metrics'],

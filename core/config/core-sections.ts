@@ -1,4 +1,5 @@
 /** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
+import { basename, join } from 'node:path';
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
 import type { UpstreamClient } from '../upstream.ts';
@@ -33,12 +34,30 @@ interface BudgetSection {
 
 /** Where the database is when nobody says. */
 export const DEFAULT_STORE_FILE = './data/turnpike.db';
+/** Where the files of a gateway are whose store is a server, when nobody says. */
+const DEFAULT_DATA = './data';
 
-/** `store` as it is written. */
+/** `store` as it is written, as far as core reads it. */
 export interface StoreSection {
   readonly driver: string;
-  /** Relative to the file's directory. */
-  readonly file: string;
+  /** The database; relative to the file's directory. */
+  readonly file?: string;
+  /** The address of a server, which has the database instead. */
+  readonly url?: string;
+  /** Of a gateway whose store is a server: the folder of its own files. */
+  readonly data?: string;
+}
+
+/** What the files beside a store are named after: its own file, or `turnpike` in the folder that a gateway has whose store is a server. */
+export function placeOfStore({ file, url, data }: Partial<Readonly<Record<keyof StoreSection, unknown>>>): string {
+  if (typeof file === 'string') return file;
+  if (typeof url !== 'string') return DEFAULT_STORE_FILE;
+  return join(typeof data === 'string' ? data : DEFAULT_DATA, 'turnpike');
+}
+
+/** What a store is called where its place is nobody's business: the name of its file, or of its database. */
+export function nameOfStore({ file, url = '' }: StoreSection): string {
+  return basename(file ?? url.replace(/\?.*$/s, ''));
 }
 
 /** `upstream` as it is written, and as core uses it. */

@@ -11,6 +11,7 @@ import { type Gateway, openGateway } from '../../core/gateway.ts';
 import { createLog } from '../../core/log.ts';
 import { definePlugin, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
 import type { FakeVendor } from './fake-vendor.ts';
+import { testDatabase } from './postgres.ts';
 import { ledgerFaults } from './reconcile.ts';
 
 export interface TestGatewayOptions {
@@ -35,6 +36,7 @@ export interface TestGateway {
   readonly key: string;
   readonly dir: string;
   readonly configFile: string;
+  /** The file of its store; the address of its database with `TURNPIKE_TEST_STORE=postgres`. */
   readonly storeFile: string;
   /** What it logged so far, one line each. */
   readonly log: readonly string[];
@@ -105,8 +107,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const vendors = options.vendor === undefined ? [] : [options.vendor].flat();
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'));
   const configFile = join(dir, 'gateway.yaml');
-  const storeFile = join(dir, 'turnpike.db');
-  writeFileSync(configFile, stringify({ ...defaultConfig(vendors), ...options.config }));
+  const config: Record<string, unknown> = { ...defaultConfig(vendors), ...options.config };
+  const url = options.config?.store === undefined ? await testDatabase(dir) : undefined;
+  const storeFile = url ?? join(dir, 'turnpike.db');
+  if (url !== undefined) config.store = { driver: 'postgres', url, data: '.' };
+  writeFileSync(configFile, stringify(config));
   const lines: string[] = [];
   const log = createLog({ level: 'debug', write: (line) => lines.push(line), now: () => Date.now() });
   let host: Host | undefined;
@@ -126,7 +131,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     plugins: [...(options.plugins ?? []), hand],
   });
-  const { url, port } = await gateway.listen();
+  const { url: address, port } = await gateway.listen();
   const key = gateway.firstSecrets.key ?? '';
 
   const tryCommand = (line: string, stdin = ''): Promise<CommandResult> =>
@@ -139,7 +144,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   let customers = 0;
 
   return {
-    url,
+    url: address,
     port,
     key,
     dir,
@@ -153,7 +158,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     tryCommand,
     command,
     chat: (body, init = {}) =>
-      fetch(`${url}/v1/chat/completions`, {
+      fetch(`${address}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${init.key ?? key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'test-model', messages: [{ role: 'user', content: 'Hello' }], ...body }),

@@ -1,6 +1,6 @@
-/** Counts the money of a store again, from the outside: own queries over the file, none of the gateway's invariants. */
-import type BetterSqlite3 from 'better-sqlite3';
+/** Counts the money of a store again, from the outside: own queries over its tables, none of the gateway's invariants. */
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
+import { type Row, readRows } from './rows.ts';
 
 interface Bucket {
   readonly kind: string;
@@ -31,33 +31,72 @@ interface Charged {
   readonly key_id: bigint;
   readonly charged: bigint;
   readonly included: bigint;
-  /** What it was taken from beside account and key, as JSON: `[kind, owner, window]` of each. */
-  readonly layers: string | null;
+  /** A JSON object; its `layers` are what it was taken from beside account and key: `[kind, owner, window]` of each. */
+  readonly other: string;
 }
 
 /** Kinds whose `granted` is made of entries; the others follow a plan or a budget. */
 const ENTERED = ['account', 'key'];
 
-/** What is wrong with the ledger in this SQLite file, one line each; empty where all adds up. The gateway may be running. */
-export function ledgerFaults(file: string): readonly string[] {
+/** What a bucket, and whatever adds up to it, is called by. */
+const PLACE = 'kind, CAST(owner AS TEXT) AS owner, CAST(window_start AS TEXT) AS window_start';
+const text = (column: string): string => `CAST(${column} AS TEXT) AS ${column}`;
+
+/** What is wrong with the ledger in this store (see `readRows`), one line each; empty where all adds up. The gateway may be running. */
+export function ledgerFaults(store: string): readonly string[] {
+  const [buckets = [], entries = [], debits = [], leases = [], charged = []] = readRows(
+    store,
+    `SELECT ${PLACE}, ${['granted', 'used', 'held', 'unlimited', 'debt'].map(text).join(', ')} FROM bucket`,
+    `SELECT op, ${PLACE}, ${text('amount')} FROM entry`,
+    `SELECT ${PLACE}, ${text('amount')} FROM debit`,
+    `SELECT ${PLACE}, ${text('amount')} FROM lease`,
+    `SELECT ${['account_id', 'key_id', 'charged', 'included'].map(text).join(', ')}, other FROM usage_record WHERE charged > 0`,
+  ).map((rows) => rows.map(exact));
+  const faults = [
+    ...faultsOf({
+      buckets: buckets as unknown as readonly Bucket[],
+      entries: entries as unknown as readonly Entry[],
+      debits: debits as unknown as readonly Part[],
+      leases: leases as unknown as readonly Part[],
+      records: charged as unknown as readonly Charged[],
+    }),
+  ];
+  return store.startsWith('postgres://') ? faults : [...faults, ...damages(store)];
+}
+
+/** Columns that are no words as bigints. */
+function exact(row: Row): Readonly<Record<string, unknown>> {
+  const words = ['op', 'kind', 'other'];
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, words.includes(name) ? value : BigInt(value ?? 0)]),
+  );
+}
+
+/** What SQLite itself finds wrong with a file. A server looks after its own. */
+function damages(file: string): readonly string[] {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    db.defaultSafeIntegers(true);
-    return db.transaction(() => faultsOf(db))();
+    const faults: string[] = [];
+    const integrity = db.pragma('integrity_check', { simple: true });
+    if (integrity !== 'ok') faults.push(`integrity_check: ${integrity}`);
+    const orphans = db.pragma('foreign_key_check') as readonly unknown[];
+    if (orphans.length > 0) faults.push(`foreign_key_check: ${orphans.length} rows`);
+    return faults;
   } finally {
     db.close();
   }
 }
 
-function faultsOf(db: BetterSqlite3.Database): readonly string[] {
-  const parts = (table: 'debit' | 'lease'): readonly Part[] => db.prepare<[], Part>(`SELECT * FROM ${table}`).all();
-  const buckets = db.prepare<[], Bucket>('SELECT * FROM bucket').all();
-  const sums = sumsOf(db.prepare<[], Entry>('SELECT * FROM entry').all(), parts('debit'), parts('lease'));
-  const records = db
-    .prepare<[], Charged>(
-      `SELECT account_id, key_id, charged, included, json_extract(other, '$.layers') AS layers FROM usage_record WHERE charged > 0`,
-    )
-    .all();
+interface Books {
+  readonly buckets: readonly Bucket[];
+  readonly entries: readonly Entry[];
+  readonly debits: readonly Part[];
+  readonly leases: readonly Part[];
+  readonly records: readonly Charged[];
+}
+
+function faultsOf({ buckets, entries, debits, leases, records }: Books): readonly string[] {
+  const sums = sumsOf(entries, debits, leases);
   const faults: string[] = [];
   const equal = (what: string, says: bigint, should: bigint) => {
     if (says !== should) faults.push(`${what} is ${says}, should be ${should}`);
@@ -80,10 +119,6 @@ function faultsOf(db: BetterSqlite3.Database): readonly string[] {
   for (const name of left) faults.push(`${name} has entries, debits or leases, but no bucket`);
   for (const name of recorded.keys()) faults.push(`${name} was charged by records, but has no bucket`);
 
-  const integrity = db.pragma('integrity_check', { simple: true });
-  if (integrity !== 'ok') faults.push(`integrity_check: ${integrity}`);
-  const orphans = db.pragma('foreign_key_check') as readonly unknown[];
-  if (orphans.length > 0) faults.push(`foreign_key_check: ${orphans.length} rows`);
   return faults;
 }
 
@@ -115,10 +150,11 @@ function sumsOf(
 function recordedOf(records: readonly Charged[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
-  for (const { account_id, key_id, charged, included, layers } of records) {
+  for (const { account_id, key_id, charged, included, other } of records) {
     if (included === 0n) add(bucketName('account', account_id, 0n), charged);
     add(bucketName('key', key_id, 0n), charged);
-    for (const [kind, owner, window] of JSON.parse(layers ?? '[]') as [string, number, number][]) {
+    const { layers = [] } = JSON.parse(other) as { readonly layers?: readonly [string, number, number][] };
+    for (const [kind, owner, window] of layers) {
       add(bucketName(kind, BigInt(owner), BigInt(window)), charged);
     }
   }

@@ -2,7 +2,7 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type { FailureKind, Images, Outcome } from '../../core/contracts/call.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
+import { readRows } from './rows.ts';
 
 /** One usage record, as far as tests ask. */
 export interface UsageRow {
@@ -69,32 +69,26 @@ export function idAt(atMs: number): string {
   return `${atMs.toString(32).padStart(10, '0')}${(made++).toString(32).padStart(6, '0')}testtestte`;
 }
 
-/** All usage records in this SQLite file, oldest first. */
-export function usageRecords(file: string): readonly UsageRow[] {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
-  try {
-    const rows = db
-      .prepare<[], { [column: string]: string | number | null }>(
-        `SELECT id, model, channel, outcome, status, input, output, input_image AS "inputImage",
-            output_image AS "outputImage", characters, seconds, images, image_size, image_quality, estimated,
-            CAST(charged AS TEXT) AS charged, repeats, route, other
-          FROM usage_record ORDER BY id`,
-      )
-      .all();
-    return rows.map(({ images, image_size: size, image_quality: quality, ...row }) => {
-      const other = JSON.parse(String(row.other)) as UsageRow['other'];
-      return {
-        ...(row as unknown as UsageRow),
-        images: images === null ? null : ({ count: images, size, quality } as Images),
-        estimated: row.estimated === 1,
-        charged: BigInt(row.charged ?? 0),
-        attempts: (other.attempts ?? []) as UsageRow['attempts'],
-        other,
-      };
-    });
-  } finally {
-    db.close();
-  }
+/** All usage records in this store (see `readRows`), oldest first. */
+export function usageRecords(store: string): readonly UsageRow[] {
+  const [rows = []] = readRows(
+    store,
+    `SELECT id, model, channel, outcome, status, input, output, input_image AS "inputImage",
+        output_image AS "outputImage", characters, seconds, images, image_size, image_quality, estimated,
+        CAST(charged AS TEXT) AS charged, repeats, route, other
+      FROM usage_record ORDER BY id`,
+  );
+  return rows.map(({ images, image_size: size, image_quality: quality, ...row }) => {
+    const other = JSON.parse(String(row.other)) as UsageRow['other'];
+    return {
+      ...(row as unknown as UsageRow),
+      images: images === null ? null : ({ count: images, size, quality } as Images),
+      estimated: row.estimated === 1,
+      charged: BigInt(row.charged ?? 0),
+      attempts: (other.attempts ?? []) as UsageRow['attempts'],
+      other,
+    };
+  });
 }
 
 /** What `fillRecords` writes. */

@@ -48,12 +48,13 @@ function freshDirectory(): string {
   directories.push(directory);
   return directory;
 }
-const stores: OpenStore[] = [];
+type FileStore = Awaited<ReturnType<typeof driver.open>>;
+const stores: FileStore[] = [];
 after(async () => {
   for (const store of stores) await store.close();
 });
 /** A store that is closed at the end, however the test ends. */
-async function open(file: string, log: Log = silent): Promise<OpenStore> {
+async function open(file: string, log: Log = silent): Promise<FileStore> {
   const store = await driver.open({ file, log });
   stores.push(store);
   return store;

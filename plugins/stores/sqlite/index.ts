@@ -1,6 +1,6 @@
 /** The embedded store: one SQLite file, one thread that writes it, others that read it. */
 import { resolve } from 'node:path';
-import type { OpenStore, Reader, StoreDriver } from '../../../core/plugin.ts';
+import type { OpenStore, Reader, StoreDriver, StoreOpening } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
 import type { Reads } from './reads.ts';
 import { startReads } from './reads.ts';
@@ -8,7 +8,16 @@ import { restore } from './restore.ts';
 import { roomOf } from './room.ts';
 import { startWrites } from './writes.ts';
 
-const driver: StoreDriver = {
+/** A store that is a file: it can be copied, and put back. */
+interface FileDriver extends StoreDriver {
+  open(options: StoreOpening): Promise<FileStore>;
+  restore: NonNullable<StoreDriver['restore']>;
+}
+interface FileStore extends OpenStore {
+  backup: NonNullable<OpenStore['backup']>;
+}
+
+const driver: FileDriver = {
   async open({ file: name, log, mustExist = false }) {
     const file = resolve(name);
     // Both threads start while the file is still being checked.
@@ -49,7 +58,7 @@ const driver: StoreDriver = {
       await writes.close();
     }
 
-    const store: OpenStore = {
+    const store: FileStore = {
       run: writes.run,
       atomic: writes.atomic,
       one: reads.one,

@@ -3,8 +3,7 @@
  * lists add to one row is added up before it goes.
  */
 import type { Step, Sum, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable, statementOf } from '../../../core/plugin.ts';
-import { checkedValue } from './values.ts';
+import { addAmounts, checkedValue, StoreUnavailable, statementOf } from '../../../core/plugin.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
 /** Beyond either, new lists are refused: whoever asks for more is better told so at once. */
@@ -220,11 +219,7 @@ function addUp(sums: Map<Sum, (bigint | number)[]>, to: Sum, adds: readonly (big
     sums.set(to, [...adds]);
     return;
   }
-  for (let i = 0; i < adds.length; i++) {
-    const [before, more] = [sum[i]!, adds[i]!];
-    const total = typeof before === 'number' && typeof more === 'number' ? before + more : undefined;
-    sum[i] = Number.isSafeInteger(total) ? total! : BigInt(before) + BigInt(more);
-  }
+  addAmounts(sum, adds);
 }
 
 /** Throws where a value cannot be stored: it is told to who handed the list in, and the lists of others go on. */

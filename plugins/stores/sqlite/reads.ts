@@ -1,7 +1,6 @@
 /** A reading thread as the rest of the gateway sees it: questions and their answers. */
 import type { Reader, Value } from '../../../core/plugin.ts';
-import { StoreUnavailable, startThread } from '../../../core/plugin.ts';
-import { checkedValue } from './values.ts';
+import { checkedValue, StoreUnavailable, startThread } from '../../../core/plugin.ts';
 import type { FromReader, Question, ToReader } from './wire.ts';
 import { isStorageError } from './wire.ts';
 

@@ -12,7 +12,7 @@ import { isLocked, lock } from './lock.ts';
  * source that is not a whole, sound database of Turnpike; nothing has changed then. Cut off in the middle, it leaves the old database
  * or the new one, never a mixture.
  */
-export const restore: StoreDriver['restore'] = async ({ from, file, log }) => {
+export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file, log }) => {
   const source = resolve(from);
   const target = resolve(file);
   const kept = `${target}.before-restore`;

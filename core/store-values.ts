@@ -1,0 +1,35 @@
+/** Values on their way into a store: integers stay exact or are refused. */
+import type { Value } from './plugin.ts';
+
+/**
+ * The value as a store may keep it until it is written. Throws a `TypeError` for what is no `Value`, and a `RangeError` for numbers
+ * that are not finite or have already lost digits.
+ */
+export function checkedValue(value: Value): Value {
+  switch (typeof value) {
+    case 'string':
+    case 'bigint':
+      return value;
+    case 'number':
+      if (!Number.isFinite(value)) throw new RangeError(`${value} cannot be stored`);
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+        throw new RangeError(`${value} is beyond 2^53 and may have lost digits: bind it as a bigint`);
+      }
+      return value;
+    default:
+      if (value === null) return value;
+      // A view of a larger buffer would take all of that buffer along.
+      if (value instanceof Uint8Array)
+        return value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value);
+      throw new TypeError(`a statement takes null, numbers, bigints, strings and bytes, not ${typeof value}`);
+  }
+}
+
+/** Adds amounts to those there are, place by place; a sum beyond 2^53 becomes a bigint. */
+export function addAmounts(sums: (bigint | number)[], adds: readonly (bigint | number)[]): void {
+  for (let i = 0; i < adds.length; i++) {
+    const [before, more] = [sums[i]!, adds[i]!];
+    const total = typeof before === 'number' && typeof more === 'number' ? before + more : undefined;
+    sums[i] = Number.isSafeInteger(total) ? total! : BigInt(before) + BigInt(more);
+  }
+}

@@ -1,0 +1,76 @@
+/** The store on a PostgreSQL server, which several gateways may share. */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { OpenStore, StoreDriver } from '../../../core/plugin.ts';
+import { durationMs, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
+import type { ServerSettings } from './connection.ts';
+import { codeOf, reasonOf } from './errors.ts';
+import { createReads } from './reads.ts';
+import { type PostgresSection, section } from './section.ts';
+import { createWrites } from './writes.ts';
+
+/** What is done instead of `turnpike backup` and `restore`. */
+const BACKUP =
+  'back it up with `pg_dump --format=custom`, or continuously with archived WAL, and restore it with `pg_restore` while no gateway runs; see plugins/stores/README.md';
+
+const driver: StoreDriver = {
+  section,
+  server: { backup: BACKUP },
+  async open({ file, settings, log, mustExist = false }) {
+    const server = readSettings(settings);
+    // The master key and the control socket go there.
+    if (!mustExist) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const writes = createWrites(server, log, lost);
+    const reads = createReads(server, log);
+    let closing: Promise<void> | undefined;
+
+    function lost(error: StoreUnavailable): void {
+      log.error('the store is unavailable until it is opened again', { reason: error.message });
+      writes.end(error);
+    }
+
+    async function close(): Promise<void> {
+      await Promise.all([writes.close(), reads.close()]);
+    }
+
+    const store: OpenStore = {
+      run: writes.run,
+      atomic: writes.atomic,
+      pressure: writes.pressure,
+      one: reads.one,
+      all: reads.all,
+      snapshot: reads.snapshot,
+      close() {
+        closing ??= close();
+        return closing;
+      },
+    };
+    try {
+      await writes.open(mustExist);
+    } catch (error) {
+      await store.close();
+      throw opened(error, server.url);
+    }
+    return store;
+  },
+};
+
+export default driver;
+
+function readSettings(settings: unknown): ServerSettings {
+  const { url, pool, statementTimeout } = settings as PostgresSection;
+  return { url, pool, statementTimeoutMs: durationMs(statementTimeout) };
+}
+
+/** Says what to do about a server that cannot be used. The address is shown without its password. */
+function opened(error: unknown, url: string): unknown {
+  if (error instanceof StoreMissing) return error;
+  const where = url.replace(/\/\/[^@/]*@/, '//').replace(/\?.*$/s, '');
+  const code = codeOf(error);
+  if (code === '3D000') return new StoreMissing(`${where} does not exist: create it with \`createdb\``);
+  if (code === '42501') {
+    return new Error(`${where}: ${reasonOf(error)}: the user must own the database, or have CREATE on its schema`);
+  }
+  const message = `${where} cannot be opened: ${reasonOf(error)}`;
+  return /^(28|42)/.test(code) ? new Error(message) : new StoreUnavailable(message);
+}

@@ -1,0 +1,99 @@
+/** Everything that reads: connections that cannot write, and snapshots that have one of their own. */
+import pg from 'pg';
+import type { Log, Reader, Value } from '../../../core/plugin.ts';
+import { checkedValue, StoreUnavailable } from '../../../core/plugin.ts';
+import { clientConfig, connect, disconnect, query, type ServerSettings } from './connection.ts';
+import { numbered } from './dialect.ts';
+import { kindOf, reasonOf, statementError } from './errors.ts';
+
+/** The readers of an open store. */
+export interface Reads extends Reader {
+  snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Takes no more questions and resolves when those that wait, and all snapshots, are over. */
+  close(): Promise<void>;
+}
+
+/** Texts whose parameters were numbered; beyond, they start over. */
+const KEPT = 2_000;
+
+type Ask = (text: pg.QueryConfig) => Promise<pg.QueryResult<Record<string, unknown>>>;
+
+/** Opens nothing until it is asked something. */
+export function createReads(settings: ServerSettings, log: Log): Reads {
+  const pool = new pg.Pool({ ...clientConfig(settings, 'turnpike'), max: settings.pool, allowExitOnIdle: true });
+  pool.on('error', (error) => log.warn('a connection to the database was lost', { reason: reasonOf(error) }));
+  pool.on('connect', (client) => {
+    // It goes ahead of whatever the connection is asked first.
+    client.query('SET default_transaction_read_only = on').catch(() => {});
+  });
+  const texts = new Map<string, string>();
+  /** What is under way. */
+  const running = new Set<Promise<unknown>>();
+  let ended: StoreUnavailable | undefined;
+
+  function textOf(sql: string): string {
+    const known = texts.get(sql);
+    if (known !== undefined) return known;
+    if (texts.size >= KEPT) texts.clear();
+    const text = numbered(sql);
+    texts.set(sql, text);
+    return text;
+  }
+
+  function track<T>(work: () => Promise<T>): Promise<T> {
+    if (ended !== undefined) return Promise.reject(ended);
+    const done = work().finally(() => running.delete(done));
+    running.add(done);
+    return done;
+  }
+
+  /** Asks, and once more where a connection that was kept is found to be gone: reading changes nothing. */
+  async function read<T>(ask: Ask, sql: string, params: readonly Value[], isKept: boolean): Promise<T[]> {
+    const text = query(textOf(sql), params.map(checkedValue));
+    try {
+      return (
+        await ask(text).catch((error: unknown) => {
+          if (!isKept || !['lost', 'again'].includes(kindOf(error)) || error instanceof RangeError) throw error;
+          return ask(kindOf(error) === 'again' ? { text: text.text, values: text.values! } : text);
+        })
+      ).rows as T[];
+    } catch (error) {
+      if (error instanceof RangeError) throw error;
+      if (kindOf(error) === 'statement') throw statementError(error, sql);
+      throw new StoreUnavailable(`the store cannot be read: ${reasonOf(error)}`);
+    }
+  }
+
+  const readerOf = (ask: Ask, isKept: boolean): Reader => ({
+    one: async <T>(sql: string, ...params: readonly Value[]) => (await read<T>(ask, sql, params, isKept))[0],
+    all: <T>(sql: string, ...params: readonly Value[]) => read<T>(ask, sql, params, isKept),
+  });
+  const pooled = readerOf((text) => pool.query(text), true);
+
+  async function inSnapshot<T>(use: (reader: Reader) => Promise<T>): Promise<T> {
+    // Whoever looks at everything may take long, and pause between two questions.
+    const own = await connect({ ...settings, statementTimeoutMs: 0 }, 'turnpike snapshot').catch((error: unknown) => {
+      throw new StoreUnavailable(`the store cannot be read: ${reasonOf(error)}`);
+    });
+    try {
+      await own.query('SET idle_in_transaction_session_timeout = 0');
+      await own.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+      // The moment is chosen by the first read.
+      await own.query('SELECT 1');
+      return await use(readerOf((text) => own.query(text), false));
+    } finally {
+      await disconnect(own);
+    }
+  }
+
+  return {
+    one: (sql, ...params) => track(() => pooled.one(sql, ...params)),
+    all: (sql, ...params) => track(() => pooled.all(sql, ...params)),
+    snapshot: (use) => track(() => inSnapshot(use)),
+    async close() {
+      ended ??= new StoreUnavailable('the store is closed');
+      while (running.size > 0) await Promise.allSettled(running);
+      await pool.end();
+    },
+  };
+}

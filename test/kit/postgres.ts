@@ -1,0 +1,143 @@
+/** A PostgreSQL server for tests: private, in a temporary folder, reachable from this machine only, with a database for whoever asks. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+
+/** Where Debian and Homebrew put what is not on the path. */
+const FOLDERS = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'];
+const OLDEST = 15;
+
+/** A server that runs. */
+export interface PostgresServer {
+  /** The address of a new, empty database. */
+  database(): Promise<string>;
+  /** Runs SQL as the owner of everything, in the database of an address. Rows, as texts. */
+  query(url: string, sql: string): Promise<readonly Record<string, unknown>[]>;
+  readonly port: number;
+  /** Ends it as a crash of the machine would, or well. */
+  halt(how: 'immediate' | 'fast'): void;
+  start(): void;
+  /** Ends it and leaves nothing behind. */
+  remove(): void;
+}
+
+/** Why there is no server for tests on this machine; undefined where there is one. `TURNPIKE_TEST_POSTGRES` makes it an error. */
+export function noPostgres(): string | undefined {
+  if (binaries() !== undefined) return undefined;
+  const reason = `PostgreSQL ${OLDEST} or later is not installed (initdb is neither on the path nor in ${FOLDERS[0]})`;
+  if (process.env.TURNPIKE_TEST_POSTGRES) throw new Error(reason);
+  return reason;
+}
+
+let shared: Promise<PostgresServer> | undefined;
+
+/**
+ * With `TURNPIKE_TEST_STORE=postgres`, the database of the gateway in a folder: a new one at first, the same one ever after. The server
+ * is this process's own and ends with it.
+ */
+export async function testDatabase(folder: string): Promise<string | undefined> {
+  if (process.env.TURNPIKE_TEST_STORE !== 'postgres') return undefined;
+  const note = join(folder, 'database.url');
+  if (existsSync(note)) return readFileSync(note, 'utf8');
+  shared ??= startPostgres().then((server) => {
+    process.once('exit', () => server.remove());
+    return server;
+  });
+  const url = await (await shared).database();
+  writeFileSync(note, url);
+  return url;
+}
+
+/** Makes a server and starts it. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const bin = binaries();
+  if (bin === undefined) throw new Error(noPostgres());
+  const folder = mkdtempSync(join(tmpdir(), 'turnpike-pg-'));
+  const owner = ownerOf(folder);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const run = (program: string, args: readonly string[]): void => {
+    execFileSync(join(bin, program), args, { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  };
+  const start = (): void => {
+    const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c max_connections=100`;
+    run('pg_ctl', ['start', '-w', '-D', data, '-l', join(folder, 'log'), '-o', options]);
+  };
+  const halt = (how: 'immediate' | 'fast'): void => run('pg_ctl', ['stop', '-w', '-m', how, '-D', data]);
+  try {
+    // Not the order of bytes, so that whoever relies on that says so.
+    run('initdb', ['-D', data, '-U', 'turnpike', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8']);
+    start();
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  const urlOf = (name: string): string => `postgres://turnpike@127.0.0.1:${port}/${name}`;
+  const query = async (url: string, sql: string): Promise<readonly Record<string, unknown>[]> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    port,
+    query,
+    halt,
+    start,
+    async database() {
+      const name = `test_${randomBytes(6).toString('hex')}`;
+      await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
+      return urlOf(name);
+    },
+    remove() {
+      spawnSync(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'immediate', '-D', data], { ...owner, cwd: folder });
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The folder of initdb, pg_ctl, postgres and psql; the newest there is. */
+export function binaries(): string | undefined {
+  const versions = FOLDERS.filter((folder) => existsSync(folder)).flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => Number(/\d+$/.exec(name)?.[0] ?? 0) >= OLDEST)
+      .map((name) => join(folder, name, 'bin')),
+  );
+  const found = [...versions.sort().reverse(), ...(process.env.PATH ?? '').split(delimiter)];
+  return found.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')));
+}
+
+/** The server refuses to run as root: another user gets the folder then. */
+function ownerOf(folder: string): { readonly uid?: number; readonly gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const uid = idOf('-u');
+  const gid = idOf('-g');
+  chownSync(folder, uid, gid);
+  return { uid, gid };
+}
+
+function idOf(which: '-u' | '-g'): number {
+  for (const user of ['postgres', 'nobody']) {
+    const { status, stdout } = spawnSync('id', [which, user], { encoding: 'utf8' });
+    if (status === 0) return Number(stdout);
+  }
+  throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { readonly port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
