@@ -40,7 +40,7 @@ import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
-import { CORE_TABLES, copyBeforeUpgrade, migrate, pendingMigrations, requireUpToDate } from './store.ts';
+import { CORE_TABLES, copyBeforeUpgrade, exclusively, migrate, pendingMigrations, requireUpToDate } from './store.ts';
 import { openUpstream } from './upstream.ts';
 
 /** What a gateway is opened with. */
@@ -113,12 +113,14 @@ export async function openPlanned(plan: Plan, options: GatewayOptions, alone: bo
   try {
     // Before anything is written: what a first start makes once would be lost with a start that fails.
     if (!alone) door = await takeAddress(plan);
-    const vault = await vaultOf(plan, store, !alone);
-    return await assembleGateway(
-      plan,
-      { ...around, vault, peers: aloneOf(boot) },
-      { store, options, firstSecrets, door, alone },
-    );
+    return await exclusively(store, async () => {
+      const vault = await vaultOf(plan, store, !alone);
+      return assembleGateway(
+        plan,
+        { ...around, vault, peers: aloneOf(boot) },
+        { store, options, firstSecrets, door, alone },
+      );
+    });
   } catch (error) {
     door?.close();
     await store.close();
@@ -293,7 +295,7 @@ async function assembleGateway(
     refuseRestart(plan, next);
     await rehearse(next);
     const before = current;
-    current = await build(next, before.number + 1);
+    current = await exclusively(store, () => build(next, before.number + 1));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
     log.info('gateway.yaml was reloaded');

@@ -593,6 +593,11 @@ export interface OpenStore extends Store {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
   /** A consistent copy, while running. A server has its own ways. */
   backup?(file: string): Promise<void>;
+  /**
+   * Does something while no other process that has this store open does it: making tables, a first start. Without it, no other process can have
+   * it open.
+   */
+  exclusively?<T>(work: () => Promise<T>): Promise<T>;
   /** How much room it takes and where it lies has; without it, or where it resolves with undefined, nobody can tell. */
   room?(): Promise<StoreRoom | undefined>;
   close(): Promise<void>;

@@ -128,6 +128,11 @@ async function requireTables(store: OpenStore, file: string): Promise<void> {
   }
 }
 
+/** Does something while no other process that has the store open does it. */
+export function exclusively<T>(store: OpenStore, work: () => Promise<T>): Promise<T> {
+  return store.exclusively === undefined ? work() : store.exclusively(work);
+}
+
 /**
  * Runs what has not run yet, owner by owner, each migration in one atomic list with its row: cut off anywhere, the next run
  * goes on from there. Nothing runs where an owner's tables were made by a newer version. Owners that are not named are left
@@ -140,7 +145,7 @@ export async function migrate(
 ): Promise<void> {
   for (const { owner, migration } of await pendingMigrations(store, owners)) {
     const { id, title, sql } = migration;
-    // The row goes first: where two gateways start on one database, only one of them gets past it.
+    // The row goes first: of two that do this at once, only one gets past it.
     const row = { sql: 'INSERT INTO migration (owner, id, title, applied_ms) VALUES (?, ?, ?, ?)' };
     try {
       await store.atomic([{ ...row, params: [owner, id, title, clock.now()] }, ...sql.map((text) => ({ sql: text }))]);

@@ -42,18 +42,19 @@ export async function connect(
   lost: (error: Error) => void = () => {},
 ): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(settings, name));
-  let isGone = false;
+  /** From when it is open to when it is gone. */
+  let isOpen = false;
   const gone = (error: Error): void => {
-    if (!isGone) lost(error);
-    isGone = true;
+    if (isOpen) lost(error);
+    isOpen = false;
   };
   client.on('error', gone);
   client.on('end', () => gone(new Error('the server closed the connection')));
   try {
     await client.connect();
+    isOpen = true;
     return client;
   } catch (error) {
-    isGone = true;
     await disconnect(client);
     throw error;
   }

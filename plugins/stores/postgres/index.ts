@@ -3,10 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { OpenStore, StoreDriver } from '../../../core/plugin.ts';
 import { durationMs, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
-import type { ServerSettings } from './connection.ts';
+import { connect, disconnect, type ServerSettings } from './connection.ts';
 import { codeOf, reasonOf } from './errors.ts';
 import { createReads } from './reads.ts';
 import { type PostgresSection, section } from './section.ts';
+import { LOCKS } from './tables.ts';
 import { createWrites } from './writes.ts';
 
 /** What is done instead of `turnpike backup` and `restore`. */
@@ -40,6 +41,7 @@ const driver: StoreDriver = {
       one: reads.one,
       all: reads.all,
       snapshot: reads.snapshot,
+      exclusively: (work) => exclusively(server, work),
       close() {
         closing ??= close();
         return closing;
@@ -56,6 +58,17 @@ const driver: StoreDriver = {
 };
 
 export default driver;
+
+/** With a lock that ends with its connection. */
+async function exclusively<T>(server: ServerSettings, work: () => Promise<T>): Promise<T> {
+  const own = await connect({ ...server, statementTimeoutMs: 0 }, 'turnpike tables');
+  try {
+    await own.query('SELECT pg_advisory_lock($1, $2)', [...LOCKS.tables]);
+    return await work();
+  } finally {
+    await disconnect(own);
+  }
+}
 
 function readSettings(settings: unknown): ServerSettings {
   const { url, pool, statementTimeout } = settings as PostgresSection;
