@@ -26,7 +26,7 @@ const WINDOWS = `('day', 'week', 'month')`;
 function unlikeSum(column: 'granted' | 'used' | 'held' | 'debt', rows: string, which = 'TRUE'): string {
   return `SELECT ${BUCKET} AS place, '${column} ' || b.${column} AS says, CAST(COALESCE(s.amount, 0) AS TEXT) AS should
     FROM bucket b LEFT JOIN (
-      SELECT kind, owner, window_start, SUM(amount) AS amount FROM (${rows}) GROUP BY kind, owner, window_start
+      SELECT kind, owner, window_start, SUM(amount) AS amount FROM (${rows}) AS part GROUP BY kind, owner, window_start
     ) s ON s.kind = b.kind AND s.owner = b.owner AND s.window_start = b.window_start
     WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
 }

@@ -82,7 +82,7 @@ export const bytesAreSummed: Invariant = {
       `SELECT account_id AS id, free, SUM(counted) AS bytes, SUM(kept) AS sum FROM (
           SELECT account_id, free, bytes AS counted, 0 AS kept FROM response_bytes
           UNION ALL SELECT account_id, free, 0, ${SIZE} FROM response_turn
-        ) AS both GROUP BY account_id, free HAVING SUM(counted) <> SUM(kept)`,
+        ) AS sums GROUP BY account_id, free HAVING SUM(counted) <> SUM(kept)`,
     );
     return wrong.map(
       ({ id, free, bytes, sum }) =>
