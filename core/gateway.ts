@@ -1,14 +1,17 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
+import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
 import { createAsk } from './ask.ts';
 import { type Assembly, assemble, CORE_PATHS, type Plan, planFrom, rehearse, type Surroundings } from './assembly.ts';
 import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { joinPeers } from './cluster/peers.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, readUpstream } from './config/core-sections.ts';
 import { type ConfigFile, reasons } from './config/file.ts';
@@ -18,6 +21,7 @@ import { Catalog } from './contracts/catalog.ts';
 import { Explaining } from './contracts/explaining.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import { KeyPlaces } from './contracts/key-places.ts';
+import type { Peers } from './contracts/peers.ts';
 import { Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
 import { readOrigins } from './cors.ts';
@@ -38,7 +42,7 @@ import { createProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
 import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
-import { createRunning } from './running.ts';
+import { createRunning, version } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
 import { CORE_TABLES, copyBeforeUpgrade, exclusively, migrate, pendingMigrations, requireUpToDate } from './store.ts';
 import { openUpstream } from './upstream.ts';
@@ -77,6 +81,8 @@ export interface Gateway {
   run(line: CommandLine): Promise<CommandResult>;
   reconcile(): Promise<readonly Finding[]>;
   readonly firstSecrets: FirstSecrets;
+  /** Resolves where it cannot go on, and is to be stopped: the processes that share its store have given it up for dead. */
+  readonly failed: Promise<Error>;
   /** A public model name that the greeting can call; undefined where there is none. */
   readonly exampleModel: string | undefined;
   /**
@@ -110,22 +116,37 @@ export async function openPlanned(plan: Plan, options: GatewayOptions, alone: bo
     provided: new Map([[FirstStart.id, firstStart(firstSecrets, plan, alone)]]),
   };
   let door: NetServer | undefined;
+  let fail = (_: Error): void => {};
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
   try {
     // Before anything is written: what a first start makes once would be lost with a start that fails.
     if (!alone) door = await takeAddress(plan);
+    const peers = await peersOf(plan, store, { clock, log, ended: fail });
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, !alone);
-      return assembleGateway(
-        plan,
-        { ...around, vault, peers: aloneOf(boot) },
-        { store, options, firstSecrets, door, alone },
-      );
+      return assembleGateway(plan, { ...around, vault, peers }, { store, options, firstSecrets, door, alone, failed });
     });
   } catch (error) {
     door?.close();
     await store.close();
     throw error;
   }
+}
+
+/** The processes that serve on this store; a command is one of them, so that it takes nothing for left that another one uses. */
+function peersOf(
+  { file }: Plan,
+  store: OpenStore,
+  tools: { readonly clock: Clock; readonly log: Log; readonly ended: (error: Error) => void },
+): Promise<Peers> {
+  if (store.join === undefined) return Promise.resolve(aloneOf(boot));
+  const config = createHash('sha256')
+    .update(file.text ?? '')
+    .digest('hex')
+    .slice(0, 16);
+  return joinPeers(store.join, { epoch: boot, name: hostname(), version, config }, tools);
 }
 
 function firstStart(secrets: FirstSecrets, plan: Plan, alone: boolean): FirstStart {
@@ -152,10 +173,11 @@ async function assembleGateway(
     readonly firstSecrets: FirstSecrets;
     readonly door: NetServer | undefined;
     readonly alone: boolean;
+    readonly failed: Promise<Error>;
   },
 ): Promise<Gateway> {
   const { log, clock } = outside;
-  const { store, options, firstSecrets, alone } = opened;
+  const { store, options, firstSecrets, alone, failed } = opened;
   let { door } = opened;
   const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
   const explaining = createExplaining(() => ({
@@ -353,6 +375,7 @@ async function assembleGateway(
 
   return {
     firstSecrets,
+    failed,
     get exampleModel() {
       return exampleModel(current.assembly);
     },

@@ -169,6 +169,7 @@ async function start({ configFile, values, say, complain, isWatched }: Asked): P
 function untilSignal(gateway: Gateway, log: Log): Promise<number> {
   return new Promise((ended) => {
     let stopping = false;
+    let failed = false;
     const end = (signal: NodeJS.Signals): void => {
       if (stopping) {
         gateway.hurry();
@@ -177,13 +178,18 @@ function untilSignal(gateway: Gateway, log: Log): Promise<number> {
       stopping = true;
       log.info('stopping', { signal });
       gateway.stop().then(
-        () => ended(EXIT.done),
+        () => ended(failed ? EXIT.failed : EXIT.done),
         (error: unknown) => {
           log.error('the gateway did not stop well', { error });
           ended(EXIT.failed);
         },
       );
     };
+    gateway.failed.then((error) => {
+      log.error('the gateway cannot go on: start it again', { reason: error.message });
+      failed = true;
+      end('SIGTERM');
+    });
     process.on('SIGTERM', end).on('SIGINT', end);
     process.on('SIGHUP', () => {
       gateway.reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));

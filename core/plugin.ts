@@ -600,7 +600,43 @@ export interface OpenStore extends Store {
   exclusively?<T>(work: () => Promise<T>): Promise<T>;
   /** How much room it takes and where it lies has; without it, or where it resolves with undefined, nobody can tell. */
   room?(): Promise<StoreRoom | undefined>;
+  /**
+   * Joins the processes that have this store open. From then on nothing is written for who was given up, and `pressure` says so when this process
+   * can no longer be sure that it is a member; `close` leaves. Without it, no other process can have the store open.
+   */
+  join?(facts: ProcessFacts, events: MembershipEvents): Promise<Membership>;
   close(): Promise<void>;
+}
+/** A process that joins others on one store. */
+export interface ProcessFacts {
+  /** `host.boot`. */
+  readonly epoch: string;
+  /** What people call it: its machine. */
+  readonly name: string;
+  readonly version: string;
+  /** A digest of its gateway.yaml. */
+  readonly config: string;
+}
+/** What a member hears. */
+export interface MembershipEvents {
+  /** These have left, or were given up; everything they wrote is in the store. */
+  left(epochs: readonly string[]): void;
+  /** What another one has sent; messages of one process come in their order. */
+  message(body: string, from: string): void;
+  /** The others have given this process up. It can do nothing but end. */
+  ended(error: Error): void;
+}
+/** Membership among the processes of one store. */
+export interface Membership {
+  /** The epochs of all, this one included, in the order in which they joined; as of the last look. */
+  readonly members: readonly string[];
+  /** Whether the others still wait for this one; asked of whatever only one may do. */
+  isCurrent(): boolean;
+  /** Gives up those whose time has passed, and says who is left. */
+  look(): Promise<readonly string[]>;
+  /** To all others, at most once. */
+  send(body: string): Promise<void>;
+  leave(): Promise<void>;
 }
 /** Room on a disk, in bytes. */
 export interface StoreRoom {

@@ -89,7 +89,8 @@ export function createRunning(tools: RunningTools): RunningWatch {
   };
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+/** Which version of the gateway this is. */
+export const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;
 };
 

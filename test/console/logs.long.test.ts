@@ -218,7 +218,7 @@ describe('the own log', () => {
     await store.run(
       `WITH RECURSIVE key(n) AS (SELECT 100001 UNION ALL SELECT n + 1 FROM key WHERE n < 100501)
         INSERT INTO api_key (id, account_id, name, hash, prefix, suffix, enabled, created_ms, revoked_ms)
-        SELECT n, ?, 'again and again', CAST(n AS BLOB), '', '', 1, 0, 0 FROM key`,
+        SELECT n, ?, 'again and again', utf8_bytes(CAST(n AS TEXT)), '', '', 1, 0, 0 FROM key`,
       id,
     );
     const { status, body } = await ann.get('/api/log/self?token_name=again%20and%20again');

@@ -1,10 +1,11 @@
 /** The store on a PostgreSQL server, which several gateways may share. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { OpenStore, StoreDriver } from '../../../core/plugin.ts';
+import type { Membership, OpenStore, StoreDriver } from '../../../core/plugin.ts';
 import { durationMs, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';
 import { codeOf, reasonOf } from './errors.ts';
+import { join } from './membership.ts';
 import { createReads } from './reads.ts';
 import { type PostgresSection, section } from './section.ts';
 import { LOCKS } from './tables.ts';
@@ -24,6 +25,7 @@ const driver: StoreDriver = {
     const writes = createWrites(server, log, lost);
     const reads = createReads(server, log);
     let closing: Promise<void> | undefined;
+    let membership: Membership | undefined;
 
     function lost(error: StoreUnavailable): void {
       log.error('the store is unavailable until it is opened again', { reason: error.message });
@@ -32,15 +34,37 @@ const driver: StoreDriver = {
 
     async function close(): Promise<void> {
       await Promise.all([writes.close(), reads.close()]);
+      // The others may take what this process has left when everything it wrote is there.
+      await membership?.leave();
     }
 
     const store: OpenStore = {
       run: writes.run,
       atomic: writes.atomic,
-      pressure: writes.pressure,
+      pressure() {
+        const { waiting, oldestMs } = writes.pressure();
+        const isOut = membership !== undefined && !membership.isCurrent();
+        return { waiting, oldestMs: isOut ? Infinity : oldestMs };
+      },
       one: reads.one,
       all: reads.all,
       snapshot: reads.snapshot,
+      async join(facts, events) {
+        membership = await join(
+          server,
+          writes.writer,
+          facts,
+          {
+            ...events,
+            ended(error) {
+              lost(new StoreUnavailable(`the store cannot be written: ${error.message}`));
+              events.ended(error);
+            },
+          },
+          log,
+        );
+        return membership;
+      },
       exclusively: (work) => exclusively(server, work),
       close() {
         closing ??= close();

@@ -1,0 +1,118 @@
+/** The peers of a process whose store is shared: who is there is the store's to say, and messages go through it. */
+import type { Clock } from '../clock.ts';
+import type { PeerListener, Peers } from '../contracts/peers.ts';
+import type { Log } from '../log.ts';
+import type { Json, Membership, MembershipEvents, OpenStore, ProcessFacts } from '../plugin.ts';
+
+/** How long answers of others are waited for. */
+const ANSWER_MS = 2_000;
+
+/** What processes say to each other. */
+type Envelope =
+  | { readonly topic: string; readonly message: Json; readonly ask?: number }
+  /** `answer`: absent where there is none. */
+  | { readonly to: string; readonly of: number; readonly answer?: Json };
+
+/** A question under way. */
+interface Asked {
+  /** Who has not answered. */
+  readonly missing: Set<string>;
+  readonly answers: Json[];
+  done(): void;
+}
+
+/** Joins the others until the store is closed, and makes `Peers` of them; `ended` hears that they have given this process up. */
+export async function joinPeers(
+  join: NonNullable<OpenStore['join']>,
+  facts: ProcessFacts,
+  { clock, log, ended }: { readonly clock: Clock; readonly log: Log; readonly ended: MembershipEvents['ended'] },
+): Promise<Peers> {
+  const { epoch } = facts;
+  const listeners = new Map<string, PeerListener>();
+  const leftListeners = new Set<(epoch: string) => void>();
+  /** Who has left and was not told of, because another process led then. */
+  const untold = new Set<string>();
+  const asked = new Map<number, Asked>();
+  let lastAsked = 0;
+
+  const leads = (): boolean => membership.isCurrent() && membership.members[0] === epoch;
+  const others = (): readonly string[] => membership.members.filter((each) => each !== epoch);
+
+  function left(epochs: readonly string[]): void {
+    for (const each of epochs) {
+      untold.add(each);
+      for (const question of asked.values()) arrived(question, each);
+    }
+    tellOfLeft();
+  }
+
+  function tellOfLeft(): void {
+    if (leftListeners.size === 0 || !leads()) return;
+    for (const each of untold) {
+      untold.delete(each);
+      for (const listener of leftListeners) listener(each);
+    }
+  }
+
+  function arrived({ missing, done }: Asked, from: string): void {
+    if (missing.delete(from) && missing.size === 0) done();
+  }
+
+  function send(envelope: Envelope): void {
+    membership
+      .send(JSON.stringify(envelope))
+      .catch((error: unknown) => log.warn('a message to the other processes was lost', { error }));
+  }
+
+  async function receive(body: string, from: string): Promise<void> {
+    const envelope = JSON.parse(body) as Envelope;
+    if ('to' in envelope) {
+      const question = envelope.to === epoch ? asked.get(envelope.of) : undefined;
+      if (question === undefined) return;
+      if (envelope.answer !== undefined) question.answers.push(envelope.answer);
+      arrived(question, from);
+      return;
+    }
+    const { topic, message, ask } = envelope;
+    let answer: Json | undefined;
+    try {
+      answer = await listeners.get(topic)?.(message, from);
+    } catch (error) {
+      log.warn('a message of another process could not be answered', { topic, error });
+    }
+    if (ask !== undefined) send({ to: from, of: ask, ...(answer !== undefined && { answer }) });
+  }
+
+  const membership: Membership = await join(facts, { left, message: (body, from) => void receive(body, from), ended });
+  return {
+    get count() {
+      return Math.max(1, membership.members.length);
+    },
+    leads,
+    alive: async () => new Set([...(await membership.look()), epoch]),
+    onLeft(listener) {
+      leftListeners.add(listener);
+      tellOfLeft();
+      return () => void leftListeners.delete(listener);
+    },
+    tell: (topic, message) => send({ topic, message }),
+    ask(topic, message) {
+      const missing = new Set(others());
+      if (missing.size === 0) return Promise.resolve([]);
+      const number = ++lastAsked;
+      return new Promise((resolve) => {
+        const answers: Json[] = [];
+        const done = (): void => {
+          cancel();
+          asked.delete(number);
+          resolve(answers);
+        };
+        const cancel = clock.after(ANSWER_MS, done);
+        asked.set(number, { missing, answers, done });
+        send({ topic, message, ask: number });
+      });
+    },
+    on: (topic, listener) => void listeners.set(topic, listener),
+    owner: undefined,
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * The processes that serve together on one database: each has a row that it extends by the server's clock. Who does not is given up by the
+ * others, and nothing it writes afterwards counts. Messages go by NOTIFY.
+ */
+import type pg from 'pg';
+import type { Log, Membership, MembershipEvents, ProcessFacts } from '../../../core/plugin.ts';
+import { GivenUp } from './batch.ts';
+import { connect, disconnect, type ServerSettings } from './connection.ts';
+import { reasonOf } from './errors.ts';
+import { LOCKS } from './tables.ts';
+
+/** How often a process extends its row, for how long, and how much earlier it counts itself out: its answers take time. */
+const BEAT_MS = 2_000;
+const TERM_MS = 10_000;
+const MARGIN_MS = 3_000;
+/** What NOTIFY takes is below 8,000 bytes; longer messages are kept in a table, for so long. */
+const LONGEST_NOTICE = 7_500;
+const KEPT_MS = 60_000;
+const CHANNEL = 'turnpike';
+
+interface ProcessRow {
+  readonly epoch: string;
+  readonly config: string;
+  readonly late: number;
+}
+
+/** Joins. `writer` is the row that allows this opening of the store to write: it goes with the process. */
+export async function join(
+  settings: ServerSettings,
+  writer: string,
+  { epoch, name, version, config }: ProcessFacts,
+  { left, message, ended }: MembershipEvents,
+  log: Log,
+): Promise<Membership> {
+  // A beat that takes longer than the next one is of no use.
+  const own = { ...settings, statementTimeoutMs: BEAT_MS };
+  let client: pg.Client | undefined;
+  let connecting: Promise<pg.Client> | undefined;
+  let members: readonly string[] = [];
+  /** Until when this process counts itself among the members, and since when without a gap; by its own clock. */
+  let untilMs = 0;
+  let sinceMs = performance.now();
+  let isOver = false;
+  let beating: Promise<void> | undefined;
+  /** Messages are told in their order, also where one has to be fetched. */
+  let told: Promise<void> = Promise.resolve();
+
+  const isCurrent = (): boolean => !isOver && performance.now() < untilMs;
+
+  /** Whoever asks while one is being made gets the same one. */
+  async function connected(): Promise<pg.Client> {
+    if (client !== undefined) return client;
+    connecting ??= reconnect().finally(() => {
+      connecting = undefined;
+    });
+    return connecting;
+  }
+
+  async function reconnect(): Promise<pg.Client> {
+    const made = await connect(own, 'turnpike membership', () => {
+      if (client === made) client = undefined;
+    });
+    made.on('notification', ({ payload = '' }) => receive(made, payload));
+    await made.query(`LISTEN ${CHANNEL}`);
+    client = made;
+    return made;
+  }
+
+  function receive(from: pg.Client, payload: string): void {
+    const [, sender = '', kind, rest = ''] = /^(\S+)([ #])([\s\S]*)$/.exec(payload) ?? [];
+    if (sender === epoch || sender === '') return;
+    told = told
+      .then(async () => {
+        if (kind === ' ') return message(rest, sender);
+        const { rows } = await from.query<{ body: string }>('SELECT body FROM store_message WHERE id = $1', [rest]);
+        if (rows[0] !== undefined) message(rows[0].body, sender);
+      })
+      .catch((error: unknown) => log.warn('a message of another process was lost', { reason: reasonOf(error) }));
+  }
+
+  /** Extends the row, and looks who else is there. */
+  async function beat(): Promise<void> {
+    const beganMs = performance.now();
+    const db = await connected();
+    const [{ rowCount }, { rows }] = await Promise.all([
+      db.query('UPDATE store_process SET until_ms = store_now() + $2 WHERE epoch = $1', [epoch, TERM_MS]),
+      db.query<ProcessRow>('SELECT epoch, config, until_ms < store_now() AS late FROM store_process ORDER BY number'),
+    ]);
+    if (rowCount === 0) throw new GivenUp('this process was given up for dead by the others');
+    if (beganMs >= untilMs) sinceMs = beganMs;
+    untilMs = beganMs + TERM_MS - MARGIN_MS;
+    // Who was cut off itself cannot tell who else is gone.
+    const mayJudge = beganMs - sinceMs > TERM_MS;
+    const gone = mayJudge && rows.some(({ late }) => late === 1) ? await giveUp(db) : [];
+    const before = members;
+    members = rows.map((row) => row.epoch).filter((each) => !gone.includes(each));
+    const lost = before.filter((each) => !members.includes(each));
+    if (lost.length > 0) left(lost);
+  }
+
+  /** Takes the right to write from all whose time has passed: what they have sent is in the database, or never will be. */
+  async function giveUp(db: pg.Client): Promise<readonly string[]> {
+    await db.query('BEGIN');
+    try {
+      await db.query('SELECT pg_advisory_xact_lock($1, $2)', [...LOCKS.writing]);
+      const { rows } = await db.query<{ epoch: string; writer: string }>(
+        'DELETE FROM store_process WHERE until_ms < store_now() AND epoch <> $1 RETURNING epoch, writer',
+        [epoch],
+      );
+      await db.query('DELETE FROM store_writer WHERE name = ANY($1)', [rows.map((row) => row.writer)]);
+      await db.query('COMMIT');
+      for (const row of rows) log.warn('a process was given up for dead', { epoch: row.epoch });
+      return rows.map((row) => row.epoch);
+    } catch (error) {
+      await db.query('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  /** One at a time: whoever asks while one is under way waits for that. */
+  function beatOnce(): Promise<void> {
+    beating ??= beat().finally(() => {
+      beating = undefined;
+    });
+    return beating;
+  }
+
+  async function beatAgain(): Promise<void> {
+    try {
+      await beatOnce();
+    } catch (error) {
+      if (isOver) return;
+      if (error instanceof GivenUp) {
+        stop();
+        ended(error);
+        return;
+      }
+      log.warn('this process could not tell the others that it is there', { reason: reasonOf(error) });
+    }
+  }
+
+  const timer = setInterval(() => void beatAgain(), BEAT_MS).unref();
+  function stop(): void {
+    isOver = true;
+    clearInterval(timer);
+  }
+
+  try {
+    const db = await connected();
+    await db.query(
+      `INSERT INTO store_process (epoch, writer, name, version, config, since_ms, until_ms)
+        VALUES ($1, $2, $3, $4, $5, store_now(), store_now() + $6)`,
+      [epoch, writer, name, version, config, TERM_MS],
+    );
+    await beat();
+    const others = await db.query<ProcessRow>(
+      'SELECT name, config FROM store_process WHERE epoch <> $1 AND config <> $2 AND until_ms > store_now()',
+      [epoch, config],
+    );
+    if (others.rows.length > 0) {
+      log.warn('other processes on this store run with another gateway.yaml', { processes: others.rows });
+    }
+  } catch (error) {
+    stop();
+    if (client !== undefined) await disconnect(client);
+    throw error;
+  }
+
+  return {
+    get members() {
+      return members;
+    },
+    isCurrent,
+    async look() {
+      await beatOnce();
+      return members;
+    },
+    async send(body) {
+      const db = await connected();
+      if (Buffer.byteLength(body) <= LONGEST_NOTICE) {
+        await db.query('SELECT pg_notify($1, $2)', [CHANNEL, `${epoch} ${body}`]);
+        return;
+      }
+      // Sent in one go: what is told later must not come first.
+      await Promise.all([
+        db.query('DELETE FROM store_message WHERE at_ms < store_now() - $1::bigint', [KEPT_MS]),
+        db.query(
+          `WITH kept AS (INSERT INTO store_message (at_ms, body) VALUES (store_now(), $1) RETURNING id)
+            SELECT pg_notify($2, $3 || '#' || id) FROM kept`,
+          [body, CHANNEL, epoch],
+        ),
+      ]);
+    },
+    async leave() {
+      stop();
+      await beating?.catch(() => {});
+      const db = client;
+      client = undefined;
+      if (db === undefined) return;
+      await db.query('DELETE FROM store_process WHERE epoch = $1', [epoch]).catch(() => {});
+      await disconnect(db);
+    },
+  };
+}
