@@ -37,6 +37,11 @@ export const CORE_COMMANDS = {
   check: { name: 'check', summary: 'says what gateway.yaml means, or everything that is wrong with it' },
   schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
   restore: { name: 'restore', summary: 'puts a backup in the place of the database', positionals: ['FILE'] },
+  copy: {
+    name: 'store copy',
+    summary: 'copies the database to another kind of store, while no gateway runs, and proves that all of it is there',
+    options: { to: { type: 'string', value: 'URL|FILE' } },
+  },
   recover: {
     name: 'recover',
     summary: 'makes a new master key; gives up what was sealed with the lost one, and keeps everything else',

@@ -116,6 +116,7 @@ const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> 
   check,
   schema,
   restore,
+  'store copy': copy,
   recover,
   help,
   version,
@@ -235,6 +236,15 @@ async function restore({ positionals, configFile, say, complain }: Asked): Promi
   say(`restored ${file} from ${from}${kept === undefined ? '' : `; what was there is kept as ${kept}`}`);
   const unfit = await unfitKey(plan, log);
   if (unfit !== undefined) complain(`warning: ${unfit}`);
+  return EXIT.done;
+}
+
+/** Copies the store to another kind of store. */
+async function copy({ configFile, values, say, complain }: Asked): Promise<number> {
+  if (typeof values.to !== 'string') throw new UsageError('--to URL or --to FILE is missing');
+  const { copyStore } = await import('./copy.ts');
+  const to = /^[a-z]+:\/\//.test(values.to) ? values.to : resolve(values.to);
+  say((await copyStore({ configFile, env: process.env, log: processLog('warn', complain) }, to)).join('\n'));
   return EXIT.done;
 }
 

@@ -591,6 +591,10 @@ export interface StoreOpening {
 export interface OpenStore extends Store {
   /** Reads one moment: everything inside sees the same snapshot. */
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Its tables, but for those that the driver has for itself. */
+  tables(): Promise<readonly StoreTable[]>;
+  /** After rows were written with the numbers they had elsewhere: new ones get higher numbers. Without it, they do anyway. */
+  rowsLoaded?(): Promise<void>;
   /** A consistent copy, while running. A server has its own ways. */
   backup?(file: string): Promise<void>;
   /**
@@ -606,6 +610,15 @@ export interface OpenStore extends Store {
    */
   join?(facts: ProcessFacts, events: MembershipEvents): Promise<Membership>;
   close(): Promise<void>;
+}
+/** A table as it stands in the store. */
+export interface StoreTable {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly isInteger: boolean }[];
+  /** The columns of its primary key, in their order. */
+  readonly key: readonly string[];
+  /** Which column refers to which column of which table. */
+  readonly references: readonly { readonly column: string; readonly table: string; readonly to: string }[];
 }
 /** A process that joins others on one store. */
 export interface ProcessFacts {

@@ -1,9 +1,11 @@
 /** The store on a PostgreSQL server, which several gateways may share. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type pg from 'pg';
 import type { Membership, OpenStore, StoreDriver } from '../../../core/plugin.ts';
 import { durationMs, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';
+import { advanceNumbers, describeTables } from './describe.ts';
 import { codeOf, reasonOf } from './errors.ts';
 import { join } from './membership.ts';
 import { createReads } from './reads.ts';
@@ -65,6 +67,8 @@ const driver: StoreDriver = {
         );
         return membership;
       },
+      tables: () => describeTables(reads),
+      rowsLoaded: () => connectedTo(server, advanceNumbers),
       exclusively: (work) => exclusively(server, work),
       close() {
         closing ??= close();
@@ -84,11 +88,18 @@ const driver: StoreDriver = {
 export default driver;
 
 /** With a lock that ends with its connection. */
-async function exclusively<T>(server: ServerSettings, work: () => Promise<T>): Promise<T> {
+function exclusively<T>(server: ServerSettings, work: () => Promise<T>): Promise<T> {
+  return connectedTo(server, async (client) => {
+    await client.query('SELECT pg_advisory_lock($1, $2)', [...LOCKS.tables]);
+    return work();
+  });
+}
+
+/** A connection for something rare, which may take its time. */
+async function connectedTo<T>(server: ServerSettings, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const own = await connect({ ...server, statementTimeoutMs: 0 }, 'turnpike tables');
   try {
-    await own.query('SELECT pg_advisory_lock($1, $2)', [...LOCKS.tables]);
-    return await work();
+    return await use(own);
   } finally {
     await disconnect(own);
   }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { OpenStore, Reader, StoreDriver, StoreOpening } from '../../../core/plugin.ts';
 import { StoreUnavailable } from '../../../core/plugin.ts';
+import { describeTables } from './describe.ts';
 import type { Reads } from './reads.ts';
 import { startReads } from './reads.ts';
 import { restore } from './restore.ts';
@@ -64,6 +65,7 @@ const driver: FileDriver = {
       one: reads.one,
       all: reads.all,
       snapshot: <T>(read: (reader: Reader) => Promise<T>) => apart(true, read),
+      tables: () => describeTables(reads),
       backup: (to) => apart(false, (own) => own.backup(resolve(to))),
       room: () => roomOf(file),
       pressure: () => (ended ? { waiting: 0, oldestMs: Infinity } : writes.pressure()),

@@ -1,0 +1,228 @@
+/** `turnpike store copy`: every table of a store into an empty one of another driver, and the proof that nothing is missing. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Assembly, planFrom, rehearse } from './assembly.ts';
+import { systemClock } from './clock.ts';
+import { placeOfStore } from './config/core-sections.ts';
+import { throwIfWrong } from './config/sections.ts';
+import type { GatewayOptions } from './gateway.ts';
+import { loadDriver } from './loader.ts';
+import { keySource, openVault } from './master-key.ts';
+import { keySourceOf, openForCommand, storeFileOf } from './opening.ts';
+import { type OpenStore, type Reader, StoreInUse, type StoreTable, type Value } from './plugin.ts';
+import { reconcile } from './reconcile.ts';
+import { CORE_TABLES, migrate, openStore, requireUpToDate, sealedWith, type TableOwner } from './store.ts';
+
+/** Values of one statement: SQLite takes 32,766. */
+const MOST_VALUES = 10_000;
+
+/** Tables that the target has of its own. */
+const OWN = ['migration'];
+
+/**
+ * Copies the store of a gateway.yaml to `to`: the address of a server, whose scheme names the driver, or an SQLite file. Returns what to tell.
+ * Throws if anything else has the store open, or if there is something at `to` already. The source stays as it is.
+ */
+export async function copyStore(
+  { configFile, env, log, plugins }: GatewayOptions,
+  to: string,
+): Promise<readonly string[]> {
+  const plan = await planFrom(configFile, env, plugins);
+  throwIfWrong(plan.file);
+  await rehearse(plan);
+  const scheme = /^([a-z]+):\/\//.exec(to)?.[1];
+  const section = scheme === undefined ? { driver: 'sqlite', file: to } : { driver: scheme, url: to };
+  const file = resolve(plan.file.dir, placeOfStore(section));
+  if (scheme === undefined && existsSync(file)) throw new Error(`${file} exists: a copy never overwrites anything`);
+
+  const owners = [CORE_TABLES, ...plan.plugins];
+  const source = await openForCommand(plan, log);
+  try {
+    await requireAlone(source);
+    await requireUpToDate(source, owners);
+    const driver = await loadDriver(section.driver, plan.file.dir);
+    const target = await openStore({ driver, file, settings: withDefaults(section, driver.section), log });
+    try {
+      if ((await target.one('SELECT 1 FROM migration')) !== undefined) {
+        throw new Error('the target is not empty: name a new database');
+      }
+      const rows = await copyAll(source, target, owners);
+      const vault = await openVault(keySourceOf(plan), source, false);
+      const around = { vault, log, clock: systemClock };
+      for (const [name, store] of [
+        ['source', source],
+        ['copy', target],
+      ] as const) {
+        await prove(name, await rehearse(plan, { ...around, store }), store);
+      }
+      return [
+        `${rows} rows were copied; both stores reconcile. In gateway.yaml, write:`,
+        'store:',
+        ...Object.entries(section).map(([key, value]) => `  ${key}: ${key === 'url' ? withoutPassword(value) : value}`),
+        ...keyAdvice(storeFileOf(plan), file, env),
+      ];
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Throws if another process has the store open: what it writes meanwhile would be missing. */
+async function requireAlone(store: OpenStore): Promise<void> {
+  const facts = { epoch: randomUUID(), name: 'store copy', version: '', config: '' };
+  const membership = await store.join?.(facts, { left: () => {}, message: () => {}, ended: () => {} });
+  if (membership === undefined || membership.members.length === 1) return;
+  throw new StoreInUse(
+    'the store is in use: stop every gateway that is on it, and wait ten seconds for one that crashed',
+  );
+}
+
+/** The section as a driver reads it: what is not said has its default. */
+function withDefaults(section: object, schema: object | undefined): Readonly<Record<string, unknown>> {
+  const { properties = {} } = (schema ?? {}) as {
+    readonly properties?: Readonly<Record<string, { default?: unknown }>>;
+  };
+  const defaults = Object.entries(properties).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return { ...Object.fromEntries(defaults), ...section };
+}
+
+const withoutPassword = (url: string): string => url.replace(/(\/\/[^:@/]*):[^@/]*@/, '$1:…@');
+
+function keyAdvice(from: string, to: string, env: GatewayOptions['env']): readonly string[] {
+  const { file, given } = keySource(from, env);
+  return given === undefined ? [`Copy the master key: cp -p ${file} ${keySource(to, env).file}`] : [];
+}
+
+/** All rows of all tables, of one moment. How many they are. */
+async function copyAll(source: OpenStore, target: OpenStore, owners: readonly TableOwner[]): Promise<number> {
+  const { owners: bare, triggers } = withoutTriggers(owners);
+  await migrate(target, bare);
+  await sealedWith(target);
+  const [tables, known] = await Promise.all([source.tables(), target.tables()]);
+  const foreign = tables.filter(({ name }) => !known.some((table) => table.name === name)).map(({ name }) => name);
+  if (foreign.length > 0) {
+    throw new Error(`no plugin of this gateway.yaml has the tables ${foreign.join(', ')}: list those that have them`);
+  }
+  let count = 0;
+  await source.snapshot(async (reader) => {
+    for (const table of inOrderOfReferences(tables)) {
+      if (OWN.includes(table.name)) continue;
+      // What a migration has put there is among the rows of the source.
+      await target.run(`DELETE FROM ${table.name}`);
+      count += await copyTable(reader, target, table);
+    }
+  });
+  await target.atomic(triggers.map((sql) => ({ sql })));
+  await target.rowsLoaded?.();
+  return count;
+}
+
+/** Triggers keep rows from being written as they were: they come last. */
+function withoutTriggers(owners: readonly TableOwner[]): {
+  readonly owners: readonly TableOwner[];
+  readonly triggers: readonly string[];
+} {
+  const triggers = new Map<string, string>();
+  const kept = (sql: string): boolean => {
+    const [, verb, name = ''] = /^\s*(CREATE|DROP) TRIGGER (\w+)/.exec(sql) ?? [];
+    if (verb === 'CREATE') triggers.set(name, sql);
+    if (verb === 'DROP') triggers.delete(name);
+    return verb === undefined;
+  };
+  const bare = owners.map(({ name, migrations = [] }) => ({
+    name,
+    migrations: migrations.map((migration) => ({ ...migration, sql: migration.sql.filter(kept) })),
+  }));
+  return { owners: bare, triggers: [...triggers.values()] };
+}
+
+/** Every table behind those that its rows refer to. */
+function inOrderOfReferences(tables: readonly StoreTable[]): readonly StoreTable[] {
+  const order = new Set<StoreTable>();
+  const visit = (table: StoreTable): void => {
+    if (order.has(table)) return;
+    for (const { table: name } of table.references) {
+      if (name !== table.name) visit(tables.find((other) => other.name === name)!);
+    }
+    order.add(table);
+  };
+  for (const table of tables) visit(table);
+  return [...order];
+}
+
+type Row = Readonly<Record<string, string | number | Uint8Array | null>>;
+
+async function copyTable(reader: Reader, target: OpenStore, table: StoreTable): Promise<number> {
+  const { name, columns, key } = table;
+  const own = table.references.find((reference) => reference.table === name);
+  const limit = Math.floor(MOST_VALUES / columns.length);
+  const order = key.map((column) => `${name}.${column}`).join(', ');
+  // Integers as text: a number does not hold all of them.
+  const select = columns.map((column) =>
+    column.isInteger ? `CAST(${name}.${column.name} AS TEXT) AS ${column.name}` : `${name}.${column.name}`,
+  );
+  const readValue = (row: Row, column: StoreTable['columns'][number]): Value => {
+    const value = row[column.name] ?? null;
+    return column.isInteger && value !== null ? BigInt(String(value)) : value;
+  };
+  let count = 0;
+  let waiting: Row[] = [];
+  let after: readonly Value[] | undefined;
+  for (;;) {
+    const where = after === undefined ? '' : `WHERE (${order}) > (${key.map(() => '?').join(', ')})`;
+    const rows = await reader.all<Row>(
+      `SELECT ${select.join(', ')} FROM ${name} ${where} ORDER BY ${order} LIMIT ${limit}`,
+      ...(after ?? []),
+    );
+    // Rows that refer to others of their own table are few, and come behind those.
+    waiting.push(...rows);
+    const isLast = rows.length < limit;
+    if (own === undefined || isLast) {
+      if (own !== undefined) waiting = parentsFirst(waiting, own.column, own.to);
+      for (let i = 0; i < waiting.length; i += limit)
+        await insert(target, table, waiting.slice(i, i + limit), readValue);
+      count += waiting.length;
+      waiting = [];
+    }
+    if (isLast) return count;
+    const last = rows.at(-1)!;
+    after = key.map((column) => readValue(last, columns.find((each) => each.name === column)!));
+  }
+}
+
+async function insert(
+  target: OpenStore,
+  { name, columns }: StoreTable,
+  rows: readonly Row[],
+  readValue: (row: Row, column: StoreTable['columns'][number]) => Value,
+): Promise<void> {
+  const line = `(${columns.map(() => '?').join(', ')})`;
+  const sql = `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES ${rows.map(() => line).join(', ')}`;
+  await target.run(sql, ...rows.flatMap((row) => columns.map((column) => readValue(row, column))));
+}
+
+/** Rows behind those that their `column` refers to. */
+function parentsFirst(rows: readonly Row[], column: string, to: string): Row[] {
+  const byKey = new Map(rows.map((row) => [row[to], row]));
+  const order = new Set<Row>();
+  const visit = (row: Row): void => {
+    if (order.has(row)) return;
+    const parent = byKey.get(row[column]);
+    if (parent !== undefined && parent !== row) visit(parent);
+    order.add(row);
+  };
+  for (const row of rows) visit(row);
+  return [...order];
+}
+
+/** Throws unless everything that must hold in a store does; the audit log's chain is among it. */
+async function prove(what: string, { players }: Assembly, store: OpenStore): Promise<void> {
+  const findings = await reconcile(players, store);
+  const faults = findings.flatMap(({ name, faults }) => faults.map((fault) => `${name}: ${fault}`));
+  if (faults.length > 0) throw new Error(`the ${what} does not reconcile: ${faults.join('; ')}`);
+}
