@@ -18,6 +18,12 @@ export function placeOf({ kind, owner, windowStart = 0 }: Place): readonly Value
   return [kind, owner, windowStart];
 }
 
+/**
+ * Locks one bucket until its list is written, where others write beside it: steps behind it that read the bucket, each for itself, read the
+ * same. Given the parameters of `placeOf`.
+ */
+export const LOCK = `UPDATE bucket SET held = held WHERE ${THIS_BUCKET}`;
+
 /** The name of one, as refusals have it: `account 7`. */
 export function nameOf({ kind, owner }: Place): string {
   return `${kind} ${owner}`;

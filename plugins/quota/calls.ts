@@ -1,5 +1,4 @@
 /** Calls and the ledger: `admit` holds, checkpoints follow what is delivered, `settle` charges. Amounts are micro-quota. */
-import type { Ledger } from '../../core/contracts/ledger.ts';
 import {
   type Awaitable,
   type Call,
@@ -18,9 +17,11 @@ import { Hold } from './holds.ts';
 import { inQuota } from './in-quota.ts';
 import { noteOfLayers } from './layers.ts';
 import type { Leases } from './leases.ts';
+import type { OwnLedger } from './ledger.ts';
 import { noteOfFixed, noteOfPrice } from './noted-price.ts';
 import { type PriceRow, partOf } from './price.ts';
-import { insufficient, layersOf, leftInEach } from './refusals.ts';
+import { aliveStep } from './processes.ts';
+import { type Balances, insufficient, layersOf, leftInEach } from './refusals.ts';
 import { type Reservation, reservations } from './reservation.ts';
 import { LARGEST_CALL } from './tables.ts';
 import type { Tariff } from './tariff.ts';
@@ -120,7 +121,7 @@ export function createCalls(
     readonly leases: Leases;
     readonly unsettled: Unsettled;
   },
-  ledger: () => Ledger,
+  ledger: () => OwnLedger,
 ): Calls {
   const { store, clock, log, boot } = host;
   /** What records say of a price, made once. */
@@ -190,9 +191,15 @@ export function createCalls(
     return least(due, ceilingOf(taking) ?? taking.first);
   }
 
+  /** As far as this process knows: where a call is refused, the others have given back what they do not hold. */
+  const stored: Balances = {
+    balance: (layer) => ledger().stored(layer),
+    debt: (accountId) => ledger().debt(accountId),
+  };
+
   /** What every layer of a call has left, at the least; by the time it is read it may be less. */
   async function leftFor({ identity: { account, key } }: Known, terms: Terms): Promise<bigint> {
-    const left = await leftInEach(ledger(), account.id, key.id, terms);
+    const left = await leftInEach(stored, account.id, key.id, terms);
     return left.reduce<bigint>((lowest, [, each]) => (each === undefined ? lowest : least(lowest, each)), LARGEST_CALL);
   }
 
@@ -222,7 +229,7 @@ export function createCalls(
     const { account, key } = x.identity;
     const others = [...rest];
     const smallest = others.reduce((amount, each) => least(amount, each.amount), first.amount);
-    const left = await leftInEach(ledger(), account.id, key.id, terms);
+    const left = await leftInEach(stored, account.id, key.id, terms);
     const lacking = left.find(([, each]) => each !== undefined && each < smallest)?.[0];
     const owes = (await ledger().debt(account.id)) > 0n;
     let last = refused;
@@ -240,7 +247,7 @@ export function createCalls(
     }
     const layer = lacking ?? layersOf(account.id, key.id, terms).find(({ name }) => name === last);
     if (layer === undefined) throw new Error(`no layer is called ${last}`);
-    throw await insufficient(ledger(), layer, smallest);
+    throw await insufficient(stored, layer, smallest);
   }
 
   /** The usage record tells how the charge came about, for prices change: a receipt is made of it. */
@@ -413,7 +420,10 @@ export function createCalls(
 
     unsettled(x) {
       const taking = takingOf(x);
-      if (taking?.hold !== undefined) unsettled.add(x as Known, taking.hold, taking.terms);
+      if (taking?.hold === undefined) return;
+      unsettled.add(x as Known, taking.hold, taking.terms);
+      // Its lease may be another's by now. Where that cannot be asked the store is away, and admits no calls either.
+      leases.check().catch(() => {});
     },
 
     async checkpoint() {
@@ -423,7 +433,8 @@ export function createCalls(
         if (taking.tariff !== tariff || taking.hold === undefined || !x.delivered) continue;
         steps.push(...(taking.hold.checkpoint(least(dueOf(taking), taking.hold.amount), boot) ?? []));
       }
-      if (steps.length > 0) await store.atomic(steps, 'ran');
+      if (steps.length === 0) return;
+      if ((await store.atomic([...steps, aliveStep(boot)], 'ran')) !== undefined) await leases.check();
     },
   };
 }

@@ -25,7 +25,10 @@ const ENTER_PAYMENT = `${INSERT_ENTRY}
   FROM bucket CROSS JOIN (SELECT 'account' AS kind UNION ALL SELECT 'debt') AS side WHERE ${CAN_PAY}`;
 const PAY = `UPDATE bucket SET granted = granted - (${PAYABLE}), debt = debt - (${PAYABLE}) WHERE ${CAN_PAY}`;
 
-/** Pays what an account owes, as far as it has it. `ref` must have no adjustments yet. */
+/**
+ * Pays what an account owes, as far as it has it. `ref` must have no adjustments yet. Behind a step that changes the account's bucket, and so
+ * has locked it: both read what is there.
+ */
 export function payDebtSteps(accountId: number, { ref, atMs, actor }: Cause): readonly Step[] {
   return [
     { sql: ENTER_PAYMENT, params: [ref, atMs, actor, accountId] },

@@ -31,6 +31,8 @@ import { createUnsettled } from './unsettled.ts';
 const CHECKPOINT_MS = 1_000;
 /** How often it is tried to close calls that could not be written down, and idle leases go back. */
 const SWEEP_MS = 10_000;
+/** How often it is looked for processes that have ended, beside what `host.peers` says at once. */
+const RECOVER_MS = 5_000;
 /** How often subscriptions are looked for that another gateway has changed; calls know of them within five seconds. */
 const REFRESH_MS = 4_000;
 
@@ -43,7 +45,7 @@ export default definePlugin({
   wants: [Records, Accounts, Departments, Audit],
   provides: [Ledger, Prices, Subscriptions],
   create(host, { quota, prices }) {
-    const { store, clock, log } = host;
+    const { store, clock, log, peers } = host;
     const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
     const tariff = createTariff(host.use(Catalog), book, quota);
     const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
@@ -66,7 +68,6 @@ export default definePlugin({
     host.provide(Subscriptions, createSubscriptions({ store, clock, ledger, plans, memory }));
 
     let lines: readonly string[] = [];
-    let recovered = false;
     const timers: (() => void)[] = [];
     // A slow store gets one list of each at a time; the next one says more.
     const checkpoints = oneAtATime(calls.checkpoint, (error) => log.warn('checkpoints were not written', { error }));
@@ -78,7 +79,17 @@ export default definePlugin({
       },
       (error) => log.warn('calls could not be closed, or leases not given back', { error }),
     );
+    const recoveries = oneAtATime(recoverAll, (error) =>
+      log.error('what a process has left open is not closed', { error }),
+    );
     const refreshes = oneAtATime(memory.refresh, (error) => log.warn('subscriptions were not read', { error }));
+
+    /** Closes what other processes have left open, where this one leads. */
+    async function recoverAll(): Promise<void> {
+      if (!peers.leads()) return;
+      const count = await recover(host, host.find(Records));
+      if (count > 0) log.info('closed what another run had left open', { calls: count });
+    }
 
     return {
       admit: calls.admit,
@@ -87,16 +98,16 @@ export default definePlugin({
       unsettled: calls.unsettled,
       explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
       commands: [userCredit(host, ledger)],
-      invariants: invariants(host.boot, () => recovered),
+      invariants: invariants(),
       report: () => lines,
       // Reading every price now finds the mistakes in all of them before the start.
       link() {
         lines = tariff.lines(clock.now());
       },
       async start() {
-        const count = await recover(host, host.find(Records));
-        recovered = true;
-        if (count > 0) log.info('closed what an earlier run had left open', { calls: count });
+        await leases.join();
+        await recoverAll();
+        memory.listen();
         await memory.refresh();
         const lost = (await plansInUse(store, clock.now())).filter((plan) => !plans.has(plan));
         if (lost.length > 0)
@@ -105,11 +116,13 @@ export default definePlugin({
           clock.every(CHECKPOINT_MS, checkpoints.run),
           clock.every(SWEEP_MS, sweeps.run),
           clock.every(REFRESH_MS, refreshes.run),
+          clock.every(RECOVER_MS, recoveries.run),
+          peers.onLeft(() => void recoveries.done().then(recoveries.run)),
         );
       },
       async stop() {
         for (const stop of timers.splice(0)) stop();
-        await Promise.all([checkpoints.done(), sweeps.done(), refreshes.done()]);
+        await Promise.all([checkpoints.done(), sweeps.done(), refreshes.done(), recoveries.done()]);
         // What could not be given back now is taken by the next run.
         await leases.returnAll().catch((error) => log.warn('leases were not given back', { error }));
       },

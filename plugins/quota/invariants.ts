@@ -1,5 +1,5 @@
 /** What must hold in the ledger at every commit. Each is one query that returns the rows that break it. */
-import type { Invariant, Reader, Value } from '../../core/plugin.ts';
+import type { Invariant, Reader } from '../../core/plugin.ts';
 
 /** One row that breaks an invariant: where, what the table says, what it should say. */
 interface Broken {
@@ -31,11 +31,8 @@ function unlikeSum(column: 'granted' | 'used' | 'held' | 'debt', rows: string, w
     WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
 }
 
-/**
- * The ledger's invariants. `hasRecovered` says whether this process has closed what others left open: before that, leases of a dead run are
- * not damage but work to be done.
- */
-export function invariants(boot: string, hasRecovered: () => boolean): readonly Invariant[] {
+/** The ledger's invariants. They hold however many processes lease, and while one recovers what another has left open. */
+export function invariants(): readonly Invariant[] {
   return [
     invariant(
       'used-is-debits-less-refunds',
@@ -91,13 +88,13 @@ export function invariants(boot: string, hasRecovered: () => boolean): readonly 
         WHERE b.delivered > COALESCE(l.amount, 0)`,
     ),
     invariant(
-      'no-lease-of-a-dead-run',
-      `SELECT place, 'of the run ' || epoch AS says, 'closed' AS should
+      // One that has ended has its row until all it left open is closed.
+      'every-lease-is-of-a-process',
+      `SELECT place, 'of the process ' || epoch AS says, 'of one that is known' AS should
         FROM (
           SELECT epoch, 'a lease of ' || kind || ' ' || owner AS place FROM lease
           UNION ALL SELECT epoch, 'call ' || id FROM running
-        ) AS open WHERE epoch <> ?`,
-      () => (hasRecovered() ? [boot] : undefined),
+        ) AS open WHERE NOT EXISTS (SELECT 1 FROM ledger_process p WHERE p.epoch = open.epoch)`,
     ),
     invariant(
       'no-layer-without-its-call',
@@ -140,14 +137,11 @@ export function invariants(boot: string, hasRecovered: () => boolean): readonly 
   ];
 }
 
-/** `params` may answer undefined: the invariant has nothing to say now. */
-function invariant(name: string, sql: string, params: () => readonly Value[] | undefined = () => []): Invariant {
+function invariant(name: string, sql: string): Invariant {
   return {
     name,
     async check(read: Reader) {
-      const given = params();
-      if (given === undefined) return [];
-      const broken = await read.all<Broken>(sql, ...given);
+      const broken = await read.all<Broken>(sql);
       return broken.map(({ place, says, should }) => `${place}: ${says}, should be ${should}`);
     },
   };

@@ -1,6 +1,7 @@
 /** A lease: the part of one bucket that this process may spend without asking, and the statements that move it. Amounts are micro-quota. */
 import type { Addition, Statement, Step, Sum } from '../../core/plugin.ts';
 import { nameOf, type Place, placeOf, ROOM, THIS_BUCKET } from './buckets.ts';
+import { aliveStep, LEASE_LOST } from './processes.ts';
 import { DAY_MS } from './windows.ts';
 
 const SPEND = `UPDATE bucket SET used = used + ?, held = held - ? WHERE ${THIS_BUCKET}`;
@@ -20,8 +21,8 @@ const GRANT = `INSERT INTO bucket (kind, owner, window_start, granted) VALUES (?
     CASE WHEN excluded.granted < bucket.used + bucket.held THEN bucket.used + bucket.held ELSE excluded.granted END
   WHERE bucket.granted <> excluded.granted OR bucket.unlimited = 1`;
 
-/** What a batch says where the lease is another's by now: this process was given up for dead. */
-export const LEASE_LOST = 'lease_lost';
+/** How far back "lately" goes. */
+const LATELY_MS = 2_000;
 
 /** A bucket that a call is taken from. */
 export interface Share {
@@ -44,22 +45,32 @@ export class Lease implements Place {
   readonly #shrunk: Sum;
   #debits: Sum | undefined;
   #day = Number.NaN;
+  /** What had been spent of it at a moment, and how much `LATELY_MS` before that moment saw. */
+  #seen = { atMs: 0, spent: 0n, lately: 0n };
 
   /** What was taken out of the bucket and not spent yet. */
   amount = 0n;
+  /** What was taken out of the bucket in all, less what went back. */
+  taken = 0n;
   /** Of it, what running calls hold. */
   held = 0n;
   /** On the way from the bucket, or back to it: it may be there or here. */
   moving = 0n;
+  /** What calls ask for that wait until it has more. */
+  wanted = 0n;
   /** The bucket has no limit. */
   isUnlimited = false;
   /** What the bucket's limit was said to be, where that is written down elsewhere. */
   limit: bigint | undefined;
-  /** Nothing is known against spending it: the account owes nothing, and all of the bucket was asked for. */
+  /** Nothing is known against spending it: the account owes nothing, and there is as much in it as there should be. */
   isOpen = false;
+  /** When that was last seen. */
+  openedMs = Number.NEGATIVE_INFINITY;
   /** Until then each call takes out just what it holds, so that others find in the bucket what is really left. */
   exactUntilMs = Number.NEGATIVE_INFINITY;
-  /** When a call was last taken from it. Both are milliseconds of the clock that only grows. */
+  /** Until then the other processes are not asked for what they have of it: they have given that back. */
+  recalledUntilMs = Number.NEGATIVE_INFINITY;
+  /** When a call was last taken from it. All are milliseconds of the clock that only grows. */
   usedMs = 0;
   /** It, as nearly every call is taken from it. */
   readonly share: Share = { lease: this, limit: undefined, pays: true };
@@ -91,9 +102,22 @@ export class Lease implements Place {
   spend(held: bigint, charge: bigint, kept: bigint, atMs: number, steps: Addition[]): void {
     // What is taken out exactly goes back exactly.
     const gone = this.isOpen ? kept : held;
+    if (!this.isOpen) this.taken -= held - kept;
     this.held -= held;
     this.amount -= gone;
     this.#write(charge, gone, atMs, steps);
+  }
+
+  /** What was spent of it within the last seconds: those before it was last asked, or those since then. */
+  spentLately(nowMs: number): bigint {
+    const spent = this.taken - this.amount;
+    const passedMs = nowMs - this.#seen.atMs;
+    if (passedMs >= LATELY_MS) {
+      const lately = ((spent - this.#seen.spent) * BigInt(LATELY_MS)) / BigInt(Math.ceil(passedMs));
+      this.#seen = { atMs: nowMs, spent, lately };
+    }
+    const since = spent - this.#seen.spent;
+    return since > this.#seen.lately ? since : this.#seen.lately;
   }
 
   #write(charge: bigint, gone: bigint, atMs: number, steps: Addition[]): void {
@@ -123,13 +147,14 @@ export class Lease implements Place {
     return this.#debits;
   }
 
-  /** The statements that take `amount` out of the bucket, where it has `room`. `must`: its name. */
+  /** The statements that take `amount` out of the bucket, where it has `room`. `must`: its name, or `LEASE_LOST`. */
   taking(amount: bigint, room: bigint, limit: bigint | undefined): readonly Statement[] {
     const place = placeOf(this);
     return [
       ...(limit === undefined ? [] : [{ sql: GRANT, params: [...place, limit] }]),
       { sql: TAKE, params: [amount, ...place, room], must: this.name },
       { sql: GROW, params: [this.#epoch, ...place, amount] },
+      aliveStep(this.#epoch),
     ];
   }
 
@@ -137,8 +162,8 @@ export class Lease implements Place {
   returning(amount: bigint): readonly Statement[] {
     const place = placeOf(this);
     return [
-      this.freeing(amount),
       { sql: SHRINK, params: [amount, this.#epoch, ...place], must: LEASE_LOST },
+      this.freeing(amount),
       { sql: FORGET, params: [this.#epoch, ...place] },
     ];
   }

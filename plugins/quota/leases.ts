@@ -1,19 +1,25 @@
 /**
  * The leases of this process: calls are admitted inside them without a word to the store (escrow, O'Neil 1986). Amounts are micro-quota.
  *
- * Alone over its store, a process leases all that a bucket has left. Whoever takes something away has it recalled first, and for a while
- * afterwards each call leases just what it holds.
+ * Alone over its store, a process leases all that a bucket has left. One of several leases what its calls ask for, or what it spends of the
+ * bucket in two seconds, as long as half of the bucket is left to the others; and before it refuses a call, it asks the others to give back
+ * what they do not hold. Whoever takes something away has it recalled first. For a while after a recall each call leases just what it holds.
  */
-import { type Clock, type Host, type Statement, StoreUnavailable } from '../../core/plugin.ts';
+import { type Clock, type Host, type Json, type Statement, StoreUnavailable } from '../../core/plugin.ts';
 import { type Place, placeOf, THIS_BUCKET } from './buckets.ts';
 import { Lease, type Share } from './lease.ts';
+import { aliveStep, joinStep, LEASE_LOST } from './processes.ts';
 import { LARGEST_CALL } from './tables.ts';
 
 /** How long nothing is leased in advance after a recall: longer than the list takes that it was for. */
 const EXACT_MS = 2_000;
-/** A lease that no call was taken from for so long goes back; sooner where there are many. */
+/** How long after a recall the others are not asked again: they lease exactly for longer, so that they have nothing to give back. */
+const QUIET_MS = 100;
+/** How long one of several processes believes that an account owes nothing which pays none of its calls. */
+const BELIEVED_MS = 4_000;
+/** A lease that no call was taken from for so long goes back; sooner where there are many, or others may want it. */
 const IDLE_MS = 900_000;
-const IDLE_OF_MANY_MS = 60_000;
+const SHORT_IDLE_MS = 60_000;
 const MANY = 10_000;
 /** Leases that one list gives back. */
 const BITE = 200;
@@ -22,8 +28,14 @@ const UNLIMITED = LARGEST_CALL;
 /** How often a lease is asked for while others change what there is. */
 const TRIES = 5;
 
+/** What processes ask each other: to give a bucket back; how much they have of some that no call holds. */
+const RECALL = 'quota.recall';
+const FREE = 'quota.free';
+
 /** The leases. */
 export interface Leases {
+  /** Enters this process among those that lease, once. Nothing can be leased before. */
+  join(): Promise<void>;
   /** The lease of a bucket; there is nothing in it until it is asked for. */
   of(place: Place): Lease;
   /** The same, where there is one. */
@@ -33,12 +45,19 @@ export interface Leases {
    * bucket that has too little. A promise where the store has to be asked: it rejects where that cannot answer.
    */
   hold(shares: readonly Share[], amount: bigint, room: bigint): string | undefined | Promise<string | undefined>;
-  /** Gives back what no call holds of a bucket: whoever takes something out of it asks for that first. Rejects where it cannot be written. */
-  recall(place: Place): Promise<void>;
+  /**
+   * Has every process give back what no call holds of a bucket: whoever takes something out of it asks for that first. Resolves with the epochs
+   * of those that have, this one among them; one that does not answer is waited for two seconds. Rejects where this one cannot.
+   */
+  recall(place: Place): Promise<readonly string[]>;
+  /** What the other processes have of each of some buckets that no call of theirs holds. */
+  freeElsewhere(places: readonly Place[]): Promise<readonly bigint[]>;
   /** Gives back leases that were not used for a while. */
   returnIdle(): Promise<void>;
   /** Gives back all that no call holds. */
   returnAll(): Promise<void>;
+  /** Rejects where this process was given up for dead and its leases taken over; from then on every call that needs one is refused with 503. */
+  check(): Promise<void>;
 }
 
 interface BucketRow {
@@ -52,13 +71,26 @@ interface BucketRow {
 const READ = `SELECT CAST(granted - used - held AS TEXT) AS "left", CAST(used + held AS TEXT) AS gone, unlimited,
   CASE WHEN debt > 0 THEN 1 ELSE 0 END AS owes FROM bucket WHERE ${THIS_BUCKET}`;
 
-/** Makes them; `boot` is their epoch. */
-export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'> & { readonly clock: Clock }): Leases {
+/** Makes them, for the epoch `boot`. */
+export function createLeases({
+  store,
+  clock,
+  boot,
+  peers,
+  log,
+}: Pick<Host, 'store' | 'boot' | 'peers' | 'log'> & { readonly clock: Clock }): Leases {
   const accounts = new Map<number, Lease>();
   const keys = new Map<number, Lease>();
   const others = new Map<string, Lease>();
   /** What is being asked for, and what will be behind that. */
   const filling = new Map<Lease, { now: Promise<void>; next: Promise<void> | undefined }>();
+  /** What the other processes are being asked to give back. */
+  const recalling = new Map<Lease, Promise<boolean>>();
+  let joined: Promise<unknown> | undefined;
+  /** This process was given up for dead. */
+  let isLost = false;
+
+  const isAlone = (): boolean => peers.count === 1;
 
   function find({ kind, owner, windowStart = 0 }: Place): Lease | undefined {
     if (kind === 'account') return accounts.get(owner);
@@ -92,19 +124,43 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
   ): Promise<boolean> {
     lease.moving += amount;
     try {
-      if ((await store.atomic(lease.taking(amount, room, limit))) !== undefined) return false;
+      const failed = await store.atomic(lease.taking(amount, room, limit));
+      if (failed === LEASE_LOST) throw lost();
+      if (failed !== undefined) return false;
     } finally {
       lease.moving -= amount;
     }
     lease.amount += amount;
+    lease.taken += amount;
     lease.held += held;
     return true;
   }
 
-  /** Leases all that the bucket has left. */
+  /** What this process leases was taken over: nothing more is admitted from it. */
+  function lost(): StoreUnavailable {
+    if (!isLost) log.error('this process was given up for dead, and its leases taken over: start it again');
+    isLost = true;
+    for (const lease of all()) lease.isOpen = false;
+    return new StoreUnavailable('this process was given up for dead');
+  }
+
+  /** What is leased where so much is left; undefined: nothing in advance, each call takes just what it holds. */
+  function sliceOf(lease: Lease, left: bigint): bigint | undefined {
+    if (left < 0n) return undefined;
+    if (isAlone()) return left;
+    const lacking = lease.wanted - lease.free;
+    if (left < lacking) return undefined;
+    const ahead = least(lease.spentLately(clock.mono()) - lease.free, left / BigInt(2 * peers.count));
+    const more = lacking > ahead ? lacking : ahead;
+    return more > 0n ? more : 0n;
+  }
+
+  /** Leases what the bucket has left, or a slice of it. */
   async function fill(lease: Lease, limit: bigint | undefined): Promise<void> {
     if (limit !== lease.limit) await giveBack([lease]);
     for (let tries = 0; tries < TRIES && !isExact(lease); tries++) {
+      // Another has asked for it in the same turn.
+      if (!isAlone() && lease.limit === limit && lease.wanted > 0n && lease.covers(lease.wanted, lease.wanted)) return;
       // What calls have given back by now is on its way to the bucket: it is read when that is written.
       await store.atomic([]);
       const row = await store.one<BucketRow>(READ, ...placeOf(lease));
@@ -115,13 +171,14 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
       }
       const isUnlimited = limit === undefined && row?.unlimited === 1;
       const left = limit === undefined ? BigInt(row!.left) : limit - BigInt(row?.gone ?? 0);
-      const amount = isUnlimited ? UNLIMITED : left;
-      // The limit was lowered: what calls give back is not there to be held again.
-      if (amount < 0n) return;
+      // Where the limit was lowered, what calls give back is not there to be held again.
+      const amount = isUnlimited ? UNLIMITED : sliceOf(lease, left);
+      if (amount === undefined) return;
       if (amount > 0n && !(await take(lease, amount, amount, limit))) continue;
       lease.isUnlimited = isUnlimited;
       lease.limit = limit;
-      lease.isOpen = true;
+      lease.isOpen = !isLost;
+      lease.openedMs = clock.mono();
       return;
     }
   }
@@ -145,7 +202,12 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
   const isExact = (lease: Lease): boolean => clock.mono() < lease.exactUntilMs;
 
   function isCovered({ lease, limit, pays }: Share, amount: bigint, room: bigint): boolean {
-    return lease.limit === limit && (pays ? lease.covers(amount, room) : lease.isOpen);
+    return lease.limit === limit && (pays ? lease.covers(amount, room) : isBelieved(lease));
+  }
+
+  /** Whether nothing is known against calls that the account does not pay. A message that it owes something may be lost. */
+  function isBelieved({ isOpen, openedMs }: Lease): boolean {
+    return isOpen && (isAlone() || clock.mono() - openedMs < BELIEVED_MS);
   }
 
   /** Holds what is free of the lease, which a call has left there that another bucket refused, and takes no more than the rest out of the bucket. */
@@ -163,44 +225,100 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     return isTaken;
   }
 
-  /** Holds `amount` of one bucket that was just asked for more, where it pays; false where it has too little. */
+  /** Holds `amount` of one bucket that was just asked for more, where it pays; false where it has too little, all processes taken together. */
   async function holdOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { lease, pays } = share;
-    if (isExact(lease)) return pays ? holdExactly(share, amount, room) : holdExactly(share, 0n, 0n);
-    const isHeld = isCovered(share, amount, room);
-    if (isHeld && pays) lease.held += amount;
-    return isHeld;
+    if (!isExact(lease)) {
+      if (isCovered(share, amount, room)) {
+        if (pays) lease.held += amount;
+        return true;
+      }
+      if (isAlone()) return false;
+    }
+    if (!pays) return holdExactly(share, 0n, 0n);
+    return (await holdExactly(share, amount, room)) || ((await callBack(lease)) && holdExactly(share, amount, room));
+  }
+
+  /** Has what no call holds of a bucket given back by all; false where that was done a moment ago, or there is nobody else. */
+  async function callBack(lease: Lease): Promise<boolean> {
+    if (isAlone()) return false;
+    const underWay = recalling.get(lease);
+    if (underWay !== undefined) return underWay;
+    if (clock.mono() < lease.recalledUntilMs) return false;
+    const done = recall(lease)
+      .then(() => {
+        lease.recalledUntilMs = clock.mono() + QUIET_MS;
+        return true;
+      })
+      .finally(() => recalling.delete(lease));
+    recalling.set(lease, done);
+    return done;
+  }
+
+  async function recall(place: Place): Promise<readonly string[]> {
+    const asked = peers.ask(RECALL, [...placeOf(place)] as Json);
+    await recallOwn(place);
+    return [boot, ...((await asked) as readonly string[])];
+  }
+
+  async function recallOwn(place: Place): Promise<void> {
+    const lease = of(place);
+    // However long the store takes.
+    lease.exactUntilMs = Number.POSITIVE_INFINITY;
+    lease.isOpen = false;
+    try {
+      for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
+        await (state.next ?? state.now).catch(() => {});
+      }
+      await giveBack([lease]);
+    } finally {
+      lease.exactUntilMs = clock.mono() + EXACT_MS;
+    }
   }
 
   async function holdSlowly(asked: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
+    if (isLost) throw lost();
     // Where a call holds nothing of a bucket, the lease that it knows may have gone back, and another be in its place.
     const shares = asked.map((share) => (share.pays ? share : { ...share, lease: of(share.lease) }));
-    const done: Share[] = [];
+    const done: Lease[] = [];
     const undo = (): void => {
-      for (const { lease, pays } of done) if (pays) lease.held -= amount;
+      for (const lease of done) lease.held -= amount;
     };
     const now = clock.mono();
     for (const { lease } of shares) lease.usedMs = now;
     try {
-      // All at once: they are read, and written, together.
-      await Promise.all(
-        shares.map((share) => {
-          const { lease, limit } = share;
-          return isExact(lease) || isCovered(share, amount, room) ? undefined : refill(lease, limit);
-        }),
-      );
+      await refillAll(shares, amount, room);
       for (const share of shares) {
-        if (!(await holdOf(share, amount, room))) {
-          undo();
-          return share.lease.name;
+        if (await holdOf(share, amount, room)) {
+          if (share.pays) done.push(share.lease);
+          continue;
         }
-        done.push(share);
+        undo();
+        // Others may be waiting for what was taken in vain.
+        if (!isAlone()) await giveBack(done.splice(0).filter(({ isOpen }) => !isOpen));
+        return share.lease.name;
       }
     } catch (error) {
       undo();
       throw error;
     }
     return undefined;
+  }
+
+  /** Asks for more of the leases that do not cover their share. All at once: they are read, and written, together. */
+  async function refillAll(shares: readonly Share[], amount: bigint, room: bigint): Promise<void> {
+    const lacking = shares.filter((share) => !isExact(share.lease) && !isCovered(share, amount, room));
+    const wantOf = ({ lease, pays }: Share): bigint => {
+      if (!pays) return 0n;
+      return lease.isUnlimited ? amount : room;
+    };
+    const wants = lacking.map(wantOf);
+    for (const [i, { lease }] of lacking.entries()) lease.wanted += wants[i]!;
+    try {
+      await Promise.all(lacking.map(({ lease, limit }) => refill(lease, limit)));
+    } finally {
+      for (const [i, { lease }] of lacking.entries()) lease.wanted -= wants[i]!;
+    }
   }
 
   /** Gives back what no call holds of some leases. */
@@ -212,6 +330,7 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
       lease.isOpen = false;
       if (free === 0n) continue;
       lease.amount -= free;
+      lease.taken -= free;
       lease.moving += free;
       returned.push({ lease, free });
       steps.push(...lease.returning(free));
@@ -220,12 +339,15 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     let isWritten = false;
     try {
       const failed = await store.atomic(steps);
+      if (failed === LEASE_LOST) throw lost();
       if (failed !== undefined) throw new StoreUnavailable(`a lease could not be given back: ${failed}`);
       isWritten = true;
     } finally {
       for (const { lease, free } of returned) {
         lease.moving -= free;
-        if (!isWritten) lease.amount += free;
+        if (isWritten) continue;
+        lease.amount += free;
+        lease.taken += free;
       }
     }
   }
@@ -240,9 +362,31 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     }
   }
 
+  peers.on(RECALL, async (message) => {
+    await recallOwn(placeIn(message));
+    // What calls have given back by now is there for others when it is written.
+    await store.atomic([]);
+    return boot;
+  });
+  peers.on(FREE, (message) =>
+    (message as readonly Json[]).map((each) => {
+      const lease = find(placeIn(each));
+      return lease === undefined ? '0' : `${lease.free + lease.moving}`;
+    }),
+  );
+
   return {
+    join() {
+      joined ??= store.atomic([joinStep(boot, clock.now())]).catch((error) => {
+        joined = undefined;
+        throw error;
+      });
+      return joined.then(() => {});
+    },
+
     of,
     find,
+    recall,
 
     hold(shares, amount, room) {
       for (let i = 0; i < shares.length; i++) {
@@ -257,24 +401,19 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
       return undefined;
     },
 
-    async recall(place) {
-      const lease = of(place);
-      // However long the store takes.
-      lease.exactUntilMs = Number.POSITIVE_INFINITY;
-      lease.isOpen = false;
-      try {
-        for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
-          await (state.next ?? state.now).catch(() => {});
-        }
-        await giveBack([lease]);
-      } finally {
-        lease.exactUntilMs = clock.mono() + EXACT_MS;
+    async freeElsewhere(places) {
+      const sums = places.map(() => 0n);
+      if (places.length === 0) return sums;
+      const answers = await peers.ask(FREE, places.map((place) => [...placeOf(place)]) as Json);
+      for (const answer of answers as readonly (readonly string[])[]) {
+        for (const [i, free] of answer.entries()) sums[i] = sums[i]! + BigInt(free);
       }
+      return sums;
     },
 
     async returnIdle() {
       const leases = all();
-      const before = clock.mono() - (leases.length > MANY ? IDLE_OF_MANY_MS : IDLE_MS);
+      const before = clock.mono() - (leases.length > MANY || !isAlone() ? SHORT_IDLE_MS : IDLE_MS);
       const isIdle = (lease: Lease): boolean =>
         lease.usedMs < before && lease.held === 0n && lease.moving === 0n && !isExact(lease) && !filling.has(lease);
       // A call that has come since then has it in its hands, and not only what it holds of it.
@@ -284,5 +423,19 @@ export function createLeases({ store, clock, boot }: Pick<Host, 'store' | 'boot'
     },
 
     returnAll: () => returnThose(all(), () => {}),
+
+    async check() {
+      if (isLost || (await store.atomic([aliveStep(boot)])) !== undefined) throw lost();
+    },
   };
+}
+
+/** The place that a message of another process names. */
+function placeIn(message: Json): Place {
+  const [kind, owner, windowStart] = message as unknown as [Place['kind'], number, number];
+  return { kind, owner, windowStart };
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Balance, Layer, Ledger, Purse } from '../../core/contracts/ledger.ts';
 import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
-import { INSERT_ENTRY, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
+import { INSERT_ENTRY, LOCK, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
 import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
 import { inQuota } from './in-quota.ts';
@@ -38,6 +38,12 @@ const ENTER_SETTING = `${INSERT_ENTRY}
 const SET = `UPDATE bucket SET granted = ? + used + held, unlimited = 0 WHERE ${THIS_BUCKET} AND used + held <= ?`;
 const UNLIMIT = `UPDATE bucket SET unlimited = 1 WHERE ${THIS_BUCKET}`;
 
+/** The service, and what calls ask of it. */
+export interface OwnLedger extends Ledger {
+  /** As `balance`, without asking other processes: what they have leased and no call of theirs holds is shown as held. */
+  stored(layer: Layer): Promise<Balance | undefined>;
+}
+
 /** Makes the service. */
 export function createLedger(of: {
   readonly store: Store;
@@ -48,26 +54,62 @@ export function createLedger(of: {
   /** What an exchange was charged, and whether a subscription includes it. */
   readonly charged: (x: Exchange) => bigint;
   readonly isIncluded: (x: Exchange) => boolean;
-}): Ledger {
+}): OwnLedger {
   const { store, clock, leases } = of;
 
-  async function balance(layer: Layer): Promise<Balance | undefined> {
-    const row = await store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...placeOf(layer));
-    return row && balanceOf(row, layer);
+  const read = (layer: Layer): Promise<BalanceRow | undefined> =>
+    store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...placeOf(layer));
+
+  async function stored(layer: Layer): Promise<Balance | undefined> {
+    const row = await read(layer);
+    return row && balanceOf(row, layer, 0n);
   }
 
-  /** What is leased and not held by a call is not shown as held. */
-  function balanceOf({ granted, used, held, unlimited }: BalanceRow, place: Place): Balance {
+  async function balance(layer: Layer): Promise<Balance | undefined> {
+    const row = await read(layer);
+    return row && (await balancesOf([row], [layer]))[0];
+  }
+
+  /** Other processes are asked only where they have something. */
+  async function balancesOf(rows: readonly BalanceRow[], places: readonly Place[]): Promise<readonly Balance[]> {
+    const asked = places.filter((place, i) => isElsewhere(rows[i]!, place));
+    const found = await leases.freeElsewhere(asked);
+    const free = new Map(asked.map((place, i) => [place, found[i]!]));
+    return rows.map((row, i) => balanceOf(row, places[i]!, free.get(places[i]!) ?? 0n));
+  }
+
+  function isElsewhere({ held }: BalanceRow, place: Place): boolean {
     const lease = leases.find(place);
-    const taken = BigInt(held);
-    const others = lease === undefined ? taken : taken - lease.free - lease.moving;
+    return BigInt(held) > (lease === undefined ? 0n : lease.amount + lease.moving);
+  }
+
+  /** What is leased and not held by a call is not shown as held. `elsewhere`: what other processes have of that. */
+  function balanceOf({ granted, used, held, unlimited }: BalanceRow, place: Place, elsewhere: bigint): Balance {
+    const lease = leases.find(place);
+    const ofCalls = BigInt(held) - elsewhere - (lease === undefined ? 0n : lease.free + lease.moving);
+    const ofOwnCalls = lease?.held ?? 0n;
     return {
       granted: BigInt(granted),
       used: BigInt(used),
       // What is moving may not be in the row yet.
-      held: lease !== undefined && others < lease.held ? lease.held : others,
+      held: ofCalls < ofOwnCalls ? ofOwnCalls : ofCalls,
       unlimited: unlimited === 1,
     };
+  }
+
+  /** Refuses to limit a bucket of which a process that does not answer has leased: what it has is without measure, and no money. */
+  async function recallWithoutLimit(purse: Purse): Promise<void> {
+    const answered = await leases.recall(purse);
+    const other = await store.one(
+      `SELECT 1 FROM lease WHERE ${THIS_BUCKET} AND amount > 0 AND epoch NOT IN (${answered.map(() => '?').join(', ')})
+        AND EXISTS (SELECT 1 FROM bucket WHERE ${THIS_BUCKET} AND unlimited = 1)`,
+      ...placeOf(purse),
+      ...answered,
+      ...placeOf(purse),
+    );
+    if (other !== undefined) {
+      refuse(409, 'lease_not_returned', 'A process of the gateway does not answer. Try again in a few seconds.');
+    }
   }
 
   const cause = (ref: string, actor: string): Cause => ({ ref, atMs: clock.now(), actor });
@@ -101,8 +143,9 @@ export function createLedger(of: {
     const place = placeOf(purse);
     if (available === undefined) return [{ sql: UNLIMIT, params: place, must: 'no_room' }];
     if (available < 0n || available > LARGEST_GRANT) refuseAmount(available);
-    await leases.recall(purse);
+    await recallWithoutLimit(purse);
     return [
+      { sql: LOCK, params: place },
       { sql: ENTER_SETTING, params: [`set:${randomUUID()}`, available, clock.now(), actor, ...place, available] },
       { sql: SET, params: [available, ...place, LARGEST_GRANT - available], must: 'no_room' },
     ];
@@ -123,6 +166,7 @@ export function createLedger(of: {
     debitsOf,
     ...createEntries(store),
     balance,
+    stored,
     creditSteps,
     setAvailableSteps,
 
@@ -137,7 +181,8 @@ export function createLedger(of: {
           windowStart,
           ...some,
         );
-        for (const row of rows) found.set(row.owner, balanceOf(row, { kind, owner: row.owner, windowStart }));
+        const places = rows.map(({ owner }) => ({ kind, owner, windowStart }));
+        for (const [i, each] of (await balancesOf(rows, places)).entries()) found.set(rows[i]!.owner, each);
       }
       return found;
     },
@@ -208,6 +253,7 @@ export function createLedger(of: {
       await leases.recall(account);
       const place = placeOf(account);
       const failed = await store.atomic([
+        { sql: LOCK, params: place },
         {
           sql: ENTER_DEDUCTION,
           params: [name, amount, amount, clock.now(), actor, ...place],

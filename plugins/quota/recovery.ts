@@ -1,9 +1,13 @@
-/** Recovery: takes the leases of runs that have ended. What their calls had delivered is charged, the rest goes back to the buckets. */
+/**
+ * Recovery: takes the leases of processes that have ended. What their calls had delivered is charged, the rest goes back to the buckets. Several may
+ * do it at once.
+ */
 import type { Records } from '../../core/contracts/records.ts';
 import type { Host, Statement, Step, Store } from '../../core/plugin.ts';
 import { type Place, placeOf } from './buckets.ts';
 import type { Extra } from './holds.ts';
 import { Lease } from './lease.ts';
+import { endedName, forgetStep, takeOverSteps } from './processes.ts';
 import { recoveredRecord } from './unsettled.ts';
 
 /** Calls, or leases, per atomic list: long enough to share a commit, short enough to leave the store to others. */
@@ -29,41 +33,64 @@ interface LeaseRow extends Place {
   readonly amount: string;
 }
 
+/** What a list says where somebody else was quicker. */
+const RECOVERED_BEFORE = 'recovered_before';
+
 /**
- * Closes what every other run of the gateway than this one has left open: one gateway owns the store, so they have ended. Returns how many
- * calls that were. Throws where one cannot be closed: then the ledger is damaged, and nothing may start on it.
+ * Closes what processes have left open that are not alive any more, and touches no others. Returns how many calls that were. Throws where one
+ * cannot be closed: then the ledger is damaged, and nothing may start on it.
  */
 export async function recover(host: Host, records: Records | undefined): Promise<number> {
-  const { store, boot } = host;
-  const count = await repeat(() => chargeCalls(host, records));
-  await repeat(async () => {
-    const leases = await store.all<LeaseRow>(
-      `SELECT epoch, kind, owner, window_start AS "windowStart", CAST(amount AS TEXT) AS amount FROM lease
-        WHERE epoch <> ? ORDER BY epoch, kind, owner, window_start LIMIT ?`,
-      boot,
-      BATCH,
-    );
-    await write(store, leases.flatMap(freeSteps));
-    return leases.length;
-  });
+  const processes = await host.store.all<{ readonly epoch: string }>('SELECT epoch FROM ledger_process ORDER BY epoch');
+  // Asked behind the table: a process is alive before it is in there.
+  const alive = await host.peers.alive();
+  let count = 0;
+  for (const { epoch } of processes) if (!alive.has(epoch)) count += await recoverProcess(host, epoch, records);
   return count;
 }
 
-/** Does it until there is nothing left; how much it was in all. */
-async function repeat(some: () => Promise<number>): Promise<number> {
-  let all = 0;
-  for (let done = BATCH; done === BATCH; all += done) done = await some();
-  return all;
+async function recoverProcess(host: Host, epoch: string, records: Records | undefined): Promise<number> {
+  const { store, boot } = host;
+  const ended = endedName(epoch);
+  // It may not know that it was given up, and send more: none of that finds a lease from here on.
+  if (ended !== epoch && (await store.atomic(takeOverSteps(epoch, boot))) !== undefined) {
+    throw new Error('this process was given up for dead, and closes nothing of others');
+  }
+  let count = 0;
+  for (let calls = await callsOf(store, ended); calls.length > 0; calls = await callsOf(store, ended)) {
+    if (await write(store, await chargingSteps(host, calls, records))) count += calls.length;
+  }
+  for (let leases = await leasesOf(store, ended); leases.length > 0; leases = await leasesOf(store, ended)) {
+    await write(store, leases.flatMap(freeSteps));
+  }
+  await store.atomic([forgetStep(ended)]);
+  return count;
 }
 
-async function chargeCalls({ store, clock, boot }: Host, records: Records | undefined): Promise<number> {
-  const calls = await store.all<RunningRow>(
+function callsOf(store: Store, epoch: string): Promise<RunningRow[]> {
+  return store.all<RunningRow>(
     `SELECT id, epoch, account_id AS "accountId", key_id AS "keyId", from_account AS "fromAccount", CAST(amount AS TEXT) AS amount,
         CAST(delivered AS TEXT) AS delivered, style, model, stream, ip, created_ms AS "createdMs"
-      FROM running WHERE epoch <> ? ORDER BY id LIMIT ?`,
-    boot,
+      FROM running WHERE epoch = ? ORDER BY id LIMIT ?`,
+    epoch,
     BATCH,
   );
+}
+
+function leasesOf(store: Store, epoch: string): Promise<LeaseRow[]> {
+  return store.all<LeaseRow>(
+    `SELECT epoch, kind, owner, window_start AS "windowStart", CAST(amount AS TEXT) AS amount FROM lease
+      WHERE epoch = ? ORDER BY kind, owner, window_start LIMIT ?`,
+    epoch,
+    BATCH,
+  );
+}
+
+async function chargingSteps(
+  { store, clock }: Host,
+  calls: readonly RunningRow[],
+  records: Records | undefined,
+): Promise<readonly Step[]> {
   const extras = new Map<string, Extra[]>();
   const layers = await store.all<Extra & { readonly id: string }>(
     `SELECT id, kind, owner, window_start AS "windowStart" FROM running_layer
@@ -75,7 +102,7 @@ async function chargeCalls({ store, clock, boot }: Host, records: Records | unde
     extras.set(id, [...(extras.get(id) ?? []), { kind, owner, windowStart }]);
   }
   const atMs = clock.now();
-  const steps = calls.flatMap((call) => [
+  return calls.flatMap((call) => [
     ...chargeSteps(call, extras.get(call.id) ?? [], atMs),
     ...(records?.steps(
       recoveredRecord({
@@ -88,8 +115,6 @@ async function chargeCalls({ store, clock, boot }: Host, records: Records | unde
       }),
     ) ?? []),
   ]);
-  await write(store, steps);
-  return calls.length;
 }
 
 function chargeSteps(call: RunningRow, extras: readonly Extra[], atMs: number): readonly Step[] {
@@ -102,7 +127,7 @@ function chargeSteps(call: RunningRow, extras: readonly Extra[], atMs: number): 
   const charge = BigInt(call.delivered);
   return [
     // First, so that of two that recover at once only one does it.
-    { sql: 'DELETE FROM running WHERE id = ?', params: [id], must: 'recovered_before' },
+    { sql: 'DELETE FROM running WHERE id = ?', params: [id], must: RECOVERED_BEFORE },
     { sql: 'DELETE FROM running_layer WHERE id = ?', params: [id] },
     ...places.flatMap((place) => new Lease(place, epoch).charging(charge, atMs)),
   ];
@@ -113,13 +138,15 @@ function freeSteps(row: LeaseRow): readonly Statement[] {
   const free: Statement = {
     sql: 'DELETE FROM lease WHERE epoch = ? AND kind = ? AND owner = ? AND window_start = ? AND amount = ?',
     params: [row.epoch, ...placeOf(row), BigInt(row.amount)],
-    must: 'recovered_before',
+    must: RECOVERED_BEFORE,
   };
   return [free, new Lease(row, row.epoch).freeing(BigInt(row.amount))];
 }
 
-async function write(store: Store, steps: readonly Step[]): Promise<void> {
-  if (steps.length === 0) return;
+/** False where another was quicker, or what was read has changed since: read again. */
+async function write(store: Store, steps: readonly Step[]): Promise<boolean> {
   const failed = await store.atomic(steps);
-  if (failed !== undefined) throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
+  if (failed !== undefined && failed !== RECOVERED_BEFORE)
+    throw new Error(`the ledger cannot be recovered (${failed}): run \`turnpike reconcile\``);
+  return failed === undefined;
 }

@@ -19,6 +19,9 @@ export interface AskedLayer {
   readonly advice: string;
 }
 
+/** How layers stand: the ledger, as whoever refuses sees it. */
+export type Balances = Pick<Ledger, 'balance' | 'debt'>;
+
 const FEWER = 'or ask for fewer output tokens.';
 
 /** The layers of a call, in the order in which they may refuse. An included call has the account among them: it may owe something. */
@@ -55,7 +58,7 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
 }
 
 /** What is left in a layer; undefined where it has no limit. */
-export async function leftIn(ledger: Ledger, { layer, limit }: AskedLayer): Promise<bigint | undefined> {
+export async function leftIn(ledger: Balances, { layer, limit }: AskedLayer): Promise<bigint | undefined> {
   const balance = await ledger.balance(layer);
   if (balance === undefined) return limit ?? 0n;
   if (limit === undefined && balance.unlimited) return undefined;
@@ -65,7 +68,7 @@ export async function leftIn(ledger: Ledger, { layer, limit }: AskedLayer): Prom
 
 /** What is left in every layer that pays a call, in their order; undefined where one has no limit. */
 export function leftInEach(
-  ledger: Ledger,
+  ledger: Balances,
   accountId: number,
   keyId: number,
   terms: Terms,
@@ -76,7 +79,7 @@ export function leftInEach(
 }
 
 /** The refusal of a layer that has less than `amount` left; looks up how it stands, for the sentence. */
-export async function insufficient(ledger: Ledger, asked: AskedLayer, amount: bigint): Promise<GatewayError> {
+export async function insufficient(ledger: Balances, asked: AskedLayer, amount: bigint): Promise<GatewayError> {
   const { layer, code, title, advice } = asked;
   const owed = layer.kind === 'account' ? await ledger.debt(layer.owner) : 0n;
   if (owed > 0n) return indebted(owed);

@@ -6,17 +6,26 @@ import { counting, readChanged, readLast, type StoredSubscription, type Subscrip
 export interface SubscriptionMemory {
   /** The one that counts, running or expired; undefined where there is none, or it was cancelled. */
   find(accountId: number): SubscriptionRow | undefined | Promise<SubscriptionRow | undefined>;
-  /** The next `find` of this account asks the store. */
+  /** Its subscription has changed: the next `find` of this account asks the store, here and in the other processes. */
   forget(accountId: number): void;
   /** Takes in what has changed since it was asked last, or all there is. */
   refresh(): Promise<void>;
+  /** Hears from other processes what has changed. */
+  listen(): void;
 }
+
+/** What processes tell each other: the account whose subscription has changed. */
+const CHANGED = 'quota.subscription';
 
 /** How far clocks of gateways may differ, and how long a commit may take: changes are asked for as far back. */
 const OVERLAP_MS = 60_000;
 
 /** Makes it, knowing nothing yet. */
-export function createSubscriptionMemory({ store, clock }: Pick<Host, 'store' | 'clock'>): SubscriptionMemory {
+export function createSubscriptionMemory({
+  store,
+  clock,
+  peers,
+}: Pick<Host, 'store' | 'clock' | 'peers'>): SubscriptionMemory {
   /** The last one of each account that ever had one; a promise where it is being asked for, `unknown` where that failed. */
   const last = new Map<number, StoredSubscription | 'unknown' | Promise<SubscriptionRow | undefined>>();
   /** When it was asked last; undefined: never. */
@@ -52,6 +61,11 @@ export function createSubscriptionMemory({ store, clock }: Pick<Host, 'store' | 
 
     forget(accountId) {
       ask(accountId);
+      peers.tell(CHANGED, accountId);
+    },
+
+    listen() {
+      peers.on(CHANGED, (accountId) => void ask(accountId as number));
     },
 
     async refresh() {

@@ -2,6 +2,7 @@
 import type { Ledger } from '../../core/contracts/ledger.ts';
 import type { Plan, Subscription, Subscriptions, WindowUse } from '../../core/contracts/subscriptions.ts';
 import { type Clock, refuse, type Step, type Store } from '../../core/plugin.ts';
+import { LOCK, placeOf } from './buckets.ts';
 import type { SubscriptionMemory } from './subscription-memory.ts';
 import { counting, readLast, type SubscriptionRow } from './subscription-rows.ts';
 import { daysMs, PLAN_WINDOWS } from './windows.ts';
@@ -10,6 +11,9 @@ import { daysMs, PLAN_WINDOWS } from './windows.ts';
 const RUNS = 'id = (SELECT MAX(id) FROM subscription WHERE account_id = ?) AND cancelled_ms IS NULL AND expires_ms > ?';
 /** Later than before, whatever the clock says: whoever looks for changes finds this one. */
 const CHANGED = 'changed_ms = CASE WHEN changed_ms < ? THEN ? ELSE changed_ms + 1 END';
+
+/** One change of an account's subscriptions at a time, where others write beside it: the account stands for all of them. */
+const lockOf = (accountId: number): Step => ({ sql: LOCK, params: placeOf({ kind: 'account', owner: accountId }) });
 
 /** Makes the service. */
 export function createSubscriptions(of: {
@@ -65,6 +69,7 @@ export function createSubscriptions(of: {
       const now = Math.max(clock.now(), last?.startsMs ?? 0);
       const lengthMs = daysMs(plan.days);
       const steps: Step[] = [
+        lockOf(accountId),
         {
           sql: `INSERT INTO subscription_grant (ref, account_id, plan, length_ms, at_ms, actor)
             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -97,6 +102,7 @@ export function createSubscriptions(of: {
     async cancel(accountId, along = []) {
       const now = clock.now();
       const failed = await store.atomic([
+        lockOf(accountId),
         {
           sql: `UPDATE subscription SET cancelled_ms = ?, ${CHANGED} WHERE cancelled_ms IS NULL
             AND id = (SELECT MAX(id) FROM subscription WHERE account_id = ?)`,

@@ -36,7 +36,7 @@ const HELD = `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
  * account owes since money was taken back that it had spent, and while it does nothing is leased from it.
  *
  * A `lease` is what one process (`epoch`: one run of the gateway) took out of a bucket for calls to come; whoever deletes the row gives the rest
- * back. `running` are calls that have delivered something and not ended yet, as of the last second: of a process that was killed they are
+ * back. `ledger_process` has the processes that may lease. `running` are calls that have delivered something and not ended yet, as of the last second: of a process that was killed they are
  * charged. `running_layer` has what a call is taken from beside its key, and its account unless a subscription includes it.
  *
  * A `debit` is what all calls of one day took from a bucket. That a call is charged once is what the primary key of its usage record says, which is
@@ -224,6 +224,14 @@ export const migrations: readonly Migration[] = [
           WHERE kind = 'debt' AND op IN ('credit', 'adjust') GROUP BY owner, window_start`,
       ),
       'DROP TABLE proof',
+    ],
+  },
+  {
+    id: 5,
+    title: 'the processes that lease',
+    sql: [
+      'CREATE TABLE ledger_process (epoch TEXT NOT NULL PRIMARY KEY, since_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID',
+      'INSERT INTO ledger_process (epoch, since_ms) SELECT epoch, 0 FROM lease UNION SELECT epoch, 0 FROM running',
     ],
   },
 ];

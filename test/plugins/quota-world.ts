@@ -8,8 +8,10 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog, type Model } from '../../core/contracts/catalog.ts';
 import { type Department, Departments } from '../../core/contracts/departments.ts';
 import { type Balance, type Layer, Ledger } from '../../core/contracts/ledger.ts';
+import type { Peers } from '../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import { type Subscription, Subscriptions } from '../../core/contracts/subscriptions.ts';
+import { aloneOf } from '../../core/peers.ts';
 import type {
   Call,
   Channel,
@@ -233,9 +235,9 @@ export interface World {
   readonly records: UsageRecord[];
   /** The path up from an account's department. */
   readonly departments: Map<number, readonly Department[]>;
-  /** Creates the plugin without starting it. */
-  create(boot: string, section?: Section): Promise<Run>;
-  run(boot?: string, section?: Section): Promise<Run>;
+  /** Creates the plugin without starting it; it is alone where it has no peers. */
+  create(boot: string, section?: Section, peers?: Peers): Promise<Run>;
+  run(boot?: string, section?: Section, peers?: Peers): Promise<Run>;
   /** As the run that was created last sees it. */
   balance(layer: Layer): Promise<Balance>;
   /** What the invariants find, by name. */
@@ -294,7 +296,7 @@ export function worldOver(store: OpenStore, file: string): World {
     clock,
     records,
     departments,
-    async create(boot, section = {}) {
+    async create(boot, section = {}, peers = aloneOf(boot)) {
       // What an earlier run wrote is durable by now, or it is lost with it.
       await settled(store);
       const keep = (record: UsageRecord) => {
@@ -315,6 +317,7 @@ export function worldOver(store: OpenStore, file: string): World {
         store,
         clock,
         boot,
+        peers,
         env: {},
         log: { ...silent, warn: (message: string) => warnings.push(message) },
         use: <T>(service: Service<T>) => provided.get(service.id) as T,
@@ -342,8 +345,8 @@ export function worldOver(store: OpenStore, file: string): World {
         settle: async (x) => store.atomic((await parts.settle?.(x)) ?? NOTHING),
       };
     },
-    async run(boot = 'boot-1', section) {
-      const run = await world.create(boot, section);
+    async run(boot = 'boot-1', section, peers) {
+      const run = await world.create(boot, section, peers);
       await run.parts.link?.();
       assert.deepEqual(run.problems, []);
       await run.parts.start?.();

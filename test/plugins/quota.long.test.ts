@@ -1017,10 +1017,10 @@ describe('each invariant finds the damage it is there for', () => {
     ),
   );
   it(
-    'no lease is left of a dead run',
+    'every lease is of a process',
     finds(
-      'no-lease-of-a-dead-run',
-      /a lease of account 1: of the run long-dead, should be closed/,
+      'every-lease-is-of-a-process',
+      /a lease of account 1: of the process long-dead, should be of one that is known/,
       `UPDATE lease SET epoch = 'long-dead'`,
     ),
   );

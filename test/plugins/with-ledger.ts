@@ -1,5 +1,7 @@
 /** `drive` for plugins that need a ledger: the real one is there. */
 import { Ledger } from '../../core/contracts/ledger.ts';
+import { silentLog } from '../../core/log.ts';
+import { aloneOf } from '../../core/peers.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
 import { createLeases } from '../../plugins/quota/leases.ts';
 import { createLedger } from '../../plugins/quota/ledger.ts';
@@ -19,7 +21,7 @@ export function driveWithLedger(
         Ledger,
         createLedger({
           ...{ store, clock, perUnit: 500_000, welcome: 0n, charged: () => 0n, isIncluded: () => false },
-          leases: createLeases({ store, clock, boot: 'the run' }),
+          leases: createLeases({ store, clock, boot: 'the run', peers: aloneOf('the run'), log: silentLog }),
         }),
       ],
       ...(options.services?.(store, clock) ?? []),
