@@ -511,7 +511,7 @@ export interface Store extends Reader {
   /**
    * A list of statements, all or none, with nothing of anybody else's between them. Resolves with the `must` that failed, or
    * undefined. With `when: 'ran'` it resolves as soon as the list has run, before it is durable: for what may be forgotten by
-   * a crash as long as nobody was told otherwise.
+   * a crash as long as nobody was told otherwise. An empty list resolves when all that this process handed in before are durable.
    */
   atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
   /**

@@ -149,7 +149,8 @@ export interface Ledger {
   creditSteps(accountId: number, amount: bigint, ref: string, actor: string): readonly Step[];
   /**
    * The steps that take back what was credited (a refund, a dispute), once per `ref`: what is there, and the rest becomes a debt. What
-   * the process has leased comes back first, and stays back for two seconds: write them soon. `must`: `taken_back_before`.
+   * all processes have leased comes back first, and stays back for two seconds: write them soon. One that does not answer is waited for as long,
+   * and what it has is not there. `must`: `taken_back_before`.
    */
   takeBackSteps(accountId: number, amount: bigint, ref: string, actor: string): Promise<readonly Step[]>;
   /**
@@ -163,7 +164,10 @@ export interface Ledger {
    * who see what it came to. Where that is nothing, `along` is not written either.
    */
   deduct(accountId: number, amount: bigint, ref: string, actor: string, along?: readonly Step[]): Promise<bigint>;
-  /** Sets what is available in a purse, or (undefined) that it has no limit. */
+  /**
+   * Sets what is available in a purse, or (undefined) that it has no limit. Refuses (409 `lease_not_returned`) to limit one without a limit
+   * while a process that has leased from it does not answer.
+   */
   setAvailable(purse: Purse, available: bigint | undefined, actor: string, along?: readonly Step[]): Promise<void>;
   /** The steps of that. Leases come back first, as for `takeBackSteps`. `must`: `no_room`. */
   setAvailableSteps(purse: Purse, available: bigint | undefined, actor: string): Promise<readonly Step[]>;

@@ -19,7 +19,10 @@ export interface Peers {
    * runs, so ask each time. `createChore` asks by itself.
    */
   leads(): boolean;
-  /** The epochs (`host.boot`) of the processes that are alive, this one included: what they have leased must be left alone. */
+  /**
+   * The epochs (`host.boot`) of the processes that are alive, this one included: what they have leased must be left alone. A process is
+   * among them before its plugins start.
+   */
   alive(): Promise<ReadonlySet<string>>;
   /** Called in the leading process when another process has ended, after everything it wrote is in the store. Returns what stops it. */
   onLeft(listener: (epoch: string) => void): () => void;

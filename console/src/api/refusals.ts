@@ -150,6 +150,7 @@ const IN_CHINESE: Sentences = {
   insufficient_balance: '余额不足，请先充值。',
   other_plan_runs: '已有套餐在使用中，请等它到期或先取消。',
   no_room: '超过了余额的上限。',
+  lease_not_returned: '网关的一个进程没有响应，请几秒后重试。',
   code_used: '此兑换码已被使用，不能再更改。',
   order_completed: '此订单已完成。',
   order_returned: '此订单已退款。',
