@@ -5,22 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Host } from '../../core/plugin.ts';
+import type { Host, OpenStore } from '../../core/plugin.ts';
 import { GatewayError, StoreUnavailable } from '../../core/plugin.ts';
 import { recover } from '../../plugins/quota/recovery.ts';
 import fc from '../kit/fast-check.ts';
-import { inTime, type Processes, quiet, startProcesses } from './quota-processes.ts';
-import {
-  callingNow,
-  type Exchange,
-  ended,
-  holder,
-  offerOf,
-  openWorld,
-  settled,
-  tokens,
-  type World,
-} from './quota-world.ts';
+import { inTime, type Processes, quiet, startProcesses, written } from './quota-processes.ts';
+import { callingNow, type Exchange, ended, holder, offerOf, openWorld, tokens } from './quota-world.ts';
 
 /** Processes that live, of whatever number they are. */
 const LIVING = 3;
@@ -98,29 +88,32 @@ interface OpenCall {
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const total = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each) => sum + each, 0n);
 
-/** Looks at every commit whether a bucket is overdrawn, or holds what nobody leases; what it has found. */
-function watch(world: World): readonly string[] {
-  const broken: string[] = [];
+/** Looks at every commit whether a bucket is overdrawn, or holds what nobody leases; those that are go to `broken`. */
+function watch({ stores, world }: Processes, broken: string[]): void {
   const law = `SELECT b.kind || ' ' || b.owner AS bucket FROM bucket b WHERE
     (b.unlimited = 0 AND b.granted - b.used - b.held < 0) OR b.used <> COALESCE((SELECT SUM(amount) FROM debit d
       WHERE d.kind = b.kind AND d.owner = b.owner AND d.window_start = b.window_start), 0)
     OR b.held <> COALESCE((SELECT SUM(amount) FROM lease l
       WHERE l.kind = b.kind AND l.owner = b.owner AND l.window_start = b.window_start), 0)`;
-  const { atomic, all } = world.store;
-  Object.assign(world.store, {
-    async atomic(...list: Parameters<typeof atomic>) {
-      const failed = await atomic(...list);
-      for (const { bucket } of await all<{ bucket: string }>(law)) broken.push(bucket);
-      return failed;
-    },
-  });
-  return broken;
+  for (const store of new Set([world.store, ...stores])) {
+    if (WATCHED.has(store)) continue;
+    WATCHED.add(store);
+    const { atomic, all } = store;
+    Object.assign(store, {
+      async atomic(...list: Parameters<typeof atomic>) {
+        const failed = await atomic(...list);
+        for (const { bucket } of await all<{ bucket: string }>(law)) broken.push(bucket);
+        return failed;
+      },
+    });
+  }
 }
+const WATCHED = new WeakSet<OpenStore>();
 
 describe('leases of several processes, whatever happens to them and however much of it at once', () => {
   it('never give out a unit twice, keep every sum, and refuse nothing that there is room for once all have answered', async () => {
     const world = await openWorld('unlimited', 'unlimited');
-    const broken = watch(world);
+    const broken: string[] = [];
     let round = 0;
     const seen = new Map<string, number>();
     const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
@@ -131,6 +124,7 @@ describe('leases of several processes, whatever happens to them and however much
         const owners = [round * 100 + 1, round * 100 + 2];
         const accounts = owners.map((owner) => ({ kind: 'account', owner }) as const);
         const processes: Processes = await startProcesses(world, LIVING);
+        watch(processes, broken);
         const { net, runs } = processes;
         const sums: Sum[] = [];
         for (const [i, account] of accounts.entries()) {
@@ -223,7 +217,7 @@ describe('leases of several processes, whatever happens to them and however much
 
         /** What of a change was paid at once depends on what came first; what is granted and not owed does not. */
         const follow = async ({ kind, account, amount: size }: Change, certain: bigint): Promise<void> => {
-          await settled(world.store);
+          await written(processes);
           const sum = sums[account % sums.length]!;
           const [row] = await world.store.all<Record<'granted' | 'debt', string>>(
             `SELECT CAST(granted AS TEXT) AS granted, CAST(debt AS TEXT) AS debt FROM bucket WHERE kind = 'account' AND owner = ?`,
@@ -324,7 +318,13 @@ describe('leases of several processes, whatever happens to them and however much
           dead.push(process);
           if (isRecoveredTwice) {
             const hosts = living.map(
-              (i) => ({ ...world, boot: net.epochs[i]!, peers: net.peers[i]! }) as unknown as Host,
+              (i) =>
+                ({
+                  store: processes.stores[i],
+                  clock: world.clock,
+                  boot: net.epochs[i],
+                  peers: net.peers[i],
+                }) as unknown as Host,
             );
             await Promise.all(hosts.map((host) => recover(host, undefined)));
             count('recovered by two');
@@ -335,6 +335,7 @@ describe('leases of several processes, whatever happens to them and however much
           late = open.filter((each) => each.process === process);
           open = open.filter((each) => each.process !== process);
           living.push(await processes.start());
+          watch(processes, broken);
           count('killed');
           // It comes back before it knows, and what it had leased covers this.
           await admit(process, 0, 1, false);
@@ -352,7 +353,7 @@ describe('leases of several processes, whatever happens to them and however much
               const output = Math.min(event.output, Number(call.held));
               Object.assign(call.x, { delivered: true, usage: tokens(output), served: offerOf('metered') });
               world.clock.advance(1_000);
-              await settled(world.store);
+              await written(processes);
               if (BigInt(output) > call.delivered) call.delivered = BigInt(output);
               count('delivered');
               break;
@@ -389,6 +390,7 @@ describe('leases of several processes, whatever happens to them and however much
           for (const process of runs.keys())
             assert.equal(await processes.leased(process, account), 0n, 'a lease is left');
         }
+        await processes.close();
       }),
       { numRuns: 15, endOnFailure: true },
     );

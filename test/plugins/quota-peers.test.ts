@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Host } from '../../core/plugin.ts';
 import { StoreUnavailable } from '../../core/plugin.ts';
 import { recover } from '../../plugins/quota/recovery.ts';
-import { inTime, type Processes, quiet, startProcesses, withProcesses } from './quota-processes.ts';
+import { inTime, type Processes, quiet, startProcesses, withProcesses, written } from './quota-processes.ts';
 import {
   ACCOUNT,
   callingNow,
@@ -17,7 +17,6 @@ import {
   openWorld,
   type Run,
   refusedWith,
-  settled,
   subscribe,
   tokens,
 } from './quota-world.ts';
@@ -39,10 +38,10 @@ async function leaveFree({ world, runs }: Processes, i: number): Promise<void> {
 }
 
 /** It has delivered so much, and that was written down. */
-async function deliver({ world }: Processes, x: Exchange, output: number): Promise<void> {
+async function deliver(processes: Processes, x: Exchange, output: number): Promise<void> {
   Object.assign(x, { delivered: true, usage: tokens(output), served: offerOf('metered') });
-  world.clock.advance(1_000);
-  await settled(world.store);
+  processes.world.clock.advance(1_000);
+  await written(processes);
 }
 
 describe('the last units of a balance', () => {
@@ -337,19 +336,19 @@ describe('a process that is killed', () => {
 
 /** What `recover` gets of one process that believes just some of them to be alive; `read` is called after each look into a table. */
 function recoverer(
-  { world, net }: Processes,
+  { world, net, stores }: Processes,
   i: number,
   alive: readonly number[],
   read: (sql: string) => Promise<void>,
 ): Host {
   const epochs = new Set(alive.map((each) => net.epochs[each]!));
   const all = async (sql: string, ...params: never[]): Promise<unknown> => {
-    const rows = await world.store.all(sql, ...params);
+    const rows = await stores[i]!.all(sql, ...params);
     await read(sql);
     return rows;
   };
   return {
-    store: Object.create(world.store, { all: { value: all } }),
+    store: Object.create(stores[i]!, { all: { value: all } }),
     peers: Object.create(net.peers[i]!, { alive: { value: async () => epochs } }),
     clock: world.clock,
     boot: net.epochs[i]!,
@@ -412,7 +411,7 @@ describe('a process that is given up for dead and comes back', () => {
         assert.equal(await late.settle(ended(x, 'served', 40)), 'lease_lost');
         late.parts.unsettled?.(x);
       }
-      await settled(world.store);
+      await written(processes);
       await assert.rejects(late.admit(callingNow(world, 'metered', 1)), StoreUnavailable);
       await assert.rejects(late.admit(callingNow(world, 'metered', 900)), StoreUnavailable);
       world.clock.advance(120_000);

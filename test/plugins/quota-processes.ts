@@ -1,6 +1,7 @@
 /** Several runs of the ledger over one store, as the processes of one machine or the gateways of a cluster. */
 import assert from 'node:assert/strict';
 import type { Peers } from '../../core/contracts/peers.ts';
+import type { OpenStore } from '../../core/plugin.ts';
 import { createPeers, type TestPeers } from '../kit/peers.ts';
 import { openWorld, type Run, type Section, settled, type World } from './quota-world.ts';
 
@@ -9,10 +10,14 @@ export interface Processes {
   readonly world: World;
   readonly net: TestPeers;
   readonly runs: Run[];
+  /** The store as each of them has opened it. */
+  readonly stores: OpenStore[];
   /** One more; its number. */
   start(): Promise<number>;
   /** What the lease of a process has in the store. */
   leased(i: number, layer: { readonly kind: string; readonly owner: number }): Promise<bigint>;
+  /** Closes what each of them has opened for itself. */
+  close(): Promise<void>;
   /** Resolves when nothing is left of a process that was killed. */
   recovered(i: number): Promise<void>;
 }
@@ -26,28 +31,34 @@ export async function startProcesses(
 ): Promise<Processes> {
   const net = createPeers(0, { clock: world.clock });
   const runs: Run[] = [];
+  const stores: OpenStore[] = [];
   const prefix = `world-${++made}`;
   const processes: Processes = {
     world,
     net,
     runs,
+    stores,
     async start() {
       const i = net.join(`${prefix}-${runs.length}`);
-      runs.push(await world.run(net.epochs[i]!, section, change(net.peers[i]!, i)));
+      stores.push(await world.openAgain());
+      runs.push(await world.run(net.epochs[i]!, section, change(net.peers[i]!, i), stores[i]));
       return i;
     },
     async leased(i, { kind, owner }) {
-      await settled(world.store);
+      await written(processes);
       const sql =
         'SELECT CAST(COALESCE(SUM(amount), 0) AS TEXT) AS amount FROM lease WHERE epoch = ? AND kind = ? AND owner = ?';
       return BigInt((await world.store.one<{ amount: string }>(sql, net.epochs[i]!, kind, owner))!.amount);
+    },
+    async close() {
+      for (const store of stores) if (store !== world.store) await store.close();
     },
     async recovered(i) {
       const sql = 'SELECT COUNT(*) AS n FROM ledger_process WHERE epoch IN (?, ?)';
       const epoch = net.epochs[i]!;
       for (let tries = 0; (await world.store.one<{ n: number }>(sql, epoch, `ended ${epoch}`))!.n > 0; tries++) {
         assert.ok(tries < 200, `nobody closes what ${epoch} has left open`);
-        await turn(world);
+        await turn(processes);
         // Whoever leads looks again by itself.
         if (tries % 20 === 19) world.clock.advance(5_000);
       }
@@ -82,19 +93,26 @@ export function withProcesses(
 }
 
 /** Waits for what is on its way between processes, into the store, and out of it. */
-async function turn(world: World): Promise<void> {
+async function turn({ stores }: Processes): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
-  await settled(world.store);
-  await world.store.one('SELECT 1 AS one');
+  for (const store of new Set(stores)) {
+    await settled(store);
+    await store.one('SELECT 1 AS one');
+  }
+}
+
+/** Waits until the store has what every process has sent it. */
+export async function written({ stores }: Processes): Promise<void> {
+  for (const store of new Set(stores)) await settled(store);
 }
 
 /** Waits until what one message leads to has happened. */
-export async function quiet({ world }: Processes): Promise<void> {
-  for (let turns = 0; turns < 4; turns++) await turn(world);
+export async function quiet(processes: Processes): Promise<void> {
+  for (let turns = 0; turns < 4; turns++) await turn(processes);
 }
 
 /** Waits for some work that asks processes which do not answer: lets the time pass that it waits for them. */
-export async function inTime<T>({ world }: Processes, work: Promise<T>): Promise<T> {
+export async function inTime<T>(processes: Processes, work: Promise<T>): Promise<T> {
   let isDone = false;
   const done = work.finally(() => {
     isDone = true;
@@ -102,8 +120,8 @@ export async function inTime<T>({ world }: Processes, work: Promise<T>): Promise
   done.catch(() => {});
   for (let tries = 0; !isDone; tries++) {
     assert.ok(tries < 500, 'it waits for something that does not come');
-    await turn(world);
-    if (!isDone && tries % 5 === 4) world.clock.advance(400);
+    await turn(processes);
+    if (!isDone && tries % 5 === 4) processes.world.clock.advance(400);
   }
   return done;
 }

@@ -1,6 +1,6 @@
 /** A store with the ledger in it, and runs of the plugin `quota` over it: what its tests stand on. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
@@ -34,6 +34,7 @@ import quota from '../../plugins/quota/index.ts';
 import { quotaSection } from '../../plugins/quota/sections.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
+import { testDatabase } from '../kit/postgres.ts';
 
 // Prices that make amounts easy to see: a token of `metered` costs one micro-quota, one of `half` half of it, a call of `flat` one
 // quota, and so do an image
@@ -235,9 +236,11 @@ export interface World {
   readonly records: UsageRecord[];
   /** The path up from an account's department. */
   readonly departments: Map<number, readonly Department[]>;
-  /** Creates the plugin without starting it; it is alone where it has no peers. */
-  create(boot: string, section?: Section, peers?: Peers): Promise<Run>;
-  run(boot?: string, section?: Section, peers?: Peers): Promise<Run>;
+  /** Creates the plugin without starting it; it is alone where it has no peers. `own`: its opening of the store. */
+  create(boot: string, section?: Section, peers?: Peers, own?: OpenStore): Promise<Run>;
+  run(boot?: string, section?: Section, peers?: Peers, own?: OpenStore): Promise<Run>;
+  /** Another opening of the store, as another gateway has one; the same where only one process can open it. */
+  openAgain(): Promise<OpenStore>;
   /** As the run that was created last sees it. */
   balance(layer: Layer): Promise<Balance>;
   /** What the invariants find, by name. */
@@ -269,10 +272,27 @@ export async function emptyStore(): Promise<{ readonly file: string; readonly st
   return { file, store: await sqlite.open({ file, log: silent }) };
 }
 
+/** The same, or one on PostgreSQL where `TURNPIKE_TEST_STORE` says so: what opens it, once or several times. */
+async function emptyStores(): Promise<{ readonly file: string; open(): Promise<OpenStore> }> {
+  const folder = join(directory, `${++files}`);
+  await mkdir(folder);
+  const file = join(folder, 'ledger.db');
+  const url = await testDatabase(folder);
+  if (url === undefined) {
+    const store = await sqlite.open({ file, log: silent });
+    return { file, open: async () => store };
+  }
+  const { default: postgres } = await import('../../plugins/stores/postgres/index.ts');
+  const settings = { driver: 'postgres', url, pool: 1 };
+  assert.deepEqual(checkValue(postgres.section!, settings), []);
+  return { file, open: () => postgres.open({ file, settings, log: silent }) };
+}
+
 export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
-  const { file, store } = await emptyStore();
+  const { file, open } = await emptyStores();
+  const store = await open();
   for (const migration of quota.migrations ?? []) for (const sql of migration.sql) await store.run(sql);
-  const world = worldOver(store, file);
+  const world = worldOver(store, file, open);
   const { ledger } = await world.run();
   for (const [layer, granted] of [
     [ACCOUNT, account],
@@ -284,11 +304,12 @@ export async function openWorld(account: bigint | 'unlimited', key: bigint | 'un
 }
 
 /** The world over a store that has the ledger's tables, whatever is in them. */
-export function worldOver(store: OpenStore, file: string): World {
+export function worldOver(store: OpenStore, file: string, open = async () => store): World {
   const clock = fakeClock();
   const records: UsageRecord[] = [];
   const departments = new Map<number, readonly Department[]>();
   const lasting = new Map<string, unknown>();
+  const openings = new Set([store]);
   let latest: Ledger | undefined;
   const world: World = {
     file,
@@ -296,7 +317,7 @@ export function worldOver(store: OpenStore, file: string): World {
     clock,
     records,
     departments,
-    async create(boot, section = {}, peers = aloneOf(boot)) {
+    async create(boot, section = {}, peers = aloneOf(boot), own = store) {
       // What an earlier run wrote is durable by now, or it is lost with it.
       await settled(store);
       const keep = (record: UsageRecord) => {
@@ -314,7 +335,7 @@ export function worldOver(store: OpenStore, file: string): World {
       const checked = structuredClone(section) as unknown as Config<NonNullable<typeof quota.sections>>['quota'];
       assert.deepEqual(checkValue(quotaSection, checked), []);
       const host = {
-        store,
+        store: own,
         clock,
         boot,
         peers,
@@ -342,11 +363,11 @@ export function worldOver(store: OpenStore, file: string): World {
         problems,
         warnings,
         admit: async (x) => parts.admit?.(x),
-        settle: async (x) => store.atomic((await parts.settle?.(x)) ?? NOTHING),
+        settle: async (x) => own.atomic((await parts.settle?.(x)) ?? NOTHING),
       };
     },
-    async run(boot = 'boot-1', section, peers) {
-      const run = await world.create(boot, section, peers);
+    async run(boot = 'boot-1', section, peers, own) {
+      const run = await world.create(boot, section, peers, own);
       await run.parts.link?.();
       assert.deepEqual(run.problems, []);
       await run.parts.start?.();
@@ -367,7 +388,14 @@ export function worldOver(store: OpenStore, file: string): World {
       }
       return found;
     },
-    close: () => store.close(),
+    async openAgain() {
+      const opened = await open();
+      openings.add(opened);
+      return opened;
+    },
+    async close() {
+      for (const each of openings) await each.close();
+    },
   };
   worlds.push(world);
   return world;
