@@ -303,7 +303,12 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     await lookFurther(plan);
     throwIfWrong(plan.file);
   }
-  await driverOf(plan);
+  const driver = await driverOf(plan);
+  if (driver.attach === undefined && readListen(plan.values.listen).workers > 1) {
+    const { driver: name } = plan.values.store as StoreSection;
+    const cure = driver.server === undefined ? 'remove this line' : 'start several gateways on it instead';
+    plan.file.problem(['listen', 'workers'], `a store of the driver "${name}" cannot be used by workers: ${cure}`);
+  }
   const assembly = await assemble(plan, {
     store: noStore,
     log: silentLog,

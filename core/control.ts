@@ -1,22 +1,16 @@
 /** The control socket beside the database: how the command line speaks to a running gateway. One line of JSON there, one back. */
-import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { CommandLine, CommandResult } from './commands.ts';
+import { listenPrivately, socketPath } from './private-socket.ts';
 
 /** A command line longer than this is refused. Standard input may hold the body of a call, and stands in it as JSON. */
 const MAX_LINE = 64 * 1_024 * 1_024;
-/** What a unix socket's path may hold on every system, in bytes. */
-const MAX_PATH = 100;
 
 /** Where the gateway of a database listens for commands. */
 export function controlPath(storeFile: string): string {
-  const name = createHash('sha256').update(storeFile).digest('hex').slice(0, 24);
-  if (process.platform === 'win32') return `\\\\.\\pipe\\turnpike-${name}`;
-  const beside = `${storeFile}.sock`;
-  return Buffer.byteLength(beside) <= MAX_PATH ? beside : join(tmpdir(), `turnpike-${name}.sock`);
+  return socketPath(storeFile, '');
 }
 
 /** Listens for commands until closed, and then lets those that run come to their end. Only the user the gateway runs as may connect. */
@@ -25,8 +19,6 @@ export async function openControl(
   run: (line: CommandLine) => Promise<CommandResult>,
   maxLine: number = MAX_LINE,
 ): Promise<{ close(): Promise<void> }> {
-  // The store's lock is ours, so whoever left this socket behind is gone.
-  if (process.platform !== 'win32') rmSync(path, { force: true });
   /** Connections that have not said yet what they want. */
   const silent = new Set<Socket>();
   const server = createServer((socket) => {
@@ -43,11 +35,7 @@ export async function openControl(
       else run(asked).then((result) => socket.end(`${JSON.stringify(result)}\n`));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
-  });
-  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  await listenPrivately(server, path);
   server.unref();
   return {
     close: () =>

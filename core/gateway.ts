@@ -1,9 +1,7 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
-import { type AddressInfo, createServer, Server as NetServer } from 'node:net';
 import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
 import { createAsk } from './ask.ts';
@@ -14,7 +12,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { joinPeers } from './cluster/peers.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, readUpstream } from './config/core-sections.ts';
-import { type ConfigFile, reasons } from './config/file.ts';
+import { reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
@@ -26,20 +24,23 @@ import { Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
 import { readOrigins } from './cors.ts';
 import { createDeadlines } from './deadlines.ts';
+import { type Door, stopListening, takeAddress } from './door.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
-import type { Log } from './log.ts';
+import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
-import { isOnServer, keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
+import { attachStore, isOnServer, keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
 import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
+import { NOWHERE, type Place, placeAt } from './place.ts';
 import { answer, type Command, type Guard, type OpenStore, type Plugin, type Route, type Sections } from './plugin.ts';
-import { createProxyWatch } from './proxies.ts';
+import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
+import { refuseRestart, watchFile } from './reloading.ts';
 import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, version } from './running.ts';
@@ -105,31 +106,66 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 /** The same of a plan that was rehearsed. `alone`: it runs a command and serves nobody; it takes no address, and `listen` is not called. */
 export async function openPlanned(plan: Plan, options: GatewayOptions, alone: boolean): Promise<Gateway> {
   const { log } = options;
-  const clock = options.clock ?? systemClock;
-  const store = await (alone ? openForCommand(plan, log) : openToServe(plan, log));
-  const firstSecrets = options.firstSecrets ?? {};
-  const around: Omit<Surroundings, 'ask' | 'vault' | 'peers'> = {
-    store,
-    log,
-    clock,
-    lasting: new Map(),
-    provided: new Map([[FirstStart.id, firstStart(firstSecrets, plan, alone)]]),
-  };
-  let door: NetServer | undefined;
+  if (alone) return assembleIn(NOWHERE, plan, await openForCommand(plan, log), options);
+  const { workers } = readListen(plan.values.listen);
+  if (workers > 1) return openOwner(plan, options, workers);
+  return takePlace(await openToServe(plan, log), plan, options, placeAt);
+}
+
+async function openOwner(plan: Plan, options: GatewayOptions, workers: number): Promise<Gateway> {
+  const { createOwner } = await import('./workers/owner.ts');
+  const owner = createOwner({ ...options, clock: options.clock ?? systemClock, plan, workers });
+  return takePlace(await openToServe(plan, options.log, owner.sharing), plan, options, owner.placeAt);
+}
+
+/** Before anything is written: what a first start makes once would be lost with a start that fails. */
+async function takePlace(
+  store: OpenStore,
+  plan: Plan,
+  options: GatewayOptions,
+  placeOf: (door: Door) => Place,
+): Promise<Gateway> {
+  let door: Door;
+  try {
+    door = await takeAddress(plan);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return assembleIn(placeOf(door), plan, store, options);
+}
+
+/** Opens the gateway of a worker, in its place and on the store of the owner. `joined` is called before anything is written there. */
+export async function openWorker(
+  place: Place,
+  options: GatewayOptions,
+  joined: () => Promise<unknown>,
+): Promise<Gateway> {
+  const plan = await planFrom(options.configFile, options.env, options.plugins);
+  throwIfWrong(plan.file);
+  const store = await attachStore(plan, options.log, boot);
+  await joined();
+  return assembleIn(place, plan, store, options);
+}
+
+async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: GatewayOptions): Promise<Gateway> {
+  const { log, clock = systemClock, firstSecrets = {} } = options;
+  // A worker and a command only find what was made.
+  const mayMake = place.role === 'alone' || place.role === 'owner';
+  const provided = new Map([[FirstStart.id, firstStart(firstSecrets, plan, mayMake)]]);
   let fail = (_: Error): void => {};
   const failed = new Promise<Error>((resolve) => {
     fail = resolve;
   });
   try {
-    // Before anything is written: what a first start makes once would be lost with a start that fails.
-    if (!alone) door = await takeAddress(plan);
-    const peers = await peersOf(plan, store, { clock, log, ended: fail });
+    const peers = place.peers ?? (await peersOf(plan, store, { clock, log, ended: fail }));
     return await exclusively(store, async () => {
-      const vault = await vaultOf(plan, store, !alone);
-      return assembleGateway(plan, { ...around, vault, peers }, { store, options, firstSecrets, door, alone, failed });
+      const vault = await vaultOf(plan, store, mayMake);
+      const around = { store, log, clock, vault, peers, lasting: new Map(), provided };
+      return assembleGateway(plan, around, { store, options, firstSecrets, place, mayMake, failed });
     });
   } catch (error) {
-    door?.close();
+    place.close();
     await store.close();
     throw error;
   }
@@ -149,7 +185,7 @@ function peersOf(
   return joinPeers(store.join, { epoch: boot, name: hostname(), version, config }, tools);
 }
 
-function firstStart(secrets: FirstSecrets, plan: Plan, alone: boolean): FirstStart {
+function firstStart(secrets: FirstSecrets, plan: Plan, mayMake: boolean): FirstStart {
   const { file, given } = keySourceOf(plan);
   const made = {
     ...(!isOnServer(plan) && { database: storeFileOf(plan) }),
@@ -157,7 +193,7 @@ function firstStart(secrets: FirstSecrets, plan: Plan, alone: boolean): FirstSta
   };
   return {
     begin() {
-      if (alone) throw new Error('the first start has not finished: run `turnpike start`');
+      if (!mayMake) throw new Error('the first start has not finished: run `turnpike start`');
     },
     note: (lines) => Object.assign(secrets, lines, made),
     signIn: (url) => Object.assign(secrets, { signIn: url }),
@@ -171,22 +207,24 @@ async function assembleGateway(
     readonly store: OpenStore;
     readonly options: GatewayOptions;
     readonly firstSecrets: FirstSecrets;
-    readonly door: NetServer | undefined;
-    readonly alone: boolean;
+    readonly place: Place;
+    /** Tables may be changed. */
+    readonly mayMake: boolean;
     readonly failed: Promise<Error>;
   },
 ): Promise<Gateway> {
-  const { log, clock } = outside;
-  const { store, options, firstSecrets, alone, failed } = opened;
-  let { door } = opened;
+  const { log, clock, peers } = outside;
+  const { store, options, firstSecrets, place, mayMake, failed } = opened;
   const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
     players: current.assembly.players,
     clock,
   }));
-  const proxies = createProxyWatch(log);
+  const proxies = watchProxies(peers, log, () => current.generation);
   const running = createRunning({
+    peers,
+    role: place.role,
     proxies,
     configFile: options.configFile,
     env: options.env,
@@ -229,7 +267,7 @@ async function assembleGateway(
 
   const bringUpToDate = async (from: Plan): Promise<void> => {
     const owners = [CORE_TABLES, ...from.plugins];
-    if (alone) return requireUpToDate(store, owners);
+    if (!mayMake) return requireUpToDate(store, owners);
     const pending = await pendingMigrations(store, owners);
     await copyBeforeUpgrade(store, storeFileOf(from), pending, log);
     await migrate(store, owners, clock);
@@ -320,12 +358,13 @@ async function assembleGateway(
     current = await exclusively(store, () => build(next, before.number + 1));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
-    log.info('gateway.yaml was reloaded');
+    if (place.role !== 'worker') log.info('gateway.yaml was reloaded');
     const retired = before.generation.live
       .empty()
       .then(() => before.assembly.stop(patience))
       .finally(() => retiring.delete(before.generation));
     retiring.set(before.generation, retired);
+    await place.reloaded(current.assembly.listen.drainMs);
   };
   /** One after the other: two at once would both take the place of the same generation, and one of them be lost. */
   const reload = (): Promise<void> => {
@@ -338,6 +377,7 @@ async function assembleGateway(
   const cutAll = (): void => {
     const error = new GatewayError(503, 'shutting_down', 'The gateway is shutting down.');
     for (const { live } of [current.generation, ...retiring.keys()]) for (const x of live) x.cut(error);
+    place.hurry();
     // Who does not take its last bytes, or does not send its first ones, is not waited for any longer.
     clock.after(FAREWELL_MS, () => server?.closeAllConnections());
     clock.after(GRACE_MS, giveUp);
@@ -359,17 +399,19 @@ async function assembleGateway(
     stopWatching();
     running.stop();
     const cancel = clock.after(current.assembly.listen.drainMs, cutAll);
+    // Until its workers have ended, an owner answers the routes that they serve while they drain, and has the store.
+    const othersEndedWell = await place.stopping(current.assembly.listen.drainMs);
     const drained = await within(drain(), patience);
     await current.assembly.stop(drained ? patience : grace());
     cancel();
-    door?.close();
+    place.close();
     server?.closeAllConnections();
     server?.close();
     deadlines.stop();
     opaque.close();
     await upstream.close();
     const closed = await within(store.close(), grace());
-    if (!drained) throw new Error('not everything that ran came to its end in time');
+    if (!drained || !othersEndedWell) throw new Error('not everything that ran came to its end in time');
     if (!closed) throw new Error('the store did not close in time');
   };
 
@@ -384,11 +426,14 @@ async function assembleGateway(
     reload,
     hurry: cutAll,
     async listen() {
-      if (door === undefined) throw new Error('a gateway that was opened for a command has no address');
       const { listen, tls, file } = current.assembly;
-      control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
+      const isWorker = place.role === 'worker';
+      if (!isWorker)
+        control = await openControl(controlPath(storeFileOf(current.plan)), (line) => runCommand(commands(), line));
       server = createGatewayServer({
-        tls,
+        ...place.server,
+        // Between processes of one machine nothing is encrypted.
+        tls: place.role === 'owner' ? undefined : tls,
         current: () => current.generation,
         state: () => state,
         opaque,
@@ -396,14 +441,14 @@ async function assembleGateway(
         log,
         proxies,
       });
-      await handOver(door, server);
-      door = undefined;
-      stopWatching = watchFile(file, clock, () => {
-        reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
-      });
+      const port = await place.listen(server);
+      if (!isWorker)
+        stopWatching = watchFile(file, clock, () => {
+          reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
+        });
       running.start();
       state = 'ready';
-      const { port } = server.address() as AddressInfo;
+      place.ready();
       const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
       return { url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`, port };
     },
@@ -423,6 +468,20 @@ const GRACE_MS = 5_000;
 function within(work: Promise<unknown>, enough: Promise<void>): Promise<boolean> {
   return Promise.race([work.then(() => true), enough.then(() => false)]);
 }
+
+/** Notices proxies that are not trusted. Workers tell the owner of them. */
+function watchProxies(peers: Peers, log: Log, current: () => Generation): ProxyWatch {
+  const { owner } = peers;
+  if (owner !== undefined) return createProxyWatch(silentLog, (address) => owner.tell(UNTRUSTED_PROXY, address));
+  const proxies = createProxyWatch(log);
+  peers.on(UNTRUSTED_PROXY, (address) => {
+    proxies.note(String(address), current().trusted);
+    return undefined;
+  });
+  return proxies;
+}
+
+const UNTRUSTED_PROXY = 'core.untrusted proxy';
 
 interface Built extends Loaded {
   readonly assembly: Assembly;
@@ -446,103 +505,6 @@ function ownRoutes(state: () => string, store: OpenStore): readonly Route[] {
       },
     },
   ];
-}
-
-/**
- * Takes the address that a plan names, without answering there yet: whoever comes too early is turned away, as if nobody
- * listened. Throws `ConfigError` where it cannot be had.
- */
-async function takeAddress({ file, values }: Plan): Promise<NetServer> {
-  const { host, port } = readListen(values.listen);
-  const door = createServer((socket) => socket.destroy());
-  await listening(door, () => door.listen(port, host)).catch((error: unknown) => refuseAddress(error, file));
-  return door;
-}
-
-/** Has the server answer at an address that was taken before. */
-function handOver(door: NetServer, server: Server): Promise<void> {
-  return listening(server, () => server.listen(door));
-}
-
-function listening(server: NetServer, listen: () => void): Promise<void> {
-  return new Promise((done, failed) => {
-    server.once('error', failed);
-    server.once('listening', () => {
-      server.off('error', failed);
-      done();
-    });
-    listen();
-  });
-}
-
-/**
- * Takes no more connections; resolves when the last has ended. `server.close` of HTTP would also end those that count as idle,
- * among them those whose answer is complete but still on its way.
- */
-function stopListening(server: Server): Promise<void> {
-  return new Promise((done) => NetServer.prototype.close.call(server, () => done()));
-}
-
-/** An address that cannot be had is a mistake of the file. */
-function refuseAddress(error: unknown, file: ConfigFile): never {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') file.problem(['listen', 'port'], 'another process listens there already');
-  else if (code === 'EACCES')
-    file.problem(['listen', 'port'], 'this user may not listen there; ports below 1024 are for root');
-  else if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    file.problem(['listen', 'host'], 'this machine has no such address');
-  throwIfWrong(file);
-  throw error;
-}
-
-/** What a running gateway cannot change is an error of the new file, not a silence. */
-function refuseRestart(running: Plan, next: Plan): void {
-  // What cannot be read says nothing of it.
-  if (!next.file.readable) return;
-  // Which certificate it shows can change; whether it shows one cannot.
-  const same = (a: unknown, b: unknown): boolean =>
-    typeof a === 'object' && typeof b === 'object' ? true : JSON.stringify(a) === JSON.stringify(b);
-  const section = (plan: Plan, name: string) => (plan.values[name] ?? {}) as Record<string, unknown>;
-  for (const [name, keys] of [
-    ['store', ['driver', 'file', 'url', 'data', 'pool', 'statementTimeout']],
-    ['listen', ['host', 'port', 'tls']],
-    ['upstream', ['client']],
-  ] as const) {
-    for (const key of keys) {
-      if (!same(section(running, name)[key], section(next, name)[key])) {
-        next.file.problem([name, key], 'changing this needs a restart of the gateway');
-      }
-    }
-  }
-}
-
-/** How often gateway.yaml is looked at. */
-const LOOK_MS = 1_000;
-
-/**
- * Tells when the file says something else than it did, and has come to rest: two looks see the same. It is read, not watched:
- * that works behind symbolic links whose target changes, on file systems of other machines, and where the system has no watch
- * left to give.
- */
-function watchFile({ file, text }: ConfigFile, clock: Clock, changed: () => void): () => void {
-  let taken: string | undefined = text;
-  let seen: string | undefined = text;
-  let looking = false;
-  const utf8 = new TextDecoder();
-  return clock.every(LOOK_MS, async () => {
-    if (looking) return;
-    looking = true;
-    const now = await readFile(file).then(
-      (bytes) => utf8.decode(bytes),
-      () => undefined,
-    );
-    looking = false;
-    if (now === seen && now !== taken) {
-      taken = now;
-      changed();
-    }
-    seen = now;
-  });
 }
 
 /** A model that costs nothing before one that does. */

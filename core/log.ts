@@ -21,6 +21,8 @@ export interface LogOptions {
   readonly write: (line: string) => void;
   /** Wall time, unix milliseconds. */
   readonly now: () => number;
+  /** Stand in every line, before its own. */
+  readonly facts?: Readonly<Record<string, string | number>>;
 }
 
 /** A log that writes `{ts, level, msg, ...facts}`. Its methods never throw, whatever the facts are. */
@@ -32,7 +34,12 @@ export function createLog(options: LogOptions): Log {
       try {
         const copy = copier(redactor.redact, options.level === 'debug');
         const ts = new Date(options.now()).toISOString();
-        const line: Record<string, unknown> = Object.assign(Object.create(null), { ts, level, msg: copy(message) });
+        const line: Record<string, unknown> = Object.assign(Object.create(null), {
+          ts,
+          level,
+          msg: copy(message),
+          ...options.facts,
+        });
         for (const [name, value] of Object.entries(asFacts(copy(facts))))
           line[name in line ? `${name}_` : name] = value;
         options.write(oneLine(JSON.stringify(line)));

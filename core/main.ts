@@ -147,17 +147,20 @@ async function start({ configFile, values, say, complain, isWatched }: Asked): P
     complain(forPeople ? lines.text : lines.json);
   };
   let gateway: Gateway | undefined;
+  let ending: Ending | undefined;
   try {
     gateway = await openGateway({ configFile, env: process.env, log, firstSecrets });
-    const ended = untilSignal(gateway, log);
+    ending = untilSignal(gateway, log);
     const { url } = await gateway.listen();
     greet(url);
     log.info('ready', { url });
     say(`ready ${url}`);
-    return await ended;
+    return await ending.ended;
   } catch (error) {
     // They are made only once, and are good for the next start.
     greet();
+    // Whoever ended it before it was ready has not found anything wrong with it.
+    if (ending?.hasBegun() === true) return ending.ended;
     await gateway?.stop();
     if (forPeople) throw error;
     // Where the log is read by programs, this is a line of it, too.
@@ -166,10 +169,18 @@ async function start({ configFile, values, say, complain, isWatched }: Asked): P
   }
 }
 
-/** SIGTERM and SIGINT drain, a second one cuts the drain short; SIGHUP reloads. The exit code, when the gateway has stopped. */
-function untilSignal(gateway: Gateway, log: Log): Promise<number> {
-  return new Promise((ended) => {
-    let stopping = false;
+/** The end of a gateway that a signal asks for. */
+interface Ending {
+  /** A signal has come. */
+  hasBegun(): boolean;
+  /** The exit code, when the gateway has stopped. */
+  readonly ended: Promise<number>;
+}
+
+/** SIGTERM and SIGINT drain, a second one cuts the drain short; SIGHUP reloads. */
+function untilSignal(gateway: Gateway, log: Log): Ending {
+  let stopping = false;
+  const ended = new Promise<number>((ended) => {
     let failed = false;
     const end = (signal: NodeJS.Signals): void => {
       if (stopping) {
@@ -196,6 +207,7 @@ function untilSignal(gateway: Gateway, log: Log): Promise<number> {
       gateway.reload().catch((error: unknown) => log.error('gateway.yaml was not reloaded', reasons(error)));
     });
   });
+  return { hasBegun: () => stopping, ended };
 }
 
 /** Says what the file means, or everything that is wrong with it. */

@@ -6,7 +6,8 @@ import { placeOfStore, type StoreSection } from './config/core-sections.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Log } from './log.ts';
 import { type KeySource, keySource, openVault } from './master-key.ts';
-import { type OpenStore, StoreMissing } from './plugin.ts';
+import { type OpenStore, StoreMissing, type StoreSharing } from './plugin.ts';
+import { socketPath } from './private-socket.ts';
 import { openStore } from './store.ts';
 import type { Vault } from './vault.ts';
 
@@ -33,12 +34,12 @@ export function keepKey(plan: Plan): string {
 }
 
 /**
- * Opens the store for a gateway. Makes it if there is none, and nothing that lies in its place says that there was one: then it throws
+ * Opens the store for a gateway, with `shared` for its workers, too. Makes it if there is none, and nothing that lies in its place says that there was one: then it throws
  * `ConfigError`, as for everything that the operator has to put right. Throws `StoreInUse`.
  */
-export async function openToServe(plan: Plan, log: Log): Promise<OpenStore> {
+export async function openToServe(plan: Plan, log: Log, shared?: StoreSharing): Promise<OpenStore> {
   try {
-    return await open(plan, log, existsSync(keySourceOf(plan).file));
+    return await open(plan, log, existsSync(keySourceOf(plan).file), shared);
   } catch (error) {
     if (!(error instanceof StoreMissing)) throw error;
     const file = storeFileOf(plan);
@@ -46,6 +47,19 @@ export async function openToServe(plan: Plan, log: Log): Promise<OpenStore> {
     const advice = left.length === 0 ? '' : `. To begin with an empty database, move away ${left.join(', ')}`;
     return decline(plan, ['store', isOnServer(plan) ? 'url' : 'file'], `${missing(plan, error)}${advice}`);
   }
+}
+
+/** Attaches to the store of the owner, for a worker of this name. */
+export async function attachStore(plan: Plan, log: Log, name: string): Promise<OpenStore> {
+  const driver = await driverOf(plan);
+  if (driver.attach === undefined) throw new Error('its store cannot be used with `listen.workers`');
+  const file = storeFileOf(plan);
+  return driver.attach({ file, socket: storeSocketOf(file), name, log });
+}
+
+/** Where the workers of a database reach the process that writes it. */
+export function storeSocketOf(storeFile: string): string {
+  return socketPath(storeFile, '.writer');
 }
 
 /** Opens a store that is there, for a command. Throws if there is none, and `StoreInUse`. */
@@ -81,10 +95,10 @@ export async function vaultOf(plan: Plan, store: OpenStore, mayMake: boolean): P
   }
 }
 
-async function open(plan: Plan, log: Log, mustExist: boolean): Promise<OpenStore> {
+async function open(plan: Plan, log: Log, mustExist: boolean, shared?: StoreSharing): Promise<OpenStore> {
   const driver = await driverOf(plan);
   const settings = plan.values.store as Readonly<Record<string, unknown>>;
-  return openStore({ driver, file: storeFileOf(plan), settings, log, mustExist });
+  return openStore({ driver, file: storeFileOf(plan), settings, log, mustExist, ...(shared && { shared }) });
 }
 
 function missing(plan: Plan, { message }: StoreMissing): string {

@@ -38,10 +38,11 @@ export { behindSpace, closingQuote, jsonTextLength } from './json-text.ts';
 export { checkKinds } from './kinds.ts';
 export type { Log } from './log.ts';
 export { readName } from './names.ts';
+export { listenPrivately } from './private-socket.ts';
 export { starIn } from './star.ts';
 export { addAmounts, checkedValue } from './store-values.ts';
 export { table } from './table.ts';
-export { startThread, type Thread } from './thread.ts';
+export { startThread, type Thread, type ThreadEvents } from './thread.ts';
 export { argumentsOf } from './translation/arguments.ts';
 export { CARRIER, packOpaque, UNSEALED, unpackOpaque } from './translation/carrier.ts';
 export { overflowTokens } from './translation/context-overflow.ts';
@@ -569,9 +570,21 @@ export interface StoreDriver {
   readonly server?: { readonly backup: string };
   /**
    * Opens the store, and makes an empty one if there is none. Throws `StoreInUse` if another process has it. Throws `StoreMissing`, and
-   * makes nothing, if there is none and `mustExist` is set, or if what is left proves that there was one.
+   * makes nothing, if there is none and `mustExist` is set, or if what is left proves that there was one. With `shared`, other processes of
+   * this machine can attach to it.
    */
   open(options: StoreOpening): Promise<OpenStore>;
+  /**
+   * Opens a store that another process of this machine has open with `shared`. What is read comes from the file, what is written goes through
+   * that process; when that ends, nothing can be written any more. Without it, `listen.workers` cannot be used with this driver.
+   */
+  attach?(options: {
+    readonly file: string;
+    readonly socket: string;
+    /** What `StoreSharing.left` is told. */
+    readonly name: string;
+    readonly log: Log;
+  }): Promise<OpenStore>;
   /**
    * Puts a backup in the place of the store, once it is proven sound. Throws `StoreInUse`. Resolves with the path that what was there
    * is kept under; undefined if there was nothing. Every driver has it that is no server.
@@ -586,6 +599,15 @@ export interface StoreOpening {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly log: Log;
   readonly mustExist?: boolean;
+  /** Other processes of this machine may attach to it; of a driver with `attach`. */
+  readonly shared?: StoreSharing;
+}
+/** How other processes of this machine attach to an open store. */
+export interface StoreSharing {
+  /** The path of the unix socket where they reach the process that writes. Only its user may connect. */
+  readonly socket: string;
+  /** A process that had attached under this name has closed its connection, or has died, and everything that it handed in was run. */
+  left(name: string): void;
 }
 /** A store, and what only core does with it. */
 export interface OpenStore extends Store {

@@ -10,8 +10,8 @@ export interface ProxyWatch {
   readonly untrusted: string | undefined;
 }
 
-/** Makes it; one for the process, so that the log says it once. */
-export function createProxyWatch(log: Pick<Log, 'warn'>): ProxyWatch {
+/** Makes it; one for the process, so that the log says it once. `noticed` hears of every address that is another one than the last. */
+export function createProxyWatch(log: Pick<Log, 'warn'>, noticed: (address: string) => void = () => {}): ProxyWatch {
   let last: string | undefined;
   return {
     note(peer, trusted) {
@@ -19,6 +19,7 @@ export function createProxyWatch(log: Pick<Log, 'warn'>): ProxyWatch {
       if (address === last || trusted(address)) return;
       const isFirst = last === undefined;
       last = address;
+      noticed(address);
       if (!isFirst) return;
       log.warn(
         'requests with X-Forwarded-For come from an address that listen.trustProxy does not name: if it is your proxy, name it there, or all users share its address in limits, address lists and logs',

@@ -53,6 +53,7 @@ import type { Router } from './router.ts';
 import { searchOf } from './search.ts';
 import { createSpool } from './spool.ts';
 import { carrySocket, type Upgrade } from './websocket.ts';
+import { type Forward, HOP_ROOM, unwrap } from './workers/forward.ts';
 
 /** Everything one configuration brings to a request. A reload swaps it for the next; running exchanges keep theirs. */
 export interface Generation {
@@ -81,6 +82,10 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly proxies: ProxyWatch;
+  /** Has requests for routes answered by the owner, in a worker. */
+  readonly forward?: Forward | undefined;
+  /** It serves workers: what comes was sent to one of them. */
+  readonly servesWorkers?: boolean;
 }
 
 /** A request as it came, whatever it is for. */
@@ -95,8 +100,9 @@ const MAX_PIPELINED = 20;
 
 /** Makes the server. It listens to nothing yet; every request is served by the generation that is current when it comes. */
 export function createGatewayServer(options: ServerOptions): Server {
+  const room = options.servesWorkers === true ? HOP_ROOM : { bytes: 0, headers: 0 };
   const settings = {
-    maxHeaderSize: 16 * 1_024,
+    maxHeaderSize: 16 * 1_024 + room.bytes,
     headersTimeout: 10_000,
     // An upload may take that long over a thin line; JSON has less time, see body.ts.
     requestTimeout: 300_000,
@@ -107,8 +113,9 @@ export function createGatewayServer(options: ServerOptions): Server {
     noDelay: true,
   };
   const server = options.tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...options.tls });
-  server.maxHeadersCount = MAX_HEADERS + 1;
-  server.maxRequestsPerSocket = 1_000;
+  server.maxHeadersCount = MAX_HEADERS + 1 + room.headers;
+  // That a connection between two processes ends is nothing to a client.
+  server.maxRequestsPerSocket = options.servesWorkers === true ? 0 : 1_000;
   server.maxConnections = 20_000;
 
   const failed = (response: ServerResponse, error: unknown): void => {
@@ -243,7 +250,10 @@ function serveNow(
 
   const generation = options.current();
   let head: Head;
+  /** The other end of the client's connection, where that is to a worker. */
+  let peer: string | undefined;
   try {
+    if (options.servesWorkers === true) peer = unwrap(request);
     head = readHead(request);
   } catch (error) {
     const spelling = spellingAt(generation.router, request.url?.split('?')[0] ?? '');
@@ -262,15 +272,14 @@ function serveNow(
   try {
     const match = generation.router.find(head.method, head.path);
     if (options.state() !== 'ready' && !(match.kind === 'route' && match.route.access === 'public')) throw notReady();
-    const ip = addressOf(request.socket, head, generation, options);
     if (match.kind === 'style') requireBody(head);
     if (match.kind === 'route') {
-      const arrived = { head, ip, expectsContinue, style, ...match };
-      return serveRoute(request, response, arrived, generation, options).then(
-        () => boundFlush(response, generation.deliver.deadlines),
-        refuse,
-      );
+      const answering =
+        options.forward?.route(request, response, head) ??
+        serveRoute(request, response, { head, ip: ipOf(), expectsContinue, style, ...match }, generation, options);
+      return answering.then(() => boundFlush(response, generation.deliver.deadlines), refuse);
     }
+    const ip = ipOf();
     const passage = match.kind === 'passage' ? match.passage : undefined;
     const x = new LiveExchange({ request, response, head, ip, style, passage }, options.clock);
     return serveExchange(x, generation, options, (known) =>
@@ -280,6 +289,12 @@ function serveNow(
     );
   } catch (error) {
     refuse(error);
+  }
+
+  function ipOf(): string {
+    return peer === undefined
+      ? addressOf(request.socket, head, generation, options)
+      : addressBehind(peer, head.headers['x-forwarded-for'], generation, options);
   }
 
   function refuse(error: unknown): void {
@@ -690,15 +705,22 @@ function upgradeNotServed(): GatewayError {
 }
 
 /** Where a request came from. */
-function addressOf(socket: Socket, { headers }: Head, { trusted }: Generation, { proxies }: ServerOptions): string {
+function addressOf(socket: Socket, { headers }: Head, generation: Generation, options: ServerOptions): string {
   const forwardedFor = headers['x-forwarded-for'];
-  if (forwardedFor === undefined) {
-    const line = lineOf(socket);
-    line.address ??= clientAddress(socket.remoteAddress ?? '', undefined, trusted);
-    return line.address;
-  }
-  const { remoteAddress: peer = '' } = socket;
-  proxies.note(peer, trusted);
+  if (forwardedFor !== undefined) return addressBehind(socket.remoteAddress ?? '', forwardedFor, generation, options);
+  const line = lineOf(socket);
+  line.address ??= clientAddress(socket.remoteAddress ?? '', undefined, generation.trusted);
+  return line.address;
+}
+
+/** The same for a request whose connection is known by its other end alone. */
+function addressBehind(
+  peer: string,
+  forwardedFor: string | undefined,
+  { trusted }: Generation,
+  { proxies }: ServerOptions,
+): string {
+  if (forwardedFor !== undefined) proxies.note(peer, trusted);
   return clientAddress(peer, forwardedFor, trusted);
 }
 

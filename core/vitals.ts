@@ -1,4 +1,4 @@
-/** How the process and its machine are doing: now, and every ten seconds of the last hour. */
+/** How the processes and their machine are doing: now, and every ten seconds of the last hour. */
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
@@ -16,13 +16,20 @@ export interface Gauges {
 /** The part of the vitals that any process has. */
 export type ProcessVitals = Pick<Vitals, 'startedMs' | 'uptimeMs' | 'node' | 'platform' | 'memory' | 'cpu' | 'lag'>;
 
-/** Looks after a process, and tells how it does. */
+/** What one process says of the time since it was asked last. */
+export interface Look extends Omit<Sample, 'atMs' | 'lag'> {
+  readonly lag: Lag;
+}
+
+/** Looks after a process, and tells how it does; where it leads, all others are looked after along with it. */
 export interface Watch {
   /** Begins to look. Nothing is known of the event loop before. */
   start(): void;
   stop(): void;
   now(): ProcessVitals;
   history(): readonly Sample[];
+  /** Of this process alone, for the one that leads. */
+  look(): Look;
 }
 
 const SAMPLE_MS = 10_000;
@@ -32,8 +39,8 @@ const MINUTE = 6;
 /** How often the loop is asked. Rarer than that would miss short stops; more often, an idle gateway would do little else than wake up. */
 const RESOLUTION_MS = 50;
 
-/** A watch over this process. */
-export function createWatch(clock: Clock, gauges: Gauges): Watch {
+/** A watch over this process. `others`: what those say that it leads; undefined: it is led itself, and takes no samples. */
+export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise<readonly Look[]>) | undefined): Watch {
   const startedMs = clock.now();
   const startedMono = clock.mono();
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -44,34 +51,43 @@ export function createWatch(clock: Clock, gauges: Gauges): Watch {
   let cpu = process.cpuUsage();
   let cancel: (() => void) | undefined;
 
-  function sample(): void {
+  function look(): Look {
     const lag = lagOf(delays);
     delays.reset();
-    keep(lags, lag, MINUTE);
     const { rss, heapUsed } = process.memoryUsage();
     const used = process.cpuUsage(cpu);
     const passedMs = clock.mono() - sampledMono;
     cpu = process.cpuUsage();
     sampledMono = clock.mono();
-    keep(
-      samples,
-      {
-        atMs: clock.now(),
-        rss,
-        heapUsed,
-        cpu: hundredths((used.user + used.system) / 1_000 / passedMs),
-        lag: lag.p99,
-        inFlight: gauges.inFlight(),
-        waiting: gauges.waiting(),
-      },
-      SAMPLES,
-    );
+    return {
+      rss,
+      heapUsed,
+      cpu: hundredths((used.user + used.system) / 1_000 / passedMs),
+      lag,
+      inFlight: gauges.inFlight(),
+      waiting: gauges.waiting(),
+    };
+  }
+
+  /** What this process says is there at once, what the others say a moment later. */
+  function sample(): void {
+    const atMs = clock.now();
+    const own = look();
+    keep(lags, own.lag, MINUTE);
+    keep(samples, { atMs, ...own, lag: own.lag.p99 }, SAMPLES);
+    others?.().then((looks) => {
+      if (looks.length === 0) return;
+      const all = together([own, ...looks]);
+      const [at, lagAt] = [samples.findIndex((one) => one.atMs === atMs), lags.indexOf(own.lag)];
+      if (at >= 0) samples[at] = { atMs, ...all, lag: all.lag.p99 };
+      if (lagAt >= 0) lags[lagAt] = all.lag;
+    });
   }
 
   return {
     start() {
       delays.enable();
-      cancel = clock.every(SAMPLE_MS, sample);
+      if (others !== undefined) cancel = clock.every(SAMPLE_MS, sample);
     },
     stop() {
       cancel?.();
@@ -103,7 +119,44 @@ export function createWatch(clock: Clock, gauges: Gauges): Watch {
       };
     },
     history: () => [...samples],
+    look,
   };
+}
+
+function together(looks: readonly Look[]): Look {
+  const sum = (of: (look: Look) => number): number => looks.reduce((all, look) => all + of(look), 0);
+  return {
+    rss: sum(({ rss }) => rss),
+    heapUsed: sum(({ heapUsed }) => heapUsed),
+    cpu: hundredths(sum(({ cpu }) => cpu)),
+    lag: worst(looks.map(({ lag }) => lag)),
+    inFlight: sum(({ inFlight }) => inFlight),
+    waiting: sum(({ waiting }) => waiting),
+  };
+}
+
+function worst(lags: readonly Lag[]): Lag {
+  const most = (of: (lag: Lag) => number): number => Math.max(...lags.map(of));
+  return {
+    mean: most(({ mean }) => mean),
+    p50: most(({ p50 }) => p50),
+    p99: most(({ p99 }) => p99),
+    max: most(({ max }) => max),
+  };
+}
+
+/** The vitals of all processes: those of the first, and what the others add to its memory and its processor time. */
+export function sumOfVitals(
+  own: ProcessVitals,
+  others: readonly Pick<ProcessVitals, 'memory' | 'cpu'>[],
+): ProcessVitals {
+  const [memory, cpu] = [{ ...own.memory }, { ...own.cpu }];
+  for (const other of others) {
+    for (const name of ['rss', 'heapUsed', 'heapTotal', 'heapLimit', 'external'] as const)
+      memory[name] += other.memory[name];
+    for (const name of ['userMs', 'systemMs'] as const) cpu[name] += other.cpu[name];
+  }
+  return { ...own, memory, cpu };
 }
 
 /** Adds to the end, and lets the first go where there are more than that. */

@@ -69,13 +69,14 @@ const compiledName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
 /** What `schemas-build.mjs` works with. */
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
 
-/** Modules that are loaded by their names: the command, every plugin and driver, what runs in a thread. */
+/** Modules that are loaded by their names: the command, a worker, every plugin and driver, what runs in a thread. */
 function entries() {
   const isThread = (file) =>
     /(?:^|\n)import [^\n]*\b(?:parentPort|workerData)\b/.test(readFileSync(join(ROOT, file), 'utf8'));
   return sources().filter(
     (file) =>
       file === 'core/main.ts' ||
+      file === 'core/workers/process.ts' ||
       FOR_SCHEMAS.includes(file) ||
       (file.startsWith('plugins') && (basename(file) === 'index.ts' || isThread(file))),
   );

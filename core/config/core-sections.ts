@@ -1,4 +1,5 @@
 /** The sections of gateway.yaml that core reads itself: where it listens, where it stores, what runs. */
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Schema, schema } from '../definitions.ts';
 import type { Budget, Where } from '../intake.ts';
@@ -13,6 +14,7 @@ export interface ListenSection {
   readonly host: string;
   readonly port: number | string;
   readonly tls?: { readonly cert: string; readonly key: string };
+  readonly workers: number | 'auto';
   readonly trustProxy: readonly string[];
   readonly cors: readonly string[];
   readonly body: {
@@ -95,6 +97,8 @@ export interface Listen {
   readonly port: number;
   /** Files, relative to the configuration's directory; undefined: plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** How many processes serve calls; 1: the one that was started, alone. */
+  readonly workers: number;
   /** Addresses and ranges whose word about the client's address is believed. */
   readonly trustProxy: readonly string[];
   /** Origins whose pages may call with a key; `*`: any. */
@@ -117,6 +121,7 @@ export function readListen(value: unknown): Listen {
     host: listen.host,
     port: Number(listen.port),
     tls: listen.tls,
+    workers: listen.workers === 'auto' ? Math.min(availableParallelism(), MOST_WORKERS) : listen.workers,
     trustProxy: listen.trustProxy,
     cors: listen.cors,
     body: {
@@ -131,6 +136,9 @@ export function readListen(value: unknown): Listen {
     attempts: listen.attempts,
   };
 }
+
+/** More processes than that do not make one machine faster. */
+const MOST_WORKERS = 64;
 
 /** One body of the largest size always fits, or it could never be sent. */
 function budgetOf(section: BudgetSection, largest: number): Budget {
@@ -197,6 +205,12 @@ export const coreSections: {
           cert: { type: 'string', description: 'The certificate chain.', minLength: 1, examples: ['./cert.pem'] },
           key: { type: 'string', description: 'Its private key.', minLength: 1, examples: ['./key.pem'] },
         },
+      },
+      workers: {
+        title: `number of processes from 1 to ${MOST_WORKERS}, or "auto"`,
+        description: 'How many processes serve calls; `auto` is one for each core. Changing it needs a restart.',
+        anyOf: [{ type: 'integer', minimum: 1, maximum: MOST_WORKERS }, { const: 'auto' }],
+        default: 1,
       },
       trustProxy: {
         type: 'array',

@@ -1,4 +1,4 @@
-/** The process itself: what it is doing now, how it is doing, and what it was configured with. Provided by core. */
+/** The gateway itself: what it is doing now, how it is doing, and what it was configured with, over all its processes. Provided by core. */
 import { service } from '../plugin.ts';
 import type { Holder } from './keys.ts';
 
@@ -27,7 +27,7 @@ export interface RunningExchange {
   readonly outputTokens: number;
 }
 
-/** How the process and its machine are doing. Sizes in bytes. */
+/** How the gateway and its machine are doing: the sum of its processes, of `lag` the worst. Sizes in bytes. */
 export interface Vitals {
   readonly version: string;
   /** Unix milliseconds. */
@@ -40,14 +40,14 @@ export interface Vitals {
     readonly rss: number;
     readonly heapUsed: number;
     readonly heapTotal: number;
-    /** The heap cannot grow beyond it. */
+    /** The heaps cannot grow beyond it. */
     readonly heapLimit: number;
     readonly external: number;
     /** Of the machine, or of the container where that has less. */
     readonly machine: number;
   };
   readonly cpu: {
-    /** Milliseconds since the process began. */
+    /** Milliseconds since the processes began. */
     readonly userMs: number;
     readonly systemMs: number;
     readonly cores: number;
@@ -151,13 +151,22 @@ export interface Configuration {
   readonly verdict: Verdict;
 }
 
+/** Which exchanges are asked for. */
+export interface InFlightQuery {
+  readonly accountId?: number;
+  readonly limit: number;
+}
+
+/** Exchanges that run, and how many there are. */
+export interface InFlight {
+  readonly total: number;
+  readonly items: readonly RunningExchange[];
+}
+
 /** What may be asked of it once the gateway serves. It survives reloads. */
 export interface Running {
   /** The exchanges that run now, newest first, of one account or (undefined) of all; and how many there are. */
-  inFlight(asked: { readonly accountId?: number; readonly limit: number }): {
-    readonly total: number;
-    readonly items: readonly RunningExchange[];
-  };
+  inFlight(asked: InFlightQuery): Promise<InFlight>;
   vitals(): Promise<Vitals>;
   /**
    * Whether the store's disk has room for so many more bytes of something that calls can do without. It is refused long before the

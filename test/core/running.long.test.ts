@@ -23,19 +23,19 @@ describe('what runs', () => {
     await vendor?.close();
   });
   const running = () => gateway.host.find(Running)!;
-  const items = (): readonly RunningExchange[] => running().inFlight({ limit: 10 }).items;
+  const items = async (): Promise<readonly RunningExchange[]> => (await running().inFlight({ limit: 10 })).items;
 
   it('is nothing before the first call, and after the last one', async () => {
-    assert.deepEqual(running().inFlight({ limit: 10 }), { total: 0, items: [] });
+    assert.deepEqual(await running().inFlight({ limit: 10 }), { total: 0, items: [] });
     await (await gateway.chat({})).text();
-    assert.deepEqual(running().inFlight({ limit: 10 }), { total: 0, items: [] });
+    assert.deepEqual(await running().inFlight({ limit: 10 }), { total: 0, items: [] });
   });
 
   it('is told while a vendor keeps it waiting, and ends with it', async () => {
     vendor.next([hold('first'), ...streamAnswer()]);
     const calling = gateway.chat({ stream: true });
     await vendor.waitFor(() => vendor.inFlight === 1);
-    const [call, ...others] = items();
+    const [call, ...others] = await items();
     assert.deepEqual(others, []);
     const { id, startedMs, ms, holder, ...facts } = call!;
     assert.deepEqual(facts, {
@@ -68,7 +68,7 @@ describe('what runs', () => {
     const abort = new AbortController();
     const response = await gateway.chat({ stream: true }, { signal: abort.signal });
     await response.body!.getReader().read();
-    const [call] = items();
+    const [call] = await items();
     assert.equal(call?.phase, 'answering');
     assert.ok(call.outputTokens > 0, `${call.outputTokens} tokens`);
     abort.abort();
@@ -83,18 +83,18 @@ describe('what runs', () => {
     calls.push(gateway.chat({ model: 'free-model' }, { key }));
     await vendor.waitFor(() => vendor.inFlight === 2);
     assert.deepEqual(
-      items().map(({ model }) => model),
+      (await items()).map(({ model }) => model),
       ['free-model', 'test-model'],
     );
-    const hers = items()[0]!.holder!.account.id;
-    const { total, items: own } = running().inFlight({ accountId: hers, limit: 10 });
+    const hers = (await items())[0]!.holder!.account.id;
+    const { total, items: own } = await running().inFlight({ accountId: hers, limit: 10 });
     assert.deepEqual([total, own.map(({ model }) => model)], [1, ['free-model']]);
-    const first = running().inFlight({ limit: 1 });
+    const first = await running().inFlight({ limit: 1 });
     assert.deepEqual([first.total, first.items.length], [2, 1]);
 
     // What a reload has replaced still runs.
     await gateway.gateway.reload();
-    assert.equal(running().inFlight({ limit: 10 }).total, 2);
+    assert.equal((await running().inFlight({ limit: 10 })).total, 2);
     assert.deepEqual((await running().vitals()).configuration.generation, 2);
     vendor.release('all');
     for (const call of calls) await (await call).text();
@@ -103,7 +103,7 @@ describe('what runs', () => {
 
   /** An answer may be there before its connection knows that it is. */
   async function gone(): Promise<void> {
-    while (items().length > 0) await new Promise((done) => setImmediate(done));
+    while ((await items()).length > 0) await new Promise((done) => setImmediate(done));
   }
 });
 

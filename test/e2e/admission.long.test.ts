@@ -214,7 +214,7 @@ describe('bodies that are on their way', () => {
     for (const client of open) client.abort();
     // What they held is given back when the gateway has noticed that they are gone.
     const running = gateway.host.find(Running)!;
-    await eventually(async () => running.inFlight({ limit: 0 }).total === 0);
+    await eventually(async () => (await running.inFlight({ limit: 0 })).total === 0);
   });
   after(() => close());
 

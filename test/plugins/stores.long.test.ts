@@ -27,7 +27,7 @@ import type { Log, OpenStore, Statement, Value } from '../../core/plugin.ts';
 import { StoreInUse, StoreMissing, StoreUnavailable } from '../../core/plugin.ts';
 import { openStore } from '../../core/store.ts';
 import { startThread } from '../../core/thread.ts';
-import { createBatches } from '../../plugins/stores/sqlite/batch.ts';
+import { createBatches, createSender } from '../../plugins/stores/sqlite/batch.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { openReader, openWriter } from '../../plugins/stores/sqlite/connection.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
@@ -380,7 +380,8 @@ describe('sqlite: a store that cannot write', () => {
     };
     db.prepare = ((sql: string) => (sql === 'COMMIT' ? failing : prepare(sql))) as typeof db.prepare;
     let posted: FromWriter[] = [];
-    const batches = createBatches(db, (message) => posted.push(message));
+    const from = createSender((message) => posted.push(message));
+    const run = createBatches(db);
     const subject: ReturnType<typeof faulty> = {
       db,
       fault: undefined,
@@ -390,7 +391,7 @@ describe('sqlite: a store that cannot write', () => {
           wire.push(number, wire.length + 5 + params.length, durable ? 1 : 0, sql, params.length * 2, ...params);
         }
         posted = [];
-        batches({ texts: [], lists: wire, count: lists.length });
+        run([{ from, batch: { texts: [], lists: wire, count: lists.length } }]);
         return posted;
       },
     };

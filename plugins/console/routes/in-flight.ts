@@ -44,8 +44,8 @@ const answer = {
 
 /** The rows. */
 export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
-  const shown = (of: { readonly accountId?: number }) => {
-    const { total, items } = need(Running).inFlight({ ...of, limit: MOST });
+  const shown = async (of: { readonly accountId?: number }) => {
+    const { total, items } = await need(Running).inFlight({ ...of, limit: MOST });
     return { total, items: items.map(shownCall) };
   };
 

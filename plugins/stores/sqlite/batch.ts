@@ -1,4 +1,4 @@
-/** Runs many lists in one transaction: each all or none, one commit for all of them. */
+/** Runs many lists in one transaction, also of several senders: each all or none, one commit for all of them. */
 import type Database from 'better-sqlite3';
 import type { Value } from '../../../core/plugin.ts';
 import { boundValue } from './values.ts';
@@ -22,16 +22,41 @@ interface LogState {
   readonly checkpointed: bigint;
 }
 
+/** Somebody who sends batches. */
+export interface Sender {
+  /** Gets what came of them. */
+  readonly post: (message: FromWriter) => void;
+  /** Those that it has told, and what they were prepared to. */
+  readonly texts: string[];
+  readonly statements: (Statement | undefined)[];
+}
+
+/** A batch, and whose it is. */
+export interface Sent {
+  readonly from: Sender;
+  readonly batch: Batch;
+}
+
+/** Makes a sender. */
+export function createSender(post: (message: FromWriter) => void): Sender {
+  return { post, texts: [], statements: [] };
+}
+
+/** What came of the lists of a batch, by when they are answered. */
+interface Outcome {
+  readonly ran: Answers;
+  readonly durable: Answers;
+}
+
 /**
- * Runs the lists of a batch as one transaction on `db`, and posts what came of them: some answers before the commit, the others behind
+ * Runs the lists of some batches as one transaction on `db`, and posts what came of them: some answers before the commit, the others behind
  * it, or that all of it failed, or has to be sent again without folds. After a lasting failure everything fails without being tried.
  * `loss` says what has become of a file of the database that is no longer where it was: nothing that is written to it counts.
  */
 export function createBatches(
   db: Database.Database,
-  post: (message: FromWriter) => void,
   loss: () => string | undefined = () => undefined,
-): (batch: Batch) => void {
+): (sent: readonly Sent[]) => void {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
@@ -40,8 +65,6 @@ export function createBatches(
   const release = db.prepare('RELEASE list');
   const readLog = db.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)');
 
-  const texts: string[] = [];
-  const statements: (Statement | undefined)[] = [];
   /** One array per number of parameters, used again and again: binding copies. */
   const parameters: (Value | undefined)[][] = [];
   let broken: string | undefined;
@@ -55,7 +78,7 @@ export function createBatches(
     return statement;
   }
 
-  function find(name: Value | undefined): Statement {
+  function find({ texts, statements }: Sender, name: Value | undefined): Statement {
     if (typeof name !== 'number') return prepare(String(name));
     const known = statements[name] ?? prepare(texts[name]!);
     statements[name] = known;
@@ -66,11 +89,11 @@ export function createBatches(
   let step = 0;
 
   /** Rows changed by the last step, or `-1 - step` where a step that must change something did not. */
-  function runList(wire: Batch['lists'], from: number, end: number): number {
+  function runList(sender: Sender, wire: Batch['lists'], from: number, end: number): number {
     let changes = 0;
     step = 0;
     for (let at = from; at < end; step++) {
-      const statement = find(wire[at]);
+      const statement = find(sender, wire[at]);
       const shape = wire[at + 1] as number;
       const count = shape >> 1;
       const bound = parameters[count] ?? new Array(count);
@@ -84,10 +107,10 @@ export function createBatches(
   }
 
   /**
-   * Runs all lists inside the open transaction. `undo` where one of them has to be undone and there is no savepoint to go back to,
+   * Runs all lists of a batch inside the open transaction. `undo` where one of them has to be undone and there is no savepoint to go back to,
    * `unfold` where that cannot be told from others, since they are added up. Throws where the transaction itself is lost.
    */
-  function runAll({ lists }: Batch, guarded: boolean): { ran: Answers; durable: Answers } | 'undo' | 'unfold' {
+  function runBatch({ from, batch: { lists } }: Sent, guarded: boolean): Outcome | 'undo' | 'unfold' {
     const ran: (number | StepError)[] = [];
     const durable: (number | StepError)[] = [];
     for (let at = 0; at < lists.length; ) {
@@ -99,7 +122,7 @@ export function createBatches(
       let undone = false;
       if (guarded) savepoint.run();
       try {
-        result = runList(lists, at + 3, end);
+        result = runList(from, lists, at + 3, end);
         // Where the first step changed nothing, there is nothing to undo.
         undone = result < (isFolded ? 0 : -1);
       } catch (error) {
@@ -118,12 +141,23 @@ export function createBatches(
     return { ran, durable };
   }
 
-  function fail(reason: string): void {
-    post({ kind: 'failed', reason, lasting: broken !== undefined });
+  /** The same of each; the first that does not go well says how it is to be done. */
+  function runAll(sent: readonly Sent[], guarded: boolean): Outcome[] | 'undo' | 'unfold' {
+    const outcomes: Outcome[] = [];
+    for (const one of sent) {
+      const outcome = runBatch(one, guarded);
+      if (typeof outcome === 'string') return outcome;
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  }
+
+  function fail(sent: readonly Sent[], reason: string): void {
+    for (const { from } of sent) from.post({ kind: 'failed', reason, lasting: broken !== undefined });
   }
 
   /** Keeps the log short. What cannot be put into the database now is safe in the log, and will be tried again. */
-  function fold(): void {
+  function fold(sent: readonly Sent[]): void {
     try {
       const { log, checkpointed } = readLog.get()!;
       if (log - checkpointed >= FOLD_FROM) db.pragma('wal_checkpoint(PASSIVE)');
@@ -131,36 +165,46 @@ export function createBatches(
       const { message, code } = wireError(error);
       if (!isLastingError(code)) return;
       broken = `${message} (${code}): open the store again`;
-      fail(broken);
+      fail(sent, broken);
     }
   }
 
-  return (batch) => {
-    texts.push(...batch.texts);
-    if (broken !== undefined) return fail(broken);
+  function transact(sent: readonly Sent[]): void {
+    if (broken !== undefined) {
+      fail(sent, broken);
+      return;
+    }
     try {
       begin.run();
       // Savepoints cost a third of the work, and almost every batch does without: the one that needs them runs twice.
-      let outcome = runAll(batch, false);
-      if (outcome === 'undo') {
+      let outcomes = runAll(sent, false);
+      if (outcomes === 'undo' && sent.length === 1) {
         rollback.run();
         begin.run();
-        outcome = runAll(batch, true);
+        outcomes = runAll(sent, true);
       }
-      if (typeof outcome === 'string') {
+      if (typeof outcomes === 'string') {
         rollback.run();
-        post({ kind: 'again' });
+        if (sent.length === 1) sent[0]!.from.post({ kind: 'again' });
+        // Whose it was is found out by itself.
+        else for (const one of sent) transact([one]);
         return;
       }
       const doubtful = performance.now() < doubtfulUntilMs;
-      const early = outcome.ran.length > 0 && !doubtful;
-      if (early) post({ kind: 'ran', answers: outcome.ran });
+      for (const [i, { ran }] of outcomes.entries()) {
+        if (ran.length > 0 && !doubtful) sent[i]!.from.post({ kind: 'ran', answers: ran });
+      }
       commit.run();
       // Looked at behind the commit: what is answered now was written to files that were still there.
       broken = loss();
-      if (broken !== undefined) return fail(broken);
-      post({ kind: 'done', answers: early ? outcome.durable : [...outcome.ran, ...outcome.durable] });
-      fold();
+      if (broken !== undefined) {
+        fail(sent, broken);
+        return;
+      }
+      for (const [i, { ran, durable }] of outcomes.entries()) {
+        sent[i]!.from.post({ kind: 'done', answers: doubtful ? [...ran, ...durable] : durable });
+      }
+      fold(sent);
     } catch (error) {
       const { message, code } = wireError(error);
       doubtfulUntilMs = performance.now() + DOUBT_MS;
@@ -170,7 +214,12 @@ export function createBatches(
       } catch (second) {
         broken ??= `a failed transaction could not be undone: ${wireError(second).message}`;
       }
-      fail(broken ?? (code === '' ? message : `${message} (${code})`));
+      fail(sent, broken ?? (code === '' ? message : `${message} (${code})`));
     }
+  }
+
+  return (sent) => {
+    for (const { from, batch } of sent) from.texts.push(...batch.texts);
+    transact(sent);
   };
 }

@@ -19,7 +19,19 @@ export const OF_FOLDS = -1;
 export const DURABLE = 1;
 export const FOLDED = 2;
 
-export type ToWriter = { readonly open: string; readonly mustExist: boolean } | Batch | 'close';
+/** Said first: the thread opens the file. With `socket`, other processes may join there. */
+export interface Opening {
+  readonly open: string;
+  readonly mustExist: boolean;
+  readonly socket: string | undefined;
+}
+/** Said first by another process, to the thread that has opened the file. */
+export interface Joining {
+  /** Who it is. */
+  readonly join: string;
+}
+
+export type ToWriter = Opening | Joining | Batch | 'close';
 
 /** `number, result` of each list, one behind the other: rows changed by its last step, or `-1 - step` of the failed `must`. */
 export type Answers = readonly (number | StepError)[];
@@ -47,7 +59,9 @@ export type FromWriter =
   /** A list that adds, or its fold, went wrong: nothing was written, and the batch is to be sent again without folds. */
   | { readonly kind: 'again' }
   /** Nothing of what is left of the batch was written. `lasting`: nothing will be until the store is opened again. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly lasting: boolean };
+  | { readonly kind: 'failed'; readonly reason: string; readonly lasting: boolean }
+  /** A process that had joined has gone; everything that it handed in was run. */
+  | { readonly kind: 'left'; readonly name: string };
 
 /** What a reading thread is asked; it answers in order. */
 export type Question =

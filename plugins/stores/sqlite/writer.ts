@@ -3,32 +3,49 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { StoreInUse, StoreMissing } from '../../../core/plugin.ts';
-import { createBatches } from './batch.ts';
+import { createBatches, createSender } from './batch.ts';
 import { openWriter } from './connection.ts';
 import { type Files, filesOf } from './files.ts';
+import { createGroups, type Groups } from './groups.ts';
 import { lock } from './lock.ts';
 import { assertPresent } from './presence.ts';
-import type { Batch, FromWriter, Refusal, ToWriter } from './wire.ts';
+import { type Sharing, share } from './sharing.ts';
+import type { Batch, FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';
 
 const WATCH_MS = 1_000;
 
 const port = parentPort!;
 const post = (message: FromWriter): void => port.postMessage(message);
 
+/** Runs the batches of this process. */
 let run: (batch: Batch) => void;
 let close: () => void = () => port.close();
 
-function open(file: string, mustExist: boolean): void {
+async function open({ open: file, mustExist, socket }: Opening): Promise<void> {
   assertPresent(file, mustExist);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const unlock = lock(file);
+  const own = createSender(post);
+  let sharing: Sharing | undefined;
+  let groups: Groups;
   try {
     const db = openWriter(file);
     const files = filesOf(file, db);
-    run = createBatches(db, post, files.loss);
-    const unwatch = watch(files);
+    const runAll = createBatches(db, files.loss);
+    groups = createGroups(runAll);
+    run = (batch) => {
+      // With nobody beside it, it waits for nobody.
+      if (socket === undefined) runAll([{ from: own, batch }]);
+      else groups.take({ from: own, batch });
+    };
+    const unwatch = watch(files, (message) => {
+      post(message);
+      sharing?.tell(message);
+    });
     close = () => {
+      groups.flush();
       unwatch();
+      sharing?.close();
       db.close();
       unlock();
       port.close();
@@ -37,15 +54,20 @@ function open(file: string, mustExist: boolean): void {
     unlock();
     throw error;
   }
+  if (socket === undefined) return;
+  sharing = await share(socket, groups.take, (name) => {
+    groups.flush();
+    post({ kind: 'left', name });
+  });
 }
 
 /** A store that nothing is written to would not notice by itself. */
-function watch(files: Files): () => void {
+function watch(files: Files, tell: (message: FromWriter) => void): () => void {
   const timer = setInterval(() => {
     const reason = files.loss();
     if (reason === undefined) return;
     clearInterval(timer);
-    post({ kind: 'failed', reason, lasting: true });
+    tell({ kind: 'failed', reason, lasting: true });
   }, WATCH_MS);
   return () => clearInterval(timer);
 }
@@ -55,15 +77,15 @@ function refusalOf(error: unknown): Refusal {
   return error instanceof StoreMissing ? 'missing' : 'other';
 }
 
-port.on('message', (message: ToWriter) => {
+port.on('message', (message: Exclude<ToWriter, Joining>) => {
   if (message === 'close') return close();
   if (!('open' in message)) return run(message);
-  try {
-    open(message.open, message.mustExist);
-    post({ kind: 'open' });
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    post({ kind: 'refused', why: refusalOf(error), message: text });
-    close();
-  }
+  open(message).then(
+    () => post({ kind: 'open' }),
+    (error: unknown) => {
+      const text = error instanceof Error ? error.message : String(error);
+      post({ kind: 'refused', why: refusalOf(error), message: text });
+      close();
+    },
+  );
 });

@@ -1,19 +1,29 @@
-/** The writing thread as the rest of the gateway sees it. */
+/** The writing thread as the rest of the gateway sees it: of this process, or of the one that owns the store. */
 import type { Log, Store, StoreRoom } from '../../../core/plugin.ts';
-import { StoreInUse, StoreMissing, StoreUnavailable, startThread } from '../../../core/plugin.ts';
+import {
+  StoreInUse,
+  StoreMissing,
+  StoreUnavailable,
+  startThread,
+  type Thread,
+  type ThreadEvents,
+} from '../../../core/plugin.ts';
 import { REWRITE_MARK } from './connection.ts';
 import { createLists } from './lists.ts';
-import type { FromWriter, Refusal, ToWriter } from './wire.ts';
+import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';
 
 export interface Writes extends Pick<Store, 'run' | 'atomic'> {
-  /** Locks, checks and opens the file; asked first. Throws `StoreInUse`, `StoreMissing`, or says what is wrong with the file. */
-  open(file: string, mustExist: boolean): Promise<void>;
+  /**
+   * Asked first. Locks, checks and opens the file; throws `StoreInUse`, `StoreMissing`, or says what is wrong with the file. Or joins a
+   * thread that has opened it.
+   */
+  open(how: Opening | Joining): Promise<void>;
   pressure(): { readonly waiting: number; readonly oldestMs: number };
   /** Rejects all that wait and all that come, for good. */
   end(error: StoreUnavailable): void;
   /** Takes no more lists and resolves when those that wait are answered. */
   drain(): Promise<void>;
-  /** Ends the thread. */
+  /** Ends the thread, or leaves it. */
   close(): Promise<void>;
 }
 
@@ -28,15 +38,26 @@ const REFUSALS: Readonly<Record<Refusal, new (message: string) => Error>> = {
   other: Error,
 };
 
-/**
- * Starts the thread; `lost` hears why nothing can be written any more, for good. From a failure on, lists are refused at once, until a
- * probe has been written. `room`: that on the disk of the file.
- */
-export function startWrites(
-  log: Log,
-  lost: (error: StoreUnavailable) => void,
-  room: () => Promise<StoreRoom | undefined>,
-): Writes {
+/** A writing thread of this process. */
+export const ownThread: Connect = (events) => startThread(new URL('./writer.ts', import.meta.url), events);
+
+/** Gets a line to a writing thread: a new one, or one that is there. */
+export type Connect = (events: ThreadEvents<FromWriter>) => Thread<ToWriter>;
+
+/** How a line to a writing thread is used. */
+export interface WritesOptions {
+  readonly connect: Connect;
+  readonly log: Log;
+  /** Hears why nothing can be written any more, for good. */
+  lost(error: StoreUnavailable): void;
+  /** That on the disk of the file. */
+  room(): Promise<StoreRoom | undefined>;
+  /** Hears of each process that has gone, after everything that it had handed in was run. */
+  left?(name: string): void;
+}
+
+/** Connects. From a failure on, lists are refused at once, until a probe has been written. */
+export function startWrites({ connect, log, lost, room, left }: WritesOptions): Writes {
   const lists = createLists((batch) => thread.post(batch));
   let opening: { resolve(): void; reject(error: Error): void } | undefined;
   let closed = false;
@@ -69,7 +90,7 @@ export function startWrites(
     refusal = undefined;
   }
 
-  const thread = startThread<ToWriter, FromWriter>(new URL('./writer.ts', import.meta.url), {
+  const thread = connect({
     message(from) {
       switch (from.kind) {
         case 'ran':
@@ -91,6 +112,9 @@ export function startWrites(
         case 'refused':
           closed = true;
           opening?.reject(new REFUSALS[from.why](from.message));
+          break;
+        case 'left':
+          left?.(from.name);
       }
     },
     ended(error) {
@@ -102,10 +126,10 @@ export function startWrites(
   });
 
   return {
-    open: (file, mustExist) =>
+    open: (how) =>
       new Promise((resolve, reject) => {
         opening = { resolve, reject };
-        thread.post({ open: file, mustExist });
+        thread.post(how);
       }),
     run: (sql, ...params) => (refusal === undefined ? lists.run({ sql, params }) : Promise.reject(refusal)),
     atomic: (steps, when = 'durable') =>

@@ -59,7 +59,8 @@ export function createDemoServer(clock: Clock): DemoServer {
       });
       await new Promise<void>((resolve, reject) => {
         opened.once('error', reject);
-        opened.listen(0, '127.0.0.1', resolve);
+        // Where several processes serve, each has its own.
+        opened.listen({ port: 0, host: '127.0.0.1', exclusive: true }, resolve);
       });
       server = opened;
     },

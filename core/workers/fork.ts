@@ -1,0 +1,65 @@
+/** Starts the process of a worker: the same code as here, compiled or not. */
+import cluster from 'node:cluster';
+import { fileURLToPath } from 'node:url';
+import { besideCompiled, threadOf } from '../compiled.ts';
+import type { Message } from './link.ts';
+
+/** A process that was started. */
+export interface Fork {
+  send(messages: readonly Message[]): void;
+  kill(): void;
+  /** Resolves when it has ended, and everything that it had sent was received. */
+  readonly ended: Promise<Ending>;
+}
+
+/** How a process ended; neither: it could not be started. */
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** Starts one; `receive` gets what it sends. */
+export function fork(receive: (messages: readonly Message[]) => void): Fork {
+  const source = fileURLToPath(new URL('./process.ts', import.meta.url));
+  const module = threadOf(source);
+  const reading = module === source ? ['--import', new URL('../../scripts/typescript.mjs', import.meta.url).href] : [];
+  // Round robin: left to the system, most connections come to a few of them.
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({
+    exec: module,
+    args: [],
+    execArgv: [...process.execArgv, ...reading],
+    serialization: 'advanced',
+  });
+  const cache = besideCompiled('cache');
+  const worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache });
+  worker.on('message', receive);
+
+  const ended = new Promise<Ending>((resolve) => {
+    let ending: Ending | undefined;
+    let isDeaf = false;
+    const end = (): void => {
+      if (ending !== undefined && isDeaf) resolve(ending);
+    };
+    worker.on('exit', (code: number | null, signal: string | null) => {
+      ending = { code, signal };
+      end();
+    });
+    worker.on('disconnect', () => {
+      isDeaf = true;
+      end();
+    });
+    worker.on('error', () => {
+      // What cannot be sent is told by its end, unless there never was a process.
+      if (worker.process.pid === undefined) resolve({ code: null, signal: null });
+    });
+  });
+
+  return {
+    send(messages) {
+      if (worker.isConnected()) worker.send(messages as Message[], () => {});
+    },
+    kill: () => void worker.process.kill('SIGKILL'),
+    ended,
+  };
+}

@@ -1,0 +1,257 @@
+import type { Plan } from '../assembly.ts';
+import type { Clock } from '../clock.ts';
+import { type Door, refuseAddress } from '../door.ts';
+import { boot } from '../id.ts';
+import type { Log } from '../log.ts';
+import { storeFileOf, storeSocketOf } from '../opening.ts';
+import type { Place } from '../place.ts';
+import type { Json, StoreSharing } from '../plugin.ts';
+import { listenPrivately, socketPath } from '../private-socket.ts';
+import { type Fork, fork } from './fork.ts';
+import { createLink, type Link } from './link.ts';
+import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, type StopOrder } from './orders.ts';
+import { createOwnerPeers } from './peers.ts';
+
+/** What an owner is made with. */
+export interface OwnerOptions {
+  readonly plan: Plan;
+  readonly configFile: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** How many. */
+  readonly workers: number;
+}
+
+/** An owner whose workers have not been started. */
+export interface Owner {
+  /** How its workers join the store. */
+  readonly sharing: StoreSharing;
+  /** Its place, where its workers are to answer at this address. */
+  placeAt(door: Door): Place;
+}
+
+/** A worker that has served for so long before it ended is replaced at once. */
+const STEADY_MS = 10_000;
+/** The pause before one that has not: the first, and the longest. */
+const PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** How much longer than its calls may run a worker may take to end: longer than it does where everything hangs. Then it is killed. */
+const ENDING_MS = 20_000;
+/** How long one may take to take gateway.yaml over. */
+const RELOAD_MS = 30_000;
+
+/** The process of a worker. */
+interface Employed {
+  readonly number: number;
+  readonly link: Link;
+  readonly process: Fork;
+  /** Resolves when it could serve; rejects if it cannot. */
+  readonly prepared: Promise<void>;
+  isPrepared: boolean;
+  /** Since when it has served, on the clock that only grows. */
+  servesSince: number | undefined;
+  /** It was told to end. */
+  isLeaving: boolean;
+}
+
+/** Makes it. */
+export function createOwner({ plan, configFile, env, log, clock, workers: count }: OwnerOptions): Owner {
+  const storeFile = storeFileOf(plan);
+  const routes = socketPath(storeFile, '.routes');
+  const { peers, joined, handle, exited, settled } = createOwnerPeers(boot, count, { clock, log });
+  const all = new Set<Employed>();
+  const byEpoch = new Map<string, Employed>();
+  /** How long the next one in the place of each waits. */
+  const pauses = new Map<number, number>();
+  const pausing = new Set<() => void>();
+  let isStopping = false;
+
+  function launch(number: number): Employed {
+    let epoch: string | undefined;
+    const process = fork((messages) => link.receive(messages));
+    const link = createLink(process.send, (topic, message) => {
+      if (topic === REPORT.here) begin();
+      else if (topic !== REPORT.joined) return handle(topic, message);
+      else {
+        epoch = String(message);
+        byEpoch.set(epoch, worker);
+        joined(epoch, link);
+      }
+      return undefined;
+    });
+    let begin = (): void => {};
+    const prepared = new Promise<void>((resolve, reject) => {
+      begin = () => {
+        const beginning: Beginning = { number, count, configFile, env, routes };
+        link.ask(ORDER.begin, json(beginning)).then(() => {
+          worker.isPrepared = true;
+          resolve();
+        }, reject);
+      };
+      process.ended.then(() => reject(new Error('its process ended')));
+    });
+    const worker: Employed = {
+      number,
+      link,
+      process,
+      prepared,
+      isPrepared: false,
+      servesSince: undefined,
+      isLeaving: false,
+    };
+    all.add(worker);
+    process.ended.then(() => {
+      link.end();
+      all.delete(worker);
+      if (epoch === undefined) return;
+      byEpoch.delete(epoch);
+      exited(epoch);
+    });
+    return worker;
+  }
+
+  async function listen({ link }: Employed, { host, port }: Door): Promise<void> {
+    const { failed } = (await link.ask(ORDER.listen, json<ListenOrder>({ host, port }))) as ListenReport;
+    if (failed === undefined) return;
+    refuseAddress(Object.assign(new Error(`a worker cannot listen: ${failed}`), { code: failed }), plan.file);
+  }
+
+  function serve(worker: Employed): void {
+    worker.servesSince = clock.mono();
+    worker.link.tell(ORDER.serve, null);
+  }
+
+  /** Has another one come when it ends. */
+  async function keep(worker: Employed, door: Door): Promise<void> {
+    const { number } = worker;
+    const { code, signal } = await worker.process.ended;
+    if (isStopping) return;
+    const served = worker.servesSince === undefined ? 0 : clock.mono() - worker.servesSince;
+    const pauseMs = served >= STEADY_MS || worker.isLeaving ? 0 : (pauses.get(number) ?? PAUSE_MS);
+    pauses.set(number, pauseMs === 0 ? PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS));
+    log.error('a worker ended; another one takes its place', { worker: number, code, signal, pauseMs });
+    const goOn = (): void => {
+      cancel();
+      pausing.delete(cancel);
+      replace(number, door);
+    };
+    const cancel = clock.after(pauseMs, goOn);
+    pausing.add(cancel);
+  }
+
+  function replace(number: number, door: Door): void {
+    const worker = launch(number);
+    void keep(worker, door);
+    worker.prepared
+      .then(() => listen(worker, door))
+      .then(
+        () => serve(worker),
+        (error: unknown) => {
+          if (!isStopping) log.error('a worker cannot serve', { worker: number, error });
+          worker.process.kill();
+        },
+      );
+  }
+
+  /** Lets it end what it does, and another one take its place. */
+  function dismiss(worker: Employed, order: StopOrder): void {
+    worker.isLeaving = true;
+    worker.link.tell(ORDER.stop, json(order));
+  }
+
+  function killLater(ms: number, workers: Iterable<Employed>): void {
+    for (const { process } of workers) {
+      const cancel = clock.after(ms, process.kill);
+      process.ended.then(cancel);
+    }
+  }
+
+  async function reload(worker: Employed, drainMs: number): Promise<void> {
+    let cancel = (): void => {};
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.after(RELOAD_MS, () => reject(new Error('it takes too long')));
+    });
+    try {
+      await worker.prepared;
+      await Promise.race([worker.link.ask(ORDER.reload, null), late]);
+    } catch (error) {
+      // One that has ended is replaced anyway.
+      if (isStopping || !all.has(worker)) return;
+      log.error('a worker could not take gateway.yaml over; another one takes its place', {
+        worker: worker.number,
+        error,
+      });
+      dismiss(worker, { withAll: false });
+      killLater(drainMs + ENDING_MS, [worker]);
+    } finally {
+      cancel();
+    }
+  }
+
+  const place = (door: Door): Place => ({
+    role: 'owner',
+    peers,
+    server: { servesWorkers: true },
+    async listen(server) {
+      await listenPrivately(server, routes);
+      const workers = Array.from({ length: count }, (_, i) => launch(i + 1));
+      await Promise.all(workers.map((worker) => started(worker)));
+      // As short a time as can be: nobody else may take it.
+      door.close();
+      await Promise.all(workers.map((worker) => listen(worker, door)));
+      for (const worker of workers) void keep(worker, door);
+      return door.port;
+    },
+    ready() {
+      for (const worker of all) serve(worker);
+    },
+    async reloaded(drainMs) {
+      await Promise.all([...all].map((worker) => reload(worker, drainMs)));
+    },
+    async stopping(drainMs) {
+      isStopping = true;
+      for (const cancel of pausing) cancel();
+      const workers = [...all];
+      for (const worker of workers) {
+        // What has not begun has nothing to end.
+        if (worker.isPrepared) dismiss(worker, { withAll: true });
+        else worker.process.kill();
+      }
+      killLater(drainMs + ENDING_MS, workers);
+      const endings = await Promise.all(workers.map(({ process }) => process.ended));
+      return endings.every(({ code }, i) => code === 0 || !workers[i]!.isPrepared);
+    },
+    hurry() {
+      for (const { link } of all) link.tell(ORDER.hurry, null);
+      killLater(ENDING_MS, all);
+    },
+    close: door.close,
+  });
+
+  return {
+    sharing: {
+      socket: storeSocketOf(storeFile),
+      left(epoch) {
+        settled(epoch);
+        // One that can write no more, and is there, would refuse all that comes to it.
+        const worker = byEpoch.get(epoch);
+        if (worker?.isLeaving === false) worker.process.kill();
+      },
+    },
+    placeAt: place,
+  };
+}
+
+/** Rejects, saying which, if a worker cannot serve. */
+async function started({ number, prepared }: Employed): Promise<void> {
+  try {
+    await prepared;
+  } catch (error) {
+    throw new Error(`worker ${number} did not start: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function json<T extends object>(message: T): Json {
+  return message as unknown as Json;
+}

@@ -1,0 +1,4 @@
+/** What the process of a worker runs. */
+import { runWorker } from './worker.ts';
+
+runWorker();
