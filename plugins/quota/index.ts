@@ -84,9 +84,11 @@ export default definePlugin({
     );
     const refreshes = oneAtATime(memory.refresh, (error) => log.warn('subscriptions were not read', { error }));
 
-    /** Closes what other processes have left open, where this one leads. */
+    let isStopping = false;
+
+    /** Closes what other processes have left open, where this one leads. What is left when it ends, the next run closes. */
     async function recoverAll(): Promise<void> {
-      if (!peers.leads()) return;
+      if (isStopping || !peers.leads()) return;
       const count = await recover(host, host.find(Records));
       if (count > 0) log.info('closed what another run had left open', { calls: count });
     }
@@ -121,6 +123,7 @@ export default definePlugin({
         );
       },
       async stop() {
+        isStopping = true;
         for (const stop of timers.splice(0)) stop();
         await Promise.all([checkpoints.done(), sweeps.done(), refreshes.done(), recoveries.done()]);
         // What could not be given back now is taken by the next run.
