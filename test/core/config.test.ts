@@ -562,6 +562,7 @@ describe('core sections', () => {
       host: '127.0.0.1',
       port: 8080,
       tls: undefined,
+      workers: 1,
       trustProxy: [],
       cors: ['*'],
       body: {
