@@ -1,5 +1,7 @@
 /** Counters on a Valkey server: the contract, several processes at once, and everything that can happen to the server or to one of them. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../core/clock.ts';
@@ -9,7 +11,7 @@ import { aloneOf } from '../../core/peers.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
 import { readAddress } from '../../plugins/counters/valkey/address.ts';
 import { createSharedCounters, type SharedCounters } from '../../plugins/counters/valkey/counters.ts';
-import { createScripts } from '../../plugins/counters/valkey/scripts.ts';
+import { createScript } from '../../plugins/counters/valkey/script.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { countersContract } from '../kit/counters-contract.ts';
 import { noValkey, startValkey, type ValkeyServer } from '../kit/valkey.ts';
@@ -37,9 +39,12 @@ const patient = (clock: FakeClock): Clock => ({ ...clock, after: () => () => {} 
 /** The same of a process that does nothing by itself. */
 const idle = (clock: FakeClock): Clock => ({ ...patient(clock), every: () => () => {} });
 
-/** The server's time, where a test moves it: a key that scripts read in its place. */
+/** The machine's clock, but what is done every so often is done when a test says so. */
+const stepped = (clock: FakeClock): Clock => ({ ...patient(clock), mono: systemClock.mono });
+
+/** The server's time, where a test moves it: a key that the script reads in its place. */
 const TIME_KEY = 'test:time';
-const scriptsByTest = createScripts(`tonumber(redis.call('GET', '${TIME_KEY}'))`);
+const scriptByTest = createScript(`tonumber(redis.call('GET', '${TIME_KEY}'))`);
 
 function tests(): void {
   let server: ValkeyServer;
@@ -82,7 +87,7 @@ function tests(): void {
         log: createLog({ level: 'debug', now: () => 0, write: (line) => log.push(line) }),
         peers: { ...aloneOf(boot), count },
       },
-      ...(byTest && { scripts: scriptsByTest }),
+      ...(byTest && { script: scriptByTest }),
     });
     started.add(counters);
     await counters.start();
@@ -279,7 +284,7 @@ function tests(): void {
 
     it('leaves each process with its share of every limit, said once, and is used again when it is back', async () => {
       const clock = fakeClock();
-      const { counters, log } = await startProcess('killed:', { clock, count: 3, url: own.url });
+      const { counters, log } = await startProcess('killed:', { clock: stepped(clock), count: 3, url: own.url });
       assert.equal(await accepted(counters, 'before', 10, 20), 10);
       assert.deepEqual([await enter(counters, 'a'), await enter(counters, 'b')], [true, true]);
       await own.kill();
@@ -318,6 +323,28 @@ function tests(): void {
           { level: 'info', msg: 'Valkey can be reached again: all gateways enforce the limits together' },
         ],
       );
+    });
+
+    it('that comes and goes is told of once a minute', async () => {
+      const clock = fakeClock();
+      const { counters, log } = await startProcess('flapping:', { clock: patient(clock), url: own.url });
+      for (let round = 0; round < 3; round++) {
+        await own.kill();
+        await until(() => !counters.shared);
+        await own.start();
+        await until(() => {
+          clock.advance(1_000);
+          return counters.shared;
+        });
+      }
+      const levels = (): readonly unknown[] =>
+        log.map((line) => (JSON.parse(line) as { readonly level: string }).level);
+      assert.deepEqual(levels(), ['error', 'info']);
+      clock.advance(60_000);
+      await own.kill();
+      await until(() => log.length > 2);
+      assert.deepEqual(levels(), ['error', 'info', 'error']);
+      await own.start();
     });
 
     it('fails no call that is under way when it is killed and restarted', async () => {
@@ -382,7 +409,7 @@ function tests(): void {
     it('does not keep a process from starting', async () => {
       await own.kill();
       const clock = fakeClock();
-      const { counters, log } = await startProcess('absent:', { clock, url: own.url });
+      const { counters, log } = await startProcess('absent:', { clock: stepped(clock), url: own.url });
       assert.equal(counters.shared, false);
       assert.equal(log.length, 1);
       assert.equal(await accepted(counters, 'a', 10, 20), 5);
@@ -407,7 +434,7 @@ function tests(): void {
 
     it('that is a replica is not used: it could not be written', async () => {
       const clock = fakeClock();
-      const { counters, log } = await startProcess('replica:', { clock, url: own.url });
+      const { counters, log } = await startProcess('replica:', { clock: stepped(clock), url: own.url });
       await own.command('REPLICAOF', '127.0.0.1', '1');
       assert.equal((await counters.take(from('a', 10))).windows[0]!.remaining, 4);
       assert.match(log[0]!, /"reason":"it is a replica(, which cannot be written| without a primary)"/);
@@ -435,13 +462,34 @@ function tests(): void {
       assert.equal(await own.command('EXISTS', 'open:window:a'), 1);
     });
 
+    it('may be that of a user with the permissions that the README names, and no others', async () => {
+      const readme = readFileSync(join(import.meta.dirname, '../../plugins/counters/README.md'), 'utf8');
+      const rules = [...readme.matchAll(/(?<=[`\s])(?:\+[a-z]+|~[a-z:*]+)(?=[`\s])/g)].map(([rule]) => rule);
+      assert.ok(rules.includes('+evalsha') && rules.includes('~turnpike:*'), rules.join(' '));
+      await own.command('ACL', 'SETUSER', 'ann', 'reset', 'on', '>secret-of-ann', ...rules);
+      const url = `valkey://ann:secret-of-ann@127.0.0.1:${own.port}/1`;
+      const { counters, log } = await startProcess('turnpike:', { url });
+      const entry = at('gate', 2, 'x');
+      const admission = await counters.take(from('a', 10, 4), entry);
+      counters.correct(admission, 10);
+      assert.equal((await counters.take(from('a', 10))).ok, false);
+      assert.equal((await counters.look(from('a', 10)[0])).ok, false);
+      assert.equal(await counters.inside('gate'), 1);
+      counters.leave(entry);
+      assert.equal(await counters.inside('gate'), 0);
+      assert.deepEqual([counters.shared, log], [true, []]);
+      const other = await startProcess('other:', { clock: stepped(fakeClock()), url });
+      await other.counters.take(from('a', 10));
+      assert.match(other.log[0]!, /the user may not run scripts, or not on these keys/);
+    });
+
     it('is named nowhere if it is wrong or missing, and calls go on', async () => {
       for (const [url, reason] of [
         [own.url.replace('9c1f', 'wrong'), 'the user or the password is wrong'],
         [own.url.replace(/\/\/.*@/, '//'), 'it wants a password'],
         [own.url.replace('//:', '//canary-user:'), 'the user or the password is wrong'],
       ] as const) {
-        const { counters, log } = await startProcess('closed:', { clock: fakeClock(), url });
+        const { counters, log } = await startProcess('closed:', { clock: stepped(fakeClock()), url });
         assert.equal(counters.shared, false);
         assert.equal((await counters.take(from('a', 10))).ok, true);
         assert.equal(log.length, 1);

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../core/plugin.ts';
 import type { Server } from './address.ts';
-import type { Script } from './scripts.ts';
+import type { Operation, Script } from './script.ts';
 
 /** An answer that takes longer is not waited for: the connection is given up, and everything that waits with it. */
 export const WAIT_MS = 200;
@@ -11,8 +11,8 @@ const CONNECT_MS = 2_000;
 
 /** A connection that is open. */
 export interface Connection {
-  /** Runs a script, behind all that were sent before. Rejects if the connection is lost; then nobody knows whether it has run. */
-  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** Runs the script, behind all that was sent before. Rejects if the connection is lost; then nobody knows whether it has run. */
+  run(operation: Operation, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** Ends it; what waits is rejected. */
   close(): void;
 }
@@ -21,7 +21,12 @@ export interface Connection {
  * Opens one. Rejects with a message that says why and names neither address nor password. `lost` gets such a message, once, unless the
  * connection was closed from here.
  */
-export async function connect(server: Server, clock: Clock, lost: (reason: string) => void): Promise<Connection> {
+export async function connect(
+  server: Server,
+  script: Script,
+  clock: Clock,
+  lost: (reason: string) => void,
+): Promise<Connection> {
   // A large library, and most gateways count in memory.
   const { createClient } = await import('@redis/client');
   const { host, port, tls, username, password, database } = server;
@@ -85,13 +90,13 @@ export async function connect(server: Server, clock: Clock, lost: (reason: strin
   }
 
   const connection: Connection = {
-    async run({ text, sha }, keys, args) {
-      const rest = [String(keys.length), ...keys, ...args.map(String)];
+    async run(operation, keys, args) {
+      const rest = [String(keys.length), ...keys, ...args.map(String), operation];
       try {
         // A server that was restarted, or told to forget its scripts, is sent the text.
-        return await send(['EVALSHA', sha, ...rest]).catch((error: unknown) => {
+        return await send(['EVALSHA', script.sha, ...rest]).catch((error: unknown) => {
           if (wordOf(error) !== 'NOSCRIPT') throw error;
-          return send(['EVAL', text, ...rest]);
+          return send(['EVAL', script.text, ...rest]);
         });
       } catch (error) {
         end(reasonOf(error));

@@ -7,7 +7,7 @@ import type { Host } from '../../../core/plugin.ts';
 import type { MemoryCounters } from '../memory.ts';
 import type { Server } from './address.ts';
 import { type Connection, connect, WAIT_MS } from './connection.ts';
-import { createScripts, LATE, type Script, type Scripts } from './scripts.ts';
+import { createScript, LATE, type Operation, type Script } from './script.ts';
 
 /** Whoever is inside a gate is forgotten if the process does not say for so long that it still is. */
 const LEASE_MS = 15_000;
@@ -15,11 +15,13 @@ const LEASE_MS = 15_000;
 const REFRESH_MS = 5_000;
 /** How often it is tried to reach the server. */
 const RETRY_MS = 1_000;
+/** A server that comes and goes is not told of more often. */
+const QUIET_MS = 60_000;
 /** What clocks and timers round by. */
 const ROUNDING_MS = 2;
 /** A deadline that no clock reaches. */
 const NEVER_MS = 1e14;
-/** Who is inside gates is told in scripts of so many, so that none keeps the server from others for long. */
+/** Who is inside gates is told in operations of so many, so that none keeps the server from others for long. */
 const TOLD_AT_ONCE = 500;
 
 /** Counters on a server. */
@@ -38,7 +40,7 @@ export interface SharedOptions {
   /** Has this process's own calls inside gates at any time, and all it counts while there is no server. */
   readonly memory: MemoryCounters;
   readonly host: Pick<Host, 'boot' | 'clock' | 'log' | 'peers'>;
-  readonly scripts?: Scripts;
+  readonly script?: Script;
 }
 
 /** Makes them. */
@@ -47,14 +49,15 @@ export function createSharedCounters({
   prefix,
   memory,
   host: { boot, clock, log, peers },
-  scripts = createScripts(),
+  script = createScript(),
 }: SharedOptions): SharedCounters {
   /** What is not in here counts on the server. */
   const countedHere = new WeakSet<Admission>();
   let connection: Connection | undefined;
   let isStopped = true;
-  /** Whether the log knows that there is no server. */
-  let isAway = false;
+  /** Whether the log says that there is no server, and when it was told last. */
+  let isTold = false;
+  let toldMs = -Infinity;
   let stopTimers: readonly (() => void)[] = [];
   /** How far the server's clock is ahead of this process's, or a little less: the way of an answer. */
   let aheadMs = 0;
@@ -67,17 +70,17 @@ export function createSharedCounters({
   // ---- the connection
 
   /**
-   * Runs a script whose first argument is its deadline and whose answer is a code and the time. What comes to the server when nobody waits
+   * An operation whose first argument is its deadline and whose answer begins with a code and the time. What comes to the server when nobody waits
    * for it any more does nothing there.
    */
   async function runInTime(
     by: Connection,
-    script: Script,
+    operation: Operation,
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<readonly number[]> {
     const sentMs = clock.mono();
-    const answer = (await by.run(script, keys, [sentMs + aheadMs + WAIT_MS - ROUNDING_MS, ...args])) as number[];
+    const answer = (await by.run(operation, keys, [sentMs + aheadMs + WAIT_MS - ROUNDING_MS, ...args])) as number[];
     const readMs = clock.mono();
     // An answer that lay here unread does not tell what time it is.
     if (readMs - sentMs <= WAIT_MS) aheadMs = answer[1]! - readMs;
@@ -86,21 +89,22 @@ export function createSharedCounters({
 
   function lost(reason: string): void {
     connection = undefined;
-    if (!isAway)
-      log.error('Valkey cannot be reached: each process enforces its share of every limit by itself', {
-        server: server.name,
-        reason,
-        processes: peers.count,
-      });
-    isAway = true;
+    if (isTold || clock.mono() - toldMs < QUIET_MS) return;
+    isTold = true;
+    toldMs = clock.mono();
+    log.error('Valkey cannot be reached: each process enforces its share of every limit by itself', {
+      server: server.name,
+      reason,
+      processes: peers.count,
+    });
   }
 
   async function open(): Promise<void> {
     let opened: Connection | undefined;
     try {
-      opened = await connect(server, clock, lost);
-      // Proves that scripts can be run, and tells the time.
-      const [, serverMs] = (await opened.run(scripts.stay, [], [NEVER_MS, LEASE_MS])) as number[];
+      opened = await connect(server, script, clock, lost);
+      // Proves that the script can be run, and tells the time.
+      const [, serverMs] = (await opened.run('stay', [], [NEVER_MS, LEASE_MS])) as number[];
       aheadMs = serverMs! - clock.mono();
     } catch (error) {
       // Of a connection that was open, `lost` has heard.
@@ -111,8 +115,8 @@ export function createSharedCounters({
     connection = opened;
     // Before any call is let in: the server may have forgotten who is inside, or have let go of them meanwhile.
     refresh();
-    if (isAway) log.info('Valkey can be reached again: all gateways enforce the limits together');
-    isAway = false;
+    if (isTold) log.info('Valkey can be reached again: all gateways enforce the limits together');
+    isTold = false;
   }
 
   let opening: Promise<void> | undefined;
@@ -129,7 +133,7 @@ export function createSharedCounters({
     let args: (string | number)[] = [];
     let count = 0;
     const send = (): void => {
-      if (connection !== undefined) runInTime(connection, scripts.stay, keys, [LEASE_MS, ...args]).catch(() => {});
+      if (connection !== undefined) runInTime(connection, 'stay', keys, [LEASE_MS, ...args]).catch(() => {});
       keys = [];
       args = [];
       count = 0;
@@ -185,7 +189,7 @@ export function createSharedCounters({
   ): Promise<Admission> {
     const answer = await runInTime(
       by,
-      scripts.take,
+      'take',
       [...windows.map(windowKey), ...(entry === undefined ? [] : gateKeys(entry))],
       [
         windows.length,
@@ -230,28 +234,26 @@ export function createSharedCounters({
       const differences = admission.takes.map((window) => cost - (admission.corrected ?? window.cost));
       admission.corrected = cost;
       if (differences.every((difference) => difference === 0)) return;
-      connection
-        ?.run(scripts.correct, admission.takes.map(windowKey), [admission.atMs, ...differences])
-        .catch(() => {});
+      connection?.run('correct', admission.takes.map(windowKey), [admission.atMs, ...differences]).catch(() => {});
     },
 
     leave(entry) {
       memory.leave(entry);
-      connection?.run(scripts.leave, gateKeys(entry), [memberOf(entry.id)]).catch(() => {});
+      connection?.run('leave', gateKeys(entry), [memberOf(entry.id)]).catch(() => {});
     },
 
     look: (window) =>
       ask(
         async (by) => {
           const { limit, windowMs, cost } = window;
-          return stateOf((await by.run(scripts.look, [windowKey(window)], [limit, windowMs, cost])) as number[]);
+          return stateOf((await by.run('look', [windowKey(window)], [limit, windowMs, cost])) as number[]);
         },
         () => memory.look(shareOf(window)),
       ),
 
     inside: (gate) =>
       ask(
-        async (by) => (await by.run(scripts.inside, [gateKey(gate)], [])) as number,
+        async (by) => (await by.run('inside', [gateKey(gate)], [])) as number,
         () => memory.inside(gate),
       ),
 
@@ -269,7 +271,7 @@ export function createSharedCounters({
       for (const stop of stopTimers) stop();
       await opening;
       // Answered behind everything that was sent before.
-      await connection?.run(scripts.stay, [], [NEVER_MS, LEASE_MS]).catch(() => {});
+      await connection?.run('stay', [], [NEVER_MS, LEASE_MS]).catch(() => {});
       connection?.close();
       connection = undefined;
     },
