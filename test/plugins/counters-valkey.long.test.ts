@@ -396,13 +396,19 @@ function tests(): void {
       assert.equal(await counters.inside('gate'), 0);
     });
 
-    it('is not taken for one if this process itself was held up', async () => {
+    it('is not taken for one if this process itself was held up, before or behind a question', async () => {
       const { counters, log } = await startProcess('held-up:', { url: own.url });
-      const call = counters.take(from('a', 10));
+      const holdUp = (): void => {
+        const endMs = performance.now() + 1_000;
+        while (performance.now() < endMs);
+      };
+      const unsent = counters.take(from('a', 10));
+      holdUp();
+      assert.equal((await unsent).windows[0]!.remaining, 9);
+      const sent = counters.take(from('a', 10));
       await setImmediate();
-      const endMs = performance.now() + 1_000;
-      while (performance.now() < endMs);
-      assert.equal((await call).windows[0]!.remaining, 9);
+      holdUp();
+      assert.equal((await sent).windows[0]!.remaining, 8);
       assert.deepEqual([counters.shared, log], [true, []]);
     });
 

@@ -8,6 +8,8 @@ import type { Operation, Script } from './script.ts';
 export const WAIT_MS = 200;
 /** The same for a connection to be opened, which no call waits for. */
 const CONNECT_MS = 2_000;
+/** If the timer of an answer comes so much too late, this process was held up, and perhaps not the server. */
+const HELD_UP_MS = 50;
 
 /** A connection that is open. */
 export interface Connection {
@@ -15,6 +17,13 @@ export interface Connection {
   run(operation: Operation, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   /** Ends it; what waits is rejected. */
   close(): void;
+}
+
+/** What was sent and has no answer yet. */
+interface Waiting {
+  dueMs: number;
+  /** It was given more time. */
+  isSpared: boolean;
 }
 
 /**
@@ -51,7 +60,7 @@ export async function connect(
     commandOptions: { timeout: undefined as never },
   });
   /** Commands without an answer, in their order, which is that of the answers. */
-  const waiting = new Set<{ readonly sentMs: number }>();
+  const waiting = new Set<Waiting>();
   let stopWatching: (() => void) | undefined;
   let isOver = false;
   let fail: (reason: string) => void = () => {};
@@ -69,17 +78,21 @@ export async function connect(
     stopWatching = undefined;
     const [oldest] = waiting;
     if (oldest === undefined || isOver) return;
-    stopWatching = clock.after(Math.max(1, oldest.sentMs + WAIT_MS - clock.mono()), () => {
-      // If it is this process that was held up, the answer is there and only not read yet.
+    stopWatching = clock.after(Math.max(1, oldest.dueMs - clock.mono()), () => {
+      const lateMs = clock.mono() - oldest.dueMs;
+      // The answer may be there, and only not read yet.
       setImmediate(() => {
-        if (waiting.has(oldest)) end(SLOW);
-        else watch();
+        if (!waiting.has(oldest)) return watch();
+        if (lateMs < HELD_UP_MS || oldest.isSpared) return end(SLOW);
+        oldest.isSpared = true;
+        oldest.dueMs = clock.mono() + WAIT_MS;
+        watch();
       });
     });
   }
 
   async function send(args: readonly string[]): Promise<unknown> {
-    const command = { sentMs: clock.mono() };
+    const command = { dueMs: clock.mono() + WAIT_MS, isSpared: false };
     waiting.add(command);
     if (stopWatching === undefined) watch();
     try {

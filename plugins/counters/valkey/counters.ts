@@ -70,10 +70,21 @@ export function createSharedCounters({
   // ---- the connection
 
   /**
-   * An operation whose first argument is its deadline and whose answer begins with a code and the time. What comes to the server when nobody waits
-   * for it any more does nothing there.
+   * An operation whose first argument is its deadline, and whose answer begins with a code and the time. What comes to the server when nobody
+   * waits for it any more does nothing there. What is told that it was late is still waited for: this process was held up before it was
+   * written, or the server's clock has jumped, so it is sent once more.
    */
   async function runInTime(
+    by: Connection,
+    operation: Operation,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<readonly number[]> {
+    const answer = await sendInTime(by, operation, keys, args);
+    return answer[0] === LATE ? sendInTime(by, operation, keys, args) : answer;
+  }
+
+  async function sendInTime(
     by: Connection,
     operation: Operation,
     keys: readonly string[],
