@@ -402,6 +402,9 @@ function tests(): void {
         const endMs = performance.now() + 1_000;
         while (performance.now() < endMs);
       };
+      // So that it is its own timer that fires, and before the turn in which it is written.
+      await delay(300);
+      await setImmediate();
       const unsent = counters.take(from('a', 10));
       holdUp();
       assert.equal((await unsent).windows[0]!.remaining, 9);
