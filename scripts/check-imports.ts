@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** The only rooms that may use a package. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   '@pydantic/genai-prices': ['plugins/quota'],
+  '@redis/client': ['plugins/counters'],
   '@simplewebauthn/server': ['plugins/second-factors'],
   ajv: ['core'],
   'alipay-sdk': ['plugins/payments'],

@@ -103,7 +103,7 @@ export async function buildServer(folder) {
       banner: {
         js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
       },
-      external: ['better-sqlite3', 'better-sqlite3-13', 'stripe', 'alipay-sdk'],
+      external: ['better-sqlite3', 'better-sqlite3-13', 'stripe', 'alipay-sdk', '@redis/client'],
       plugins: [placesOfSources],
       logLevel: 'silent',
     });

@@ -1,5 +1,5 @@
 /**
- * Rate-limit counters, lost on restart: sliding windows and gates (calls at once). Provided by `counters`, in memory.
+ * Rate-limit counters: sliding windows and gates (calls at once). Provided by `counters`, in memory or on a Valkey server.
  *
  * Each operation is one atomic step. It needs only the names and numbers it is given and the time of the place where the counters are kept,
  * and what it answers is plain JSON but for an infinite `retryAfterMs`: so one message to another process can stand for it, or one Lua
@@ -76,6 +76,11 @@ export interface Counters {
   look(window: WindowTake): Awaitable<WindowState>;
   /** How many are inside a gate. */
   inside(gate: string): Awaitable<number>;
+  /**
+   * Where several gateways share their counters: whether they do so now, or each of them enforces its share of every limit by itself, since
+   * the place of the counters cannot be reached. Undefined where nothing is shared.
+   */
+  readonly shared?: boolean;
 }
 /** The service of that name. */
 export const Counters = service<Counters>('counters');

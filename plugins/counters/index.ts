@@ -1,8 +1,14 @@
-/** Provides `Counters` in memory: of this process, or in a worker of the owner's. */
+/**
+ * Provides `Counters`: in memory (of this process, or in a worker of the owner's), or on a Valkey server that several gateways share, to
+ * which each process has a connection of its own.
+ */
 import { Counters } from '../../core/contracts/counters.ts';
-import { definePlugin } from '../../core/plugin.ts';
-import { createMemoryCounters } from './memory.ts';
+import { definePlugin, type Host, type Parts } from '../../core/plugin.ts';
+import { createMemoryCounters, type MemoryCounters } from './memory.ts';
 import { type Guests, serveWorkers } from './owner.ts';
+import { section } from './section.ts';
+import { readAddress } from './valkey/address.ts';
+import { createSharedCounters } from './valkey/counters.ts';
 import { createWorkerCounters } from './worker.ts';
 
 /** How often windows that nobody uses any more are forgotten. */
@@ -11,21 +17,22 @@ const SWEEP_MS = 60_000;
 export default definePlugin({
   name: 'counters',
   api: 1,
+  sections: { counters: section },
   provides: [Counters],
-  create(host) {
+  create(host, { counters: { driver, url, prefix } }) {
+    if (driver === 'valkey') return onServer(host, url, prefix);
     const { owner } = host.peers;
     if (owner !== undefined) {
       host.provide(Counters, createWorkerCounters(owner, host.clock));
       return {};
     }
-    // A reload must not hand out every limit anew.
-    const counters = host.lasting('counters.memory', () => createMemoryCounters(host.clock));
+    const counters = memoryOf(host);
     const guests = host.lasting<Guests>('counters.guests', () => new Map());
     host.provide(Counters, counters);
     let stops: readonly (() => void)[] = [];
     return {
       start() {
-        stops = [host.clock.every(SWEEP_MS, () => counters.sweep()), serveWorkers(host.peers, counters, guests)];
+        stops = [sweeping(host, counters), serveWorkers(host.peers, counters, guests)];
       },
       stop() {
         for (const stop of stops) stop();
@@ -33,3 +40,37 @@ export default definePlugin({
     };
   },
 });
+
+function onServer(host: Host, url: string, prefix: string): Parts {
+  const memory = memoryOf(host);
+  const server = readAddress(url);
+  if (server === undefined) {
+    host.problem(['counters', 'url'], 'must be the address of a server, such as valkeys://cache.example.com:6379/0');
+    host.provide(Counters, memory);
+    return {};
+  }
+  if (server.password !== undefined) host.log.hide(server.password);
+  const counters = createSharedCounters({ server, prefix, memory, host });
+  host.provide(Counters, counters);
+  let stopSweeping = (): void => {};
+  return {
+    report: () => [`counted on the server ${server.name}, database ${server.database}, under ${prefix}`],
+    start() {
+      stopSweeping = sweeping(host, memory);
+      return counters.start();
+    },
+    stop() {
+      stopSweeping();
+      return counters.stop();
+    },
+  };
+}
+
+/** A reload must not hand out every limit anew. */
+function memoryOf(host: Host): MemoryCounters {
+  return host.lasting('counters.memory', () => createMemoryCounters(host.clock));
+}
+
+function sweeping(host: Host, counters: MemoryCounters): () => void {
+  return host.clock.every(SWEEP_MS, () => counters.sweep());
+}

@@ -16,6 +16,8 @@ export interface MemoryCounters extends Counters {
   inside(gate: string): number;
   /** `correct` for what stands in `admission` as numbers alone: the difference of each window's cost. */
   adjust(window: string, atMs: number, by: number): void;
+  /** Everybody who is inside, by gate. */
+  gates(): Iterable<readonly [gate: string, ids: ReadonlySet<string>]>;
   /** Forgets windows in which nothing has been taken for as long as they are. Call it now and then. */
   sweep(): void;
   /** How many windows and gates are remembered. */
@@ -182,6 +184,8 @@ export function createMemoryCounters(clock: Clock, maxWindows: number = MAX_WIND
     },
 
     inside: (name) => gates.get(name)?.size ?? 0,
+
+    gates: () => gates,
 
     sweep() {
       const nowMs = Math.floor(clock.mono());

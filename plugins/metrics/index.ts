@@ -1,6 +1,7 @@
 /** `GET /metrics`: what a Prometheus server reads. With the token, or from this machine where no proxy is before the gateway. */
 import { timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counters } from '../../core/contracts/counters.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { answer, type Caller, definePlugin, type Host, refuse, schema } from '../../core/plugin.ts';
@@ -31,7 +32,7 @@ export default definePlugin({
   name: 'metrics',
   api: 1,
   sections: { metrics: section },
-  wants: [Running, Site],
+  wants: [Counters, Running, Site],
   create(host, { metrics: { token } }) {
     // Numbers count on through a reload.
     const meters = host.lasting('metrics', createMeters);
@@ -72,6 +73,7 @@ export default definePlugin({
       ],
       start() {
         meters.watchProcess();
+        meters.watchCounters(() => host.find(Counters)?.shared);
         processes.start();
       },
       stop: processes.stop,
@@ -109,6 +111,21 @@ function createMeters() {
           registry.removeSingleMetric(`nodejs_active_${kind}_total`);
       }
       watching = true;
+    },
+    /** Adds whether limits are enforced by all gateways together; asked of the counters of this generation. */
+    watchCounters(shared: () => boolean | undefined): void {
+      const name = 'turnpike_counters_shared';
+      registry.removeSingleMetric(name);
+      if (shared() === undefined) return;
+      new Gauge({
+        name,
+        help: '1 while all gateways enforce limits together; 0 while each enforces its share, since Valkey cannot be reached.',
+        registers,
+        aggregator: 'min',
+        collect() {
+          this.set(shared() === true ? 1 : 0);
+        },
+      });
     },
     calls: createTally({
       name: 'turnpike_calls_total',

@@ -32,7 +32,7 @@ async function generation(lasting: Map<string, unknown>, clock: FakeClock, peers
       provided = implementation as Counters;
     },
   } as unknown as Host;
-  const parts = await plugin.create(host, {});
+  const parts = await plugin.create(host, { counters: { driver: 'memory', url: '', prefix: '' } });
   assert.ok(provided !== undefined);
   return { parts, counters: provided };
 }
