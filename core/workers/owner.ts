@@ -10,6 +10,7 @@ import { listenPrivately, socketPath } from '../private-socket.ts';
 import { type Fork, fork } from './fork.ts';
 import { createLink, type Link } from './link.ts';
 import { type Beginning, type ListenOrder, type ListenReport, ORDER, REPORT, type StopOrder } from './orders.ts';
+import { createPauses } from './pauses.ts';
 import { createOwnerPeers } from './peers.ts';
 
 /** What an owner is made with. */
@@ -31,11 +32,6 @@ export interface Owner {
   placeAt(door: Door): Place;
 }
 
-/** A worker that has served for so long before it ended is replaced at once. */
-const STEADY_MS = 10_000;
-/** The pause before one that has not: the first, and the longest. */
-const PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
 /** How much longer than its calls may run a worker may take to end: longer than it does where everything hangs. Then it is killed. */
 const ENDING_MS = 20_000;
 /** How long one may take to take gateway.yaml over. */
@@ -62,8 +58,7 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
   const { peers, joined, handle, exited, settled } = createOwnerPeers(boot, count, { clock, log });
   const all = new Set<Employed>();
   const byEpoch = new Map<string, Employed>();
-  /** How long the next one in the place of each waits. */
-  const pauses = new Map<number, number>();
+  const pauseBefore = createPauses();
   const pausing = new Set<() => void>();
   let isStopping = false;
 
@@ -128,8 +123,7 @@ export function createOwner({ plan, configFile, env, log, clock, workers: count 
     const { code, signal } = await worker.process.ended;
     if (isStopping) return;
     const served = worker.servesSince === undefined ? 0 : clock.mono() - worker.servesSince;
-    const pauseMs = served >= STEADY_MS || worker.isLeaving ? 0 : (pauses.get(number) ?? PAUSE_MS);
-    pauses.set(number, pauseMs === 0 ? PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS));
+    const pauseMs = pauseBefore(number, worker.isLeaving ? Infinity : served);
     log.error('a worker ended; another one takes its place', { worker: number, code, signal, pauseMs });
     const goOn = (): void => {
       cancel();
