@@ -120,6 +120,47 @@ function tests(): void {
       }
     });
 
+    it('may have workers, each of which asks the server itself and has a share without it', async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'turnpike-test-'));
+      await server.command('FLUSHALL');
+      const file = join(dir, 'gateway.yaml');
+      const listen = { host: '127.0.0.1', port: 0, workers: 2 };
+      writeFileSync(file, stringify({ ...defaultConfig([]), ...sections({ requestsPerMinute: 10 }), listen }));
+      const gateway = await startProcess(file, { env: { VALKEY_URL: server.url } });
+      try {
+        const key = String(gateway.log.find(({ msg }) => msg === 'first start')?.key);
+        /** How many of thirty calls are served, and by how many processes. */
+        const callAll = async () => {
+          const answers = await Promise.all(
+            Array.from({ length: 30 }, async () => {
+              const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+                method: 'POST',
+                headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+                body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
+              });
+              await answer.text();
+              return { status: answer.status, epoch: answer.headers.get('x-request-id')!.slice(-10) };
+            }),
+          );
+          return {
+            served: answers.filter(({ status }) => status === 200).length,
+            processes: new Set(answers.map(({ epoch }) => epoch)).size,
+          };
+        };
+        assert.deepEqual(await callAll(), { served: 10, processes: 2 });
+        assert.equal(await shared(gateway.url), '1');
+        await server.kill();
+        await until(async () => (await shared(gateway.url)) === '0');
+        // Five for each: those that come to one of them are never more.
+        const { served } = await callAll();
+        assert.ok(served >= 5 && served <= 10, String(served));
+      } finally {
+        await gateway.stop();
+        await server.start();
+        rmSync(dir, { recursive: true, force: true });
+      }
+    });
+
     it('reach it by TLS, and only if they trust its certificate', async () => {
       const dir = mkdtempSync(join(tmpdir(), 'turnpike-test-'));
       try {
