@@ -1,4 +1,4 @@
-/** Where this code is compiled: a source file's module as JavaScript. `scripts/server-build.mjs` makes it and leaves the place below as it is. */
+/** What was compiled of the sources: modules by their names, and files. `scripts/server-build.mjs` makes it and leaves the place below as it is. */
 import { existsSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +10,20 @@ export const isCompiled = basename(import.meta.url) !== 'compiled.ts';
 
 const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 
-/** The compiled module of a source; the source itself where nothing is compiled, or where it does not ship with the gateway. */
-export function compiledOf(file: string): string {
-  return isCompiled ? threadOf(file) : file;
+/** What was compiled together with this code and is loaded by name, by its path from the root. Empty where sources run. */
+export const compiledModules = new Map<string, () => Promise<unknown>>();
+
+/** What the schemas of sections compile to, where that was compiled together with this code. */
+export const compiledSchemas: { load?: () => unknown } = {};
+
+/** Loads the compiled module of a source. Undefined where nothing is compiled, or where it does not ship with the gateway. */
+export function compiledOf(file: string): (() => Promise<unknown>) | undefined {
+  return compiledModules.get(fromRoot(file).join('/'));
 }
 
-/** `plugins/log/index.ts` is `plugins.log.index.js`: all compiled modules lie in one folder. */
-function nameOf(file: string): string {
-  return relative(ROOT, file).split(sep).join('.').replace(/\.ts$/, '.js');
+/** The steps from the root to a file. */
+function fromRoot(file: string): readonly string[] {
+  return relative(ROOT, file).split(sep);
 }
 
 /**
@@ -31,9 +37,9 @@ export function besideCompiled(name: string): string | undefined {
   return made && join(made, name);
 }
 
-/** What a thread runs for a source: its compiled module, the source itself where there is none. */
+/** What a thread runs for a source: its compiled module, the source itself where there is none. `plugins/a/b.ts` is `plugins.a.b.js`. */
 export function threadOf(file: string): string {
-  const compiled = besideCompiled(nameOf(file));
+  const compiled = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
   return compiled !== undefined && existsSync(compiled) ? compiled : file;
 }
 

@@ -31,14 +31,17 @@ export async function loadDriver(use: string, dir: string): Promise<StoreDriver>
 
 async function loadDefault(use: string, dir: string): Promise<unknown> {
   const source = locate(use, dir);
-  const module = compiledOf(source);
+  const compiled = compiledOf(source);
   try {
-    if (module === source) await readTypeScript();
-    const url = pathToFileURL(module).href;
-    return defaultOf((await import(url)) as Exports);
+    return defaultOf((await (compiled === undefined ? importSource(source) : compiled())) as Exports);
   } catch (error) {
     throw new LoadError(`${use} could not be loaded: ${(error as Error).message}`, { cause: error });
   }
+}
+
+async function importSource(file: string): Promise<unknown> {
+  await readTypeScript();
+  return import(pathToFileURL(file).href);
 }
 
 interface Exports {
