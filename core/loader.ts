@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolve as resolvePackage } from 'import-meta-resolve';
-import { compiledOf, readTypeScript } from './compiled.ts';
+import { compiledOf, importOutside, readTypeScript } from './compiled.ts';
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 
@@ -41,7 +41,7 @@ async function loadDefault(use: string, dir: string): Promise<unknown> {
 
 async function importSource(file: string): Promise<unknown> {
   await readTypeScript();
-  return import(pathToFileURL(file).href);
+  return importOutside(file);
 }
 
 interface Exports {

@@ -7,7 +7,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import { loadCompiled } from './server-load.mjs';
 
 const folder = process.argv[2];
-const modules = loadCompiled(folder).compiledModules;
+const { modules } = loadCompiled(folder).compiled;
 const load = (file) => modules.get(file)();
 
 const { coreSections } = await load('core/config/core-sections.ts');

@@ -92,12 +92,12 @@ const isThread = (file) =>
 function serverEntry(validators) {
   const modules = sources()
     .filter(isEntry)
-    .map((file) => `compiledModules.set('${file}', () => import('./${file}'));`);
-  const schemas = validators === undefined ? '' : `compiledSchemas.load = () => require('${validators}');`;
-  return `import { compiledModules, compiledSchemas } from './core/compiled.ts';
+    .map((file) => `compiled.modules.set('${file}', () => import('./${file}'));`);
+  const schemas = validators === undefined ? '' : `compiled.schemas = () => require('${validators}');`;
+  return `import { compiled } from './core/compiled.ts';
     ${modules.join('\n')}
     ${schemas}
-    export { compiledModules };`;
+    export { compiled };`;
 }
 
 /** Compiles into `folder`. Rejects with `ERR_MODULE_NOT_FOUND` where the compiler is not installed. */
@@ -116,6 +116,8 @@ export async function buildServer(folder) {
     minifyWhitespace: true,
     lineLimit: 120,
     define: { 'import.meta.url': '__here' },
+    // See `Compiled.import`: packages are required.
+    supported: { 'dynamic-import': false },
     // Native, or loaded only when somebody asks for what they do.
     external: [
       'better-sqlite3',

@@ -4,15 +4,15 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 import { buildServer, isBuilt, SERVER, serverFolder } from './server-build.mjs';
 
 /** The command, of core/main.ts. */
 export async function loadServer() {
   const folder = serverFolder();
   if (isBuilt(folder) || (await build(folder))) {
-    const { compiledModules, keep } = loadCompiled(folder);
-    const { main } = await compiledModules.get('core/main.ts')();
+    const { compiled, keep } = loadCompiled(folder);
+    const { main } = await compiled.modules.get('core/main.ts')();
     return (args) => main(args, keep);
   }
   await import('./typescript.mjs');
@@ -32,12 +32,13 @@ export function loadCompiled(folder) {
   const script = new Script(readFileSync(filename, 'latin1'), {
     filename,
     cachedData: readIfThere(cache),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename));
+  const { compiled } = module.exports;
+  compiled.import = (url) => import(url);
   const isKept = script.cachedDataRejected === false;
-  return { ...module.exports, keep: () => isKept || write(cache, script.createCachedData()) };
+  return { compiled, keep: () => isKept || write(cache, script.createCachedData()) };
 }
 
 function readIfThere(file) {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { ValidateFunction } from 'ajv';
-import { besideCompiled, compiledSchemas } from '../compiled.ts';
+import { besideCompiled, compiled } from '../compiled.ts';
 import type { Schema } from '../plugin.ts';
 
 /** What is compiled of a section's schema. The default of the section itself is of no use there: nothing holds the section. */
@@ -21,7 +21,7 @@ let functions: Functions | undefined;
 
 /** The function of a schema; undefined where it was not compiled. */
 export function readyValidator(checked: Schema): ValidateFunction | undefined {
-  functions ??= (compiledSchemas.load ?? load)() as Functions;
+  functions ??= (compiled.schemas ?? load)() as Functions;
   return functions[nameOf(checked)];
 }
 

@@ -26,6 +26,17 @@ for (const name of ['core', 'plugins', 'scripts', 'package.json', 'package-lock.
 symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
 const dist = join(checkout, 'core/dist');
 
+// Plugins of its user.
+writeFileSync(
+  join(checkout, 'hours.ts'),
+  `import { definePlugin, refuse } from './core/plugin.ts';
+   export default definePlugin({ name: 'hours', api: 1, create: (): object => ({ report: () => [String(typeof refuse)] }) });`,
+);
+writeFileSync(
+  join(checkout, 'plain.mjs'),
+  `export default { name: 'plain', api: 1, create: () => ({ report: () => ['here'] }) };`,
+);
+
 /** What was compiled there. */
 const builds = (): readonly string[] => readdirSync(dist).filter((name) => !name.startsWith('seen.json'));
 
@@ -61,8 +72,8 @@ describe('the server', () => {
     assert.equal(stderr.replace(/^.*(?=gateway\.yaml:)/gm, ''), readFileSync(join(wrong, 'expected.txt'), 'utf8'));
     const [name = ''] = builds();
     const { loadCompiled } = await import(join(checkout, 'scripts/server-load.mjs'));
-    const { compiledModules } = loadCompiled(join(dist, name));
-    const load = (file: string) => compiledModules.get(file)();
+    const { modules } = loadCompiled(join(dist, name)).compiled;
+    const load = (file: string) => modules.get(file)();
     const { checkedPart, readyValidator } = await load('core/config/ready.ts');
     const { coreSections } = await load('core/config/core-sections.ts');
     const { default: quota } = await load('plugins/quota/index.ts');
@@ -71,7 +82,10 @@ describe('the server', () => {
   });
 
   it('keeps what the engine has made of it when it serves, and starts with that', async () => {
-    writeFileSync(join(checkout, 'serve.yaml'), 'listen: { host: 127.0.0.1, port: 0 }\npipeline: [counters]\n');
+    writeFileSync(
+      join(checkout, 'serve.yaml'),
+      'listen: { host: 127.0.0.1, port: 0 }\npipeline: [counters, ./hours.ts, ./plain.mjs]\n',
+    );
     const [name = ''] = builds();
     const caches = () =>
       readdirSync(join(dist, name))
@@ -97,15 +111,6 @@ describe('the server', () => {
   });
 
   it('runs a plugin of its user that is TypeScript, and one that is not', async () => {
-    writeFileSync(
-      join(checkout, 'hours.ts'),
-      `import { definePlugin, refuse } from './core/plugin.ts';
-       export default definePlugin({ name: 'hours', api: 1, create: (): object => ({ report: () => [String(typeof refuse)] }) });`,
-    );
-    writeFileSync(
-      join(checkout, 'plain.mjs'),
-      `export default { name: 'plain', api: 1, create: () => ({ report: () => ['here'] }) };`,
-    );
     writeFileSync(join(checkout, 'own.yaml'), 'pipeline: [./hours.ts, ./plain.mjs]\n');
     const { stdout } = await turnpike('check', '--config', 'own.yaml');
     assert.match(stdout, /^hours +function$/m);
