@@ -1,7 +1,7 @@
-/** Where this code is compiled: a source file's module as JavaScript. `scripts/server-build.mjs` makes it and leaves the place below as it is. */
+/** What was compiled of the sources: modules by their names, and files. `scripts/server-build.mjs` makes it and leaves the place below as it is. */
 import { existsSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
@@ -10,14 +10,26 @@ export const isCompiled = basename(import.meta.url) !== 'compiled.ts';
 
 const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 
-/** The compiled module of a source; the source itself where nothing is compiled, or where it does not ship with the gateway. */
-export function compiledOf(file: string): string {
-  return isCompiled ? threadOf(file) : file;
+/** What `scripts/server-build.mjs` compiled together with this code, and what `scripts/server-load.mjs` does for it. */
+export interface Compiled {
+  /** What is loaded by name, by its path from the root. Empty where sources run. */
+  readonly modules: Map<string, () => Promise<unknown>>;
+  /** What the schemas of sections compile to. */
+  schemas?: () => unknown;
+  /** Imports what was not compiled, by its URL: on Node 20 code that comes from V8's cache cannot. */
+  import(url: string): Promise<unknown>;
 }
 
-/** `plugins/log/index.ts` is `plugins.log.index.js`: all compiled modules lie in one folder. */
-function nameOf(file: string): string {
-  return relative(ROOT, file).split(sep).join('.').replace(/\.ts$/, '.js');
+export const compiled: Compiled = { modules: new Map(), import: (url) => import(url) };
+
+/** Loads the compiled module of a source. Undefined where nothing is compiled, or where it does not ship with the gateway. */
+export function compiledOf(file: string): (() => Promise<unknown>) | undefined {
+  return compiled.modules.get(fromRoot(file).join('/'));
+}
+
+/** The steps from the root to a file. */
+function fromRoot(file: string): readonly string[] {
+  return relative(ROOT, file).split(sep);
 }
 
 /**
@@ -31,10 +43,15 @@ export function besideCompiled(name: string): string | undefined {
   return made && join(made, name);
 }
 
-/** What a thread runs for a source: its compiled module, the source itself where there is none. */
+/** What a thread runs for a source: its compiled module, the source itself where there is none. `plugins/a/b.ts` is `plugins.a.b.js`. */
 export function threadOf(file: string): string {
-  const compiled = besideCompiled(nameOf(file));
-  return compiled !== undefined && existsSync(compiled) ? compiled : file;
+  const found = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
+  return found !== undefined && existsSync(found) ? found : file;
+}
+
+/** Imports a file that was not compiled. */
+export function importOutside(file: string): Promise<unknown> {
+  return compiled.import(pathToFileURL(file).href);
 }
 
 let learned: Promise<unknown> | undefined;
@@ -42,6 +59,6 @@ let learned: Promise<unknown> | undefined;
 /** Has this process read TypeScript, which only plugins from outside are written in once the gateway is compiled. */
 export async function readTypeScript(): Promise<void> {
   if (!isCompiled) return;
-  learned ??= import(join(ROOT, 'scripts/typescript.mjs'));
+  learned ??= importOutside(join(ROOT, 'scripts/typescript.mjs'));
   await learned;
 }

@@ -9,7 +9,9 @@ import type { LiveExchange } from './exchange.ts';
 import { fetchFor } from './fetched-media.ts';
 import { type Fetched, fetchGuarded } from './guarded-fetch.ts';
 import { type JsonBody, scanAnswer } from './json.ts';
-import { createPlacing, formParcel, type Parcel } from './parcel.ts';
+import { LARGE } from './letters.ts';
+import { spliced } from './outline.ts';
+import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
 import { type CollectedLosses, collectLosses } from './translation/losses.ts';
@@ -90,8 +92,13 @@ function untouched(parties: Parties): Conveyance {
     maxOutput: x.outputLimit,
     losses,
   };
-  const bytes = body.patched(fieldChanges(body, asked.patch(body, to), quirks, losses));
-  const sent = dialect.request === undefined ? bytes : rewritten(JSON.parse(bytes.toString()), parties, losses);
+  const changes = fieldChanges(body, asked.patch(body, to), quirks, losses);
+  const sent =
+    dialect.request !== undefined
+      ? rewritten(JSON.parse(body.patched(changes).toString()), parties, losses)
+      : body.bytes.length < LARGE
+        ? body.patched(changes)
+        : piecesParcel(body.pieces(changes));
   refuseLosses(parties, losses);
   return sameStyle(sent, parties, losses);
 }
@@ -232,7 +239,7 @@ async function translated(parties: Parties): Promise<Conveyance> {
   if (unfolding !== undefined) await nextTurn();
   let text = spelled(body as Record<string, unknown>, parties, losses);
   if (unfolding !== undefined) await nextTurn();
-  const sent = Buffer.from(text);
+  const sent = spliced(text, parties.x.call.body.outline().bytesOf);
   // What reads the answer lives as long as the call, and what stands here with it.
   text = '';
   refuseLosses(parties, losses);

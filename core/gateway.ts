@@ -5,14 +5,23 @@ import { Server as TlsServer } from 'node:https';
 import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
 import { createAsk } from './ask.ts';
-import { type Assembly, assemble, CORE_PATHS, type Plan, planFrom, rehearse, type Surroundings } from './assembly.ts';
+import {
+  type Assembly,
+  assemble,
+  CORE_PATHS,
+  type Plan,
+  planFrom,
+  planOf,
+  rehearse,
+  type Surroundings,
+} from './assembly.ts';
 import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { joinPeers } from './cluster/peers.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, readUpstream } from './config/core-sections.ts';
-import { reasons } from './config/file.ts';
+import { readConfig, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
@@ -33,7 +42,16 @@ import { boot } from './id.ts';
 import { createIntake } from './intake.ts';
 import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
-import { attachStore, isOnServer, keySourceOf, openForCommand, openToServe, storeFileOf, vaultOf } from './opening.ts';
+import {
+  attachStore,
+  isOnServer,
+  keySourceOf,
+  openForCommand,
+  openToServe,
+  prepareStore,
+  storeFileOf,
+  vaultOf,
+} from './opening.ts';
 import { aloneOf } from './peers.ts';
 import { createPipeline } from './pipeline.ts';
 import { NOWHERE, type Place, placeAt } from './place.ts';
@@ -97,7 +115,9 @@ export interface Gateway {
 
 /** Opens a gateway: everything but taking requests. Makes the store if there is none. Throws `ConfigError`, `StoreInUse`, `StoreUnavailable`. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const plan = await planFrom(options.configFile, options.env, options.plugins);
+  const file = readConfig(options.configFile, options.env);
+  await prepareStore(file);
+  const plan = await planOf(file, options.env, options.plugins ?? []);
   // Whatever can be found wrong is found before the store is touched.
   await rehearse(plan);
   return openPlanned(plan, options, false);

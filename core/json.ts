@@ -4,6 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from './contracts/call.ts';
 import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH } from './json-text.ts';
+import { LARGE, type Letters, noLetters } from './letters.ts';
+import { abridge, type Outline } from './outline.ts';
+import { isNoText } from './translation/data-url.ts';
 import { wordAt } from './words.ts';
 
 /** Where a value stands: byte offsets into the body, `end` behind the last byte. */
@@ -25,10 +28,14 @@ export interface JsonBody {
   get(name: string): Json | undefined;
   /** The whole body as a value; parsed once. */
   tree(): Json;
+  /** The whole body to be translated: names stand in it for most of the bytes of large media. Parsed once. */
+  outline(): Outline;
   /** Does that for a large body so that others have their turn in between; undefined where there is nothing to be waited for. */
   unfold(): Promise<void> | undefined;
   /** The bytes with some members replaced (JSON text), added or removed (undefined); everything else stays as it is. */
   patched(changes: Readonly<Record<string, string | undefined>>): Buffer;
+  /** The same in pieces, of which those that stay as they are were not copied. */
+  pieces(changes: Readonly<Record<string, string | undefined>>): readonly Buffer[];
 }
 
 /** How much structure a body may have. Parsing costs by structure, not by size: ten megabytes of `[` block for a second. */
@@ -42,20 +49,30 @@ export interface JsonLimits {
 /**
  * Reads a client's body. Refuses with 400 `invalid_json` what is not one JSON object in UTF-8, what exceeds the limits, and
  * what two readers could read differently: a member that comes twice, and names that reach a JavaScript object's prototype.
- * Control characters inside strings are the one mistake it leaves to the parser.
+ * Control characters inside strings are the one mistake it leaves to the parser. `letters`: what is known of a large body.
  */
-export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonBody {
-  if (!isUtf8(bytes)) throw invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
+export function scanJson(bytes: Buffer, limits: JsonLimits = {}, letters: Letters = noLetters(bytes)): JsonBody {
+  if (!isUtf8Between(bytes, letters)) throw invalid('The body is not valid UTF-8. Send JSON in UTF-8.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw invalid('The body begins with a byte order mark. Send JSON in UTF-8 without one.');
   }
-  return new ScannedBody(bytes, scan(bytes, limits.depth ?? 64, limits.tokens ?? 200_000, true));
+  return new ScannedBody(bytes, scan(bytes, letters, limits.depth ?? 64, limits.tokens ?? 200_000, true));
+}
+
+/** Letters begin and end no character that is more than a byte. */
+function isUtf8Between(bytes: Buffer, letters: Letters): boolean {
+  for (let at = letters.behind(0); at < bytes.length; ) {
+    const end = letters.beginning(at);
+    if (!isUtf8(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))) return false;
+    at = letters.behind(end);
+  }
+  return true;
 }
 
 /** Reads a vendor's whole answer; undefined where it is not a JSON object, or one that is nested too deeply. What is only doubtful passes: the last of two members counts. */
 export function scanAnswer(bytes: Buffer): JsonBody | undefined {
   try {
-    return new ScannedBody(bytes, scan(bytes, MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
+    return new ScannedBody(bytes, scan(bytes, noLetters(bytes), MAX_ANSWER_DEPTH, Number.POSITIVE_INFINITY, false));
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;
@@ -80,6 +97,8 @@ interface Scanned {
   readonly members: Map<string, Member>;
   readonly textBytes: number;
   readonly media: number;
+  /** Letters inside of media, most of them; only where they are many. */
+  readonly stretches?: readonly Span[] | undefined;
 }
 
 /** A class, because there are two for every call: nothing but the facts is made for each. */
@@ -88,10 +107,13 @@ class ScannedBody implements JsonBody {
   readonly members: ReadonlyMap<string, Member>;
   readonly textBytes: number;
   readonly media: number;
+  readonly #stretches: readonly Span[];
   #tree: Json | undefined;
+  #outline: Outline | undefined;
 
-  constructor(bytes: Buffer, { members, textBytes, media }: Scanned) {
+  constructor(bytes: Buffer, { members, textBytes, media, stretches = NONE }: Scanned) {
     this.bytes = bytes;
+    this.#stretches = stretches;
     this.members = members;
     this.textBytes = textBytes;
     this.media = media;
@@ -113,27 +135,52 @@ class ScannedBody implements JsonBody {
     return this.#tree;
   }
 
+  outline(): Outline {
+    this.#outline ??=
+      this.#stretches.length === 0 ? { tree: this.tree(), bytesOf: NO_NAMES } : outlined(this.#abridged());
+    return this.#outline;
+  }
+
   unfold(): Promise<void> | undefined {
-    if (this.#tree !== undefined || this.bytes.length < LARGE) return undefined;
+    if (this.#outline !== undefined || this.bytes.length < LARGE) return undefined;
     return this.#unfold();
   }
 
   async #unfold(): Promise<void> {
-    let text = this.bytes.toString();
+    const abridged = this.#abridged();
     await nextTurn();
-    this.#tree ??= parseText(text);
-    // Not to be kept while we wait.
-    text = '';
+    this.#outline ??= outlined(abridged);
+    if (this.#stretches.length === 0) this.#tree ??= this.#outline.tree;
     await nextTurn();
+  }
+
+  #abridged(): ReturnType<typeof abridge> {
+    return abridge(this.bytes, this.#stretches);
   }
 
   patched(changes: Readonly<Record<string, string | undefined>>): Buffer {
     return splice(this.bytes, this.members, changes);
   }
+
+  pieces(changes: Readonly<Record<string, string | undefined>>): readonly Buffer[] {
+    const { bytes } = this;
+    const pieces: Buffer[] = [];
+    let read = 0;
+    for (const { start, end, text } of editsFor(bytes, this.members, changes)) {
+      pieces.push(bytes.subarray(read, start), Buffer.from(text));
+      read = end;
+    }
+    pieces.push(bytes.subarray(read));
+    return pieces.filter(({ length }) => length > 0);
+  }
 }
 
-/** Bytes from which on parsing a body takes so long that others notice. */
-const LARGE = 1_024 * 1_024;
+const NONE: readonly Span[] = [];
+const NO_NAMES: Outline['bytesOf'] = new Map();
+
+function outlined({ text, bytesOf }: ReturnType<typeof abridge>): Outline {
+  return { tree: parseText(text), bytesOf };
+}
 
 /** Digits that are a safe integer whichever they are. */
 const SAFE_DIGITS = 15;
@@ -210,10 +257,10 @@ const IN_WORDS = [
 ] as const;
 
 /** One pass: the grammar, the limits, the top-level members and the sizes. `strict` refuses what is only doubtful, too. */
-function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
+function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: number, strict: boolean): Scanned {
   const members = new Map<string, Member>();
   const length = bytes.length;
-  const closingQuote = stringReader(bytes);
+  const closingQuote = stringReader(bytes, letters);
   /** For every open object or array: is it an object? The innermost, the body itself, is not in it. */
   const outer: boolean[] = [];
   let inObject = false;
@@ -222,6 +269,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
   let textBytes = 0;
   let folded: Set<string> | undefined;
   let media = 0;
+  let stretches: Span[] | undefined;
   /** The last name, without its quotes: the one a value, or a list of values, belongs to. */
   let nameStart = 0;
   let nameEnd = 0;
@@ -302,8 +350,13 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
         continue;
       }
       if (expected !== VALUE && expected !== FIRST_VALUE) throw unexpected(bytes, start, expected);
-      const medium = isMediaName(bytes, nameStart, nameEnd) ? mediumIn(bytes, start + 1, end) : undefined;
+      const medium = isMediaName(bytes, nameStart, nameEnd) ? mediumIn(bytes, letters, start + 1, end) : undefined;
       if (medium !== undefined) media++;
+      const stretch = medium === 'inline' ? letters.within(start, end) : undefined;
+      if (stretch !== undefined && isNoText(bytes.toString('latin1', start + 1, start + 513))) {
+        stretches ??= [];
+        stretches.push(stretch);
+      }
       if (medium !== 'inline') textBytes += end - start - 1;
     } else if (expected !== VALUE && expected !== FIRST_VALUE) {
       throw unexpected(bytes, at, expected);
@@ -330,7 +383,7 @@ function scan(bytes: Buffer, maxDepth: number, maxTokens: number, strict: boolea
     if (depth === 0) throw invalid('The body is empty. Send a JSON object.');
     throw invalid(`The body is not valid JSON: it ends at byte ${length} where ${IN_WORDS[expected]} should stand.`);
   }
-  return { members, textBytes, media };
+  return { members, textBytes, media, stretches };
 }
 
 function invalid(message: string): GatewayError {
@@ -362,8 +415,17 @@ const NEAR = 32;
  * Finds where strings end and checks their escapes. To be asked in the order of the text: what a native search has found is
  * kept for the strings behind, so that all searches together pass the body once.
  */
-function stringReader(bytes: Buffer): (start: number) => number {
+function stringReader(bytes: Buffer, letters: Letters): (start: number) => number {
   const length = bytes.length;
+  const search = (byte: number, from: number): number => {
+    for (let at = letters.behind(from); at < length; ) {
+      const end = letters.beginning(at);
+      const found = end === length ? bytes.indexOf(byte, at) : bytes.subarray(at, end).indexOf(byte) + at;
+      if (found >= at) return found;
+      at = letters.behind(end);
+    }
+    return -1;
+  };
   let quote = 0;
   let backslash = 0;
   return (start) => {
@@ -376,10 +438,10 @@ function stringReader(bytes: Buffer): (start: number) => number {
         at = afterEscape(bytes, at);
         continue;
       }
-      if (quote < at) quote = bytes.indexOf(QUOTE, at);
+      if (quote < at) quote = search(QUOTE, at);
       if (quote === -1 || at >= length)
         throw invalid(`The body is not valid JSON: the string at byte ${start - 1} has no end.`);
-      if (backslash < at && backslash !== -1) backslash = bytes.indexOf(BACKSLASH, at);
+      if (backslash < at && backslash !== -1) backslash = search(BACKSLASH, at);
       if (backslash === -1 || backslash > quote) return quote;
       at = afterEscape(bytes, backslash);
     }
@@ -517,13 +579,17 @@ const LEAST_BASE64 = 64;
  * What a member of that kind holds: `inline` base64, a `link` to a file, or only text. Text must not pass for base64, because
  * its bytes would not be counted: every byte is looked at.
  */
-function mediumIn(bytes: Buffer, start: number, end: number): 'inline' | 'link' | undefined {
+function mediumIn(bytes: Buffer, letters: Letters, start: number, end: number): 'inline' | 'link' | undefined {
   const beginning = bytes.toString('latin1', start, Math.min(end, start + 128));
   const isData = beginning.startsWith('data:');
   const from = isData ? start + beginning.indexOf(',') + 1 : start;
   if (isData || end - start >= LEAST_BASE64) {
     let at = from;
-    while (at < end && IN_BASE64[bytes[at]!] === 1) at++;
+    for (let until = at; at === until && at < end; ) {
+      at = letters.behind(at);
+      until = Math.min(letters.beginning(at), end);
+      while (at < until && IN_BASE64[bytes[at]!] === 1) at++;
+    }
     if (at >= end) return 'inline';
   }
   // An address that begins with an escape has something to hide.

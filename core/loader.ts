@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolve as resolvePackage } from 'import-meta-resolve';
-import { compiledOf, readTypeScript } from './compiled.ts';
+import { compiledOf, importOutside, readTypeScript } from './compiled.ts';
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
 
@@ -31,14 +31,17 @@ export async function loadDriver(use: string, dir: string): Promise<StoreDriver>
 
 async function loadDefault(use: string, dir: string): Promise<unknown> {
   const source = locate(use, dir);
-  const module = compiledOf(source);
+  const compiled = compiledOf(source);
   try {
-    if (module === source) await readTypeScript();
-    const url = pathToFileURL(module).href;
-    return defaultOf((await import(url)) as Exports);
+    return defaultOf((await (compiled === undefined ? importSource(source) : compiled())) as Exports);
   } catch (error) {
     throw new LoadError(`${use} could not be loaded: ${(error as Error).message}`, { cause: error });
   }
+}
+
+async function importSource(file: string): Promise<unknown> {
+  await readTypeScript();
+  return importOutside(file);
 }
 
 interface Exports {

@@ -35,6 +35,8 @@ export interface Terminal {
   complain(line: string): void;
   /** Somebody reads along. */
   readonly isWatched: boolean;
+  /** Called when the gateway serves. */
+  readonly serving?: () => void;
 }
 
 /** What a command that runs in this process is given. */
@@ -49,12 +51,12 @@ const TERMINAL: Terminal = {
   isWatched: process.stderr.isTTY === true,
 };
 
-/** Runs the command line, and ends the process with its exit code; `start` is over when the gateway has stopped. */
-export async function main(args: readonly string[]): Promise<never> {
+/** Runs the command line, and ends the process with its exit code; `start` is over when the gateway has stopped. `serving` is called when it serves. */
+export async function main(args: readonly string[], serving: () => void = () => {}): Promise<never> {
   // Whoever pipes our output away has still had our work done.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  const code = await runCommandLine(args, TERMINAL);
+  const code = await runCommandLine(args, { ...TERMINAL, serving });
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   // What is done is over, also where a plugin has left a timer or a connection behind.
   return process.exit(code);
@@ -129,7 +131,7 @@ const DEBUGGERS: readonly (readonly [name: string, talks: RegExp])[] = [
 ];
 
 /** Serves until a signal ends it. */
-async function start({ configFile, values, say, complain, isWatched }: Asked): Promise<number> {
+async function start({ configFile, values, say, complain, isWatched, serving }: Asked): Promise<number> {
   const chatter = DEBUGGERS.find(([name, talks]) => talks.test(process.env[name] ?? ''));
   if (chatter !== undefined) {
     complain(
@@ -155,6 +157,7 @@ async function start({ configFile, values, say, complain, isWatched }: Asked): P
     greet(url);
     log.info('ready', { url });
     say(`ready ${url}`);
+    serving?.();
     return await ending.ended;
   } catch (error) {
     // They are made only once, and are good for the next start.

@@ -2,14 +2,24 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { driverOf, type Plan } from './assembly.ts';
-import { placeOfStore, type StoreSection } from './config/core-sections.ts';
+import { DEFAULT_DRIVER, placeOfStore, type StoreSection } from './config/core-sections.ts';
+import type { ConfigFile } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
+import { loadDriver } from './loader.ts';
 import type { Log } from './log.ts';
 import { type KeySource, keySource, openVault } from './master-key.ts';
 import { type OpenStore, StoreMissing, type StoreSharing } from './plugin.ts';
 import { socketPath } from './private-socket.ts';
 import { openStore } from './store.ts';
 import type { Vault } from './vault.ts';
+
+/** Has the driver that a file names start what opening a store takes, while the plugins are loaded and checked. */
+export async function prepareStore({ dir, value }: ConfigFile): Promise<void> {
+  const { driver = DEFAULT_DRIVER } = (value.store ?? {}) as Partial<StoreSection>;
+  // What is wrong with it is told when the file is checked.
+  const found = await loadDriver(String(driver), dir).catch(() => undefined);
+  found?.prepare?.();
+}
 
 /** The database of a plan, or what files are named after that lie beside one where it is a server's; absolute. */
 export function storeFileOf({ file, values }: Plan): string {

@@ -1,5 +1,6 @@
 /** Bodies on their way to a vendor that are too large to be held: forms with files, and JSON with files inside. */
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json, JsonObject, Upload } from './contracts/call.ts';
 import type { Attachments } from './contracts/vendor.ts';
 
@@ -69,18 +70,33 @@ export function createPlacing(): Placing {
   };
 }
 
+/** JSON that is in memory in pieces. */
+export function piecesParcel(pieces: readonly Buffer[]): Parcel {
+  return parcelOf('application/json', pieces);
+}
+
 function parcelOf(contentType: string, pieces: readonly Piece[]): Parcel {
   return {
     contentType,
     length: pieces.reduce((sum, piece) => sum + lengthOf(piece), 0),
     async *read() {
       for (const piece of pieces) {
-        if (Buffer.isBuffer(piece)) yield piece;
+        if (Buffer.isBuffer(piece)) yield* inSlices(piece);
         else if (piece.as === 'bytes') yield* piece.file.read();
         else yield* inBase64(piece.file.read());
       }
     },
   };
+}
+
+/** Bytes that are written at once: a system takes megabytes of them, and copies them while everybody else waits. */
+const SLICE = 128 * 1_024;
+
+async function* inSlices(bytes: Buffer): AsyncIterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += SLICE) {
+    if (at > 0) await nextTurn();
+    yield bytes.subarray(at, at + SLICE);
+  }
 }
 
 function lengthOf(piece: Piece): number {

@@ -42,7 +42,7 @@ export { listenPrivately } from './private-socket.ts';
 export { starIn } from './star.ts';
 export { addAmounts, checkedValue } from './store-values.ts';
 export { table } from './table.ts';
-export { startThread, type Thread, type ThreadEvents } from './thread.ts';
+export { startAhead, startThread, type Thread, type ThreadEvents } from './thread.ts';
 export { argumentsOf } from './translation/arguments.ts';
 export { CARRIER, packOpaque, UNSEALED, unpackOpaque } from './translation/carrier.ts';
 export { overflowTokens } from './translation/context-overflow.ts';
@@ -568,6 +568,8 @@ export interface StoreDriver {
   readonly section?: Schema;
   /** It is a server that several processes may use at once, and that is backed up with its own tools: what to do instead of `turnpike backup` and `restore`. */
   readonly server?: { readonly backup: string };
+  /** Told that a store will be opened soon: starts what takes its time, and touches no file. */
+  prepare?(): void;
   /**
    * Opens the store, and makes an empty one if there is none. Throws `StoreInUse` if another process has it. Throws `StoreMissing`, and
    * makes nothing, if there is none and `mustExist` is set, or if what is left proves that there was one. With `shared`, other processes of

@@ -31,6 +31,7 @@ import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import type { Intake } from './intake.ts';
 import { scanJson } from './json.ts';
+import { findLetters, LARGE, type Letters, noLetters } from './letters.ts';
 import type { Log } from './log.ts';
 import type { OpaqueCarrier } from './opaque.ts';
 import { type Arrival, carryPassage, readPassage } from './passage.ts';
@@ -422,9 +423,20 @@ export function readCall(
   limits: BodyLimits,
   files?: readonly Upload[],
 ): Awaitable<void> {
+  if (bytes.length < LARGE) return understand(x, bytes, noLetters(bytes), limits, files);
+  return findLetters(bytes).then((letters) => understand(x, bytes, letters, limits, files));
+}
+
+function understand(
+  x: LiveExchange & Known,
+  bytes: Buffer,
+  letters: Letters,
+  limits: BodyLimits,
+  files: readonly Upload[] | undefined,
+): Awaitable<void> {
   const style = x.style!;
   const { depth } = limits;
-  const body = scanJson(bytes, style.maxValues === undefined ? { depth } : { depth, tokens: style.maxValues });
+  const body = scanJson(bytes, style.maxValues === undefined ? { depth } : { depth, tokens: style.maxValues }, letters);
   x.call = { style: style.name, body, ...style.read(body, x.headers, files), ...(files && { files }) };
   if (files !== undefined && style.measure !== undefined) return measureCall(x, style);
   const recalling = style.recall?.(x, body);

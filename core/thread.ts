@@ -18,14 +18,30 @@ export interface ThreadEvents<Out> {
   ended(error: Error | undefined): void;
 }
 
+/** Threads that were started ahead, by what they run. */
+const ahead = new Map<string, Worker>();
+
+/**
+ * Starts a thread for the module at `entry` before somebody asks for it by `startThread`, which then need not wait until it runs. Nobody waits
+ * for its end: it does not keep the process alive before.
+ */
+export function startAhead(entry: URL): void {
+  if (ahead.has(entry.href)) return;
+  const worker = startWorker(entry);
+  worker.unref();
+  ahead.set(entry.href, worker);
+  // One that fails says why when it is started again.
+  const forget = (): void => {
+    if (ahead.get(entry.href) === worker) ahead.delete(entry.href);
+  };
+  worker.once('error', forget).once('exit', forget);
+}
+
 /** Runs the module at `entry` in a thread of its own. A thread that throws ends alone, never the process. */
 export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thread<In> {
-  const source = fileURLToPath(entry);
-  const module = threadOf(source);
-  const worker =
-    module === source
-      ? new Worker(new URL('./thread.cjs', import.meta.url), { workerData: { entry: source }, execArgv: [] })
-      : new Worker(module, { execArgv: [] });
+  const worker = ahead.get(entry.href) ?? startWorker(entry);
+  ahead.delete(entry.href);
+  worker.ref();
   let thrown: Error | undefined;
   worker.on('message', events.message);
   worker.on('messageerror', (error) => {
@@ -44,4 +60,12 @@ export function startThread<In, Out>(entry: URL, events: ThreadEvents<Out>): Thr
       });
     }),
   };
+}
+
+function startWorker(entry: URL): Worker {
+  const source = fileURLToPath(entry);
+  const module = threadOf(source);
+  return module === source
+    ? new Worker(new URL('./thread.cjs', import.meta.url), { workerData: { entry: source }, execArgv: [] })
+    : new Worker(module, { execArgv: [] });
 }

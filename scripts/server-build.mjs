@@ -1,4 +1,5 @@
 // Compiles the server: core and the plugins that ship, as JavaScript that node runs as it is, in a folder named after what it was made from.
+import { isAscii } from 'node:buffer';
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,11 +14,16 @@ const KEPT = 3;
 
 /** Sources, as paths from the root, in order. */
 function sources() {
-  const below = (room) =>
-    readdirSync(join(ROOT, room), { recursive: true })
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('dist'))
-      .map((name) => join(room, name));
   return [...below('core'), ...below('plugins')].sort();
+}
+
+/** In one listing, node takes ten times as long. */
+function below(folder) {
+  return readdirSync(`${ROOT}/${folder}`, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return path === 'core/dist' ? [] : below(path);
+    return path.endsWith('.ts') ? [path] : [];
+  });
 }
 
 /** The folder that holds what the present sources compile to, whether it is there or not. */
@@ -25,7 +31,7 @@ export function serverFolder() {
   const files = [...sources(), 'package-lock.json', 'scripts/server-build.mjs', 'scripts/schemas-build.mjs'];
   const seen = files
     .map((file) => {
-      const { size, mtimeMs, ino } = statSync(join(ROOT, file));
+      const { size, mtimeMs, ino } = statSync(`${ROOT}/${file}`);
       return `${file} ${size} ${mtimeMs} ${ino}`;
     })
     .join('\n');
@@ -63,63 +69,96 @@ function remember(what) {
 /** Whether it is there: it gets its name when it is complete. */
 export const isBuilt = (folder) => existsSync(folder);
 
-/** The name of a compiled module in its folder: `core/main.ts` is `core.main.js`. `core/compiled.ts` knows it as well. */
-const compiledName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
+/** The module that holds all others. It is the body of one function, for `server-load.mjs` to keep what the engine makes of it. */
+export const SERVER = 'server.cjs';
+
+/** What a thread runs, as it is called in the folder. `core/compiled.ts` knows it as well. */
+const threadName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
 
 /** What `schemas-build.mjs` works with. */
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
 
-/** Modules that are loaded by their names: the command, a worker, every plugin and driver, what runs in a thread. */
-function entries() {
-  const isThread = (file) =>
-    /(?:^|\n)import [^\n]*\b(?:parentPort|workerData)\b/.test(readFileSync(join(ROOT, file), 'utf8'));
-  return sources().filter(
-    (file) =>
-      file === 'core/main.ts' ||
-      file === 'core/workers/process.ts' ||
-      FOR_SCHEMAS.includes(file) ||
-      (file.startsWith('plugins') && (basename(file) === 'index.ts' || isThread(file))),
-  );
+/** Loaded by their names: the command, every plugin and driver. */
+const isEntry = (file) =>
+  file === 'core/main.ts' ||
+  FOR_SCHEMAS.includes(file) ||
+  (file.startsWith('plugins') && basename(file) === 'index.ts');
+
+const isThread = (file) =>
+  file.startsWith('plugins') &&
+  /(?:^|\n)import [^\n]*\b(?:parentPort|workerData)\b/.test(readFileSync(join(ROOT, file), 'utf8'));
+
+/** A module that loads the others when somebody asks for them. `validators`: what the schemas compile to, once that is made. */
+function serverEntry(validators) {
+  const modules = sources()
+    .filter(isEntry)
+    .map((file) => `compiled.modules.set('${file}', () => import('./${file}'));`);
+  const schemas = validators === undefined ? '' : `compiled.schemas = () => require('${validators}');`;
+  return `import { compiled } from './core/compiled.ts';
+    ${modules.join('\n')}
+    ${schemas}
+    export { compiled };`;
 }
 
 /** Compiles into `folder`. Rejects with `ERR_MODULE_NOT_FOUND` where the compiler is not installed. */
 export async function buildServer(folder) {
   const { build } = await import('esbuild');
   const making = `${folder}.${randomBytes(4).toString('hex')}`;
+  const bundled = {
+    absWorkingDir: ROOT,
+    outdir: making,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    legalComments: 'none',
+    // Without comments there is nothing in it but ASCII, which takes half the memory; with lines, an error says where it was made.
+    minifyWhitespace: true,
+    lineLimit: 120,
+    define: { 'import.meta.url': '__here' },
+    // See `Compiled.import`: packages are required.
+    supported: { 'dynamic-import': false },
+    // Native, or loaded only when somebody asks for what they do.
+    external: [
+      'better-sqlite3',
+      'better-sqlite3-13',
+      'stripe',
+      'alipay-sdk',
+      'undici',
+      'nodemailer',
+      '@simplewebauthn/server',
+      'qrcode',
+    ],
+    plugins: [placesOfSources, usedOfNode],
+    logLevel: 'silent',
+  };
+  const here = "const __here = require('node:url').pathToFileURL(__filename).href;";
   try {
     mkdirSync(making, { recursive: true });
+    writeFileSync(join(making, 'package.json'), '{"type":"commonjs"}\n');
+    const threads = sources().filter(isThread);
     await build({
-      absWorkingDir: ROOT,
-      entryPoints: entries().map((file) => ({ in: file, out: compiledName(file) })),
-      outdir: making,
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      chunkNames: '[hash]',
-      legalComments: 'none',
-      // Libraries that are CommonJS ask for node's own modules as such.
-      banner: {
-        js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-      },
-      external: ['better-sqlite3', 'better-sqlite3-13', 'stripe', 'alipay-sdk', '@redis/client'],
-      plugins: [placesOfSources],
-      logLevel: 'silent',
+      ...bundled,
+      entryPoints: [
+        ...threads.map((file) => ({ in: file, out: threadName(file) })),
+        { in: 'core/config/formats.ts', out: 'core.config.formats' },
+      ],
+      banner: { js: here },
     });
-    writeFileSync(join(making, 'package.json'), '{"type":"module"}\n');
-    await build({
-      absWorkingDir: ROOT,
-      entryPoints: [{ in: 'core/config/formats.ts', out: 'core.config.formats' }],
-      outdir: making,
-      outExtension: { '.js': '.cjs' },
-      bundle: true,
-      format: 'cjs',
-      platform: 'node',
-      target: 'node20',
-      logLevel: 'silent',
-    });
+    const buildModule = (validators) =>
+      build({
+        ...bundled,
+        stdin: { contents: serverEntry(validators), resolveDir: ROOT, sourcefile: 'server.ts', loader: 'ts' },
+        entryNames: basename(SERVER, '.cjs'),
+        outExtension: { '.js': '.cjs' },
+        banner: { js: `(function (exports, require, module, __filename, __dirname) { ${here}` },
+        footer: { js: '})' },
+      });
+    // The schemas are known when the plugins can be loaded.
+    await buildModule();
     await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'schemas-build.mjs'), making]);
+    await buildModule(join(making, 'validators.cjs'));
+    if (!isAscii(readFileSync(join(making, SERVER)))) throw new Error(`${SERVER} is not ASCII, as which it is read`);
     renameSync(making, folder);
   } catch (error) {
     rmSync(making, { recursive: true, force: true });
@@ -147,6 +186,14 @@ const placesOfSources = {
         );
       return { contents, loader: 'ts' };
     });
+  },
+};
+
+/** Of what a module imports from node, only what it uses is loaded: a thread starts with little. */
+const usedOfNode = {
+  name: 'used-of-node',
+  setup({ onResolve }) {
+    onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));
   },
 };
 

@@ -8,5 +8,5 @@ if (major < wanted[0] || (major === wanted[0] && minor < wanted[1])) {
   process.stderr.write(`Turnpike needs Node ${wanted.join('.')} or newer; this is Node ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
-  import('./server-load.mjs').then(({ loadServer }) => loadServer()).then(({ main }) => main(process.argv.slice(2)));
+  import('./server-load.mjs').then(({ loadServer }) => loadServer()).then((main) => main(process.argv.slice(2)));
 }

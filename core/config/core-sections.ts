@@ -34,7 +34,8 @@ interface BudgetSection {
   readonly perAccount: string;
 }
 
-/** Where the database is when nobody says. */
+/** What keeps the database when nobody says, and where. */
+export const DEFAULT_DRIVER = 'sqlite';
 export const DEFAULT_STORE_FILE = './data/turnpike.db';
 /** Where the files of a gateway are whose store is a server, when nobody says. */
 const DEFAULT_DATA = './data';
@@ -305,8 +306,8 @@ export const coreSections: {
         type: 'string',
         description: 'The store, by name or package.',
         minLength: 1,
-        examples: ['sqlite'],
-        default: 'sqlite',
+        examples: [DEFAULT_DRIVER],
+        default: DEFAULT_DRIVER,
       },
       file: {
         type: 'string',

@@ -38,6 +38,12 @@ export function trueType(data: string, declared: string): string {
   return sniff(data) ?? tidy(declared);
 }
 
+/** Whether media that begins so are pictures, sound or pages, which nobody reads as text: a data URL, or base64 alone. */
+export function isNoText(beginning: string): boolean {
+  if (/^data:(image|audio|video)\/[^,]*;base64,/i.test(beginning)) return true;
+  return sniff(beginning.replace(/^data:[^,]*;base64,/i, '')) !== undefined;
+}
+
 /** The media type as it is registered. */
 function tidy(type: string): string {
   const lower = type.trim().toLowerCase();

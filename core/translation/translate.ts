@@ -24,7 +24,7 @@ export async function translateRequest(
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const target = { ...originOf(parties), quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
-  const decoded = asked.decodeRequest(x.call.body.tree() as JsonObject, losses);
+  const decoded = asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
   const complete = await fetchMedia(conversation, quirks, losses, x);
@@ -50,7 +50,7 @@ export function translateAnswer(
     now: () => parties.clock.now(),
     get request() {
       // As it came: what was filled in is not what the client said.
-      return (x.call.earlier?.body ?? x.call.body).tree() as JsonObject;
+      return (x.call.earlier?.body ?? x.call.body).outline().tree as JsonObject;
     },
     asksUsage: x.call.asksUsage,
     estimatedInput: countedUsage(x.call.bounds, 0).input,

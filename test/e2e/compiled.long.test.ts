@@ -1,6 +1,7 @@
 /** The server as it starts: compiled once for its sources, again when they change, and from the sources where it cannot be compiled. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   cpSync,
@@ -8,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -24,12 +26,30 @@ for (const name of ['core', 'plugins', 'scripts', 'package.json', 'package-lock.
 symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
 const dist = join(checkout, 'core/dist');
 
+// Plugins of its user.
+writeFileSync(
+  join(checkout, 'hours.ts'),
+  `import { definePlugin, refuse } from './core/plugin.ts';
+   export default definePlugin({ name: 'hours', api: 1, create: (): object => ({ report: () => [String(typeof refuse)] }) });`,
+);
+writeFileSync(
+  join(checkout, 'plain.mjs'),
+  `export default { name: 'plain', api: 1, create: () => ({ report: () => ['here'] }) };`,
+);
+
 /** What was compiled there. */
 const builds = (): readonly string[] => readdirSync(dist).filter((name) => !name.startsWith('seen.json'));
 
 /** What the command says in that folder. */
 async function turnpike(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
   return promisify(execFile)(process.execPath, ['scripts/turnpike.mjs', ...args], { cwd: checkout });
+}
+
+/** Has a gateway serve in that folder, and stops it. */
+async function served(config: string): Promise<void> {
+  const server = spawn(process.execPath, ['scripts/turnpike.mjs', 'start', '--config', config], { cwd: checkout });
+  for await (const line of server.stdout) if (String(line).includes('ready ')) server.kill();
+  assert.equal(server.exitCode ?? (await once(server, 'exit'))[0], 0);
 }
 
 describe('the server', () => {
@@ -51,12 +71,32 @@ describe('the server', () => {
     );
     assert.equal(stderr.replace(/^.*(?=gateway\.yaml:)/gm, ''), readFileSync(join(wrong, 'expected.txt'), 'utf8'));
     const [name = ''] = builds();
-    const load = (module: string) => import(join(dist, name, module));
-    const { checkedPart, readyValidator } = await load('core.config.ready.js');
-    const { coreSections } = await load('core.config.core-sections.js');
-    const { default: quota } = await load('plugins.quota.index.js');
+    const { loadCompiled } = await import(join(checkout, 'scripts/server-load.mjs'));
+    const { modules } = loadCompiled(join(dist, name)).compiled;
+    const load = (file: string) => modules.get(file)();
+    const { checkedPart, readyValidator } = await load('core/config/ready.ts');
+    const { coreSections } = await load('core/config/core-sections.ts');
+    const { default: quota } = await load('plugins/quota/index.ts');
     for (const [section, schema] of Object.entries({ ...coreSections, ...quota.sections }))
       assert.equal(typeof readyValidator(checkedPart(schema)), 'function', section);
+  });
+
+  it('keeps what the engine has made of it when it serves, and starts with that', async () => {
+    writeFileSync(
+      join(checkout, 'serve.yaml'),
+      'listen: { host: 127.0.0.1, port: 0 }\npipeline: [counters, ./hours.ts, ./plain.mjs]\n',
+    );
+    const [name = ''] = builds();
+    const caches = () =>
+      readdirSync(join(dist, name))
+        .filter((file) => file.endsWith('.cache'))
+        .map((file) => `${file} ${statSync(join(dist, name, file)).ino}`);
+    assert.deepEqual(caches(), []);
+    await served('serve.yaml');
+    const [kept] = caches();
+    assert.notEqual(kept, undefined);
+    await served('serve.yaml');
+    assert.deepEqual(caches(), [kept]);
   });
 
   it('is compiled again once a source has changed, and a few older ones are kept for those that run on them', async () => {
@@ -71,15 +111,6 @@ describe('the server', () => {
   });
 
   it('runs a plugin of its user that is TypeScript, and one that is not', async () => {
-    writeFileSync(
-      join(checkout, 'hours.ts'),
-      `import { definePlugin, refuse } from './core/plugin.ts';
-       export default definePlugin({ name: 'hours', api: 1, create: (): object => ({ report: () => [String(typeof refuse)] }) });`,
-    );
-    writeFileSync(
-      join(checkout, 'plain.mjs'),
-      `export default { name: 'plain', api: 1, create: () => ({ report: () => ['here'] }) };`,
-    );
     writeFileSync(join(checkout, 'own.yaml'), 'pipeline: [./hours.ts, ./plain.mjs]\n');
     const { stdout } = await turnpike('check', '--config', 'own.yaml');
     assert.match(stdout, /^hours +function$/m);

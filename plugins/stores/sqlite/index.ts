@@ -1,15 +1,15 @@
 /** The embedded store: one SQLite file, one thread that writes it, others that read it, in this process or in those that are attached. */
 import { resolve } from 'node:path';
 import type { Log, OpenStore, Reader, StoreDriver, StoreOpening } from '../../../core/plugin.ts';
-import { StoreUnavailable } from '../../../core/plugin.ts';
+import { StoreUnavailable, startAhead } from '../../../core/plugin.ts';
 import { describeTables } from './describe.ts';
 import { threadBehind } from './joined.ts';
 import type { Reads } from './reads.ts';
-import { startReads } from './reads.ts';
+import { READER, startReads } from './reads.ts';
 import { restore } from './restore.ts';
 import { roomOf } from './room.ts';
 import type { Joining, Opening } from './wire.ts';
-import { type Connect, ownThread, startWrites } from './writes.ts';
+import { type Connect, ownThread, startWrites, WRITER } from './writes.ts';
 
 /** A store that is a file: it can be copied, put back, and used by several processes of one machine. */
 interface FileDriver extends StoreDriver {
@@ -22,6 +22,10 @@ interface FileStore extends OpenStore {
 }
 
 const driver: FileDriver = {
+  prepare() {
+    startAhead(WRITER);
+    startAhead(READER);
+  },
   open({ file: name, log, mustExist = false, shared }) {
     const file = resolve(name);
     const how = { open: file, mustExist, socket: shared?.socket };

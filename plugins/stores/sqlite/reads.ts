@@ -15,6 +15,9 @@ export interface Reads extends Reader {
   close(): Promise<void>;
 }
 
+/** What the thread runs. */
+export const READER = new URL('./reader.ts', import.meta.url);
+
 /** Starts a thread; `died` hears of an end nobody asked for. */
 export function startReads(died: (error: StoreUnavailable) => void = () => {}): Reads {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -27,7 +30,7 @@ export function startReads(died: (error: StoreUnavailable) => void = () => {}): 
     waiting.clear();
   }
 
-  const thread = startThread<ToReader, FromReader>(new URL('./reader.ts', import.meta.url), {
+  const thread = startThread<ToReader, FromReader>(READER, {
     message({ number, value, error }) {
       const question = waiting.get(number);
       waiting.delete(number);

@@ -27,6 +27,8 @@ export interface Writes extends Pick<Store, 'run' | 'atomic'> {
   close(): Promise<void>;
 }
 
+/** What the thread runs. */
+export const WRITER = new URL('./writer.ts', import.meta.url);
 /** After a failure, how often it is tried whether the store can be written again. */
 const PROBE_MS = 500;
 /** Free bytes that a probe wants on the disk: one page may still fit where the next batch of lists would fail again. */
@@ -39,7 +41,7 @@ const REFUSALS: Readonly<Record<Refusal, new (message: string) => Error>> = {
 };
 
 /** A writing thread of this process. */
-export const ownThread: Connect = (events) => startThread(new URL('./writer.ts', import.meta.url), events);
+export const ownThread: Connect = (events) => startThread(WRITER, events);
 
 /** Gets a line to a writing thread: a new one, or one that is there. */
 export type Connect = (events: ThreadEvents<FromWriter>) => Thread<ToWriter>;
