@@ -15,10 +15,10 @@ export interface ServerSettings {
 /** A server that does not answer is given up after so long. */
 const CONNECT_MS = 5_000;
 /**
- * A process that stops in the middle of a batch, or is cut off there, keeps all others from writing for so long. What it then gets is an
- * error, and nothing of its batch is written.
+ * A process that stops in the middle of a batch, or is cut off there, keeps all others from writing for so long: far less than what makes
+ * them refuse calls because the store is behind. What it then gets is an error, and nothing of its batch is written.
  */
-const IDLE_IN_TRANSACTION_MS = 2_000;
+const IDLE_IN_TRANSACTION_MS = 500;
 
 /** Settings of a connection that is not open yet. */
 export function clientConfig({ url, statementTimeoutMs }: ServerSettings, name: string): pg.ClientConfig {
