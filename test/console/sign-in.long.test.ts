@@ -495,7 +495,9 @@ describe('guesses of passwords', () => {
   const IP = '192.0.2.7';
 
   async function start(perAddress = 10_000) {
-    const host = await drive([accounts, counters]);
+    const host = await drive([accounts, counters], {
+      sections: { counters: { driver: 'memory', url: '', prefix: '' } },
+    });
     const ann = await host.use(Accounts).create({ name: 'ann', role: 'member' });
     const guesses = createGuesses(host, { recognize: () => undefined }, perAddress);
     const wrong = (name: string, ip: string) =>

@@ -80,6 +80,8 @@ export async function startValkey(
   }
 
   await start();
+  // A test that is broken off leaves no server behind.
+  process.once('exit', () => child?.kill('SIGKILL'));
   const who = password === undefined ? '' : `:${encodeURIComponent(password)}@`;
   return {
     port,
