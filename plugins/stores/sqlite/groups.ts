@@ -2,7 +2,9 @@
 import type { Sender, Sent } from './batch.ts';
 
 /** The part of the time that the last commit took that is waited for others: what is waited is won several times over if they come. */
-const PATIENCE = 1 / 8;
+const PATIENCE = 1 / 4;
+/** A commit that takes no longer than this is not worth waiting: timers count whole milliseconds. */
+const QUICK_MS = 2;
 
 export interface Groups {
   take(sent: Sent): void;
@@ -37,7 +39,7 @@ export function createGroups(
       waiting.push(sent);
       const senders = new Set(waiting.map(({ from }) => from));
       const isExpected = [...last].some((sender) => !senders.has(sender));
-      const ms = Math.floor(isExpected ? lastMs * PATIENCE : 0);
+      const ms = isExpected && lastMs > QUICK_MS ? Math.ceil(lastMs * PATIENCE) : 0;
       if (ms === 0) {
         cancel();
         const immediate = setImmediate(flush);
