@@ -1,6 +1,7 @@
 /** A PostgreSQL server for tests: private, in a temporary folder, reachable from this machine only, with a database for whoever asks. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,9 +19,13 @@ export interface PostgresServer {
   /** Runs SQL as the owner of everything, in the database of an address. Rows, as texts. */
   query(url: string, sql: string): Promise<readonly Record<string, unknown>[]>;
   readonly port: number;
+  /** Its first process, which starts all others. */
+  readonly pid: number;
   /** Ends it as a crash of the machine would, or well. */
   halt(how: 'immediate' | 'fast'): void;
   start(): void;
+  /** Both, while this process goes on; resolves when it accepts connections again. */
+  restart(how: 'immediate' | 'fast'): Promise<void>;
   /** Ends it and leaves nothing behind. */
   remove(): void;
 }
@@ -52,11 +57,12 @@ export async function testDatabase(folder: string): Promise<string | undefined> 
   return url;
 }
 
-/** Makes a server and starts it. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Makes a server and starts it, in a folder that is new and has to be reachable for other users. */
+export async function startPostgres(
+  folder: string = mkdtempSync(join(tmpdir(), 'turnpike-pg-')),
+): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) throw new Error(noPostgres());
-  const folder = mkdtempSync(join(tmpdir(), 'turnpike-pg-'));
   const owner = ownerOf(folder);
   const data = join(folder, 'data');
   const port = await freePort();
@@ -88,9 +94,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   return {
     port,
+    get pid() {
+      return Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
+    },
     query,
     halt,
     start,
+    async restart(how) {
+      const args = ['restart', '-w', '-m', how, '-D', data, '-l', join(folder, 'log')];
+      const child = spawn(join(bin, 'pg_ctl'), args, { ...owner, cwd: folder, stdio: 'ignore' });
+      const [code] = await once(child, 'exit');
+      if (code !== 0) throw new Error(`pg_ctl restart ended with ${code}`);
+    },
     async database() {
       const name = `test_${randomBytes(6).toString('hex')}`;
       await query(urlOf('postgres'), `CREATE DATABASE ${name}`);

@@ -22,6 +22,10 @@ export interface ProcessOptions {
   readonly stdin?: string;
   /** The folder it is called in; this one where nobody says. */
   readonly cwd?: string;
+  /** Ctrl-C in the terminal of its parent does not reach it. */
+  readonly detached?: boolean;
+  /** Hears what it writes to standard error. */
+  readonly hears?: (text: string) => void;
 }
 
 /** `turnpike …` to its end, whatever that is. */
@@ -89,6 +93,7 @@ export async function startProcess(
   });
   child.stderr!.setEncoding('utf8').on('data', (data: string) => {
     stderr += data;
+    options.hears?.(data);
     changed();
   });
   const ended = new Promise<Finished>((resolve) => {
@@ -172,10 +177,14 @@ export async function startProcess(
   return gateway;
 }
 
-function launch(args: readonly string[], { env = {}, cwd = process.cwd() }: ProcessOptions): ChildProcess {
+function launch(
+  args: readonly string[],
+  { env = {}, cwd = process.cwd(), detached = false }: ProcessOptions,
+): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   return spawn(process.execPath, [TURNPIKE, ...args], {
     cwd,
+    detached,
     env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -63,7 +63,8 @@ export async function startValkey(
   let client: ReturnType<typeof createClient> | undefined;
 
   async function start(): Promise<void> {
-    child = spawn(found!, [config], { cwd: folder, stdio: 'ignore' });
+    // Ctrl-C in a terminal ends those that need it first.
+    child = spawn(found!, [config], { cwd: folder, detached: true, stdio: 'ignore' });
     while (!(await answers(port))) {
       if (child.exitCode !== null) throw new Error(`${found} ended with ${child.exitCode}`);
       await delay(10);
