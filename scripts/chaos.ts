@@ -1,7 +1,7 @@
 /**
  * `npm run chaos [-- --kills N] [--power N] [--floods] [--seed N]`: kills the gateway under load again and again, then takes its power
  * away as well, and counts what was lost; then floods it. Where some of the three are named, only they run; if only floods are, the time
- * that others waited counts as well.
+ * that others waited counts as well. `npm run chaos -- --gateways 3 [--rounds 60]`: a cluster, of which in each round something fails.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,8 @@ import type { Kind } from './chaos/books.ts';
 import { floods } from './chaos/floods.ts';
 import { type ChaosReport, killLoops } from './chaos/loop.ts';
 import { whyNoDisk } from './chaos/power.ts';
+import { clusterRounds, type RoundsReport } from './chaos/rounds.ts';
+import { missingForCluster } from './cluster/cluster.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,17 +18,24 @@ const { values } = parseArgs({
     power: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1e9) },
     floods: { type: 'boolean', default: false },
+    gateways: { type: 'string' },
+    rounds: { type: 'string', default: '60' },
   },
 });
-const isAll = values.kills === undefined && values.power === undefined && !values.floods;
+const isAll = [values.kills, values.power, values.gateways].every((value) => value === undefined) && !values.floods;
 const kills = wholeNumber('kills', values.kills ?? (isAll ? '100' : '0'));
 const losses = wholeNumber('power', values.power ?? (isAll ? '10' : '0'));
-const onlyFloods = kills === 0 && losses === 0;
+const gateways = wholeNumber('gateways', values.gateways ?? '0');
+const rounds = wholeNumber('rounds', values.rounds);
+const onlyFloods = kills === 0 && losses === 0 && gateways === 0;
 const seed = wholeNumber('seed', values.seed);
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 /** A loop waits half of its time for one process: two of them keep two cores busy. */
 const LOOPS = availableParallelism() > 1 ? 2 : 1;
+
+/** Calls in flight at each gateway of a cluster. */
+const CALLERS = 12;
 
 /** How long each flood lasts. */
 const FLOOD_SECONDS = 10;
@@ -34,7 +43,25 @@ const FLOOD_SECONDS = 10;
 const killed = kills === 0 || (await killAgainAndAgain(false));
 const unpowered = losses === 0 || (await takePower());
 const flooded = !(isAll || values.floods) || (await flood());
-process.exitCode = killed && unpowered && flooded ? 0 : 1;
+const clustered = gateways === 0 || (await failAgainAndAgain());
+process.exitCode = killed && unpowered && flooded && clustered ? 0 : 1;
+
+/** True if nothing was lost. */
+async function failAgainAndAgain(): Promise<boolean> {
+  const missing = missingForCluster();
+  for (const line of missing) process.stderr.write(`${line}\n`);
+  if (missing.length > 0) return false;
+  say(`\n${gateways} gateways, seed ${seed}`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+  const startedMs = performance.now();
+  const report = await clusterRounds({ gateways, rounds, seed, callers: CALLERS, progress: say });
+  say(`\n${roundsTable(report)}`);
+  const seconds = (performance.now() - startedMs) / 1_000;
+  say(
+    `took ${Math.round(seconds)} s; again with: npm run chaos -- --gateways ${gateways} --rounds ${rounds} --seed ${seed}`,
+  );
+  return report.violations.length === 0;
+}
 
 /** True where nothing was lost, or where it cannot be tried. */
 async function takePower(): Promise<boolean> {
@@ -83,7 +110,7 @@ function wholeNumber(name: string, text: string): number {
 function tableOf(report: ChaosReport): string {
   const broken = (...kinds: readonly Kind[]): number =>
     report.violations.filter(({ kind }) => kinds.includes(kind)).length;
-  const rows: readonly (readonly [string, string | number])[] = [
+  return columns([
     ['kills', report.kills],
     ['calls', report.calls],
     ['complete answers', report.complete],
@@ -102,6 +129,34 @@ function tableOf(report: ChaosReport): string {
     ['holds left after a start', broken('hold left')],
     ['reconcile failures', broken('reconcile', 'ledger')],
     ['processes that complained', broken('process')],
-  ];
+  ]);
+}
+
+/** The same of a cluster. */
+function roundsTable(report: RoundsReport): string {
+  const broken = (...kinds: readonly (typeof report.violations)[number]['kind'][]): number =>
+    report.violations.filter(({ kind }) => kinds.includes(kind)).length;
+  return columns([
+    ['rounds', report.rounds],
+    ['calls', report.calls],
+    ['  served', report.served],
+    ['  refused for quota', report.refused],
+    ['  hurt by a fault', report.hurt],
+    ['calls of the dead recovered', report.recovered.all],
+    ['  with something delivered', report.recovered.charged],
+    ['', ''],
+    ['answers unbilled', broken('unbilled')],
+    ['wrong amounts', broken('wrong amount')],
+    ['doubles', broken('double')],
+    ['charged above what was sent', broken('overcharged')],
+    ['cut at healthy gateways', broken('cut')],
+    ['refused in spite of quota', broken('refused')],
+    ['holds left', broken('hold left')],
+    ['reconcile failures', broken('reconcile', 'ledger')],
+    ['processes that complained', broken('process')],
+  ]);
+}
+
+function columns(rows: readonly (readonly [string, string | number])[]): string {
   return rows.map(([name, value]) => `${name.padEnd(30)}${String(value).padStart(8)}`.trimEnd()).join('\n');
 }

@@ -18,6 +18,8 @@ export interface Call {
   readonly number: number;
   /** Which customer asks. */
   readonly customer: number;
+  /** Which gateway it asks, where there are several. */
+  readonly gateway: number;
   readonly model: ModelName;
   readonly stream: boolean;
   /** The client wants to see what its stream used. */
@@ -39,12 +41,13 @@ export interface Call {
   most: bigint;
 }
 
-/** Makes the next call. */
-export function nextCall(number: number, customers: number, random: Random): Call {
+/** Makes the next call, by one of so many customers. */
+export function nextCall(number: number, customers: number, random: Random, gateway = 0): Call {
   const stream = random.next() < 0.6;
   return {
     number,
     customer: random.between(0, customers - 1),
+    gateway,
     model: random.pick([
       [6, 'good'],
       [3, 'flaky'],

@@ -5,7 +5,8 @@ import { PATIENT, type Visitor, verify, visitor } from '../../test/kit/console.t
 export interface Customer {
   readonly accountId: number;
   readonly name: string;
-  readonly key: string;
+  /** Its calls are made with them in turns. */
+  readonly keys: readonly string[];
   /** The kinds of what its calls are taken from, sorted. */
   readonly layers: readonly string[];
   /** Quota credited, and acknowledged. */
@@ -15,7 +16,9 @@ export interface Customer {
 interface Terms {
   /** Quota. */
   readonly credit: number;
-  /** Of its key. */
+  /** Else one. */
+  readonly keys?: number;
+  /** Of each key. */
   readonly allowance?: number;
   readonly plan?: keyof typeof PLANS;
   readonly department?: (typeof DEPARTMENTS)[number]['name'];
@@ -33,9 +36,9 @@ const DEPARTMENTS = [
   { name: 'company', quota: 1_000_000_000 },
   { name: 'team', quota: 100_000_000, monthly_quota: 50_000_000 },
 ] as const;
-/** Three of them run out of quota, each of another; the last one is poor. */
+/** Three of them run out of quota, each of another; the last one is poor. The first two never do. */
 const CUSTOMERS: readonly Terms[] = [
-  { credit: 10_000_000, layers: ['account', 'key'] },
+  { credit: 10_000_000, keys: 10, layers: ['account', 'key'] },
   {
     credit: 10_000_000,
     plan: 'roomy',
@@ -55,6 +58,11 @@ export const ROOT_PASSWORD = 'the password of root';
 /** Runs a command inside the gateway; what it says. */
 export type RunCommand = (line: string, stdin?: string) => Promise<string>;
 
+/** The key of a call with this number. */
+export function keyOf({ keys }: Customer, number: number): string {
+  return keys[number % keys.length]!;
+}
+
 /** Gives a customer quota. */
 export async function credit(command: RunCommand, customer: Customer, units: number): Promise<void> {
   await command(`user credit ${customer.name} ${units}`);
@@ -66,14 +74,17 @@ export async function openCustomers(url: string, command: RunCommand): Promise<r
   const root = await verify(await visitor({ url }).signIn('root', ROOT_PASSWORD));
   const departments = await openDepartments(root);
   const customers: Customer[] = [];
-  for (const [i, { credit: units, allowance, plan, department, layers }] of CUSTOMERS.entries()) {
+  for (const [i, { credit: units, keys: count = 1, allowance, plan, department, layers }] of CUSTOMERS.entries()) {
     const name = `customer-${i}`;
     const id = Number(
       await command(`user create --name ${name} --role member --password-stdin`, 'a long enough password'),
     );
     const limit = allowance === undefined ? '--unlimited' : `--quota ${allowance}`;
-    const key = await command(`key create --name ${name} --user ${name} ${limit}`);
-    const customer = { accountId: id, name, key, layers, credited: 0 };
+    const keys: string[] = [];
+    for (let key = 0; key < count; key++) {
+      keys.push(await command(`key create --name ${name}-${key} --user ${name} ${limit}`));
+    }
+    const customer = { accountId: id, name, keys, layers, credited: 0 };
     await credit(command, customer, units);
     if (plan !== undefined) await root.data('POST', '/api/subscription/admin/bind', { user_id: id, plan });
     if (department !== undefined) {

@@ -14,7 +14,16 @@ import { ledgerFaults } from '../../test/kit/reconcile.ts';
 import { compare, type Kind, recoveredCalls, runningCalls, type Violation } from './books.ts';
 import { type Call, nextCall } from './calls.ts';
 import { makeCall } from './client.ts';
-import { CUSTOMER_CONFIG, type Customer, credit, openCustomers, ROOT_PASSWORD, type RunCommand } from './customers.ts';
+import {
+  CUSTOMER_CONFIG,
+  type Customer,
+  credit,
+  keyOf,
+  openCustomers,
+  ROOT_PASSWORD,
+  type RunCommand,
+} from './customers.ts';
+import { CHAOS_PIPELINE } from './pipeline.ts';
 import { createDisk } from './power.ts';
 import { createRandom, type Random } from './random.ts';
 import { startVendors } from './vendor.ts';
@@ -53,22 +62,7 @@ export interface ChaosReport {
 const CONFIG = {
   listen: { host: '127.0.0.1', port: 0 },
   store: { file: './turnpike.db' },
-  pipeline: [
-    'accounts',
-    'second-factors',
-    'departments',
-    'auth',
-    'counters',
-    'keys',
-    'limits',
-    'quota',
-    'models',
-    'styles',
-    'vendors/compatible',
-    'log',
-    'audit',
-    'console',
-  ],
+  pipeline: CHAOS_PIPELINE,
   ...CUSTOMER_CONFIG,
 };
 /** What the poor one gets before each kill. */
@@ -228,7 +222,7 @@ function startLoad(
     while (!ending) {
       const call = nextCall(calls.length, customers.length, random);
       calls.push(call);
-      await makeCall(call, port, customers[call.customer]!.key, agent);
+      await makeCall(call, port, keyOf(customers[call.customer]!, call.number), agent);
       if (++over === callers) isWarm();
     }
   };

@@ -24,7 +24,9 @@ const PER_TOKEN = 4;
 export interface Vendors {
   /** The sections of gateway.yaml that lead to them. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Notes on every call the most that its vendors' words can cost, and stops them. */
+  /** Notes on every call that was answered since the last time the most that its vendors' words can cost. None of them may run. */
+  note(): void;
+  /** Notes what was not noted, and stops them. */
   close(): Promise<void>;
 }
 
@@ -45,16 +47,20 @@ export async function startVendors(callOf: (number: number) => Call): Promise<Ve
     priority,
   });
   const from = { good: ['main'], flaky: ['flaky', 'main'], breaking: ['main'], slow: ['main'], down: ['main'] };
+  const note = (): void => {
+    for (const { request, call, script } of answered.splice(0)) {
+      const cost = mostFor(request, call, script);
+      if (cost > call.most) call.most = cost;
+    }
+  };
   return {
     config: {
       channels: [channel('flaky', 0), channel('main', 1)],
       models: Object.fromEntries(MODELS.map((name) => [name, { from: from[name], price: PRICE }])),
     },
+    note,
     async close() {
-      for (const { request, call, script } of answered) {
-        const cost = mostFor(request, call, script);
-        if (cost > call.most) call.most = cost;
-      }
+      note();
       await vendor.close();
     },
   };
