@@ -1,14 +1,16 @@
 /**
  * `npm run bench [-- --quick] [--gate] [--record]`: Turnpike beside a bare proxy, proxies that are installed and another gateway, and
  * translated beside not, in one run. `--gate` fails where a target has become worse than recorded, `--record` keeps what is better.
+ * `npm run bench -- --stores [--quick]`: Turnpike on SQLite beside one, two and three on PostgreSQL, and nothing else.
  */
 import { removeRun } from './bench/folder.ts';
 import { loadTools } from './bench/load.ts';
 import { canPin, describeMachine, watchOthers } from './bench/machine.ts';
 import { FULL, measureAll, QUICK } from './bench/measurements.ts';
 import { endAllAtExit } from './bench/processes.ts';
-import { report } from './bench/report.ts';
+import { report, storesReport } from './bench/report.ts';
 import type { Who } from './bench/rounds.ts';
+import { measureStores } from './bench/stores.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
 import { turnpike } from './bench/turnpike.ts';
 import { bareProxy, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
@@ -19,8 +21,8 @@ const MOST_TAKEN = 0.05;
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 const words = process.argv.slice(2);
-if (words.some((word) => !['--quick', '--gate', '--record'].includes(word))) {
-  say('usage: npm run bench [-- --quick] [--gate] [--record]');
+if (words.some((word) => !['--quick', '--gate', '--record', '--stores'].includes(word))) {
+  say('usage: npm run bench [-- --quick] [--gate] [--record] [--stores]');
   process.exit(2);
 }
 removeRun();
@@ -32,6 +34,12 @@ if (!canPin)
 
 const { tools, note } = await loadTools();
 if (note !== undefined) say(note);
+
+if (words.includes('--stores')) {
+  const rounds = words.includes('--quick') ? { rounds: 2, seconds: 1 } : { rounds: 7, seconds: 4 };
+  process.stdout.write(storesReport(await measureStores(tools, rounds)));
+  process.exit(0);
+}
 
 const variants: Variant[] = [bareProxy, httpProxy3, ...installedProxies()];
 try {

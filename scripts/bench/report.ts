@@ -4,6 +4,7 @@ import type { Measured } from './measurements.ts';
 import { BYTES } from './pairs.ts';
 import { cpu, cpuPerEvent, eventDelay, failed, firstByte, p50, p99, perSecond, perStream } from './picks.ts';
 import { added, addedRatio, type Rounds, ratio, typical, type Who } from './rounds.ts';
+import type { StoreCase, StoreSample } from './stores.ts';
 import { type Recorded, type Target, timesWorse } from './targets.ts';
 
 /** All tables. `titles` says how everybody is called. */
@@ -185,6 +186,57 @@ function aloneTables({ starts, blocks, growth, storage, workers }: Measured): re
     );
   }
   return parts;
+}
+
+/** What the store costs. `bar`: what CPU per call on PostgreSQL may be beside SQLite. */
+export function storesReport(measured: Rounds<StoreCase, StoreSample>, bar = 1.3): string {
+  const title = (which: StoreCase): string =>
+    which === 'sqlite' ? 'SQLite' : `PostgreSQL, ${which} gateway${which === 1 ? '' : 's'}`;
+  const all = (sample: StoreSample): number => sample.cpu + (sample.databaseCpu ?? 0);
+  const relative = ratio(measured, 1, 'sqlite', ({ cpu }) => cpu);
+  const verdict = relative === undefined || relative > bar ? 'missed' : 'reached';
+  return [
+    heading('Stores: whole answers of one account, 64 connections; latency at 200 requests/s'),
+    table(
+      [
+        '',
+        'CPU µs/call',
+        '× SQLite',
+        'database CPU µs/call',
+        'both, × one gateway',
+        'calls/commit',
+        'calls/s',
+        'p50 µs',
+        'p99 µs',
+        'failed',
+      ],
+      [...measured.keys()].map((which) => [
+        title(which),
+        number(
+          typical(measured, which, ({ cpu }) => cpu),
+          1,
+        ),
+        number(
+          ratio(measured, which, 'sqlite', ({ cpu }) => cpu),
+          2,
+        ),
+        number(
+          typical(measured, which, ({ databaseCpu }) => databaseCpu),
+          1,
+        ),
+        which === 'sqlite' ? '' : number(ratio(measured, which, 1, all), 2),
+        number(
+          typical(measured, which, ({ perCommit }) => perCommit),
+          1,
+        ),
+        number(typical(measured, which, ({ perSecond }) => perSecond)),
+        number(typical(measured, which, ({ p50 }) => p50)),
+        number(typical(measured, which, ({ p99 }) => p99)),
+        number(typical(measured, which, ({ failed }) => failed)),
+      ]),
+    ),
+    `One gateway on PostgreSQL takes ${number(relative, 2)} × the CPU of one on SQLite; at most ${bar} was to be: ${verdict}.\n`,
+  ].join('\n');
 }
 
 function targetTable(all: readonly Target[], recorded: Recorded): string {

@@ -6,18 +6,18 @@ import type { VariantName } from './variants.ts';
 export type Who = VariantName | 'direct';
 
 /** The samples of everybody, one per round. */
-export type Rounds<W = Who> = ReadonlyMap<W, readonly Sample[]>;
+export type Rounds<W = Who, S = Sample> = ReadonlyMap<W, readonly S[]>;
 
 /** One number of a sample; undefined where it was not measured. */
 export type Pick = (sample: Sample) => number | undefined;
 
 /** Measures everybody once per round, forwards in one and backwards in the next. */
-export async function inTurns<W>(
+export async function inTurns<W, S = Sample>(
   everybody: readonly W[],
   rounds: number,
-  measure: (who: W) => Promise<Sample>,
-): Promise<Rounds<W>> {
-  const samples = new Map<W, Sample[]>(everybody.map((who) => [who, []]));
+  measure: (who: W) => Promise<S>,
+): Promise<Rounds<W, S>> {
+  const samples = new Map<W, S[]>(everybody.map((who) => [who, []]));
   for (let round = 0; round < rounds; round++) {
     for (const who of round % 2 === 0 ? everybody : everybody.toReversed()) {
       samples.get(who)!.push(await measure(who));
@@ -27,7 +27,11 @@ export async function inTurns<W>(
 }
 
 /** The median of one number over all rounds. */
-export function typical<W>(rounds: Rounds<W>, who: W, pick: Pick): number | undefined {
+export function typical<W, S = Sample>(
+  rounds: Rounds<W, S>,
+  who: W,
+  pick: (sample: S) => number | undefined,
+): number | undefined {
   return median((rounds.get(who) ?? []).map(pick));
 }
 
@@ -37,7 +41,12 @@ export function added(rounds: Rounds, who: Who, pick: Pick, base: Who = 'direct'
 }
 
 /** The median of what one has divided by what another has, round by round. */
-export function ratio<W>(rounds: Rounds<W>, who: W, other: W, pick: Pick): number | undefined {
+export function ratio<W, S = Sample>(
+  rounds: Rounds<W, S>,
+  who: W,
+  other: W,
+  pick: (sample: S) => number | undefined,
+): number | undefined {
   return paired(rounds, who, other, (mine, its) => divided(pick(mine), pick(its)));
 }
 
@@ -46,11 +55,11 @@ export function addedRatio(rounds: Rounds, who: Who, other: Who, pick: Pick): nu
   return divided(added(rounds, who, pick), added(rounds, other, pick));
 }
 
-function paired<W>(
-  rounds: Rounds<W>,
+function paired<W, S = Sample>(
+  rounds: Rounds<W, S>,
   who: W,
   other: W,
-  compare: (mine: Sample, its: Sample) => number | undefined,
+  compare: (mine: S, its: S) => number | undefined,
 ): number | undefined {
   const its = rounds.get(other) ?? [];
   return median((rounds.get(who) ?? []).map((mine, i) => (its[i] === undefined ? undefined : compare(mine, its[i]))));

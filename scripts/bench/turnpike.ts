@@ -1,6 +1,6 @@
 /** Turnpike as a user would start it: the pipeline of the shipped gateway.yaml, priced models, limits that count and never refuse. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../free-port.ts';
 import { emptied, ROOT, write } from './folder.ts';
@@ -69,23 +69,24 @@ export interface Installation {
   isAccepted(): Promise<boolean>;
 }
 
-/** Makes one that was never started. `listen`: beside the address. */
+/** Makes one that was never started. `listen`: beside the address. `store`: instead of a database of its own. */
 export async function prepareTurnpike(
   models: Models,
   listen: Readonly<Record<string, unknown>> = {},
+  store?: Readonly<Record<string, unknown>>,
 ): Promise<Installation> {
   const port = await freePort();
   const shipped = parse(readFileSync(join(ROOT, 'gateway.yaml'), 'utf8')) as {
     readonly pipeline: readonly string[];
     readonly limits: Limits;
   };
-  const storeFile = join(emptied(`data-${port}`), 'turnpike.db');
+  const storeFile = join(emptied(`data-${port}`), store === undefined ? 'turnpike.db' : 'turnpike');
   const names = Object.keys(models);
   const config = write(
     `data-${port}/gateway.yaml`,
     stringify({
       listen: { host: '127.0.0.1', port, ...listen },
-      store: { driver: 'sqlite', file: storeFile },
+      store: store === undefined ? { driver: 'sqlite', file: storeFile } : { ...store, data: dirname(storeFile) },
       pipeline: shipped.pipeline,
       limits: unreached(shipped.limits),
       channels: names.map((model) => ({ name: `mock-${model}`, ...models[model] })),
@@ -102,7 +103,8 @@ export async function prepareTurnpike(
       const running = start(
         onCore(cores, [process.execPath, ...FLAGS, ...flags, command, 'start', '--config', config]),
       );
-      if (firstKey === undefined) firstKey = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1]!;
+      if (firstKey === undefined && key === undefined)
+        firstKey = (await running.says(/"key":"(sk-\w+)"[\s\S]*ready http/))[1]!;
       else await running.says(/ready http/);
       return serverOf(running, port, [`authorization: Bearer ${key ?? firstKey}`]);
     },
