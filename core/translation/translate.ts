@@ -1,7 +1,7 @@
 /** Between two styles: a request into the vendor's, an answer or a stream into the client's, through the common form. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { JsonObject, Usage } from '../contracts/call.ts';
-import type { Part } from '../contracts/conversation.ts';
+import type { Conversation, Part } from '../contracts/conversation.ts';
 import type { Answering, Asked, EventKind, Origin, Spoken, StreamRelay } from '../contracts/style.ts';
 import type { Parties, WholeAnswer } from '../conveyance.ts';
 import { scanAnswer } from '../json.ts';
@@ -14,11 +14,17 @@ import type { CollectedLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import { streamError } from './vendor-errors.ts';
 
-/** The vendor's body for a request of another style, and what must be undone in its answer. */
-export async function translateRequest(
+/** A request in the vendor's style, and what must be undone in its answer. */
+export interface TranslatedRequest {
+  readonly body: JsonObject;
+  readonly restore: Restorer;
+}
+
+/** The vendor's body for a request of another style; at once where nothing has to be fetched for it. */
+export function translateRequest(
   parties: Parties,
   losses: CollectedLosses,
-): Promise<{ readonly body: JsonObject; readonly restore: Restorer }> {
+): TranslatedRequest | Promise<TranslatedRequest> {
   const { x, offer } = parties;
   const { asked, spoken } = halves(parties);
   const { quirks } = offer;
@@ -27,8 +33,12 @@ export async function translateRequest(
   const decoded = asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
-  const complete = await fetchMedia(conversation, quirks, losses, x);
-  return { body: withFieldQuirks(spoken.encodeRequest(complete, target, losses), quirks, losses), restore };
+  const encode = (complete: Conversation): TranslatedRequest => ({
+    body: withFieldQuirks(spoken.encodeRequest(complete, target, losses), quirks, losses),
+    restore,
+  });
+  const complete = fetchMedia(conversation, quirks, losses, x);
+  return complete instanceof Promise ? complete.then(encode) : encode(complete);
 }
 
 /** Reads the vendor's answer for a client of another style. */
