@@ -82,8 +82,10 @@ class ObjectFields implements Fields {
   }
 
   each(name: string): readonly Fields[] {
+    const list = this.list(name);
+    if (list === undefined || list.length === 0) return NO_FIELDS;
     const path = this.at(name);
-    return (this.list(name) ?? []).map((item, i) => readFields(item, `${path}[${i}]`));
+    return list.map((item, i) => readFields(item, `${path}[${i}]`));
   }
 
   at(name: string): string {
@@ -112,6 +114,7 @@ class ObjectFields implements Fields {
 }
 
 const NOTHING: JsonObject = Object.freeze({});
+const NO_FIELDS: readonly Fields[] = Object.freeze([]);
 
 /** True for what JSON calls an object. */
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -32,5 +32,7 @@ export function tokensIn(value: Json | undefined): number {
 
 /** The object without the members that are undefined. */
 export function given<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+  const some: Partial<T> = {};
+  for (const name in members) if (members[name] !== undefined) some[name] = members[name];
+  return some as T;
 }
