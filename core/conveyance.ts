@@ -15,8 +15,8 @@ import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.t
 import type { Awaitable, Known } from './plugin.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
 import { type CollectedLosses, collectLosses } from './translation/losses.ts';
-import { createRestorer, NOTHING_CHANGED } from './translation/restore.ts';
-import { translateAnswer, translateRequest } from './translation/translate.ts';
+import { createRestorer, NOTHING_CHANGED, type Restorer } from './translation/restore.ts';
+import { type TranslatedRequest, translateAnswer, translateRequest } from './translation/translate.ts';
 import { countedUsage } from './usage.ts';
 
 /** One attempt's request, and the reading of its answer. */
@@ -230,25 +230,39 @@ function lossesOf({ asked: { asked }, x }: Parties): CollectedLosses {
   return losses;
 }
 
-/** Everything in the common form between. */
-async function translated(parties: Parties): Promise<Conveyance> {
+/** Everything in the common form between; at once where the body is small and nothing has to be fetched. */
+function translated(parties: Parties): Conveyance | Promise<Conveyance> {
   const losses = lossesOf(parties);
   const unfolding = parties.x.call.body.unfold();
-  if (unfolding !== undefined) await unfolding;
+  if (unfolding !== undefined) return translatedInTurns(unfolding, parties, losses);
+  const translating = translateRequest(parties, losses);
+  if (translating instanceof Promise) return translating.then((request) => written(request, parties, losses));
+  return written(translating, parties, losses);
+}
+
+/** The same for a large body, with the turns of others in between. */
+async function translatedInTurns(
+  unfolding: Promise<void>,
+  parties: Parties,
+  losses: CollectedLosses,
+): Promise<Conveyance> {
+  await unfolding;
   const { body, restore } = await translateRequest(parties, losses);
-  if (unfolding !== undefined) await nextTurn();
-  let text = spelled(body as Record<string, unknown>, parties, losses);
-  if (unfolding !== undefined) await nextTurn();
-  const sent = spliced(text, parties.x.call.body.outline().bytesOf);
-  // What reads the answer lives as long as the call, and what stands here with it.
-  text = '';
+  await nextTurn();
+  const text = spelled(body as Record<string, unknown>, parties, losses);
+  await nextTurn();
+  return otherStyle(text, restore, parties, losses);
+}
+
+function written({ body, restore }: TranslatedRequest, parties: Parties, losses: CollectedLosses): Conveyance {
+  return otherStyle(spelled(body as Record<string, unknown>, parties, losses), restore, parties, losses);
+}
+
+/** A request for a vendor of another style, and how its answer is read. That lives as long as the call, and what stands here with it. */
+function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
+  const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);
-  return {
-    body: sent,
-    ...translateAnswer(parties, restore, losses),
-    foreign: true,
-    losses: () => losses.all,
-  };
+  return { body, ...translateAnswer(parties, restore, losses), foreign: true, losses: () => losses.all };
 }
 
 /** A loss that changes the answer is refused where model or key are strict about it. */

@@ -20,6 +20,7 @@ import { pairResults } from './tool-results.ts';
 import { fitTools, withoutForce } from './tools.ts';
 import { truncate } from './truncate.ts';
 import { fitSpeakers, mergeSame, withoutEmpty } from './turns.ts';
+import { mapChanged, withBlocks } from './unchanged.ts';
 
 export type { Restorer } from './restore.ts';
 
@@ -86,7 +87,7 @@ function fitTurns(conversation: Conversation, fitting: Fitting): readonly Turn[]
   const merge = (turns: readonly Turn[]): readonly Turn[] =>
     quirks.roles.merge_same ? mergeSame(turns, losses) : turns;
 
-  let turns: readonly Turn[] = conversation.turns.map((turn) => ({ ...turn, blocks: fitBlocks(turn, fitting) }));
+  let turns = mapChanged(conversation.turns, (turn) => withBlocks(turn, fitBlocks(turn, fitting)));
   turns = fitInstructions(withoutEmpty(turns, quirks.reasoning, losses), quirks, losses);
   turns = pairResults(merge(turns), losses);
   turns = moveResultImages(turns, quirks, losses);
@@ -97,7 +98,7 @@ function fitTurns(conversation: Conversation, fitting: Fitting): readonly Turn[]
 }
 
 function fitBlocks({ role, blocks }: Turn, fitting: Fitting): readonly Block[] {
-  return blocks.map((block) => fitBlock(block, role, fitting)).filter((block) => block !== undefined);
+  return mapChanged(blocks, (block) => fitBlock(block, role, fitting));
 }
 
 function fitBlock(block: Block, role: Turn['role'], fitting: Fitting): Block | undefined {

@@ -1,5 +1,6 @@
 /** Other names for what a vendor does not take as it is called: the same one each time, so that a vendor's prompt cache keeps working. */
 import { createHash } from 'node:crypto';
+import { boundedMap } from '../bounded.ts';
 
 /** What a vendor takes: how long, and a regular expression for the whole. */
 export interface NameRule {
@@ -15,12 +16,27 @@ export interface Aliases {
   apart(name: string): string;
 }
 
+/** So many rules are remembered; a gateway.yaml may have more. */
+const MOST_RULES = 100;
 /** Letters of a name that stay readable in its alias; with `_` and eight of the hash it has 64, which all vendors take. */
 const READABLE = 55;
 
+/** The rules of all models: there are a few, and every translated request asks for two. */
+const rules = boundedMap<string, Aliases>(MOST_RULES);
+
+/** Those of a rule. */
+export function aliasesOf({ max, pattern }: NameRule): Aliases {
+  const name = `${max} ${pattern}`;
+  let aliases = rules.get(name);
+  if (aliases === undefined) {
+    aliases = createAliases(max, new RegExp(`^(?:${pattern})$`));
+    rules.set(name, aliases);
+  }
+  return aliases;
+}
+
 /** A name that no alias of ours could replace stays, so that the vendor says what is wrong with it. */
-export function createAliases({ max, pattern }: NameRule): Aliases {
-  const whole = new RegExp(`^(?:${pattern})$`);
+function createAliases(max: number, whole: RegExp): Aliases {
   const fits = (name: string): boolean => name.length <= max && whole.test(name);
 
   function apart(name: string): string {

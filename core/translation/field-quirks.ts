@@ -17,9 +17,9 @@ export function fieldChanges(
   { drop_fields: drop, rename_fields: rename, set_fields: set }: FieldQuirks,
   losses: Losses,
 ): Readonly<Record<string, string | undefined>> {
+  if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return changes;
   const renamed = Object.entries(rename);
   const added = Object.entries(set);
-  if (drop.length === 0 && renamed.length === 0 && added.length === 0) return changes;
   const all: Record<string, string | undefined> = { ...changes };
   const isSaid = (name: string): boolean => (body.get(name) ?? null) !== null;
   for (const name of drop) {
@@ -48,6 +48,11 @@ export function fieldChanges(
   return all;
 }
 
+function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}
+
 /** Fields that change nothing in the answer, in all styles. */
 const LABELS: ReadonlySet<string> = new Set([
   'metadata',
@@ -64,6 +69,7 @@ const LABELS: ReadonlySet<string> = new Set([
 /** For a body that was written anew; what it said and the vendor does not take is named. */
 export function withFieldQuirks(body: JsonObject, quirks: FieldQuirks, losses: Losses): JsonObject {
   const { drop_fields: drop, rename_fields: rename, set_fields: set } = quirks;
+  if (drop.length === 0 && isEmpty(rename) && isEmpty(set)) return body;
   const result: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {
     if (drop.includes(name)) losses.drop(name, LABELS.has(name) ? 'hint' : undefined);

@@ -37,7 +37,8 @@ export function readFields(value: Json | undefined, path: string): Fields {
 class ObjectFields implements Fields {
   readonly path: string;
   readonly #object: JsonObject;
-  readonly #read = new Set<string>();
+  /** A list: few fields are read of one object, and most objects of a body are small. */
+  readonly #read: string[] = [];
 
   constructor(object: JsonObject, path: string) {
     this.#object = object;
@@ -45,7 +46,7 @@ class ObjectFields implements Fields {
   }
 
   get(name: string): Json | undefined {
-    this.#read.add(name);
+    this.#read.push(name);
     const found = Object.hasOwn(this.#object, name) ? this.#object[name] : undefined;
     return found === null ? undefined : found;
   }
@@ -81,8 +82,10 @@ class ObjectFields implements Fields {
   }
 
   each(name: string): readonly Fields[] {
+    const list = this.list(name);
+    if (list === undefined || list.length === 0) return NO_FIELDS;
     const path = this.at(name);
-    return (this.list(name) ?? []).map((item, i) => readFields(item, `${path}[${i}]`));
+    return list.map((item, i) => readFields(item, `${path}[${i}]`));
   }
 
   at(name: string): string {
@@ -94,11 +97,24 @@ class ObjectFields implements Fields {
   }
 
   rest(): JsonObject {
+    for (const name in this.#object) if (this.#isLeft(name)) return this.#all();
+    return NOTHING;
+  }
+
+  #isLeft(name: string): boolean {
+    return this.#object[name] !== null && !this.#read.includes(name);
+  }
+
+  #all(): JsonObject {
+    const read = new Set(this.#read);
     return Object.fromEntries(
-      Object.entries(this.#object).filter(([name, found]) => !this.#read.has(name) && found !== null),
+      Object.entries(this.#object).filter(([name, found]) => !read.has(name) && found !== null),
     );
   }
 }
+
+const NOTHING: JsonObject = Object.freeze({});
+const NO_FIELDS: readonly Fields[] = Object.freeze([]);
 
 /** True for what JSON calls an object. */
 export function isObject(value: Json | undefined): value is JsonObject {

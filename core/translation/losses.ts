@@ -19,26 +19,29 @@ export function collectLosses(names: Readonly<Record<string, string>>): Collecte
   return new NamedLosses(names);
 }
 
+const NONE: readonly string[] = [];
+
 /** A class, because there is one for every attempt, and most lose nothing. */
 class NamedLosses implements CollectedLosses {
   readonly #names: Readonly<Record<string, string>>;
   /** Whether each of them is more than a hint. */
-  readonly #found = new Map<string, boolean>();
+  #found: Map<string, boolean> | undefined;
 
   constructor(names: Readonly<Record<string, string>>) {
     this.#names = names;
   }
 
   get all(): readonly string[] {
-    return firstOf([...this.#found.keys()]);
+    return this.#found === undefined ? NONE : firstOf([...this.#found.keys()]);
   }
 
   get serious(): readonly string[] {
+    if (this.#found === undefined) return NONE;
     return firstOf([...this.#found].flatMap(([loss, isSerious]) => (isSerious ? [loss] : [])));
   }
 
   get isEmpty(): boolean {
-    return this.#found.size === 0;
+    return this.#found === undefined;
   }
 
   drop(field: string, kind?: 'hint'): void {
@@ -73,6 +76,7 @@ class NamedLosses implements CollectedLosses {
   }
 
   #add(loss: string, isSerious: boolean): void {
+    this.#found ??= new Map();
     this.#found.set(loss, isSerious || this.#found.get(loss) === true);
   }
 }

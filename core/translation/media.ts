@@ -24,6 +24,7 @@ export function fetchMedia(
     if (source.kind !== 'url' || quirks[block.type].url !== 'fetch') return false;
     return !quirks.file.native_urls.some((start) => source.url.startsWith(start));
   };
+  if (!conversation.turns.some(({ blocks }) => blocks.some(mayShow))) return conversation;
   const urls = new Set(conversation.turns.flatMap(({ blocks }) => urlsIn(blocks, isOurs)));
   if (urls.size === 0) return conversation;
   if (urls.size > MAX_FETCHES) losses.refuse('messages', `name more than ${MAX_FETCHES} addresses to fetch.`);
@@ -41,6 +42,11 @@ export function fetchMedia(
       turns: conversation.turns.map((turn) => ({ ...turn, blocks: turn.blocks.map(complete) })),
     };
   });
+}
+
+/** Nothing else can name an address that is fetched. */
+function mayShow({ type }: Block): boolean {
+  return type === 'image' || type === 'file' || type === 'toolResult';
 }
 
 /** An image or a file that is given by its address. */

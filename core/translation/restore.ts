@@ -1,5 +1,5 @@
 /** The vendor's answer as the client has to see it: its own names for the tools, its own kind of them, its own texts that end it. */
-import type { Finish, Part, Reply, ToolCallBlock } from '../contracts/conversation.ts';
+import type { Block, Finish, Part, Reply, ToolCallBlock } from '../contracts/conversation.ts';
 import { unwrapInput } from './custom-tools.ts';
 import { foldParts, partsOf } from './fold.ts';
 import { cutAtStop } from './stop.ts';
@@ -27,7 +27,7 @@ export const NOTHING_CHANGED: Changes = { tools: new Map(), stop: [] };
 /** Where parts go. */
 export type PartSink = (part: Part) => void;
 
-/** A whole answer takes the way of a stream, so that both end up the same. */
+/** A whole answer in which something is undone takes the way of a stream, so that both end up the same: it has a finish, so its parts make a reply again. */
 export function createRestorer({ tools, stop }: Changes): Restorer {
   function parts(): (part: Part) => readonly Part[] {
     const list: Part[] = [];
@@ -40,11 +40,20 @@ export function createRestorer({ tools, stop }: Changes): Restorer {
       return list;
     };
   }
+  const isPlain = stop.length === 0 && tools.size === 0;
   return {
     parts,
-    // A reply has a finish, so its parts make a reply again.
-    reply: (reply) => foldParts(partsOf(reply).flatMap(parts()))!,
+    reply: (reply) => (isPlain ? withTrueFinish(reply) : foldParts(partsOf(reply).flatMap(parts()))!),
   };
+}
+
+/** What the parts would come to where nothing but the finish may be another, without taking the answer apart. */
+function withTrueFinish(reply: Reply): Reply {
+  return { ...reply, finish: finishOf(reply.finish, reply.blocks.some(isCall)) };
+}
+
+function isCall({ type }: Block): boolean {
+  return type === 'toolCall';
 }
 
 /**

@@ -17,21 +17,29 @@ const FIELDS: readonly { readonly member: keyof Sampling; readonly name: string;
 
 /** Leaves out what is not taken, and keeps the temperature in its range. */
 export function fitSampling(asked: Sampling, quirks: Quirks['sampling'], losses: Losses): Sampling {
-  const fitted: { -readonly [K in keyof Sampling]: Sampling[K] } = { ...asked };
-  for (const { member, name, neutral } of FIELDS) {
-    if (fitted[member] === undefined || quirks.allowed.includes(name)) continue;
-    losses.drop(name, fitted[member] === neutral || isEmpty(fitted[member]) ? 'hint' : undefined);
-    delete fitted[member];
+  let fitted = asked;
+  for (let i = 0; i < FIELDS.length; i++) {
+    const { member, name, neutral } = FIELDS[i]!;
+    const value = asked[member];
+    if (value === undefined || quirks.allowed.includes(name)) continue;
+    losses.drop(name, value === neutral || isEmpty(value) ? 'hint' : undefined);
+    fitted = without(fitted, member);
   }
-  if (fitted.temperature !== undefined && fitted.temperature > quirks.temp_max) {
+  const { temperature } = fitted;
+  if (temperature !== undefined && temperature > quirks.temp_max) {
     losses.change('temperature');
-    fitted.temperature = quirks.temp_max;
+    fitted = { ...fitted, temperature: quirks.temp_max };
   }
-  if (quirks.temp_xor_top_p && fitted.temperature !== undefined && fitted.topP !== undefined) {
+  if (quirks.temp_xor_top_p && temperature !== undefined && fitted.topP !== undefined) {
     losses.drop('top_p', fitted.topP === 1 ? 'hint' : undefined);
-    delete fitted.topP;
+    fitted = without(fitted, 'topP');
   }
   return fitted;
+}
+
+function without(sampling: Sampling, member: keyof Sampling): Sampling {
+  const { [member]: _, ...rest } = sampling;
+  return rest;
 }
 
 /** Whether a field of this name says only what a model does anyway. */

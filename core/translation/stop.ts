@@ -13,12 +13,15 @@ export interface FittedStop {
   readonly emulated: readonly string[];
 }
 
+const NO_STOP: FittedStop = { stop: [], emulated: [] };
+
 /** What the gateway looks for itself; each is compared with every piece of the answer. */
 const MAX_EMULATED = 16;
 const MAX_EMULATED_LENGTH = 256;
 
 /** What the vendor cannot be told is looked for here: texts beyond its number, and such as are nothing but space, which vendors refuse. */
 export function fitStop(asked: readonly string[], { max }: Quirks['stop'], losses: Losses): FittedStop {
+  if (asked.length === 0) return NO_STOP;
   const real = asked.filter((text) => text !== '');
   const stop = real.filter((text) => text.trim() !== '').slice(0, max);
   const told = new Set(stop);

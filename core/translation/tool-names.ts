@@ -1,5 +1,5 @@
 /** How one conversation's tools are called on both sides: names the vendor takes, without namespaces, and the way back. */
-import { createAliases, type NameRule } from './alias.ts';
+import { aliasesOf, type NameRule } from './alias.ts';
 
 /** A tool as the client calls it. */
 export interface ToolName {
@@ -23,15 +23,16 @@ export interface ToolNames {
 
 /** No names yet. */
 export function createToolNames(rule: NameRule): ToolNames {
-  const aliases = createAliases(rule);
-  const byClient = new Map<string, string>();
-  const taken = new Set<string>();
-  const changed = new Map<string, ClientTool>();
+  let names: Names | undefined;
 
   return {
     vendor(tool, wrapped) {
+      // Most conversations have no tools.
+      names ??= { byClient: new Map(), taken: new Set(), changed: new Map() };
+      const { byClient, taken, changed } = names;
       const known = byClient.get(keyOf(tool));
       if (known !== undefined) return known;
+      const aliases = aliasesOf(rule);
       const flat = flatName(tool);
       const alias = aliases.of(flat);
       const name = taken.has(alias) ? aliases.apart(`${alias} ${keyOf(tool)}`) : alias;
@@ -40,9 +41,19 @@ export function createToolNames(rule: NameRule): ToolNames {
       if (name !== tool.name || tool.namespace !== undefined || wrapped) changed.set(name, { ...tool, wrapped });
       return name;
     },
-    changed,
+    get changed() {
+      return names?.changed ?? NONE;
+    },
   };
 }
+
+interface Names {
+  readonly byClient: Map<string, string>;
+  readonly taken: Set<string>;
+  readonly changed: Map<string, ClientTool>;
+}
+
+const NONE: ReadonlyMap<string, ClientTool> = new Map();
 
 /** The name of a tool in a namespace where there are none. */
 export function flatName({ name, namespace }: ToolName): string {

@@ -8,6 +8,7 @@ import type { Losses } from '../contracts/style.ts';
 
 /** Puts every result behind its call; what is missing is made up, what is too much becomes text or goes. */
 export function pairResults(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+  if (!turns.some(isToPair)) return turns;
   const { rest, resultOf } = collect(turns, losses);
   const paired: Turn[] = [];
   for (const [i, turn] of rest.entries()) {
@@ -30,6 +31,12 @@ export function pairResults(turns: readonly Turn[], losses: Losses): readonly Tu
     }
   }
   return paired;
+}
+
+/** Whether it has something that is to be paired, or nothing at all. */
+function isToPair({ role, blocks }: Turn): boolean {
+  if (blocks.length === 0) return true;
+  return blocks.some(({ type }) => type === 'toolResult' || (type === 'toolCall' && role === 'assistant'));
 }
 
 /** A result, and when it came: the order among the results of one turn is the client's. */

@@ -19,14 +19,11 @@ export interface ToolsTarget {
 
 /** Fits them. The tools are declared first: `names` gives them their names before a call in the history can take one. */
 export function fitTools(asked: Tools, to: ToolsTarget, names: ToolNames, losses: Losses): Tools {
+  if (asked.tools.length === 0) return withoutTools(asked, losses);
   const { quirks } = to;
   const declared = declare(asked, to, names, losses);
   const tools = declared.map(({ tool }) => tool);
-  if (tools.length === 0) {
-    if (asked.toolChoice !== undefined) losses.drop('tool_choice', 'hint');
-    if (asked.parallelToolCalls !== undefined) losses.drop('parallel_tool_calls', 'hint');
-    return { tools, toolChoice: undefined, parallelToolCalls: undefined };
-  }
+  if (tools.length === 0) return withoutTools(asked, losses);
   let parallelToolCalls = asked.parallelToolCalls;
   if (parallelToolCalls !== undefined && !quirks.parallel_flag) {
     // Several at a time is what models do when nobody says anything.
@@ -36,6 +33,14 @@ export function fitTools(asked: Tools, to: ToolsTarget, names: ToolNames, losses
   const toolChoice = asked.toolChoice && fitChoice(asked.toolChoice, declared, losses);
   return { tools, toolChoice, parallelToolCalls };
 }
+
+function withoutTools({ toolChoice, parallelToolCalls }: Tools, losses: Losses): Tools {
+  if (toolChoice !== undefined) losses.drop('tool_choice', 'hint');
+  if (parallelToolCalls !== undefined) losses.drop('parallel_tool_calls', 'hint');
+  return NO_TOOLS;
+}
+
+const NO_TOOLS: Tools = { tools: [], toolChoice: undefined, parallelToolCalls: undefined };
 
 /** For a model that is asked to think, and cannot be forced to call while it does: those it had to choose from are all it has. */
 export function withoutForce(fitted: Tools, losses: Losses): Tools {

@@ -1,7 +1,7 @@
 /** Between two styles: a request into the vendor's, an answer or a stream into the client's, through the common form. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { JsonObject, Usage } from '../contracts/call.ts';
-import type { Part } from '../contracts/conversation.ts';
+import type { Bounds, JsonObject, Usage } from '../contracts/call.ts';
+import type { Conversation, Part } from '../contracts/conversation.ts';
 import type { Answering, Asked, EventKind, Origin, Spoken, StreamRelay } from '../contracts/style.ts';
 import type { Parties, WholeAnswer } from '../conveyance.ts';
 import { scanAnswer } from '../json.ts';
@@ -14,11 +14,17 @@ import type { CollectedLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import { streamError } from './vendor-errors.ts';
 
-/** The vendor's body for a request of another style, and what must be undone in its answer. */
-export async function translateRequest(
+/** A request in the vendor's style, and what must be undone in its answer. */
+export interface TranslatedRequest {
+  readonly body: JsonObject;
+  readonly restore: Restorer;
+}
+
+/** The vendor's body for a request of another style; at once where nothing has to be fetched for it. */
+export function translateRequest(
   parties: Parties,
   losses: CollectedLosses,
-): Promise<{ readonly body: JsonObject; readonly restore: Restorer }> {
+): TranslatedRequest | Promise<TranslatedRequest> {
   const { x, offer } = parties;
   const { asked, spoken } = halves(parties);
   const { quirks } = offer;
@@ -27,8 +33,12 @@ export async function translateRequest(
   const decoded = asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
-  const complete = await fetchMedia(conversation, quirks, losses, x);
-  return { body: withFieldQuirks(spoken.encodeRequest(complete, target, losses), quirks, losses), restore };
+  const encode = (complete: Conversation): TranslatedRequest => ({
+    body: withFieldQuirks(spoken.encodeRequest(complete, target, losses), quirks, losses),
+    restore,
+  });
+  const complete = fetchMedia(conversation, quirks, losses, x);
+  return complete instanceof Promise ? complete.then(encode) : encode(complete);
 }
 
 /** Reads the vendor's answer for a client of another style. */
@@ -40,38 +50,18 @@ export function translateAnswer(
   const { x } = parties;
   const { asked, spoken } = halves(parties);
   const origin = originOf(parties);
-  let { model } = origin;
-  const answering: Answering = {
-    id: x.id,
-    get model() {
-      return model;
-    },
-    createdMs: x.startedMs,
-    now: () => parties.clock.now(),
-    get request() {
-      // As it came: what was filled in is not what the client said.
-      return (x.call.earlier?.body ?? x.call.body).outline().tree as JsonObject;
-    },
-    asksUsage: x.call.asksUsage,
-    estimatedInput: countedUsage(x.call.bounds, 0).input,
-    losses,
-  };
-  const counted = (textLength: number): Usage => countedUsage(x.call.bounds, textLength);
-  /** What the vendor says answers. */
-  const named = (name: string): void => {
-    if (name !== '') model = name;
-  };
+  const answering = new AnswerTo(parties, losses);
 
   return {
     whole(bytes) {
       const body = scanAnswer(bytes);
       const facts = body && parties.spoken.answer(body, x.call);
       if (body === undefined || facts === undefined) return undefined;
-      const usage = facts.usage ?? counted(facts.textLength);
+      const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength);
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
       const reply = spoken.decodeReply(body.tree() as JsonObject, origin, losses);
       if (reply === undefined) return undefined;
-      named(reply.model);
+      answering.named(reply.model);
       const complete = { ...restore.reply(reply), usage };
       if (!x.call.stream) {
         const value = asked.encodeReply(complete, answering);
@@ -84,22 +74,59 @@ export function translateAnswer(
     },
     relay() {
       const { overloadedStatus } = parties.asked;
-      return createTranslator(asked, spoken, { origin, answering, restore, losses, overloadedStatus, counted, named });
+      return createTranslator(asked, spoken, { origin, answering, restore, losses, overloadedStatus, bounds: x.call.bounds });
     },
   };
 }
 
+/** A class, because there is one for every attempt: nothing but the facts is made for each. */
+class AnswerTo implements Answering {
+  readonly id: string;
+  model: string;
+  readonly createdMs: number;
+  readonly asksUsage: boolean;
+  readonly losses: CollectedLosses;
+  readonly #parties: Parties;
+
+  constructor(parties: Parties, losses: CollectedLosses) {
+    const { x, offer } = parties;
+    this.id = x.id;
+    this.model = offer.model;
+    this.createdMs = x.startedMs;
+    this.asksUsage = x.call.asksUsage;
+    this.losses = losses;
+    this.#parties = parties;
+  }
+
+  /** Hears the vendor's name for the model. */
+  named(name: string): void {
+    if (name !== '') this.model = name;
+  }
+
+  now(): number {
+    return this.#parties.clock.now();
+  }
+
+  get request(): JsonObject {
+    const { call } = this.#parties.x;
+    // As it came: what was filled in is not what the client said.
+    return (call.earlier?.body ?? call.body).outline().tree as JsonObject;
+  }
+
+  get estimatedInput(): number {
+    return countedUsage(this.#parties.x.call.bounds, 0).input;
+  }
+}
+
 interface TranslatorOptions {
   readonly origin: Origin;
-  readonly answering: Answering;
+  readonly answering: AnswerTo;
   readonly restore: Restorer;
   readonly losses: CollectedLosses;
   /** As the client's style says it. */
   readonly overloadedStatus: number | undefined;
-  /** Our own count, for a vendor that does not tell. */
-  counted(textLength: number): Usage;
-  /** Hears the vendor's name for the model. */
-  named(name: string): void;
+  /** For our own count, where the vendor does not tell. */
+  readonly bounds: Bounds;
 }
 
 /** One stream: the vendor's events are read into parts, and the parts written as the client's events. */
@@ -125,7 +152,7 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
         out.push(writer.fail(streamError(error, options.overloadedStatus), options.answering.id));
         return 'error';
       case 'start':
-        options.named(part.model);
+        options.answering.named(part.model);
         break;
       case 'usage':
         usage = part.usage;
@@ -133,7 +160,7 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
       case 'finish':
         ended = true;
         // A style that always tells its usage gets our count where the vendor has none.
-        if (usage === undefined) push(writer.write({ type: 'usage', usage: options.counted(textLength) }), out);
+        if (usage === undefined) push(writer.write({ type: 'usage', usage: countedUsage(options.bounds, textLength) }), out);
         push(writer.write(part), out);
         return 'last';
       default:

@@ -3,6 +3,7 @@ import type { Block, Turn } from '../contracts/conversation.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isInstruction } from './instructions.ts';
+import { mapChanged, withBlocks } from './unchanged.ts';
 
 /** A user who says nothing; vendors refuse a turn without text. */
 const SILENT_USER: Turn = { role: 'user', blocks: [{ type: 'text', text: '.' }] };
@@ -18,16 +19,18 @@ export function withoutEmpty(
 ): readonly Turn[] {
   const isSilent = ({ role, blocks }: Turn): boolean =>
     role === 'assistant' && echo !== 'all' && blocks.every(({ type }) => type === 'thinking');
-  return turns
-    .map((turn) => ({ ...turn, blocks: turn.blocks.map(withoutEmptyContent).filter(saysSomething) }))
-    .filter((turn) => {
-      if (turn.blocks.length === 0) losses.change('messages', 'hint');
-      else if (isSilent(turn)) losses.drop('messages.reasoning', 'hint');
-      return turn.blocks.length > 0 && !isSilent(turn);
-    });
+  return mapChanged(turns, (turn) => {
+    const own = withBlocks(turn, mapChanged(turn.blocks, withoutEmptyContent));
+    if (own.blocks.length === 0) losses.change('messages', 'hint');
+    else if (isSilent(own)) losses.drop('messages.reasoning', 'hint');
+    else return own;
+    return undefined;
+  });
 }
 
-function withoutEmptyContent(block: Block): Block {
+/** Undefined where nothing is left of it. */
+function withoutEmptyContent(block: Block): Block | undefined {
+  if (!saysSomething(block)) return undefined;
   return block.type === 'toolResult' ? { ...block, content: block.content.filter(saysSomething) } : block;
 }
 
@@ -41,6 +44,7 @@ type Growing = Omit<Turn, 'blocks' | 'name'> & { blocks: Block[]; name?: string 
 
 /** Joins neighbours of one role. Instructions at the front are none of it: whether they become one is another question. */
 export function mergeSame(turns: readonly Turn[], losses: Losses): readonly Turn[] {
+  if (!turns.some(hasRoleOfLast)) return turns;
   const merged: Growing[] = [];
   let speech = false;
   for (const turn of turns) {
@@ -50,6 +54,11 @@ export function mergeSame(turns: readonly Turn[], losses: Losses): readonly Turn
     else merged.push({ ...turn, blocks: [...turn.blocks] });
   }
   return merged;
+}
+
+/** Whether it has the role of the turn before. */
+function hasRoleOfLast({ role }: Turn, i: number, turns: readonly Turn[]): boolean {
+  return i > 0 && turns[i - 1]!.role === role;
 }
 
 /** Adds one turn to another; a name stays only where both have it. */
@@ -63,20 +72,17 @@ function join(turn: Growing, { blocks, name }: Turn, losses: Losses): void {
 
 /** Who speaks first and last. Comes when nothing else moves turns any more. */
 export function fitSpeakers(turns: readonly Turn[], { roles, prefill }: Quirks, losses: Losses): readonly Turn[] {
-  const fitted = [...turns];
-  while (!prefill && isPrefill(fitted.at(-1))) {
-    fitted.pop();
+  let end = turns.length;
+  while (!prefill && isPrefill(turns[end - 1])) {
+    end--;
     losses.change('messages');
   }
+  const fitted = end === turns.length ? turns : turns.slice(0, end);
   const first = fitted.findIndex((turn) => !isInstruction(turn));
-  if (first === -1) {
-    losses.change('messages');
-    fitted.push(SILENT_USER);
-  } else if (roles.first_user && fitted[first]?.role === 'assistant') {
-    losses.change('messages');
-    fitted.splice(first, 0, SILENT_USER);
-  }
-  return fitted;
+  const lacksUser = first === -1 || (roles.first_user && fitted[first]?.role === 'assistant');
+  if (!lacksUser) return fitted;
+  losses.change('messages');
+  return fitted.toSpliced(first === -1 ? fitted.length : first, 0, SILENT_USER);
 }
 
 /** The beginning of the answer. A call that still waits for its result is none. */

@@ -18,10 +18,12 @@ export function member(value: Json | undefined, name: string): Json | undefined 
   return isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
 }
 
+const NO_OBJECTS: readonly JsonObject[] = [];
+
 /** The objects in a member that is a list. */
 export function objectsIn(value: Json | undefined, name: string): readonly JsonObject[] {
   const found = member(value, name);
-  return Array.isArray(found) ? (found as readonly Json[]).filter(isObject) : [];
+  return Array.isArray(found) ? (found as readonly Json[]).filter(isObject) : NO_OBJECTS;
 }
 
 /** Tokens as a vendor counts them: a whole number, whatever stands there; 0 where nothing is counted. */
@@ -32,5 +34,7 @@ export function tokensIn(value: Json | undefined): number {
 
 /** The object without the members that are undefined. */
 export function given<T extends object>(members: { readonly [K in keyof T]: T[K] | undefined }): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+  const some: Partial<T> = {};
+  for (const name in members) if (members[name] !== undefined) some[name] = members[name];
+  return some as T;
 }

@@ -7,23 +7,34 @@ import { readThinking, thoughtSignature } from './thinking.ts';
 
 /** Reads `messages`; refuses with the path of what nobody could understand. */
 export function readMessages(body: Fields, losses: Losses): readonly Turn[] {
-  const calls: Calls = { byId: new Map(), byName: new Map() };
+  const calls = new Calls();
   return body.each('messages').map((message, i) => {
     const turn = readMessage(message, i, calls, losses);
-    for (const block of turn.blocks) {
-      if (block.type !== 'toolCall') continue;
-      calls.byId.set(block.id, block);
-      calls.byName.set(block.name, block);
-    }
+    for (const block of turn.blocks) if (block.type === 'toolCall') calls.add(block);
     dropRest(message, 'messages', losses);
     return turn;
   });
 }
 
 /** The calls so far, so that a result knows which it answers, and what kind that is; of several with one name the last. */
-interface Calls {
-  readonly byId: Map<string, ToolCallBlock>;
-  readonly byName: Map<string, ToolCallBlock>;
+class Calls {
+  #byId: Map<string, ToolCallBlock> | undefined;
+  #byName: Map<string, ToolCallBlock> | undefined;
+
+  add(call: ToolCallBlock): void {
+    this.#byId ??= new Map();
+    this.#byName ??= new Map();
+    this.#byId.set(call.id, call);
+    this.#byName.set(call.name, call);
+  }
+
+  byId(id: string): ToolCallBlock | undefined {
+    return this.#byId?.get(id);
+  }
+
+  byName(name: string): ToolCallBlock | undefined {
+    return this.#byName?.get(name);
+  }
 }
 
 function readMessage(message: Fields, i: number, calls: Calls, losses: Losses): Turn {
@@ -38,10 +49,10 @@ function readMessage(message: Fields, i: number, calls: Calls, losses: Losses): 
       return { role, blocks: readAssistant(message, i, losses), ...nameOf(message) };
     case 'tool': {
       const id = message.text('tool_call_id') ?? message.wrong('tool_call_id', 'must be a string');
-      return { role: 'user', blocks: [readResult(message, id, calls.byId.get(id)?.kind ?? 'function', losses)] };
+      return { role: 'user', blocks: [readResult(message, id, calls.byId(id)?.kind ?? 'function', losses)] };
     }
     case 'function': {
-      const call = calls.byName.get(message.text('name') ?? '');
+      const call = calls.byName(message.text('name') ?? '');
       if (call === undefined) return message.wrong('name', 'must be that of a function which was called before');
       return { role: 'user', blocks: [readResult(message, call.id, 'function', losses)] };
     }

@@ -19,10 +19,10 @@ export function writeContent(
   writing: Writing,
 ): string | readonly JsonObject[] {
   const { quirks, losses } = writing;
-  const parts = blocks.flatMap((block) => partsOf(block, writing));
-  const texts = parts.filter(isBareText);
-  if (texts.length === parts.length && (parts.length < 2 || joined || !quirks.content.array)) {
-    return texts.map(({ text }) => text).join(gap);
+  const parts: JsonObject[] = [];
+  for (const block of blocks) for (const part of partsOf(block, writing)) parts.push(part);
+  if ((parts.length < 2 || joined || !quirks.content.array) && parts.every(isBareText)) {
+    return parts.length === 1 ? parts[0]!.text : parts.map(({ text }) => text).join(gap);
   }
   if (quirks.content.array) return parts;
   const strings = parts.map(({ text }) => text);
@@ -32,7 +32,10 @@ export function writeContent(
 
 /** A text part with nothing to it but its text. */
 function isBareText(part: JsonObject): part is { readonly type: 'text'; readonly text: string } {
-  return part.type === 'text' && Object.keys(part).length === 2;
+  if (part.type !== 'text') return false;
+  let members = 0;
+  for (const _ in part) members++;
+  return members === 2;
 }
 
 function partsOf(block: Block, writing: Writing): readonly JsonObject[] {

@@ -11,8 +11,8 @@ export function writeMessages(turns: readonly Turn[], writing: Writing): readonl
   );
 }
 
-function named({ name }: Turn): JsonObject {
-  return name === undefined ? {} : { name };
+function named({ name }: Turn): JsonObject | undefined {
+  return name === undefined ? undefined : { name };
 }
 
 function isResult(block: Block): block is ToolResultBlock {
@@ -21,13 +21,17 @@ function isResult(block: Block): block is ToolResultBlock {
 
 /** Results come first and in one run, as vendors demand; what they show and a tool message may not hold follows them. */
 function writeTurn(turn: Turn, writing: Writing): readonly JsonObject[] {
+  const how = { gap: '\n\n', joined: turn.role !== 'user' };
+  if (!turn.blocks.some(isResult)) {
+    return [{ role: turn.role, content: writeContent(turn.blocks, how, writing), ...named(turn) }];
+  }
   const results = turn.blocks.filter(isResult);
   const own = turn.blocks.filter((block) => !isResult(block));
   const shown: Block[] = [];
   const messages = results.map((result) => writeResult(result, shown, writing));
   const blocks = [...shown, ...own];
   if (blocks.length === 0 && messages.length > 0) return messages;
-  const content = writeContent(blocks, { gap: '\n\n', joined: turn.role !== 'user' }, writing);
+  const content = writeContent(blocks, how, writing);
   return [...messages, { role: turn.role, content, ...named(turn) }];
 }
 

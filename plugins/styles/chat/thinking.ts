@@ -11,6 +11,8 @@ export interface Thoughts {
   readonly details: readonly Json[];
 }
 
+const NO_THOUGHTS: readonly ThinkingBlock[] = [];
+
 /** Between two thoughts where all of them are one text. */
 export const GAP = '\n\n';
 
@@ -19,6 +21,7 @@ export const GAP = '\n\n';
  * kind packed for us is for that gateway alone to open.
  */
 export function readThinking({ text, details }: Thoughts, channel: string | undefined): readonly ThinkingBlock[] {
+  if (text === '' && details.length === 0) return NO_THOUGHTS;
   if (channel === undefined && details.some(isCarried)) return unpacked(text || textIn(details), details);
   const blocks: ThinkingBlock[] = [];
   for (const detail of details) {

@@ -18,9 +18,9 @@ export function chooseMarks(conversation: Conversation, quirks: Quirks, losses: 
   const hinted = hintsOf(conversation);
   if (quirks.cache.hint !== 'cache_control') {
     if (hinted.length > 0) losses.drop('messages.cache_control', 'hint');
-    return { on: () => ({}), whole: {} };
+    return NO_MARKS;
   }
-  if (hinted.length === 0) return { on: () => ({}), whole: { cache_control: { type: 'ephemeral' } } };
+  if (hinted.length === 0) return VENDORS_OWN;
   // The later ones reach farther.
   const chosen = hinted.slice(-MAX_MARKS);
   if (chosen.length < hinted.length) losses.drop('messages.cache_control', 'hint');
@@ -31,8 +31,12 @@ export function chooseMarks(conversation: Conversation, quirks: Quirks, losses: 
     long &&= (hint.ttlSeconds ?? 0) >= LONG_SECONDS;
     marks.set(item, { cache_control: { type: 'ephemeral', ...(long && { ttl: '1h' }) } });
   }
-  return { on: (item) => marks.get(item) ?? {}, whole: {} };
+  return { on: (item) => marks.get(item) ?? NOTHING, whole: NOTHING };
 }
+
+const NOTHING: JsonObject = {};
+const NO_MARKS: CacheMarks = { on: () => NOTHING, whole: NOTHING };
+const VENDORS_OWN: CacheMarks = { on: () => NOTHING, whole: { cache_control: { type: 'ephemeral' } } };
 
 interface Hinted {
   readonly item: object;
@@ -41,12 +45,15 @@ interface Hinted {
 
 /** In the order in which a vendor reads them. */
 function hintsOf({ tools, turns }: Conversation): readonly Hinted[] {
-  const items = [...tools, ...turns.flatMap(({ blocks }) => blocks)];
-  return items.flatMap((item) => {
+  const hinted: Hinted[] = [];
+  const look = (item: Tool | Block): void => {
     const hint = hintOf(item);
     // Empty texts are left out of what is sent.
-    return hint === undefined || (item.type === 'text' && item.text.trim() === '') ? [] : [{ item, hint }];
-  });
+    if (hint !== undefined && !(item.type === 'text' && item.text.trim() === '')) hinted.push({ item, hint });
+  };
+  tools.forEach(look);
+  for (const { blocks } of turns) blocks.forEach(look);
+  return hinted;
 }
 
 /** A hint inside a tool's result is one on the result. */

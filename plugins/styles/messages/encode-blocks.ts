@@ -55,8 +55,9 @@ export function encodeBlock(block: Block, context: BlockContext): readonly JsonO
 
 /** Empty texts are refused by all vendors. */
 function encodeText(block: TextBlock, { marks, losses }: BlockContext): readonly JsonObject[] {
-  const { text, citations = [] } = block;
+  const { text, citations } = block;
   if (text.trim() === '') return [];
+  if (citations === undefined) return [{ type: 'text', text, ...marks.on(block) }];
   const own = citations.filter(({ style }) => style === 'messages').map(({ raw }): Json => raw);
   if (own.length < citations.length) losses.drop('messages.citations', 'hint');
   return [{ type: 'text', text, ...(own.length > 0 && { citations: own }), ...marks.on(block) }];

@@ -21,7 +21,8 @@ export function encodeTurns(turns: readonly Turn[], note: string | undefined, co
   const spoken = turns.map((turn): Message => {
     const role = turn.role === 'developer' ? 'system' : turn.role;
     if (turn.name !== undefined) context.losses.drop('messages.name', 'hint');
-    return { role, content: turn.blocks.flatMap((block) => encodeBlock(block, { ...context, role })) };
+    const here = { ...context, role };
+    return { role, content: turn.blocks.flatMap((block) => encodeBlock(block, here)) };
   });
   const first = spoken.findIndex(({ role }) => role !== 'system');
   const start = first === -1 ? spoken.length : first;
@@ -37,10 +38,12 @@ export function encodeTurns(turns: readonly Turn[], note: string | undefined, co
  * model does not know them, the user tells them.
  */
 function settled(messages: readonly Message[], { quirks, losses }: TurnsContext): readonly Message[] {
+  if (!messages.some(({ role }) => role === 'system')) return messages;
   /** Who speaks next behind each place. */
   const nexts: (Message['role'] | undefined)[] = [];
   let next: Message['role'] | undefined;
-  for (const [i, { role }] of [...messages.entries()].reverse()) {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const { role } = messages[i]!;
     nexts[i] = next;
     if (role !== 'system') next = role;
   }
@@ -63,6 +66,7 @@ function settled(messages: readonly Message[], { quirks, losses }: TurnsContext)
 
 /** Messages of one side that follow each other become one. */
 function joined(messages: readonly Message[]): readonly Message[] {
+  if (!messages.some(({ role }, i) => messages[i - 1]?.role === role)) return messages;
   const result: { readonly role: Message['role']; readonly content: JsonObject[] }[] = [];
   for (const { role, content } of messages) {
     const last = result.at(-1);
@@ -73,16 +77,24 @@ function joined(messages: readonly Message[]): readonly Message[] {
 }
 
 /** Results come before everything else that the user says, thoughts before everything else of the model's. */
-function ordered({ role, content }: Message): Message {
-  if (role === 'assistant') return { role, content: isThought(content[0]) ? content : sorted(content, isThought) };
-  const blocks = sorted(content, ({ type }) => type === 'tool_result');
+function ordered(message: Message): Message {
+  const { role, content } = message;
+  if (role === 'assistant') return isThought(content[0]) ? message : sorted(message, isThought);
+  const { content: blocks } = sorted(message, isResult);
   const isSilent = blocks.some(({ type }) => type === 'document') && !blocks.some(({ type }) => type === 'text');
   // Documents are only taken with a word about them.
-  return { role, content: isSilent ? [...blocks, { type: 'text', text: '.' }] : blocks };
+  if (isSilent) return { role, content: [...blocks, { type: 'text', text: '.' }] };
+  return blocks === content ? message : { role, content: blocks };
 }
 
-function sorted(content: readonly JsonObject[], isFirst: (block: JsonObject) => boolean): readonly JsonObject[] {
-  return [...content.filter(isFirst), ...content.filter((block) => !isFirst(block))];
+function sorted(message: Message, isFirst: (block: JsonObject) => boolean): Message {
+  const { role, content } = message;
+  if (!content.some(isFirst)) return message;
+  return { role, content: [...content.filter(isFirst), ...content.filter((block) => !isFirst(block))] };
+}
+
+function isResult({ type }: JsonObject): boolean {
+  return type === 'tool_result';
 }
 
 function isThought(block: JsonObject | undefined): boolean {

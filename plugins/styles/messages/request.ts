@@ -211,10 +211,14 @@ function checkMessages(body: JsonBody): void {
   }
 }
 
+/** Bytes of a body that may be held twice for as long as its call: once more as the value that a translation needs, too. */
+const SHORT = 16 * 1_024;
+
 /** Parsed for the moment: a body that keeps what it parsed would hold a long conversation twice. */
 function messagesOf(body: JsonBody): Json | undefined {
   const span = body.members.get('messages');
   try {
+    if (body.bytes.length <= SHORT) return (body.tree() as JsonObject).messages;
     return span && (JSON.parse(body.bytes.toString('utf8', span.start, span.end)) as Json);
   } catch {
     // Refuses with the reason.

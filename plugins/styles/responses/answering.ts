@@ -26,7 +26,7 @@ function createResponse(as: Answering, events: EventSink): Response {
   let refused = false;
 
   function show(type: string): void {
-    if (progress !== undefined) events.emit(type, { response: responseObject(as, progress) });
+    if (progress !== undefined && !events.isSilent) events.emit(type, { response: responseObject(as, progress) });
   }
 
   function begin(block: Block): Writing | undefined {
@@ -120,7 +120,7 @@ function endOf(reason: Finish['reason']): Pick<Progress, 'status' | 'incompleteR
 
 /** A whole answer. */
 export function writeReply(reply: Reply, as: Answering): JsonObject {
-  const response = createResponse(as, { emit() {}, emitDelta() {} });
+  const response = createResponse(as, { isSilent: true, emit() {}, emitDelta() {} });
   for (const part of partsOf(reply)) response.write(part);
   return response.object ?? {};
 }
@@ -130,6 +130,7 @@ export function createWriter(as: Answering): PartWriter {
   let sequence = 0;
   let text = '';
   const response = createResponse(as, {
+    isSilent: false,
     emit(type, fields) {
       text += eventText(type, sequence++, fields);
     },

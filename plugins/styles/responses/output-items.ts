@@ -26,6 +26,8 @@ export interface Output {
 
 /** Gets the events of a stream, in order, without their sequence numbers. */
 export interface EventSink {
+  /** Nobody hears them: what only an event would tell need not be made. */
+  readonly isSilent: boolean;
   emit(type: string, fields: JsonObject): void;
   /** One more piece of a text. `place`: the members that tell which, as JSON without the braces around it. */
   emitDelta(type: string, place: string, delta: string, logprobs?: readonly Json[]): void;
@@ -50,7 +52,7 @@ interface Message {
 }
 
 /** The output of one response. */
-export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Output {
+export function createOutput(as: Answering, { isSilent, emit, emitDelta }: EventSink): Output {
   const output: JsonObject[] = [];
   /** The message that the next text belongs to, unless another item comes first. */
   let message: Message | undefined;
@@ -60,6 +62,11 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
   const searches = hasClientSearch(as.request);
 
   // ---- items
+
+  /** The members of an object as JSON, without the braces around them. */
+  function membersOf(value: JsonObject): string {
+    return isSilent ? '' : JSON.stringify(value).slice(1, -1);
+  }
 
   function newId(prefix: string): string {
     return `${prefix}_${as.id}_${output.length}`;
@@ -156,8 +163,10 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
       seal: () => {},
       end() {
         tellSources();
-        emit(`response.${type}.done`, { ...at, ...(isText ? { text, logprobs: allLogprobs } : { refusal: text }) });
-        emit('response.content_part.done', { ...at, part: whole() });
+        if (!isSilent) {
+          emit(`response.${type}.done`, { ...at, ...(isText ? { text, logprobs: allLogprobs } : { refusal: text }) });
+          emit('response.content_part.done', { ...at, part: whole() });
+        }
         within.open--;
         if (message !== within) closeMessage(within);
       },
@@ -334,11 +343,6 @@ export function createOutput(as: Answering, { emit, emitDelta }: EventSink): Out
       });
     },
   };
-}
-
-/** The members of an object as JSON, without the braces around them. */
-function membersOf(value: JsonObject): string {
-  return JSON.stringify(value).slice(1, -1);
 }
 
 /** `png` of `image/png`. */

@@ -16,7 +16,8 @@ export interface Progress {
 
 /** Every member that some client requires; null, or what it is when nothing is asked, where the request does not say. */
 export function responseObject(as: Answering, progress: Progress): JsonObject {
-  const asked = (name: string): Json | undefined => member(as.request, name);
+  const { request } = as;
+  const asked = (name: string): Json | undefined => member(request, name);
   const { status, output, usage, completedMs, serviceTier, incompleteReason } = progress;
   return {
     id: `resp_${as.id}`,

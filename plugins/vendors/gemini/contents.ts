@@ -34,7 +34,7 @@ export function encodeContents({ turns }: Conversation, to: Target, losses: Loss
   const contents: Content[] = [];
   for (const turn of turns.slice(leading.length)) {
     const role = turn.role === 'assistant' ? 'model' : 'user';
-    const parts = [...encodeTurn(turn, names, to, losses)];
+    const parts = encodeTurn(turn, names, to, losses);
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) contents.push({ role, parts });
@@ -42,11 +42,13 @@ export function encodeContents({ turns }: Conversation, to: Target, losses: Loss
   return {
     ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
     // Whatever else the user says stands behind the results of the calls before.
-    contents: contents.map(({ role, parts }) => ({
-      role,
-      parts: [...parts.filter(isResult), ...parts.filter(isOther)],
-    })),
+    contents: contents.map(withResultsFirst),
   };
+}
+
+function withResultsFirst(content: Content): JsonObject {
+  const { role, parts } = content;
+  return { role, parts: parts.some(isResult) ? [...parts.filter(isResult), ...parts.filter(isOther)] : parts };
 }
 
 function isResult(part: JsonObject): boolean {
@@ -59,11 +61,18 @@ function isOther(part: JsonObject): boolean {
 
 /** A result names the function that was called. */
 function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
+  if (!turns.some(({ blocks }) => blocks.some(isCall))) return NO_NAMES;
   const calls = turns.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'toolCall'));
   return new Map(calls.map(({ id, name }) => [id, name]));
 }
 
-function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, losses: Losses): readonly JsonObject[] {
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+function isCall({ type }: Block): boolean {
+  return type === 'toolCall';
+}
+
+function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, losses: Losses): JsonObject[] {
   if (turn.name !== undefined) losses.drop('messages.name', 'hint');
   const parts: JsonObject[] = [];
   for (const block of turn.blocks) encodeBlock(block, names, parts, to, losses);

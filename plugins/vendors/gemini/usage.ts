@@ -36,10 +36,11 @@ function whole(sum: number): number {
 }
 
 function modalityIn(told: Json | undefined, details: string, modality: 'AUDIO' | 'IMAGE'): number {
-  const counts = objectsIn(told, details)
-    .filter((detail) => textIn(detail, 'modality') === modality)
-    .map((detail) => countIn(detail, 'tokenCount'));
-  return whole(counts.reduce((sum, count) => sum + count, 0));
+  let sum = 0;
+  for (const detail of objectsIn(told, details)) {
+    if (textIn(detail, 'modality') === modality) sum += countIn(detail, 'tokenCount');
+  }
+  return whole(sum);
 }
 
 /** What is known of the usage after one more event: a count that is missing or zero leaves the one before it. */
