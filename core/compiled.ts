@@ -10,7 +10,7 @@ export const isCompiled = basename(import.meta.url) !== 'compiled.ts';
 
 const ROOT = resolve(here, isCompiled ? '../../..' : '..');
 
-/** What `scripts/server-build.mjs` compiled together with this code, and what `scripts/server-load.mjs` does for it. */
+/** What `scripts/server-build.mjs` compiled together with this code, and what `scripts/compiled-load.mjs` does for it. */
 export interface Compiled {
   /** What is loaded by name, by its path from the root. Empty where sources run. */
   readonly modules: Map<string, () => Promise<unknown>>;
@@ -43,7 +43,7 @@ export function besideCompiled(name: string): string | undefined {
   return made && join(made, name);
 }
 
-/** What a thread runs for a source: its compiled module, the source itself where there is none. `plugins/a/b.ts` is `plugins.a.b.js`. */
+/** What a thread, or a process of its own, runs for a source: its compiled module, the source itself where there is none. `plugins/a/b.ts` is `plugins.a.b.js`. */
 export function threadOf(file: string): string {
   const found = besideCompiled(fromRoot(file).join('.').replace(/\.ts$/, '.js'));
   return found !== undefined && existsSync(found) ? found : file;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { _, Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import { loadCompiled } from './server-load.mjs';
+import { loadCompiled } from './compiled-load.mjs';
 
 const folder = process.argv[2];
 const { modules } = loadCompiled(folder).compiled;

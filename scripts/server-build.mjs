@@ -2,9 +2,20 @@
 import { isAscii } from 'node:buffer';
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { SERVER } from './compiled-load.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** Every build has a folder of its own there: a gateway that runs on an older one still finds what it has not loaded yet. */
@@ -28,7 +39,13 @@ function below(folder) {
 
 /** The folder that holds what the present sources compile to, whether it is there or not. */
 export function serverFolder() {
-  const files = [...sources(), 'package-lock.json', 'scripts/server-build.mjs', 'scripts/schemas-build.mjs'];
+  const files = [
+    ...sources(),
+    'package-lock.json',
+    'scripts/server-build.mjs',
+    'scripts/schemas-build.mjs',
+    'scripts/compiled-load.mjs',
+  ];
   const seen = files
     .map((file) => {
       const { size, mtimeMs, ino } = statSync(`${ROOT}/${file}`);
@@ -69,18 +86,22 @@ function remember(what) {
 /** Whether it is there: it gets its name when it is complete. */
 export const isBuilt = (folder) => existsSync(folder);
 
-/** The module that holds all others. It is the body of one function, for `server-load.mjs` to keep what the engine makes of it. */
-export const SERVER = 'server.cjs';
-
-/** What a thread runs, as it is called in the folder. `core/compiled.ts` knows it as well. */
+/** What a thread or a process runs, as it is called in the folder. `core/compiled.ts` knows it as well. */
 const threadName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
+
+/** What loads it. */
+const LOADER = 'compiled-load.mjs';
 
 /** What `schemas-build.mjs` works with. */
 const FOR_SCHEMAS = ['core/config/core-sections.ts', 'core/config/ready.ts', 'core/config/validator.ts'];
 
-/** Loaded by their names: the command, every plugin and driver. */
+/** What the process of a worker runs. */
+const WORKER = 'core/workers/process.ts';
+
+/** Loaded by their names: the command, a worker, every plugin and driver. */
 const isEntry = (file) =>
   file === 'core/main.ts' ||
+  file === WORKER ||
   FOR_SCHEMAS.includes(file) ||
   (file.startsWith('plugins') && basename(file) === 'index.ts');
 
@@ -128,6 +149,7 @@ export async function buildServer(folder) {
       'nodemailer',
       '@simplewebauthn/server',
       'qrcode',
+      '@redis/client',
     ],
     plugins: [placesOfSources, usedOfNode],
     logLevel: 'silent',
@@ -136,6 +158,11 @@ export async function buildServer(folder) {
   try {
     mkdirSync(making, { recursive: true });
     writeFileSync(join(making, 'package.json'), '{"type":"commonjs"}\n');
+    copyFileSync(join(import.meta.dirname, LOADER), join(making, LOADER));
+    writeFileSync(
+      join(making, `${threadName(WORKER)}.js`),
+      `import('./${LOADER}').then(({ loadCompiled }) => loadCompiled(__dirname).compiled.modules.get('${WORKER}')());\n`,
+    );
     const threads = sources().filter(isThread);
     await build({
       ...bundled,

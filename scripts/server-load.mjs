@@ -1,11 +1,6 @@
 // Loads the server: what it compiles to, which is made first where it is not there; its sources where it cannot be made.
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { cachedDataVersionTag } from 'node:v8';
-import { Script } from 'node:vm';
-import { buildServer, isBuilt, SERVER, serverFolder } from './server-build.mjs';
+import { loadCompiled } from './compiled-load.mjs';
+import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 
 /** The command, of core/main.ts. */
 export async function loadServer() {
@@ -18,46 +13,6 @@ export async function loadServer() {
   await import('./typescript.mjs');
   const { main } = await import('../core/main.ts');
   return main;
-}
-
-/**
- * Runs the compiled module, with what the engine made of it at an earlier start: to read and compile it anew takes half of a start. `keep`
- * writes that down where it is not there; it is best done when everything that a start needs has run.
- */
-export function loadCompiled(folder) {
-  const filename = join(folder, SERVER);
-  // Of another version of the engine, or made with other flags, it would be refused.
-  const cache = join(folder, `${cachedDataVersionTag()}.cache`);
-  // It is ASCII, and much faster to read as what takes a byte for each character.
-  const script = new Script(readFileSync(filename, 'latin1'), {
-    filename,
-    cachedData: readIfThere(cache),
-  });
-  const module = { exports: {} };
-  script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename));
-  const { compiled } = module.exports;
-  compiled.import = (url) => import(url);
-  const isKept = script.cachedDataRejected === false;
-  return { compiled, keep: () => isKept || write(cache, script.createCachedData()) };
-}
-
-function readIfThere(file) {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whoever reads it meanwhile finds all of it or nothing. */
-function write(file, bytes) {
-  const making = `${file}.${randomBytes(4).toString('hex')}`;
-  try {
-    writeFileSync(making, bytes);
-    renameSync(making, file);
-  } catch {
-    // Where nothing can be written, the next start compiles again.
-  }
 }
 
 /** False where it cannot be made, in a folder that cannot be written for one: the sources do the same, and start a second later. */

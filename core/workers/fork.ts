@@ -1,7 +1,7 @@
 /** Starts the process of a worker: the same code as here, compiled or not. */
 import cluster from 'node:cluster';
 import { fileURLToPath } from 'node:url';
-import { besideCompiled, threadOf } from '../compiled.ts';
+import { threadOf } from '../compiled.ts';
 import type { Message } from './link.ts';
 
 /** A process that was started. */
@@ -31,8 +31,7 @@ export function fork(receive: (messages: readonly Message[]) => void): Fork {
     execArgv: [...process.execArgv, ...reading],
     serialization: 'advanced',
   });
-  const cache = besideCompiled('cache');
-  const worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache });
+  const worker = cluster.fork();
   worker.on('message', receive);
 
   const ended = new Promise<Ending>((resolve) => {

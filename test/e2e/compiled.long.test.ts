@@ -71,7 +71,7 @@ describe('the server', () => {
     );
     assert.equal(stderr.replace(/^.*(?=gateway\.yaml:)/gm, ''), readFileSync(join(wrong, 'expected.txt'), 'utf8'));
     const [name = ''] = builds();
-    const { loadCompiled } = await import(join(checkout, 'scripts/server-load.mjs'));
+    const { loadCompiled } = await import(join(checkout, 'scripts/compiled-load.mjs'));
     const { modules } = loadCompiled(join(dist, name)).compiled;
     const load = (file: string) => modules.get(file)();
     const { checkedPart, readyValidator } = await load('core/config/ready.ts');
