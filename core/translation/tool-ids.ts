@@ -5,7 +5,12 @@ import { mapChanged, withBlocks } from './unchanged.ts';
 
 /** Calls and results by ids that the vendor takes. Nothing has to lead back: an answer names no call of the history. */
 export function fitToolIds(turns: readonly Turn[], rule: NameRule): readonly Turn[] {
-  return mapChanged(turns, (turn) => withBlocks(turn, mapChanged(turn.blocks, (block) => fitId(block, rule))));
+  return mapChanged(turns, (turn) =>
+    withBlocks(
+      turn,
+      mapChanged(turn.blocks, (block) => fitId(block, rule)),
+    ),
+  );
 }
 
 function fitId(block: Block, rule: NameRule): Block {

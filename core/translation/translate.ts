@@ -74,7 +74,14 @@ export function translateAnswer(
     },
     relay() {
       const { overloadedStatus } = parties.asked;
-      return createTranslator(asked, spoken, { origin, answering, restore, losses, overloadedStatus, bounds: x.call.bounds });
+      return createTranslator(asked, spoken, {
+        origin,
+        answering,
+        restore,
+        losses,
+        overloadedStatus,
+        bounds: x.call.bounds,
+      });
     },
   };
 }
@@ -160,7 +167,8 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
       case 'finish':
         ended = true;
         // A style that always tells its usage gets our count where the vendor has none.
-        if (usage === undefined) push(writer.write({ type: 'usage', usage: countedUsage(options.bounds, textLength) }), out);
+        if (usage === undefined)
+          push(writer.write({ type: 'usage', usage: countedUsage(options.bounds, textLength) }), out);
         push(writer.write(part), out);
         return 'last';
       default:
