@@ -27,7 +27,10 @@ export const NOTHING_CHANGED: Changes = { tools: new Map(), stop: [] };
 /** Where parts go. */
 export type PartSink = (part: Part) => void;
 
-/** A whole answer in which something is undone takes the way of a stream, so that both end up the same: it has a finish, so its parts make a reply again. */
+/**
+ * A whole answer in which something is undone takes the way of a stream, so that both end up the same: it has a finish, so its parts
+ * make a reply again.
+ */
 export function createRestorer({ tools, stop }: Changes): Restorer {
   function parts(): (part: Part) => readonly Part[] {
     const list: Part[] = [];

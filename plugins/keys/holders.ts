@@ -1,11 +1,14 @@
 /** Who holds which key, from memory where it can be told: a lookup that every call makes. */
 import { LRUCache } from 'lru-cache';
 import type { Holder } from '../../core/contracts/keys.ts';
-import type { Clock } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
 
-/** Hashes remembered, and how long another process's change may go unnoticed if its message is lost. */
+/** Hashes remembered. */
 const REMEMBERED = 10_000;
+/** How long another process's change may go unnoticed if its message is lost. */
 const FRESH_MS = 5_000;
+/** The same where this process serves alone, and hears of every change: of one that somebody makes in the database by hand. */
+const FRESH_ALONE_MS = 60_000;
 
 /** Holders by the full hash of their secret. */
 export interface Holders {
@@ -25,26 +28,44 @@ export interface Loaded {
   readonly forMs?: number;
 }
 
+/** What is remembered. Both times are milliseconds of the clock that only grows. */
+interface Remembered {
+  readonly holder: Holder;
+  readonly loadedMs: number;
+  /** It may not be believed any longer, however fresh it is. */
+  readonly untilMs: number;
+}
+
 /** `load` asks the store; of callers that miss at the same time, one does. */
-export function createHolders(clock: Clock, load: (hash: string) => Promise<Loaded | undefined>): Holders {
-  const options = {
-    // Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once.
-    maxSize: REMEMBERED,
-    sizeCalculation: () => 1,
+export function createHolders(
+  { clock, peers }: Pick<Host, 'clock' | 'peers'>,
+  load: (hash: string) => Promise<Loaded | undefined>,
+): Holders {
+  // Counted by size, a cache takes memory as it fills; one with a `max` takes all of it at once.
+  const options = { maxSize: REMEMBERED, sizeCalculation: () => 1 };
+  const known = new LRUCache<string, Remembered>(options);
+  // A second cache: a flood of invented keys must not push out those that work.
+  const unknown = new LRUCache<string, true>({
+    ...options,
     ttl: FRESH_MS,
     // Any other resolution would be measured with a timer of the cache's own.
     ttlResolution: 0,
     perf: { now: () => clock.mono() },
-  };
-  const known = new LRUCache<string, Holder>(options);
-  // A second cache: a flood of invented keys must not push out those that work.
-  const unknown = new LRUCache<string, true>(options);
+  });
   const asking = new Map<string, Promise<Holder | undefined>>();
 
   function remember(hash: string, { holder, forMs = Number.POSITIVE_INFINITY }: Loaded): void {
-    // The cache keeps it for its time and a moment; zero would be for ever.
-    const ttl = Math.min(FRESH_MS, forMs - 1);
-    if (ttl > 0) known.set(hash, holder, { ttl });
+    const loadedMs = clock.mono();
+    known.set(hash, { holder, loadedMs, untilMs: loadedMs + forMs });
+  }
+
+  function remembered(hash: string): Holder | undefined {
+    const found = known.get(hash);
+    if (found === undefined) return undefined;
+    const nowMs = clock.mono();
+    // Asked each time: a process that was alone may have got company.
+    const freshMs = peers.count === 1 ? FRESH_ALONE_MS : FRESH_MS;
+    return nowMs - found.loadedMs <= freshMs && nowMs < found.untilMs ? found.holder : undefined;
   }
 
   function ask(hash: string): Promise<Holder | undefined> {
@@ -68,9 +89,9 @@ export function createHolders(clock: Clock, load: (hash: string) => Promise<Load
   }
 
   return {
-    remembered: (hash) => known.get(hash),
+    remembered,
     find(hash) {
-      const holder = known.get(hash);
+      const holder = remembered(hash);
       if (holder !== undefined) return holder;
       if (unknown.has(hash)) return undefined;
       return asking.get(hash) ?? ask(hash);
@@ -81,7 +102,7 @@ export function createHolders(clock: Clock, load: (hash: string) => Promise<Load
       asking.delete(hash);
     },
     forgetThose(test) {
-      for (const [hash, holder] of [...known.entries()]) if (test(holder)) known.delete(hash);
+      for (const [hash, { holder }] of [...known.entries()]) if (test(holder)) known.delete(hash);
       // Nobody knows yet whose these are.
       asking.clear();
     },

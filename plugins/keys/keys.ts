@@ -44,7 +44,7 @@ export function createKeys(host: Host): KeyRing {
   const { store, clock, peers } = host;
   const accounts = host.use(Accounts);
   const uses = createUses(host);
-  const holders = createHolders(clock, load);
+  const holders = createHolders(host, load);
   /** Forgets holders here alone. */
   function forgetHere({ account: accountId, keys = [] }: Changed): void {
     holders.forgetThose(({ key, account }) => account.id === accountId || keys.includes(key.id));

@@ -5,6 +5,8 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type Holder, Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
+import type { Peers } from '../../core/contracts/peers.ts';
+import { aloneOf } from '../../core/peers.ts';
 import { refuse, UsageError } from '../../core/plugin.ts';
 import accounts from '../../plugins/accounts/index.ts';
 import { createHolders } from '../../plugins/keys/holders.ts';
@@ -13,6 +15,7 @@ import { hashOf, isWellFormed, newSecret } from '../../plugins/keys/secret.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { type Driven, exchange, type MemoryStore, verdict } from '../kit/drive.ts';
 import fc from '../kit/fast-check.ts';
+import { createPeers, type TestPeers } from '../kit/peers.ts';
 import { driveWithLedger } from './with-ledger.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -31,9 +34,10 @@ const catalog = {
 };
 
 /** Accounts and keys, with one account that needs no hashed password. */
-async function keysHost(store?: MemoryStore): Promise<Driven> {
+async function keysHost(store?: MemoryStore, peers?: Peers): Promise<Driven> {
   const host = await driveWithLedger([accounts, keys], {
     ...(store && { store }),
+    ...(peers && { peers }),
     services: () => [[Catalog, catalog]],
   });
   host.store.db
@@ -43,6 +47,8 @@ async function keysHost(store?: MemoryStore): Promise<Driven> {
     .run();
   return host;
 }
+
+const alone = () => ({ clock: fakeClock(), peers: aloneOf('test') });
 
 const named = (name: string): Holder => ({ key: { name } }) as Holder;
 
@@ -120,21 +126,40 @@ describe('a secret', () => {
 });
 
 describe('a lookup', () => {
-  it('is answered at once from memory, for five seconds', async () => {
-    const host = await keysHost();
+  it('is answered at once from memory, for five seconds beside other processes', () =>
+    isRemembered(createPeers(2), 5_000));
+
+  it('is answered at once from memory, for a minute in a process that serves alone', () =>
+    isRemembered(createPeers(1), 60_000));
+
+  it('is believed for five seconds from the moment on at which another process joins', async () => {
+    const net = createPeers(1);
+    const host = await keysHost(undefined, net.peers[0]);
+    const book = host.use(Keys);
+    const { secret } = await book.create(asked);
+    await book.find(secret);
+    host.clock.advance(5_001);
+    assert.notEqual(await book.find(secret), undefined);
+    assert.ok(!(book.find(secret) instanceof Promise));
+    net.join();
+    assert.ok(book.find(secret) instanceof Promise);
+  });
+
+  async function isRemembered(net: TestPeers, forMs: number): Promise<void> {
+    const host = await keysHost(undefined, net.peers[0]);
     const book = host.use(Keys);
     const { secret } = await book.create(asked);
     const holder = await book.find(secret);
     assert.equal(holder?.account.name, 'root');
     const reads = host.store.reads;
-    host.clock.advance(5_000);
+    host.clock.advance(forMs);
     assert.equal(book.find(secret), holder);
     assert.equal(host.store.reads, reads);
     host.clock.advance(1);
     const asking = book.find(secret);
     assert.ok(asking instanceof Promise);
     assert.deepEqual(await asking, holder);
-  });
+  }
 
   it('of many callers asks the store once, and remembers that a key is unknown', async () => {
     const host = await keysHost();
@@ -156,7 +181,7 @@ describe('a lookup', () => {
 
   it('that fails is asked again, not remembered', async () => {
     let failing = true;
-    const holders = createHolders(fakeClock(), async () => {
+    const holders = createHolders(alone(), async () => {
       if (failing) throw new Error('disk');
       return undefined;
     });
@@ -166,7 +191,7 @@ describe('a lookup', () => {
   });
 
   it('never takes one key for another, however much of their hashes agrees [T-AUTH-07]', async () => {
-    const holders = createHolders(fakeClock(), async (hash) => ({ holder: named(hash) }));
+    const holders = createHolders(alone(), async (hash) => ({ holder: named(hash) }));
     const middles = fc.uniqueArray(fc.stringMatching(/^[0-9a-f]{32}$/), { minLength: 2, maxLength: 50 });
     await fc.assert(
       fc.asyncProperty(middles, async (some) => {
@@ -179,7 +204,7 @@ describe('a lookup', () => {
 
   it('keeps the keys that work however many invented ones are tried', async () => {
     let asked = 0;
-    const holders = createHolders(fakeClock(), async (hash) => {
+    const holders = createHolders(alone(), async (hash) => {
       asked++;
       return hash === 'good' ? { holder: named(hash) } : undefined;
     });
@@ -208,7 +233,7 @@ describe('a key', () => {
 
   it('stays refused where it was revoked while a lookup was under way', async () => {
     const answers: ((loaded: { readonly holder: Holder } | undefined) => void)[] = [];
-    const holders = createHolders(fakeClock(), () => new Promise((resolve) => answers.push(resolve)));
+    const holders = createHolders(alone(), () => new Promise((resolve) => answers.push(resolve)));
     const before = holders.find('a');
     holders.forget('a');
     const after = holders.find('a');
@@ -219,9 +244,11 @@ describe('a key', () => {
     assert.equal(holders.find('a'), undefined);
   });
 
-  it('revoked by another gateway on the same store is refused after five seconds', async () => {
-    const here = await keysHost();
-    const there = await keysHost(here.store);
+  it('revoked by another process, whose message is lost, is refused after five seconds', async () => {
+    const net = createPeers(2);
+    const here = await keysHost(undefined, net.peers[0]);
+    const there = await keysHost(here.store, net.peers[1]);
+    net.hold(1);
     const { secret, key } = await here.use(Keys).create(asked);
     assert.notEqual(await here.use(Keys).find(secret), undefined);
     await there.use(Keys).revoke(key.id);
