@@ -291,6 +291,7 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
         GEMINI_API_KEY: 'something',
         GROQ_API_KEY: 'something',
         METRICS_TOKEN: 'a token for the scraper',
+        VALKEY_URL: 'valkeys://cache.example.com:6379/0',
       };
       const { code, stdout, stderr } = await turnpike(['check', '--config', file], { env });
       assert.equal(code, 0, stderr);
