@@ -105,7 +105,7 @@ function translation(asked: Style, spoken: Style): StreamRelay {
     model: 'public-name',
     stream: true,
     asksUsage: true,
-    body: { tree: () => ({}) },
+    body: { outline: () => ({ tree: {} }) },
     bounds: { inputBytes: 100, media: 0, outputTokens: undefined, choices: 1 },
   };
   const parties = {
