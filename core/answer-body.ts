@@ -4,6 +4,8 @@ import { type ServerResponse, validateHeaderValue } from 'node:http';
 const NOTHING = Buffer.alloc(0);
 /** Larger pieces leave as they are, with what frames them before and behind. */
 const SMALL = 16 * 1_024;
+/** Of a smaller one a socket with nothing to do says that it takes more: nobody has to be told when it does again. */
+const SMALLEST = 8 * 1_024;
 
 /**
  * Frames its pieces as chunks by itself, for node writes four pieces for each: its size, the piece and two line ends. A client of
@@ -12,6 +14,8 @@ const SMALL = 16 * 1_024;
 export class AnswerBody {
   readonly #response: ServerResponse;
   readonly #inChunks: boolean;
+  /** The head has left, with a first piece: what is written from now on the response would only hand to its socket. */
+  #isUnderWay = false;
 
   /** To be made once the head has been written, and nothing else. */
   constructor(response: ServerResponse) {
@@ -39,6 +43,10 @@ export class AnswerBody {
   #writeNow(text: string, written: (() => void) | undefined): boolean {
     const response = this.#response;
     const { socket } = response;
+    if (this.#isUnderWay && text.length < SMALLEST && socket?.writable && socket.writableLength === 0) {
+      return socket.write(text, 'latin1', written);
+    }
+    this.#isUnderWay = socket !== null;
     socket?.cork();
     const isTaken = response.write(text, 'latin1', written);
     socket?.uncork();

@@ -44,8 +44,9 @@ const ADD_TO_HOUR = `INSERT INTO usage_hour (${COLUMNS}) VALUES (${ROW}) ${addTo
 const ADD_TO_DAY = `INSERT INTO usage_day (${COLUMNS}) SELECT ${ROW} FROM usage_rolled WHERE until_ms > ? ${addTo('usage_day')}`;
 
 /** Rows that lines are being added to, by what they are of: what is added to one within a commit is written once. */
-const MOST_ROWS = 1_000;
-const rows = new LRUCache<string, Rows>({ max: MOST_ROWS });
+const MOST_ROWS = 10_000;
+/** Counted by size, it takes memory as it fills. */
+const rows = new LRUCache<string, Rows>({ maxSize: MOST_ROWS, sizeCalculation: () => 1 });
 
 /** The row of an hour, and that of its day. */
 interface Rows {

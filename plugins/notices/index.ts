@@ -3,7 +3,7 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { createChore, definePlugin } from '../../core/plugin.ts';
+import { boundedMap, createChore, definePlugin } from '../../core/plugin.ts';
 import { createFalls, remainingOf } from './falls.ts';
 import { createNotices } from './notices.ts';
 import { migrations } from './tables.ts';
@@ -12,6 +12,9 @@ import { wishOf } from './wishes.ts';
 const EVERY_MS = 3_000;
 /** Looked at together; a webhook may take seconds. */
 const AT_ONCE = 20;
+/** Accounts remembered that want no notice, and for how long: most want none, and are not to be read anew after every few calls. */
+const MOST_WISHLESS = 10_000;
+const WISHLESS_MS = 60_000;
 
 /** Tells the process that leads whose calls were settled in another. */
 const MOVED = 'notices.moved';
@@ -37,10 +40,19 @@ export default definePlugin({
     const { peers } = host;
     const moved = host.lasting<Moved>('notices.moved', () => ({ accounts: new Set(), ripe: new Set() }));
 
+    /** When it was seen that they want none. Of most changes we hear; of one whose message is lost, or that comes as we read, we know by then. */
+    const wishless = boundedMap<number, number>(MOST_WISHLESS);
+    accounts.watch((accountId) => wishless.delete(accountId));
+
     async function look(accountId: number): Promise<void> {
+      const now = host.clock.mono();
+      if (now - (wishless.get(accountId) ?? Number.NEGATIVE_INFINITY) < WISHLESS_MS) return;
       const person = await accounts.person(accountId);
       const wish = person?.enabled === true ? wishOf(person) : undefined;
-      if (person === undefined || wish === undefined) return;
+      if (person === undefined || wish === undefined) {
+        wishless.set(accountId, now);
+        return;
+      }
       const balance = await ledger.balance({ kind: 'account', owner: accountId });
       // Written before it is sent: a crash in between means that nobody is told, not that somebody is told twice.
       if (balance === undefined || !(await falls.take(accountId, balance, wish.below))) return;

@@ -31,6 +31,20 @@ describe('the body of an answer without a length', () => {
     assert.equal(body, `5\r\ngr\u00fcn\r\n14\r\n${'x'.repeat(20)}\r\n4\r\nlast\r\n0\r\n\r\n`);
   });
 
+  it('has pieces of all sizes in their order, and tells of each that it was written', async () => {
+    const small = Buffer.from('y'.repeat(10));
+    const middle = Buffer.from('z'.repeat(10_000));
+    const large = Buffer.from('x'.repeat(20_000));
+    let written = 0;
+    const body = await onTheWire('1.1', (answer) => {
+      for (const piece of [small, small, middle, large, small, 'text', small]) answer.write(piece, () => written++);
+      answer.end(small);
+    });
+    const [a, b, c] = [`a\r\n${small}\r\n`, `2710\r\n${middle}\r\n`, `4e20\r\n${large}\r\n`];
+    assert.equal(body, `${a}${a}${b}${c}${a}4\r\ntext\r\n${a}${a}0\r\n\r\n`);
+    assert.equal(written, 7);
+  });
+
   it('has a large piece whole', async () => {
     const large = 'x'.repeat(100_000);
     const body = await onTheWire('1.1', (answer) => {

@@ -26,9 +26,16 @@ describe('notices', () => {
   let letters: Letter[];
   let posts: Parameters<Host['post']>[];
   let status: () => Promise<number>;
+  let reads: number;
+  let listeners: ((id: number, isOwn: boolean) => void)[];
 
   const account: Account = { id: 7, name: 'ann', role: 'member', enabled: true, createdMs: 0 };
   const units = (amount: number): bigint => BigInt(amount) * MICRO;
+
+  async function person(): Promise<Person> {
+    reads++;
+    return { ...account, email, settings } as Person;
+  }
 
   async function open(): Promise<Driven> {
     const made = await drive([notices], {
@@ -38,7 +45,7 @@ describe('notices', () => {
         return status();
       },
       services: () => [
-        [Accounts, { person: async () => ({ ...account, email, settings }) as Person }],
+        [Accounts, { person, watch: (listener: () => void) => void listeners.push(listener) }],
         [Ledger, { balance: async (): Promise<Balance> => ({ ...balance }) }],
         [Mail, { delivers: true, send: async (letter: Letter) => void letters.push(letter) }],
         [Site, { origin: 'https://console.example', root: 'https://console.example', name: 'The Gateway' }],
@@ -55,6 +62,8 @@ describe('notices', () => {
     letters = [];
     posts = [];
     status = async () => 200;
+    reads = 0;
+    listeners = [];
     driven = await open();
   });
   afterEach(() => driven.stop());
@@ -67,9 +76,13 @@ describe('notices', () => {
     of.clock.advance(HOUR_MS);
     await turns();
   }
+  /** What the plugin was last told has changed. */
+  let told: { readonly settings?: JsonObject; readonly email?: string | undefined } = {};
   /** A call that was settled, and time for everybody to notice. */
   async function call(leaves: number | undefined = undefined, of: Driven = driven): Promise<void> {
     if (leaves !== undefined) balance.used = balance.granted - units(leaves);
+    if (told.settings !== settings || told.email !== email) for (const tell of listeners) tell(account.id, true);
+    told = { settings, email };
     await of.parts[0]!.settle!(exchange({ identity: { account } as Holder }));
     for (let turn = 0; turn < 2; turn++) {
       of.clock.advance(3_000);
@@ -87,6 +100,18 @@ describe('notices', () => {
     assert.match(text, /ann has 99 quota left, which is below the 100/);
     assert.match(text, /https:\/\/console\.example\/console\/topup/);
     for (const left of [98, 50, 0]) await call(left);
+    assert.equal(letters.length, 1);
+  });
+
+  it('costs an account that wants none one look in a minute, and comes as soon as it wants one', async () => {
+    settings = {};
+    for (let i = 0; i < 5; i++) await call(50);
+    assert.equal(reads, 1);
+    await hourLater();
+    await call(50);
+    assert.equal(reads, 2);
+    settings = { quota_warning_threshold: 100 };
+    await call(50);
     assert.equal(letters.length, 1);
   });
 

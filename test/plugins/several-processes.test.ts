@@ -226,7 +226,7 @@ describe('notices in several processes', () => {
     const { clock, all } = await processes([notices], {
       count: 3,
       services: (i) => [
-        [Accounts, { person: async () => person }],
+        [Accounts, { person: async () => person, watch() {} }],
         [Ledger, { balance: async () => balance }],
         [Mail, { delivers: true, send: async ({ to }: Letter) => void letters.push([i, to]) }],
       ],
