@@ -339,7 +339,7 @@ class Delivery implements UpstreamListener {
     const x = this.#x;
     if (x.look === undefined) return undefined;
     this.#serve();
-    return x.look(this.#stream.textLength);
+    return x.look(this.#stream.textLength());
   }
 
   /** The vendor and whatever it says next wait until a piece may pass; where it may not, nothing of it does. */
@@ -485,7 +485,7 @@ class Delivery implements UpstreamListener {
 
   /** An error event of the vendor's, in the client's style; it passes unless it would give something away. */
   #vendorGaveUp(event: readonly Bytes[]): void {
-    const error = this.#stream.error;
+    const error = this.#stream.error();
     if (!this.#committed) {
       this.#call?.abort();
       const reason = 'the vendor answered with an error';
@@ -520,11 +520,11 @@ class Delivery implements UpstreamListener {
     const x = this.#x;
     const call = this.#call;
     x.usage = this.#complete(
-      outcome === 'served' ? (this.#stream.usage ?? this.#usage()) : this.#unfinished(outcome === 'aborted'),
+      outcome === 'served' ? (this.#stream.usage() ?? this.#usage()) : this.#unfinished(outcome === 'aborted'),
     );
     x.running = undefined;
     noteLosses(x, this.#conveyance);
-    if (outcome === 'served') x.answered = () => this.#stream.answer;
+    if (outcome === 'served') x.answered = () => this.#stream.answer?.();
     this.#stopWaiting();
     this.#state = 'done';
     // What comes behind the last event is not for anybody; a vendor that has said it all is left to close by itself.
@@ -552,8 +552,8 @@ class Delivery implements UpstreamListener {
 
   /** What was used so far; of a stream that goes on or broke off no less than was delivered: some vendors tell it too early. */
   #usage(): Usage {
-    const { usage: told, textLength } = this.#stream;
-    const counted = countedUsage(this.#x.call.bounds, textLength);
+    const told = this.#stream.usage();
+    const counted = countedUsage(this.#x.call.bounds, this.#stream.textLength());
     if (told === undefined) return counted;
     return told.output < counted.output ? { ...told, output: counted.output, estimated: true } : told;
   }
@@ -611,7 +611,7 @@ class Delivery implements UpstreamListener {
 
   #complete(usage: Usage): Usage {
     const stream = this.#stream as StreamRelay | undefined;
-    return withUnsaid(usage, this.#x.call, this.#attempt.offer, stream?.uses);
+    return withUnsaid(usage, this.#x.call, this.#attempt.offer, stream?.uses?.());
   }
 
   /** A bug of the style's says nothing about the vendor. */

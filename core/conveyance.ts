@@ -207,7 +207,7 @@ function answerOf(
   { x: { call } }: Parties,
   value: WholeAnswer['value'],
 ): WholeAnswer {
-  const usage = facts.usage ?? countedUsage(call.bounds, facts.textLength);
+  const usage = facts.usage ?? countedUsage(call.bounds, facts.textLength());
   return { body, usage, error: facts.error, value };
 }
 

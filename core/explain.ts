@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
 import type { Clock } from './clock.ts';
-import type { Json, JsonObject, Offer, Upload } from './contracts/call.ts';
+import type { Call, Json, JsonObject, Offer, Upload } from './contracts/call.ts';
 import type { Block } from './contracts/conversation.ts';
-import type { Decision, ExplainedOffer, Explaining, Named, Refusal } from './contracts/explaining.ts';
+import type { Decision, ExplainedOffer, Explaining, KnownBounds, Named, Refusal } from './contracts/explaining.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { FormReader, Style } from './contracts/style.ts';
 import { convey, type Parties } from './conveyance.ts';
@@ -130,11 +130,16 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
 
   return {
     who: x.identity && { key: named(x.identity.key), account: named(x.identity.account) },
-    call: isRead ? { style: style.name, model: x.call.model, stream: x.call.stream, ...x.call.bounds } : undefined,
+    call: isRead ? { style: style.name, model: x.call.model, stream: x.call.stream, ...boundsOf(x.call) } : undefined,
     plugins,
     offers,
     refusal: refused && { ...told(refused), body: style.error(refused, x.id) },
   };
+}
+
+/** The bounds with what is worked out only when it is asked for. */
+function boundsOf({ bounds }: Call): KnownBounds {
+  return { ...bounds, open: bounds.open?.(), uses: bounds.uses?.() };
 }
 
 /** An exchange like any other, with nobody at the other end. */

@@ -30,7 +30,7 @@ const LONGEST_CHARACTERS_PER_TOKEN = 6;
  * What was delivered, counted by length; what was sent counts whole, whatever it is measured in. Beyond the limit of the answer only
  * text counts that no answer within it can have.
  */
-export function countedUsage(bounds: Bounds, textLength: number): Usage {
+export function countedUsage(bounds: Omit<Bounds, 'open' | 'uses'>, textLength: number): Usage {
   const { inputBytes, media, seconds, characters, outputTokens = Number.POSITIVE_INFINITY } = bounds;
   const output = Math.ceil(textLength / CHARACTERS_PER_TOKEN);
   const surely = Math.ceil(textLength / LONGEST_CHARACTERS_PER_TOKEN);

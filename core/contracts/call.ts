@@ -70,10 +70,10 @@ export interface Bounds {
   readonly outputTokens: number | undefined;
   /** How many answers are made (`n`); each has a limit of its own. */
   readonly choices: number;
-  /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. */
-  readonly open?: boolean;
-  /** What the vendor may run for the answer, and sells by the use. */
-  readonly uses?: UseBounds | undefined;
+  /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. Worked out when it is asked for. */
+  open?(): boolean;
+  /** What the vendor may run for the answer, and sells by the use. Worked out when it is asked for. */
+  uses?(): UseBounds | undefined;
   /** How it is to be served, where that is not left to the vendor. */
   readonly service?: ServedAs | undefined;
   /** Characters (code points) that are to be spoken. */

@@ -2,6 +2,7 @@
 import { type Awaitable, service } from '../plugin.ts';
 import type { Bounds, Json, JsonObject, StyleName } from './call.ts';
 import type { Holder } from './keys.ts';
+import type { UseBounds } from './uses.ts';
 
 /** A call that nobody makes. */
 export interface SupposedCall {
@@ -18,7 +19,9 @@ export interface SupposedCall {
 /** What would become of a call; what comes after a refusal is told as far as it can be known. No secrets in it. */
 export interface Decision {
   readonly who: { readonly key: Named; readonly account: Named } | undefined;
-  readonly call: ({ readonly style: string; readonly model: string; readonly stream: boolean } & Bounds) | undefined;
+  readonly call:
+    | ({ readonly style: string; readonly model: string; readonly stream: boolean } & KnownBounds)
+    | undefined;
   readonly plugins: readonly {
     readonly plugin: string;
     readonly says: readonly string[];
@@ -29,6 +32,12 @@ export interface Decision {
   readonly offers: readonly ExplainedOffer[];
   /** What the client would be told; undefined where a vendor would be asked. */
   readonly refusal: (Refusal & { readonly body: Json }) | undefined;
+}
+
+/** The bounds of a call with everything worked out. */
+export interface KnownBounds extends Omit<Bounds, 'open' | 'uses'> {
+  readonly open: boolean | undefined;
+  readonly uses: UseBounds | undefined;
 }
 
 /** Something with a number and a name. */

@@ -193,7 +193,7 @@ export interface Destination extends Patch {
 export interface AnswerFacts {
   readonly usage: Usage | undefined;
   /** Output text in characters, for an answer whose vendor does not count. */
-  readonly textLength: number;
+  textLength(): number;
   /**
    * The vendor's error inside an answer whose status said success. `refused`: it is about the request itself, so the client is
    * told these words and no other channel is asked.
@@ -234,20 +234,20 @@ export interface StreamRelay {
   /** An error event for a stream that has begun; whole events. Empty where nothing can be told: among bytes. */
   fail(error: GatewayError, requestId: string): string;
   /** What the vendor said it used, so far. */
-  readonly usage: Usage | undefined;
+  usage(): Usage | undefined;
   /**
    * What counts as used where the answer did not come to its end: the client has `left`, while the vendor goes on working and
    * charging; or it has `broken` off. Without it: what the vendor said so far, and our count of `textLength`.
    */
   unfinished?(how: 'left' | 'broken'): Usage;
   /** What the vendor has run so far, as its events show; what the usage says of it counts more. */
-  readonly uses?: Uses | undefined;
+  uses?(): Uses | undefined;
   /** Characters of text, reasoning and tool arguments delivered so far. */
-  readonly textLength: number;
+  textLength(): number;
   /** The vendor's error, after `error`. */
-  readonly error: { readonly message: string; readonly code: string } | undefined;
+  error(): { readonly message: string; readonly code: string } | undefined;
   /** The answer as the client would have got it whole, after `last`, where the style keeps answers. */
-  readonly answer?: JsonObject | undefined;
+  answer?(): JsonObject | undefined;
 }
 
 // ---- between two styles
@@ -322,7 +322,7 @@ export interface PartReader {
    */
   close(): readonly Part[];
   /** What the vendor has run so far, as its events show; what the usage says of it counts more. */
-  readonly uses?: Uses | undefined;
+  uses?(): Uses | undefined;
 }
 
 /** Writes a client's stream. */
@@ -332,7 +332,7 @@ export interface PartWriter {
   /** An error event for a stream that has begun. */
   fail(error: GatewayError, requestId: string): string;
   /** The whole answer, after `finish`, where the style keeps answers. */
-  readonly answer?: JsonObject | undefined;
+  answer?(): JsonObject | undefined;
 }
 
 /**

@@ -57,7 +57,7 @@ export function adapt(asked: Conversation, style: StyleName, to: Target, losses:
       output: fitOutput(asked.output, tools.tools.length > 0, to, losses),
       truncation: undefined,
     },
-    restore: createRestorer({ tools: names.changed, stop: emulated }),
+    restore: createRestorer({ tools: names.changed(), stop: emulated }),
   };
 }
 

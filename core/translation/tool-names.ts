@@ -18,7 +18,7 @@ export interface ToolNames {
   /** The vendor's name. */
   vendor(tool: ToolName, wrapped: boolean): string;
   /** By the vendor's name those whose calls look different to the client. */
-  readonly changed: ReadonlyMap<string, ClientTool>;
+  changed(): ReadonlyMap<string, ClientTool>;
 }
 
 /** No names yet. */
@@ -41,7 +41,7 @@ export function createToolNames(rule: NameRule): ToolNames {
       if (name !== tool.name || tool.namespace !== undefined || wrapped) changed.set(name, { ...tool, wrapped });
       return name;
     },
-    get changed() {
+    changed() {
       return names?.changed ?? NONE;
     },
   };

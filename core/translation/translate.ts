@@ -57,7 +57,7 @@ export function translateAnswer(
       const body = scanAnswer(bytes);
       const facts = body && parties.spoken.answer(body, x.call);
       if (body === undefined || facts === undefined) return undefined;
-      const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength);
+      const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength());
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
       const reply = spoken.decodeReply(body.tree() as JsonObject, origin, losses);
       if (reply === undefined) return undefined;
@@ -70,7 +70,7 @@ export function translateAnswer(
       // The vendor did not do it in pieces, but the client waits for some.
       const writer = asked.encoder(answering);
       const events = partsOf(complete).map((part) => writer.write(part));
-      return { body: Buffer.from(events.join('')), usage, error: undefined, value: () => writer.answer };
+      return { body: Buffer.from(events.join('')), usage, error: undefined, value: () => writer.answer?.() };
     },
     relay() {
       const { overloadedStatus } = parties.asked;
@@ -145,7 +145,7 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
   const parser = createParser({ onEvent: (event) => void events.push(event) });
   let usage: Usage | undefined;
   let textLength = 0;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
   let ended = false;
 
   function write(part: Part, out: (Buffer | string)[]): EventKind {
@@ -208,20 +208,20 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
       return ended && error === undefined ? 'whole' : 'broken';
     },
     fail: (failure, requestId) => writer.fail(failure, requestId),
-    get usage() {
+    usage() {
       return usage;
     },
-    get uses() {
-      return reader.uses;
+    uses() {
+      return reader.uses?.();
     },
-    get textLength() {
+    textLength() {
       return textLength;
     },
-    get error() {
+    error() {
       return error;
     },
-    get answer() {
-      return writer.answer;
+    answer() {
+      return writer.answer?.();
     },
   };
 }

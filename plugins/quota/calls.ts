@@ -444,8 +444,8 @@ export function createCalls(
  * or a file is, or what a vendor's tool finds; or how long the vendor finds a recording to be.
  */
 export function isGuess({ bounds }: Call): boolean {
-  const { outputTokens, media, open, seconds = 0 } = bounds;
-  return outputTokens === undefined || media > 0 || seconds > 0 || open === true;
+  const { outputTokens, media, seconds = 0 } = bounds;
+  return outputTokens === undefined || media > 0 || seconds > 0 || bounds.open?.() === true;
 }
 
 function outrun(hold: Hold): GatewayError {

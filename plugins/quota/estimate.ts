@@ -65,7 +65,7 @@ export function tokenBounds(
     output: wholeTokens(output),
     media: media > 0 || sound > 0,
     plain: care === 'count',
-    uses: boundedUses(bounds.uses, care === 'count'),
+    uses: boundedUses(bounds.uses?.(), care === 'count'),
   };
 }
 

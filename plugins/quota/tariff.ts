@@ -47,7 +47,7 @@ export function createTariff(catalog: Catalog, book: PriceBook, options: QuotaSe
       const models = catalog.chain(name, style);
       if (models.every(({ free }) => free)) return 0n;
       const tokens = tokenBounds(bounds, options, care, output);
-      const allUses = Object.keys(bounds.uses ?? {});
+      const allUses = Object.keys(bounds.uses?.() ?? {});
       let dearest = 0n;
       for (const model of models) {
         for (const from of model.from) {

@@ -25,9 +25,9 @@ describe('a style with a bug', () => {
     name: 'buggy',
     path: '/v1/buggy',
     relay: () => ({
-      usage: undefined,
-      textLength: 0,
-      error: undefined,
+      usage: () => undefined,
+      textLength: () => 0,
+      error: () => undefined,
       close: () => 'broken',
       fail: () => '',
       see() {

@@ -209,7 +209,7 @@ function streamed(conveyance: Conveyance, text: string): Streamed {
     out.push(relay.fail(new GatewayError(502, 'upstream_error', 'The vendor broke off.'), EXCHANGE));
   }
   const said = out.map(String).join('');
-  return { text: said, events: eventsIn(said), usage: relay.usage, ended: end !== 'error' };
+  return { text: said, events: eventsIn(said), usage: relay.usage(), ended: end !== 'error' };
 }
 
 function eventsIn(text: string): Streamed['events'] {

@@ -128,7 +128,7 @@ function told(relay: StreamRelay, chunks: readonly Buffer[]) {
     .map(String)
     .join('')
     .replaceAll(/call_[0-9a-f]{32}/g, 'call_made_up');
-  return { text, end, usage: relay.usage, textLength: relay.textLength, error: relay.error };
+  return { text, end, usage: relay.usage(), textLength: relay.textLength(), error: relay.error() };
 }
 
 function ended(

@@ -279,8 +279,8 @@ describe('the vendor demo', () => {
 
     const facts = chat.answer(scanAnswer(Buffer.from(text))!, ANY_CALL);
     const { relay, kinds } = relayed(chat, stream.match(/data: .*\n\n/g)!);
-    assert.deepEqual(relay.usage, facts?.usage);
-    assert.equal(relay.textLength, facts?.textLength);
+    assert.deepEqual(relay.usage(), facts?.usage);
+    assert.equal(relay.textLength(), facts?.textLength());
     assert.equal(kinds.at(-1), 'last');
 
     const { bounds } = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});

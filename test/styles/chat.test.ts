@@ -222,11 +222,11 @@ describe('a chat answer', () => {
       tool_calls: [{ function: { name: 'f', arguments: '{"a":1}' } }],
     };
     // An emoji is one character in bytes, whatever JavaScript says.
-    assert.equal(answer({ choices: [{ message }] })?.textLength, 6 + 7 + 7);
+    assert.equal(answer({ choices: [{ message }] })?.textLength(), 6 + 7 + 7);
     const parts = [{ type: 'text', text: 'in a part' }];
-    assert.equal(answer({ choices: [{ message: { content: parts } }] })?.textLength, 9);
+    assert.equal(answer({ choices: [{ message: { content: parts } }] })?.textLength(), 9);
     const twice = { reasoning: 'because', reasoning_details: [{ type: 'reasoning.text', text: 'because' }] };
-    assert.equal(answer({ choices: [{ message: twice }] })?.textLength, 7);
+    assert.equal(answer({ choices: [{ message: twice }] })?.textLength(), 7);
   });
 });
 
@@ -244,8 +244,8 @@ describe('the chat relay', () => {
       true,
     );
     assert.deepEqual(kinds, ['pass', 'pass']);
-    assert.deepEqual([relay.usage, relay.close([]), relay.error], [undefined, 'broken', undefined]);
-    assert.equal(relay.textLength, 2 * text.length);
+    assert.deepEqual([relay.usage(), relay.close([]), relay.error()], [undefined, 'broken', undefined]);
+    assert.equal(relay.textLength(), 2 * text.length);
   });
 
   it('reads JSON as other languages write it', () => {
@@ -259,21 +259,24 @@ describe('the chat relay', () => {
       true,
     );
     assert.deepEqual(kinds, ['pass', 'hold', 'last']);
-    assert.deepEqual(relay.usage, usage({ input: 3, output: 2 }));
-    assert.deepEqual([relay.textLength, relay.close([])], [2, 'untidy']);
+    assert.deepEqual(relay.usage(), usage({ input: 3, output: 2 }));
+    assert.deepEqual([relay.textLength(), relay.close([])], [2, 'untidy']);
   });
 
   it('takes the last word on usage, wherever it stands, but no zeros after it', () => {
     const at = (place: JsonObject): string => chunk({ content: 'x' }, place);
     const count = (n: number): JsonObject => ({ prompt_tokens: n, completion_tokens: n });
-    assert.equal(relayed(chat, [at({ usage: count(1) }), at({ usage: count(2) })], false).relay.usage?.input, 2);
-    assert.equal(relayed(chat, [at({ x_groq: { id: '1', usage: count(3) } })], false).relay.usage?.input, 3);
+    assert.equal(relayed(chat, [at({ usage: count(1) }), at({ usage: count(2) })], false).relay.usage()?.input, 2);
+    assert.equal(relayed(chat, [at({ x_groq: { id: '1', usage: count(3) } })], false).relay.usage()?.input, 3);
     assert.equal(
-      relayed(chat, [chatEvent({ choices: [{ delta: {}, finish_reason: 'stop', usage: count(4) }] })], false).relay
-        .usage?.input,
+      relayed(
+        chat,
+        [chatEvent({ choices: [{ delta: {}, finish_reason: 'stop', usage: count(4) }] })],
+        false,
+      ).relay.usage()?.input,
       4,
     );
-    assert.equal(relayed(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).relay.usage?.input, 5);
+    assert.equal(relayed(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).relay.usage()?.input, 5);
   });
 
   it('counts by itself what the vendor told too early, or as nothing', () => {
@@ -283,12 +286,11 @@ describe('the chat relay', () => {
       [chunk({ role: 'assistant' }, count(1)), words],
       [words, chatEvent({ choices: [], ...count(0) })],
     ]) {
-      const { usage: told } = relayed(chat, events).relay;
-      assert.deepEqual(told, usage({ input: 20, output: 1_000, estimated: true }));
+      assert.deepEqual(relayed(chat, events).relay.usage(), usage({ input: 20, output: 1_000, estimated: true }));
     }
-    assert.deepEqual(relayed(chat, [words, chatEvent({ choices: [], ...count(3) })]).relay.usage?.output, 3);
+    assert.deepEqual(relayed(chat, [words, chatEvent({ choices: [], ...count(3) })]).relay.usage()?.output, 3);
     const zeros = chatEvent({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } });
-    assert.equal(relayed(chat, [words, zeros]).relay.usage, undefined);
+    assert.equal(relayed(chat, [words, zeros]).relay.usage(), undefined);
   });
 
   it('hides an event only if it holds nothing but usage', () => {
@@ -313,11 +315,11 @@ describe('the chat relay', () => {
       'error',
     ]);
     const named = relayed(chat, ['event: error\ndata: {"message":"out of memory","code":"oom"}\n\n'], false);
-    assert.deepEqual([named.kinds, named.relay.error], [['error'], { message: 'out of memory', code: 'oom' }]);
-    assert.equal(relayed(chat, ['event: error\ndata: overloaded\n\n'], false).relay.error?.message, 'overloaded');
-    assert.equal(relayed(chat, ['data: {"error": "text"}\n\n'], false).relay.error?.message, 'text');
+    assert.deepEqual([named.kinds, named.relay.error()], [['error'], { message: 'out of memory', code: 'oom' }]);
+    assert.equal(relayed(chat, ['event: error\ndata: overloaded\n\n'], false).relay.error()?.message, 'overloaded');
+    assert.equal(relayed(chat, ['data: {"error": "text"}\n\n'], false).relay.error()?.message, 'text');
     const flat = relayed(chat, ['data: {"object":"error","message":"no memory","code":500}\n\n'], false);
-    assert.deepEqual([flat.kinds, flat.relay.error], [['error'], { message: 'no memory', code: '500' }]);
+    assert.deepEqual([flat.kinds, flat.relay.error()], [['error'], { message: 'no memory', code: '500' }]);
     assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: { metadata: { object: 'error' } } }] })]), ['pass']);
     // A choice's own error is the client's to read.
     assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: {}, error: { message: 'x' } }] })]), ['pass']);
@@ -335,7 +337,7 @@ describe('the chat relay', () => {
       false,
     );
     assert.deepEqual(kinds, ['pass', 'pass', 'pass', 'last']);
-    assert.equal(relay.textLength, 6);
+    assert.equal(relay.textLength(), 6);
   });
 
   const ofChoice = (index: number, delta: JsonObject, reason: string | null = null): string =>
@@ -359,7 +361,7 @@ describe('the chat relay', () => {
 
   it('fails where every choice ends in a failure', () => {
     const { relay, kinds, text } = relayed(chat, [ofChoice(0, { content: 'One' }), ofChoice(0, {}, 'network_error')]);
-    assert.deepEqual([kinds, relay.error?.code], [['pass', 'error'], 'network_error']);
+    assert.deepEqual([kinds, relay.error()?.code], [['pass', 'error'], 'network_error']);
     assert.equal(text, ofChoice(0, { content: 'One' }), 'core tells the client');
   });
 
@@ -373,7 +375,7 @@ describe('the chat relay', () => {
     const { relay, kinds, text } = relayed(chat, [...events, DONE]);
     assert.deepEqual(kinds, ['pass', 'pass', 'pass', 'last']);
     assert.equal(text, [...events, DONE].join(''));
-    assert.deepEqual([relay.error, relay.usage?.input], [undefined, 3]);
+    assert.deepEqual([relay.error(), relay.usage()?.input], [undefined, 3]);
     const out: (Buffer | string)[] = [];
     assert.equal(relayed(chat, events).relay.close(out), 'whole');
     assert.deepEqual(out, [], 'no good end behind an error');
@@ -441,6 +443,6 @@ function metered(bytes: Buffer, size: number) {
   }
   const rest = splitter.rest();
   if (rest.length > 0) kinds.push(relay.see(rest, out));
-  const { usage, textLength, error } = relay;
+  const [usage, textLength, error] = [relay.usage(), relay.textLength(), relay.error()];
   return { usage, textLength, error, kinds, text: Buffer.concat(out.map((piece) => Buffer.from(piece))).toString() };
 }

@@ -261,10 +261,10 @@ describe('a messages stream', () => {
       event('message_delta', { delta: { stop_reason: 'end_turn' }, ...told });
     for (const told of [{}, { usage: {} }, { usage: { output_tokens: 0 } }]) {
       const { relay } = relayed(messages, [start, ...said, ending(told), event('message_stop')]);
-      assert.deepEqual([relay.usage?.input, relay.usage?.output, relay.usage?.estimated], [20, 10_000, true]);
+      assert.deepEqual([relay.usage()?.input, relay.usage()?.output, relay.usage()?.estimated], [20, 10_000, true]);
     }
     const { relay } = relayed(messages, [start, ...said, ending({ usage: { output_tokens: 9 } })]);
-    assert.deepEqual([relay.usage?.output, relay.usage?.estimated], [9, false]);
+    assert.deepEqual([relay.usage()?.output, relay.usage()?.estimated], [9, false]);
   });
 
   it('commits with its first block, not with what comes before', () => {
@@ -275,10 +275,10 @@ describe('a messages stream', () => {
   it('takes the later word on what was used, but for zeros and nulls', () => {
     const zeros = { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: null };
     const events = [start, event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: zeros })];
-    const counted = relayed(messages, events).relay.usage;
+    const counted = relayed(messages, events).relay.usage();
     assert.deepEqual(counted, usage({ input: 20, cacheRead: 4, cacheWrite: 4, cacheWriteLong: 2, output: 5 }));
     const more = { input_tokens: 50, output_tokens: 5 };
-    const grown = relayed(messages, [start, event('message_delta', { delta: {}, usage: more })]).relay.usage;
+    const grown = relayed(messages, [start, event('message_delta', { delta: {}, usage: more })]).relay.usage();
     assert.equal(grown?.input, 60);
   });
 
@@ -287,12 +287,12 @@ describe('a messages stream', () => {
     const all = { input_tokens: 3, output_tokens: 9, iterations: [shortened, { ...ended, type: 'message' }] };
     const { relay } = relayed(messages, [start, event('message_delta', { delta: {}, usage: all })]);
     const counts = { input: 33, cacheRead: 8, cacheWrite: 8, cacheWriteLong: 4, output: 59 };
-    assert.deepEqual(relay.usage, usage(counts));
+    assert.deepEqual(relay.usage(), usage(counts));
   });
 
   it('says nothing of its usage where the vendor says nothing', () => {
     const silent = event('message_start', { message });
-    assert.equal(relayed(messages, [silent, event('message_delta', { delta: {} })]).relay.usage, undefined);
+    assert.equal(relayed(messages, [silent, event('message_delta', { delta: {} })]).relay.usage(), undefined);
   });
 
   it('is whole where its first event tells everything and why it ends, unless blocks follow', () => {
@@ -306,11 +306,11 @@ describe('a messages stream', () => {
     const { relay, kinds, text } = relayed(messages, [first, event('message_stop')]);
     assert.deepEqual(kinds, ['hold', 'last']);
     assert.equal(text, first + event('message_stop'));
-    assert.deepEqual(relay.usage, usage({ input: 9, output: 5 }));
+    assert.deepEqual(relay.usage(), usage({ input: 9, output: 5 }));
     assert.equal(relayed(messages, [first]).relay.close([]), 'untidy');
     assert.equal(relayed(messages, [first, stream[2]!]).relay.close([]), 'broken');
     const uncounted = event('message_start', { message: { ...told, usage: null } });
-    assert.equal(relayed(messages, [uncounted, event('message_stop')]).relay.textLength, 12);
+    assert.equal(relayed(messages, [uncounted, event('message_stop')]).relay.textLength(), 12);
   });
 
   it('is ended by us where the vendor forgot to, once it has said why it ends', () => {
@@ -331,15 +331,15 @@ describe('a messages stream', () => {
     const { relay, kinds, text } = relayed(messages, events);
     assert.deepEqual(kinds, ['hold', 'pass', 'pass', 'last']);
     assert.equal(text, events.join(''));
-    assert.equal(relay.textLength, 5);
+    assert.equal(relay.textLength(), 5);
     const pair = [start, delta(0, { type: 'text_delta', text: 'x' }).replace('"x"', '"\\ud83d\\ude00!"')];
-    assert.equal(relayed(messages, pair).relay.textLength, 2, 'two halves of one character');
+    assert.equal(relayed(messages, pair).relay.textLength(), 2, 'two halves of one character');
   });
 
   it('tells an error that is no JSON', () => {
     const { relay, kinds } = relayed(messages, ['event: error\ndata: upstream connect error\n\n']);
     assert.deepEqual(kinds, ['error']);
-    assert.equal(relay.error?.message, 'upstream connect error');
+    assert.equal(relay.error()?.message, 'upstream connect error');
   });
 });
 
@@ -423,7 +423,7 @@ if (recordingsAvailable)
           const { relay, kinds, text } = relayed(messages, events);
           assert.equal(text, recording.sse, recording.id);
           assert.equal(kinds.at(-1), 'last', recording.id);
-          assert.ok((relay.usage?.output ?? 0) > 0, recording.id);
+          assert.ok((relay.usage()?.output ?? 0) > 0, recording.id);
         } else if (recording.status === 200) {
           const { usage: said } = recording.response as { readonly usage: Readonly<Record<string, number>> };
           const counted = messages.answer(scanAnswer(bytes)!, ANY_CALL)?.usage;

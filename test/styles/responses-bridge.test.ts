@@ -957,7 +957,7 @@ describe('responses, asked: streams', () => {
     const writer = asked.encoder(answering());
     assert.equal(writer.write({ type: 'ping' }), '');
     assert.equal(writer.write({ type: 'error', message: 'x', code: 'y' }), '');
-    assert.equal(writer.answer, undefined);
+    assert.equal(writer.answer?.(), undefined);
   });
 
   it('that fail say so in a response that has begun, and in a plain error before', () => {
@@ -975,7 +975,7 @@ describe('responses, asked: streams', () => {
     assert.deepEqual([failed?.type, failed?.sequence_number], ['response.failed', 3]);
     const response = failed?.response as JsonObject;
     assert.deepEqual([response.status, response.error], ['failed', { code: 'server_error', message: 'Gone.' }]);
-    assert.equal(writer.answer, undefined);
+    assert.equal(writer.answer?.(), undefined);
   });
 
   it('show what was said so far of a message that the failure cuts off', () => {
@@ -1049,7 +1049,7 @@ describe('responses, asked: streams', () => {
       now: () => ms,
     });
     ms += 60_000;
-    assert.equal(writer.answer?.completed_at, 1_700_000_001);
+    assert.equal(writer.answer?.()?.completed_at, 1_700_000_001);
   });
 
   it('are the same as the whole answer, however the deltas are cut and whichever blocks are open together', () => {
@@ -1059,8 +1059,8 @@ describe('responses, asked: streams', () => {
     fc.assert(
       fc.property(cases, ([reply, parts]) => {
         const { writer, text } = written(parts);
-        assert.deepEqual(writer.answer, asked.encodeReply(reply, answering()));
-        assert.deepEqual(eventsIn(text).at(-1)?.response, JSON.parse(JSON.stringify(writer.answer)));
+        assert.deepEqual(writer.answer?.(), asked.encodeReply(reply, answering()));
+        assert.deepEqual(eventsIn(text).at(-1)?.response, JSON.parse(JSON.stringify(writer.answer?.())));
       }),
       { numRuns: 200 },
     );
@@ -1078,7 +1078,7 @@ describe('responses, asked: streams', () => {
         known.chain((reply) => streamsOf(reply, true)),
         async (parts) => {
           const { text, writer } = written(parts);
-          assert.deepEqual(await clientReads(text), JSON.parse(JSON.stringify(writer.answer)));
+          assert.deepEqual(await clientReads(text), JSON.parse(JSON.stringify(writer.answer?.())));
         },
       ),
       { numRuns: 60 },
@@ -1195,7 +1195,7 @@ describe('responses, spoken: streams', () => {
           const { text, writer } = written(parts);
           const events = eventsIn(text);
           const folded = foldParts(partsIn(events));
-          const whole = spoken.decodeReply(writer.answer!, from, collectLosses({}));
+          const whole = spoken.decodeReply(writer.answer!()!, from, collectLosses({}));
           const bare = (blocks: readonly Block[] | undefined) =>
             blocks?.map((block) => (block.type === 'text' ? { ...block, citations: block.citations?.length } : block));
           assert.deepEqual(bare(folded?.blocks), bare(whole?.blocks));

@@ -142,8 +142,8 @@ describe('responses: answers', () => {
   it('counts for as long as it may get where the vendor goes on with it in the background', () => {
     for (const status of ['queued', 'in_progress']) {
       const facts = read(whole({ status, output: [], usage: null, max_output_tokens: 500 }));
-      assert.deepEqual([facts?.usage, facts?.error, facts?.textLength], [undefined, undefined, 2_000]);
-      assert.equal(read(whole({ status, output: [], usage: null, max_output_tokens: null }))?.textLength, 64_000);
+      assert.deepEqual([facts?.usage, facts?.error, facts?.textLength()], [undefined, undefined, 2_000]);
+      assert.equal(read(whole({ status, output: [], usage: null, max_output_tokens: null }))?.textLength(), 64_000);
     }
   });
 
@@ -183,7 +183,7 @@ describe('responses: answers', () => {
       { type: 'function_call', name: 'f', arguments: '{}' },
       { type: 'custom_tool_call', name: 'c', input: 'x' },
     ];
-    assert.equal(read(whole({ output }))?.textLength, 10);
+    assert.equal(read(whole({ output }))?.textLength(), 10);
   });
 });
 
@@ -203,7 +203,7 @@ describe('responses: answers of vendors that count strangely', () => {
       for (const [name, value] of Object.entries(numbers)) {
         assert.ok(Number.isSafeInteger(value) && Number(value) >= 0, `${name} of ${String(absurd)} is ${value}`);
       }
-      assert.ok(facts.textLength > 0 && Number.isFinite(facts.textLength), `a length for ${String(absurd)}`);
+      assert.ok(facts.textLength() > 0 && Number.isFinite(facts.textLength()), `a length for ${String(absurd)}`);
     }
   });
 });
@@ -218,7 +218,7 @@ describe('responses: streams', () => {
     const response = whole({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
     const { relay, kinds } = relayed(responses, [...stream.slice(0, 6), event('response.incomplete', { response })]);
     assert.equal(kinds.at(-1), 'last');
-    assert.deepEqual(relay.answer, response);
+    assert.deepEqual(relay.answer?.(), response);
     assert.equal(relay.close([]), 'whole');
   });
 
@@ -231,8 +231,8 @@ describe('responses: streams', () => {
     for (const events of [bare, sorted]) {
       const { relay, kinds } = relayed(responses, events);
       assert.deepEqual(kinds, relayed(responses, stream).kinds);
-      assert.equal(relay.textLength, 12);
-      assert.deepEqual(relay.answer, whole());
+      assert.equal(relay.textLength(), 12);
+      assert.deepEqual(relay.answer?.(), whole());
     }
   });
 
@@ -240,23 +240,23 @@ describe('responses: streams', () => {
     const delta = '"type":"response.completed","delta":"no"}\n\nevent: error';
     const { relay, kinds } = relayed(responses, [event('response.output_text.delta', { ...place, delta })]);
     assert.deepEqual(kinds, ['pass']);
-    assert.equal(relay.textLength, delta.length);
+    assert.equal(relay.textLength(), delta.length);
   });
 
   it('are measured by the whole answer where the vendor skips the deltas', () => {
     const few = stream.filter((each) => !each.includes('.delta'));
-    assert.equal(relayed(responses, few).relay.textLength, 12);
+    assert.equal(relayed(responses, few).relay.textLength(), 12);
   });
 
   it('that fail say what went wrong, nested or not, and what was used until then', () => {
     const error = { code: 'insufficient_quota', message: 'No money.' };
     const nested = relayed(responses, [event('error', { error })]);
-    assert.deepEqual([nested.kinds[0], nested.relay.error], ['error', error]);
+    assert.deepEqual([nested.kinds[0], nested.relay.error()], ['error', error]);
     const response = whole({ status: 'failed', error });
     const failed = relayed(responses, [...stream.slice(0, 5), event('response.failed', { response })]);
-    assert.deepEqual([failed.kinds.at(-1), failed.relay.error], ['error', error]);
-    assert.equal(failed.relay.usage?.input, 20);
-    assert.equal(failed.relay.answer, undefined);
+    assert.deepEqual([failed.kinds.at(-1), failed.relay.error()], ['error', error]);
+    assert.equal(failed.relay.usage()?.input, 20);
+    assert.equal(failed.relay.answer?.(), undefined);
   });
 
   it('whose last event cannot be read, or holds no response, have not ended', () => {

@@ -19,7 +19,11 @@ export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined 
   const text = isObject(answer) ? answer.text : undefined;
   if (error === undefined && typeof text !== 'string') return undefined;
   const textLength = typeof text === 'string' ? text.length : 0;
-  return { usage: toldUsage(call, answer, textLength) ?? heardUsage(call, textLength), textLength, error };
+  return {
+    usage: toldUsage(call, answer, textLength) ?? heardUsage(call, textLength),
+    textLength: () => textLength,
+    error,
+  };
 }
 
 /** The same for a text. Silence has none, so nothing at all is an answer, too; a page of HTML or an error is not. */
@@ -28,7 +32,7 @@ export function readText(text: string, call: Call): AnswerFacts | undefined {
   const json = text.startsWith('{') ? parsed(text) : undefined;
   return {
     usage: toldUsage(call, json, text.length) ?? heardUsage(call, text.length, isFile(call) ? lastTimeIn(text) : 0),
-    textLength: text.length,
+    textLength: () => text.length,
     error: errorIn(json),
   };
 }

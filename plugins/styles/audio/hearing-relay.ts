@@ -17,7 +17,7 @@ import { heardUsage, toldUsage, unfinishedUsage } from './hearing-usage.ts';
 export function createHearingRelay({ call }: RelayOptions): StreamRelay {
   let textLength = 0;
   let begun = false;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
   let usage: Usage | undefined;
 
   function read(event: JsonObject): EventKind {
@@ -46,14 +46,14 @@ export function createHearingRelay({ call }: RelayOptions): StreamRelay {
     },
     close: () => 'broken',
     fail: errorEvent,
-    get usage() {
+    usage() {
       return usage ?? heardUsage(call, textLength);
     },
     unfinished: (how) => unfinishedUsage(call, textLength, how),
-    get textLength() {
+    textLength() {
       return textLength;
     },
-    get error() {
+    error() {
       return error;
     },
   };

@@ -57,7 +57,7 @@ export function readHearing(body: JsonBody, files: readonly Upload[] | undefined
       media: clips.length,
       choices: 1,
       // How much a vendor makes of a second of sound is its own affair.
-      open: true,
+      open: () => true,
       ...heard((file.size / 1_000) * SECONDS_PER_KILOBYTE),
     },
   };

@@ -42,12 +42,12 @@ function relayBytes({ call }: RelayOptions): StreamRelay {
     },
     // Among bytes nothing can be told; the client sees that they end too early.
     fail: () => '',
-    get usage() {
-      return spokenUsage(call, { bytes, seconds: meter.seconds });
+    usage() {
+      return spokenUsage(call, { bytes, seconds: meter.seconds() });
     },
-    unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds }, how),
-    textLength: 0,
-    error: undefined,
+    unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds() }, how),
+    textLength: () => 0,
+    error: () => undefined,
   };
 }
 
@@ -58,7 +58,7 @@ function relayEvents({ call }: RelayOptions): StreamRelay {
   const meter = meterFor({ call });
   let bytes = 0;
   let begun = false;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
   let usage: Usage | undefined;
 
   function judge(data: string): EventKind {
@@ -69,7 +69,7 @@ function relayEvents({ call }: RelayOptions): StreamRelay {
     if (!isObject(event)) return 'pass';
     if (event.type === DONE) {
       if (!begun) return 'hold';
-      usage = toldUsage(call, event, { bytes, seconds: meter.seconds });
+      usage = toldUsage(call, event, { bytes, seconds: meter.seconds() });
       return 'last';
     }
     if (event.type === DELTA && typeof event.audio === 'string' && event.audio !== '') {
@@ -91,12 +91,12 @@ function relayEvents({ call }: RelayOptions): StreamRelay {
     },
     close: () => 'broken',
     fail: errorEvent,
-    get usage() {
-      return usage ?? spokenUsage(call, { bytes, seconds: meter.seconds });
+    usage() {
+      return usage ?? spokenUsage(call, { bytes, seconds: meter.seconds() });
     },
-    unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds }, how),
-    textLength: 0,
-    get error() {
+    unfinished: (how) => unfinishedUsage(call, { bytes, seconds: meter.seconds() }, how),
+    textLength: () => 0,
+    error() {
       return error;
     },
   };

@@ -25,5 +25,5 @@ export const speech: Style = {
 /** Sound never comes as JSON; an error may. */
 function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const error = errorIn({ error: body.get('error') ?? null });
-  return error && { usage: undefined, textLength: 0, error };
+  return error && { usage: undefined, textLength: () => 0, error };
 }

@@ -40,7 +40,7 @@ class ChatFacts implements AnswerFacts {
   }
 
   /** Counted only where somebody asks: most vendors say what they used. */
-  get textLength(): number {
+  textLength(): number {
     return glance(this.#bytes, 0).textLength;
   }
 }

@@ -14,9 +14,9 @@ export interface CallReader {
   /** Ends them all. */
   close(): void;
   /** A call has come. */
-  readonly any: boolean;
+  any(): boolean;
   /** A call's arguments stop in the middle. */
-  readonly broken: boolean;
+  broken(): boolean;
 }
 
 interface Growing {
@@ -67,7 +67,7 @@ export function createCallReader(
     }
     if (same !== undefined) return same;
     if (name === '' || there.name === '') return there;
-    const isNew = (id !== '' && there.given !== '') || there.input.isWhole;
+    const isNew = (id !== '' && there.given !== '') || there.input.isWhole();
     return isNew ? undefined : there;
   }
 
@@ -97,7 +97,7 @@ export function createCallReader(
     call.name ||= piece.name;
     if (piece.kind === 'custom') call.kind = 'custom';
     // Before arguments a blank means nothing, and alone no client can read it.
-    const more = call.kind === 'function' && call.input.text === '' ? piece.input.trimStart() : piece.input;
+    const more = call.kind === 'function' && call.input.text() === '' ? piece.input.trimStart() : piece.input;
     call.input.add(more);
     call.untold += more;
     if (piece.opaque !== undefined) {
@@ -105,7 +105,7 @@ export function createCallReader(
       if (call.key !== undefined) push({ type: 'opaque', key: call.key, opaque: piece.opaque });
     }
     // An id may come after the name, but not after the arguments.
-    if (call.name !== '' && (call.id !== '' || call.input.text !== '')) tell(call);
+    if (call.name !== '' && (call.id !== '' || call.input.text() !== '')) tell(call);
   }
 
   function tell(call: Growing): void {
@@ -138,17 +138,18 @@ export function createCallReader(
     close() {
       for (const call of calls) {
         if (call.name !== '') tell(call);
-        else if (call.input.text !== '') losses.omit('tool_calls');
+        else if (call.input.text() !== '') losses.omit('tool_calls');
         if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
       }
     },
-    get any() {
+    any() {
       return calls.some(({ name }) => name !== '');
     },
-    get broken() {
-      return calls.some(
-        ({ kind, input: { text } }) => kind === 'function' && text !== '' && parsed(text) === undefined,
-      );
+    broken() {
+      return calls.some(({ kind, input }) => {
+        const text = input.text();
+        return kind === 'function' && text !== '' && parsed(text) === undefined;
+      });
     },
   };
 }

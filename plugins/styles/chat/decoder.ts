@@ -242,7 +242,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   }
 
   function finish(): void {
-    if (reason === undefined && (!answered || calls.broken)) {
+    if (reason === undefined && (!answered || calls.broken())) {
       fail(answered ? CUT_CALL : WITHOUT_ANSWER);
       return;
     }
@@ -258,7 +258,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
     if (usage !== undefined && isPlaceholder(usage, toldAt, length)) {
       out.push({ type: 'usage', usage: withCountedOutput(usage, length) });
     }
-    out.push({ type: 'finish', finish: readFinish(reason, stopped, { calls: calls.any, refusal: refused }) });
+    out.push({ type: 'finish', finish: readFinish(reason, stopped, { calls: calls.any(), refusal: refused }) });
   }
 
   /** What has come together since the last time. */
@@ -287,7 +287,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
       if (!done && reason !== undefined) finish();
       return taken();
     },
-    get uses() {
+    uses() {
       return cited ? SEARCHED : undefined;
     },
   };

@@ -5,8 +5,8 @@ import { parsed } from '../../../core/plugin.ts';
 export interface GrowingJson {
   add(piece: string): void;
   /** All of it so far. */
-  readonly text: string;
-  readonly isWhole: boolean;
+  text(): string;
+  isWhole(): boolean;
 }
 
 /** Numbers and words have no end to be seen; longer ones than this are no arguments of a call. */
@@ -54,10 +54,10 @@ export function growJson(): GrowingJson {
       text += piece;
       for (let i = 0; i < piece.length; i++) see(piece.charCodeAt(i));
     },
-    get text() {
+    text() {
       return text;
     },
-    get isWhole() {
+    isWhole() {
       if (!closed) return begun && depth === 0 && !quoted && text.length <= MAX_WORD && parsed(text) !== undefined;
       if (spoilt) return false;
       isValid ??= parsed(text) !== undefined;

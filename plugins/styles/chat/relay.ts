@@ -41,7 +41,7 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
   /** The latest event that was read, and whether any told the usage. */
   let latest: JsonObject | undefined;
   let told = false;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
   /** An error came behind the end of the answer. */
   let warned = false;
   /** Undefined until it is known whether to look. */
@@ -132,7 +132,7 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
 
   return {
     see(event, out) {
-      searches ??= Object.hasOwn(call.bounds.uses ?? {}, 'web_search');
+      searches ??= Object.hasOwn(call.bounds.uses?.() ?? {}, 'web_search');
       if (searches) searched ||= event.includes(CITED);
       const isPlain = startsWithData(event);
       const data = isPlain ? undefined : eventData(event);
@@ -153,18 +153,18 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
       return 'untidy';
     },
     fail: errorEvent,
-    get usage() {
+    usage() {
       return usage !== undefined && isPlaceholder(usage, toldAt, textLength)
         ? withCountedOutput(usage, textLength)
         : usage;
     },
-    get uses() {
+    uses() {
       return searched ? SEARCHED : undefined;
     },
-    get textLength() {
+    textLength() {
       return textLength;
     },
-    get error() {
+    error() {
       return error;
     },
   };

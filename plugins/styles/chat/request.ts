@@ -46,7 +46,7 @@ export function readRequest(body: JsonBody): CallFacts {
     outputTokens:
       limit === undefined && olderLimit === undefined ? undefined : Math.max(limit ?? 0, olderLimit ?? 0) * choices,
     choices,
-    open: false,
+    open: () => false,
     service: servedAs({ tier: body.get('service_tier') }),
   };
   return {
@@ -62,10 +62,10 @@ function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
   const uses = remembered(() => usesAsked(body, model));
   return {
     ...bounds,
-    get open() {
+    open() {
       return body.has('plugins') || uses() !== undefined;
     },
-    get uses() {
+    uses() {
       return uses();
     },
   };

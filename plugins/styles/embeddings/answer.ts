@@ -22,7 +22,7 @@ import { type Entry, hasData, readEntries, vectorAs } from './vectors.ts';
 export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   const error = errorIn({ error: body.get('error') ?? null });
   if (error === undefined && !isWhole(body, call)) return undefined;
-  return { usage: usageIn(body.get('usage')), textLength: 0, error };
+  return { usage: usageIn(body.get('usage')), textLength: () => 0, error };
 }
 
 function isWhole(body: JsonBody, call: Call): boolean {

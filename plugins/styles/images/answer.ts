@@ -23,7 +23,7 @@ export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined 
   if (error === undefined && images.length === 0) return undefined;
   return {
     usage: { ...tokensOf(tokensTold(rest), call, images.length), images: imagesMade(call, images.length, rest) },
-    textLength: 0,
+    textLength: () => 0,
     error,
   };
 }

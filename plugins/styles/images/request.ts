@@ -55,7 +55,7 @@ export function readRequest(body: JsonBody, input: Pick<Bounds, 'inputBytes' | '
       choices: n,
       images: { count: n, size: size === 'auto' ? '' : size, quality: quality === 'auto' ? '' : quality },
       // Some write the prompt anew before they draw.
-      open: true,
+      open: () => true,
     },
   };
 }

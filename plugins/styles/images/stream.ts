@@ -33,7 +33,7 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
   let tokens: Usage | undefined;
   let made = 0;
   let last: Json | undefined;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
   /** The newest complete image. It may be the end of the stream, which has to wait for the books; only what comes next tells. */
   let held: Buffer[] = [];
 
@@ -105,7 +105,7 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
       return made < asked ? 'untidy' : 'whole';
     },
     fail: errorEvent,
-    get usage() {
+    usage() {
       return made === 0 && tokens === undefined ? undefined : usageOf(made);
     },
     unfinished(how) {
@@ -117,8 +117,8 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
         images: imagesMade(call, asked, last),
       };
     },
-    textLength: 0,
-    get error() {
+    textLength: () => 0,
+    error() {
       return error;
     },
   };

@@ -14,7 +14,7 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   return {
     usage: usage === undefined || seen === undefined ? usage : { ...usage, uses: { ...seen, ...usage.uses } },
     // Counted only where somebody asks: most vendors say what they used.
-    get textLength() {
+    textLength() {
       return contentLength(content);
     },
     error,

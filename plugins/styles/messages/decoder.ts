@@ -267,8 +267,8 @@ export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
       if (!ended && typeof said?.stop_reason === 'string') finish(parts);
       return parts;
     },
-    get uses() {
-      return run.uses;
+    uses() {
+      return run.uses();
     },
   };
 }

@@ -56,13 +56,13 @@ export function usesIn(blocks: readonly Json[]): Uses | undefined {
 }
 
 /** Follows the blocks of a stream. */
-export function followUses(): { see(block: Json | undefined): void; readonly uses: Uses | undefined } {
+export function followUses(): { see(block: Json | undefined): void; uses(): Uses | undefined } {
   const seen: JsonObject[] = [];
   return {
     see(block) {
       if (isObject(block) && runIn(block) !== undefined) seen.push({ type: 'server_tool_use', name: block.name ?? '' });
     },
-    get uses() {
+    uses() {
       return seen.length === 0 ? undefined : usesIn(seen);
     },
   };

@@ -38,7 +38,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   let finished = false;
   /** The message that came whole in the first event, until more of it comes. */
   let atOnce: JsonObject | undefined;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
 
   function pass(): EventKind {
     begun = true;
@@ -119,16 +119,16 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
       return 'untidy';
     },
     fail: (failure: GatewayError, requestId: string) => errorEvent(failure, requestId),
-    get usage() {
+    usage() {
       return usage.after(textLength);
     },
-    get uses() {
-      return run.uses;
+    uses() {
+      return run.uses();
     },
-    get textLength() {
+    textLength() {
       return textLength;
     },
-    get error() {
+    error() {
       return error;
     },
   };

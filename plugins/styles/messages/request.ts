@@ -58,14 +58,14 @@ export function readRequest(body: JsonBody, headers: Headers): CallFacts {
       outputTokens,
       choices: 1,
       // Asked for only where an answer costs more than was thought.
-      get open() {
+      open() {
         return (
           ['container', 'mcp_servers'].some((name) => body.has(name)) ||
           objectsIn(body.get('tools')).some(isHosted) ||
           isShortened(body.get('context_management'))
         );
       },
-      get uses() {
+      uses() {
         return uses();
       },
       service: serviceIn({

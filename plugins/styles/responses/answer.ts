@@ -27,7 +27,7 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
       output: body.bytes.includes('_call"') ? (body.get('output') ?? null) : [],
     }),
     // Counted only where somebody asks: most vendors say what they used.
-    get textLength() {
+    textLength() {
       const status = body.get('status');
       if (status === 'queued' || status === 'in_progress') {
         const limit = tokensIn(body.get('max_output_tokens'));

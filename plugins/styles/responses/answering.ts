@@ -10,10 +10,10 @@ import { usageObject } from './usage.ts';
 interface Response {
   write(part: Part): void;
   /** As it is by now; undefined before it has begun. */
-  readonly object: JsonObject | undefined;
+  object(): JsonObject | undefined;
   /** The same for an answer that breaks off here. */
-  readonly broken: JsonObject | undefined;
-  readonly ended: boolean;
+  broken(): JsonObject | undefined;
+  ended(): boolean;
 }
 
 const REFUSAL = 'The model declined to answer.';
@@ -94,13 +94,13 @@ function createResponse(as: Answering, events: EventSink): Response {
         default:
       }
     },
-    get object() {
+    object() {
       return progress && responseObject(as, progress);
     },
-    get broken() {
+    broken() {
       return progress && responseObject(as, { ...progress, output: output.broken() });
     },
-    get ended() {
+    ended() {
       return progress !== undefined && progress.status !== 'in_progress';
     },
   };
@@ -122,7 +122,7 @@ function endOf(reason: Finish['reason']): Pick<Progress, 'status' | 'incompleteR
 export function writeReply(reply: Reply, as: Answering): JsonObject {
   const response = createResponse(as, { isSilent: true, emit() {}, emitDelta() {} });
   for (const part of partsOf(reply)) response.write(part);
-  return response.object ?? {};
+  return response.object() ?? {};
 }
 
 /** A writer for one stream. */
@@ -145,11 +145,11 @@ export function createWriter(as: Answering): PartWriter {
       return text;
     },
     fail(error) {
-      const { broken } = response;
+      const broken = response.broken();
       return broken === undefined ? errorEvent(error, sequence++) : failedEvent(broken, error, sequence++);
     },
-    get answer() {
-      return response.ended ? response.object : undefined;
+    answer() {
+      return response.ended() ? response.object() : undefined;
     },
   };
 }

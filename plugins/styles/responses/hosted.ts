@@ -84,7 +84,7 @@ export function usesInOutput(response: Json | undefined): Uses | undefined {
 }
 
 /** Follows the items of a stream. */
-export function followUses(): { see(item: Json | undefined): void; readonly uses: Uses | undefined } {
+export function followUses(): { see(item: Json | undefined): void; uses(): Uses | undefined } {
   const seen: JsonObject[] = [];
   return {
     see(item) {
@@ -92,7 +92,7 @@ export function followUses(): { see(item: Json | undefined): void; readonly uses
       const { type = '', status = null, action = null, container_id = null } = item;
       seen.push({ type, status, action, container_id });
     },
-    get uses() {
+    uses() {
       return seen.length === 0 ? undefined : usesIn(seen);
     },
   };

@@ -30,7 +30,7 @@ import { usageIn } from './usage.ts';
 export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   let usage: Usage | undefined;
   let textLength = 0;
-  let error: StreamRelay['error'];
+  let error: ReturnType<StreamRelay['error']>;
   let answer: JsonObject | undefined;
   /** The event with which the response began. */
   let created: Buffer | undefined;
@@ -132,19 +132,19 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
         ? failedEvent(response, failure, nextSequence())
         : errorEvent(failure, created === undefined ? 0 : nextSequence());
     },
-    get usage() {
+    usage() {
       return usage;
     },
-    get uses() {
-      return run.uses;
+    uses() {
+      return run.uses();
     },
-    get textLength() {
+    textLength() {
       return textLength;
     },
-    get error() {
+    error() {
       return error;
     },
-    get answer() {
+    answer() {
       return answer;
     },
   };

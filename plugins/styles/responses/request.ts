@@ -47,14 +47,14 @@ export function readRequest(body: JsonBody): CallFacts {
       outputTokens: (body.get('max_output_tokens') as number | null | undefined) ?? undefined,
       choices: 1,
       // Asked for only where an answer costs more than was thought.
-      get open() {
+      open() {
         const tools = body.get('tools');
         const hosted = Array.isArray(tools) && tools.some((tool) => !OWN_TOOLS.includes(member(tool, 'type')));
         const elsewhere =
           ['conversation', 'prompt'].some((name) => body.has(name)) || body.bytes.includes('item_reference');
         return hosted || elsewhere;
       },
-      get uses() {
+      uses() {
         return uses();
       },
       service: servedAs({ tier: body.get('service_tier') }),

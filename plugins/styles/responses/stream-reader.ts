@@ -117,8 +117,8 @@ export function createReader(from: Origin, losses: Losses): PartReader {
     },
     // A stream of this style says when it ends; one that did not is cut, and half a call must not be made.
     close: () => [],
-    get uses() {
-      return run.uses;
+    uses() {
+      return run.uses();
     },
   };
 }

@@ -33,7 +33,7 @@ export interface Reader {
    */
   end(whole: boolean): readonly Part[];
   /** What was searched so far. */
-  readonly uses: Uses | undefined;
+  uses(): Uses | undefined;
 }
 
 /** The block that grows at the moment. */
@@ -336,7 +336,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
         key,
         block: { type: 'toolCall', id, name, kind: 'function', input: '', ...(opaque && { opaque }) },
       },
-      { type: 'delta', key, text: JSON.stringify(growing.value) },
+      { type: 'delta', key, text: JSON.stringify(growing.value()) },
       { type: 'blockEnd', key },
     );
   }
@@ -367,7 +367,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
       parts.push({ type: 'finish', finish: called ? withCalls(ending) : ending });
       return parts;
     },
-    get uses() {
+    uses() {
       return uses;
     },
   };

@@ -7,7 +7,7 @@ export interface GrowingArguments {
   /** Puts the `partialArgs` of one part in their places. */
   add(call: JsonObject): void;
   /** What has come together so far. */
-  readonly value: Json;
+  value(): Json;
 }
 
 type Node = Map<string, Node | Json> | (Node | Json)[];
@@ -23,7 +23,7 @@ export function growArguments(args: Json | undefined): GrowingArguments {
         if (steps.length > 0 && value !== undefined) put(root, steps, value);
       }
     },
-    get value() {
+    value() {
       return plain(root);
     },
   };

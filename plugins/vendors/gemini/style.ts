@@ -14,7 +14,7 @@ function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   if (error === undefined && !isAnswer(answer as JsonObject)) return undefined;
   const usage = usageIn(answer);
   const uses = usesIn(answer, call.model);
-  return { usage: usage && uses ? { ...usage, uses } : usage, textLength: textLength(answer), error };
+  return { usage: usage && uses ? { ...usage, uses } : usage, textLength: () => textLength(answer), error };
 }
 
 function textLength(answer: Json): number {
@@ -38,8 +38,8 @@ function createDecoder(...[from, losses]: Parameters<typeof createReader>): Part
       return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
     },
     close: () => reader.end(false),
-    get uses() {
-      return reader.uses;
+    uses() {
+      return reader.uses();
     },
   };
 }

@@ -35,7 +35,7 @@ async function counted(file: Upload): Promise<number | undefined> {
   const meter = createSoundMeter();
   for await (const piece of file.read()) {
     meter.see(piece);
-    if (meter.isLost) break;
+    if (meter.isLost()) break;
   }
-  return meter.seconds;
+  return meter.seconds();
 }

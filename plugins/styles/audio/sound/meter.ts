@@ -11,9 +11,9 @@ import { walkWebm } from './webm.ts';
 export interface SoundMeter {
   see(chunk: Buffer): void;
   /** How long it is so far; undefined where that cannot be told. */
-  readonly seconds: number | undefined;
+  seconds(): number | undefined;
   /** True as soon as it is certain that it cannot be told. */
-  readonly isLost: boolean;
+  isLost(): boolean;
 }
 
 /** By so many bytes every kind can be told. */
@@ -41,12 +41,12 @@ export function createSoundMeter(bare?: number): SoundMeter {
       walker?.see(beginning);
       beginning = undefined;
     },
-    get seconds() {
-      if (walker?.isLost) return undefined;
+    seconds() {
+      if (walker?.isLost()) return undefined;
       return walk === undefined && bare !== undefined ? passed / bare : walk?.seconds(passed);
     },
-    get isLost() {
-      return beginning === undefined && (walker === undefined ? bare === undefined : walker.isLost);
+    isLost() {
+      return beginning === undefined && (walker === undefined ? bare === undefined : walker.isLost());
     },
   };
 }

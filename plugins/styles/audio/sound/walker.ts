@@ -19,7 +19,7 @@ export interface Walk {
 export interface Walker {
   see(chunk: Buffer): void;
   /** There is no sense in it. */
-  readonly isLost: boolean;
+  isLost(): boolean;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -65,7 +65,7 @@ export function createWalker(walk: Walk): Walker {
       // A copy: what is kept must not keep the whole chunk alive.
       held = at >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(at));
     },
-    get isLost() {
+    isLost() {
       return looks > MAX_LOOKS || misses > MAX_MISSES;
     },
   };
