@@ -262,7 +262,8 @@ function written({ body, restore }: TranslatedRequest, parties: Parties, losses:
 function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);
-  return { body, ...translateAnswer(parties, restore, losses), foreign: true, losses: () => losses.all };
+  const { whole, relay } = translateAnswer(parties, restore, losses);
+  return { body, whole, relay, foreign: true, losses: () => losses.all };
 }
 
 /** A loss that changes the answer is refused where model or key are strict about it. */

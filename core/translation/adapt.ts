@@ -45,17 +45,21 @@ export function adapt(asked: Conversation, style: StyleName, to: Target, losses:
   };
   const reasoning = fitReasoning(asked.reasoning, bounds, quirks.reasoning, losses);
   const free = isThinking(reasoning, quirks.reasoning) && !quirks.tools.force_with_thinking;
+  const callable = free ? withoutForce(tools, losses) : tools;
   return {
     conversation: {
-      ...asked,
-      ...(free ? withoutForce(tools, losses) : tools),
       turns,
+      tools: callable.tools,
+      toolChoice: callable.toolChoice,
+      parallelToolCalls: callable.parallelToolCalls,
       maxTokens,
-      reasoning,
-      stop,
       sampling: fitSampling(asked.sampling, quirks.sampling, losses),
+      stop,
+      reasoning,
       output: fitOutput(asked.output, tools.tools.length > 0, to, losses),
+      labels: asked.labels,
       truncation: undefined,
+      extras: asked.extras,
     },
     restore: createRestorer({ tools: names.changed(), stop: emulated }),
   };

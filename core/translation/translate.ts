@@ -29,7 +29,8 @@ export function translateRequest(
   const { asked, spoken } = halves(parties);
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
-  const target = { ...originOf(parties), quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
+  const { channel, model } = originOf(parties);
+  const target = { channel, model, quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
   const decoded = asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);

@@ -23,7 +23,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   if (fields.get('logprobs') !== true) {
     for (const name of ['logprobs', 'top_logprobs']) if (fields.get(name)) losses.drop(name);
   }
-  const conversation = {
+  return {
     turns: readMessages(fields, losses),
     ...readTools(fields, losses),
     maxTokens: limits.find((limit) => limit !== undefined),
@@ -33,8 +33,9 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     output: readOutput(fields, losses),
     labels: readLabels(fields, losses),
     truncation: undefined,
+    // What nothing above has asked for.
+    extras: fields.rest(),
   };
-  return { ...conversation, extras: fields.rest() };
 }
 
 /** How words are drawn; completions say it alike, but for the log probabilities. */

@@ -31,10 +31,20 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const temperature = fields.number('temperature');
   const topP = fields.number('top_p');
   const topK = fields.number('top_k');
-  const conversation = {
+  const tools = decodeTools(fields, losses);
+  const { toolChoice, parallelToolCalls } = decodeToolChoice(fields, losses);
+  const reasoning = decodeReasoning(fields.fields('thinking'), config, losses);
+  const output = decodeOutput(config?.fields('format') ?? fields.fields('output_format'), losses);
+  if (config !== undefined) dropRest(config, 'output_config', losses);
+  // What the vendor may cut out of a long conversation; another one simply hears all of it.
+  for (const name of ['context_management', 'diagnostics']) {
+    if (fields.get(name) !== undefined) losses.drop(name, 'hint');
+  }
+  return {
     turns: cachedToTheEnd(turns, fields, losses),
-    tools: decodeTools(fields, losses),
-    ...decodeToolChoice(fields, losses),
+    tools,
+    toolChoice,
+    parallelToolCalls,
     maxTokens: fields.number('max_tokens'),
     sampling: {
       ...(temperature !== undefined && { temperature }),
@@ -42,17 +52,13 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
       ...(topK !== undefined && { topK }),
     },
     stop: decodeStop(fields),
-    reasoning: decodeReasoning(fields.fields('thinking'), config, losses),
-    output: decodeOutput(config?.fields('format') ?? fields.fields('output_format'), losses),
+    reasoning,
+    output,
     labels: decodeLabels(fields, losses),
     truncation: undefined,
+    // What nothing above has asked for.
+    extras: fields.rest(),
   };
-  if (config !== undefined) dropRest(config, 'output_config', losses);
-  // What the vendor may cut out of a long conversation; another one simply hears all of it.
-  for (const name of ['context_management', 'diagnostics']) {
-    if (fields.get(name) !== undefined) losses.drop(name, 'hint');
-  }
-  return { ...conversation, extras: fields.rest() };
 }
 
 /** A block that is new in every request, meant for the vendor's books; in front of other vendors' caches it would spoil them. */

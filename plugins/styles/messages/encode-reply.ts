@@ -18,20 +18,27 @@ export function encodeReply({ blocks, finish, usage, serviceTier }: Reply, as: A
   const content = blocks.flatMap((block, i) => encodeAnswerBlock(block, i, as));
   const refused = blocks.flatMap((block) => (block.type === 'refusal' ? [block.text] : []));
   omitEnd(finish, as.losses);
+  const { id, type, role, model } = messageHead(as);
+  const { stop_reason, stop_sequence, stop_details } = encodeFinish(finish, {
+    calls: content.some((block) => block.type === 'tool_use'),
+    refusal: refused.length > 0 ? refused.join('') : undefined,
+  });
   return {
-    ...messageHead(as),
+    id,
+    type,
+    role,
+    model,
     // Clients look for something that is said, and thoughts alone say nothing.
-    content: content.some(({ type }) => type !== 'thinking') ? content : [...content, { type: 'text', text: '' }],
-    ...encodeFinish(finish, {
-      calls: content.some(({ type }) => type === 'tool_use'),
-      refusal: refused.length > 0 ? refused.join('') : undefined,
-    }),
+    content: content.some((block) => block.type !== 'thinking') ? content : [...content, { type: 'text', text: '' }],
+    stop_reason,
+    stop_sequence,
+    stop_details,
     usage: usageBody(usage, tierFor(serviceTier)),
   };
 }
 
 /** What all answers begin with. */
-export function messageHead({ id, model }: Answering): JsonObject {
+export function messageHead({ id, model }: Answering): Readonly<Record<'id' | 'type' | 'role' | 'model', string>> {
   return { id: `msg_${id}`, type: 'message', role: 'assistant', model };
 }
 

@@ -39,7 +39,10 @@ export interface Held {
 }
 
 /** The members of an answer that say why it ends. Clients call tools where they read `tool_use`, and only there. */
-export function encodeFinish({ reason, stopSequence, explanation }: Finish, held: Held): JsonObject {
+export function encodeFinish(
+  { reason, stopSequence, explanation }: Finish,
+  held: Held,
+): Readonly<Record<'stop_reason' | 'stop_sequence' | 'stop_details', Json>> {
   const plain = reason === 'stop' || reason === 'tool_calls';
   const said = plain ? (held.refusal !== undefined ? 'refusal' : held.calls ? 'tool_use' : 'end_turn') : SAYS[reason];
   return {
