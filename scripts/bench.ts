@@ -13,7 +13,7 @@ import type { Who } from './bench/rounds.ts';
 import { measureStores } from './bench/stores.ts';
 import { readRecorded, record, regressions, targetsOf } from './bench/targets.ts';
 import { turnpike } from './bench/turnpike.ts';
-import { bareProxy, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
+import { bareProxy, floor, httpProxy3, installedProxies, portkey, type Variant } from './bench/variants.ts';
 
 /** The part of the machine that others may take while something is recorded. */
 const MOST_TAKEN = 0.05;
@@ -41,7 +41,7 @@ if (words.includes('--stores')) {
   process.exit(0);
 }
 
-const variants: Variant[] = [bareProxy, httpProxy3, ...installedProxies()];
+const variants: Variant[] = [bareProxy, floor, httpProxy3, ...installedProxies()];
 try {
   variants.push(await portkey());
 } catch (error) {

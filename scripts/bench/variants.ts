@@ -8,7 +8,7 @@ import { emptied, install, script, write } from './folder.ts';
 import { CORE, onCore } from './machine.ts';
 import { type Running, start } from './processes.ts';
 
-export type VariantName = 'bare' | 'http-proxy-3' | 'nginx' | 'haproxy' | 'portkey' | 'turnpike';
+export type VariantName = 'bare' | 'floor' | 'http-proxy-3' | 'nginx' | 'haproxy' | 'portkey' | 'turnpike';
 
 /** Something that takes chat calls and gets its answers from an upstream. */
 export interface Variant {
@@ -43,13 +43,15 @@ export function serverOf(process: Running, port: number, headers: readonly strin
   return { port, headers, pid: process.pid, process };
 }
 
-function proxy(name: VariantName, title: string, file: string): Variant {
+function proxy(name: VariantName, title: string, file: string, ...flags: string[]): Variant {
   return {
     name,
     title,
     async start(upstream) {
       const port = await freePort();
-      const process = start(onCore(CORE.server, [globalThis.process.execPath, script(file), `${port}`, `${upstream}`]));
+      const process = start(
+        onCore(CORE.server, [globalThis.process.execPath, ...flags, script(file), `${port}`, `${upstream}`]),
+      );
       await process.says(/ready/);
       return serverOf(process, port, []);
     },
@@ -58,6 +60,13 @@ function proxy(name: VariantName, title: string, file: string): Variant {
 
 /** The yardstick of all ratios. */
 export const bareProxy: Variant = proxy('bare', 'bare node:http proxy', './bare-proxy.mjs');
+export const floor: Variant = proxy(
+  'floor',
+  "node's server, our client, nothing else",
+  './floor.ts',
+  '--import',
+  'tsx',
+);
 export const httpProxy3: Variant = proxy('http-proxy-3', 'http-proxy-3, keep-alive', './http-proxy-3.mjs');
 
 /** nginx and haproxy in one process each, as a reverse proxy with kept connections; those of them that are installed. */
