@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { PAGES } from '../../console/src/page-list.ts';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from './browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from './browser.ts';
 import { startWorld, type World, type WorldSize } from './world.ts';
 
 const LANGUAGES = ['en', 'zh'] as const;
@@ -61,8 +61,8 @@ export function visitEveryPage(size: WorldSize, more: (visited: () => Visited) =
           await at.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
           await at.page.setViewportSize({ width: 1_440, height: 900 });
           await at.open(path);
-          assert.equal(await at.page.locator('h1').count(), 1, 'a page has one title');
-          assert.match(await at.page.title(), / · Turnpike$/);
+          await becomes(() => at.page.locator('h1').count(), 1, 'a page has one title');
+          await becomes(() => at.page.title(), / · Turnpike$/);
           await looksRight(at, `${name}-${size}-${language}`, () => scene(name, at, world));
         });
       }
