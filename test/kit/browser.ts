@@ -187,7 +187,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 
 /** Runs in the page. Resolves once it has nothing to do, and tells whether nothing says that something is coming. */
 const IDLE = `() => new Promise((resolve) => requestIdleCallback(() => setTimeout(() => requestAnimationFrame(() => {
-  const coming = [...document.querySelectorAll('[role="status"][aria-label], .mantine-Loader-root')];
+  const coming = [...document.querySelectorAll('[role="status"][aria-label], .mantine-Center-root > .mantine-Loader-root')];
   resolve(document.readyState === 'complete' && !coming.some((each) => each.checkVisibility()));
 }))))`;
 
