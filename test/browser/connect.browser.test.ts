@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
@@ -48,8 +48,8 @@ describe('Home and Connect in a browser', () => {
     await at.open('/connect?client=curl-chat');
     await at.page.getByRole('button', { name: 'New key' }).click();
     await at.page.getByText('It is shown here until you leave this page').waitFor();
+    await becomes(snippet, KEY);
     const command = await snippet();
-    assert.match(command, KEY);
     const { stdout } = await run('sh', ['-c', command]);
     assert.notEqual(JSON.parse(stdout).choices[0].message.content, '');
 
@@ -69,8 +69,8 @@ describe('Home and Connect in a browser', () => {
     await test();
     await at.page.getByText('It works').waitFor();
     await at.page.getByText('free', { exact: true }).waitFor();
+    await becomes(async () => (await ann.data('GET', '/api/log/self?type=2')).total, 2);
     const { items } = await ann.data('GET', '/api/log/self?type=2');
-    assert.equal(items.length, 2);
     await at.page.getByRole('link', { name: items[0].request_id }).waitFor();
   });
 
@@ -82,6 +82,7 @@ describe('Home and Connect in a browser', () => {
     assert.ok(!kept.includes(secret), 'the key lies in the browser');
     await at.page.reload();
     await at.page.getByText('Where it says sk-… your key goes').waitFor();
+    await becomes(snippet, /sk-…/);
     assert.doesNotMatch(await snippet(), KEY);
     await test();
     await at.page.getByText('It works').waitFor();
@@ -89,7 +90,7 @@ describe('Home and Connect in a browser', () => {
 
   it('says the one cause where it fails, and what to do', async () => {
     await at.page.getByLabel('Paste the key', { exact: true }).fill('sk-thisKeyIsOfNobodyAtAll');
-    assert.match(await snippet(), /Bearer sk-thisKeyIsOfNobodyAtAll'/);
+    await becomes(snippet, /Bearer sk-thisKeyIsOfNobodyAtAll'/);
     await test();
     const told = at.page.getByRole('alert').filter({ hasText: 'It does not work' });
     await told.getByText('The key is wrong: the gateway does not know it. ').waitFor();
@@ -99,6 +100,7 @@ describe('Home and Connect in a browser', () => {
     const [key] = (await ann.data('GET', '/api/token/')).items;
     await ann.data('PUT', '/api/token/', { id: key.id, status: 2 });
     await at.page.reload();
+    await at.settled();
     await test();
     await at.page.getByText('The key is disabled.').waitFor();
     await at.page.getByText('Enable it, or choose another one. Keys').waitFor();

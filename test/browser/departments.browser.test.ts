@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -87,7 +87,7 @@ describe('departments in a browser', () => {
     // What a call holds is not used: the last of the budget may be too little for another call, and is there still.
     await at.open('/departments');
     const row = page.getByRole('treeitem', { name: /Night shift/ });
-    assert.match((await row.textContent()) ?? '', /of \$0\.0020/);
+    await row.getByText(/of \$0\.0020/).waitFor();
     await row.press('Enter');
     const drawer = page.getByRole('dialog', { name: 'Night shift' });
     await drawer.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -127,14 +127,22 @@ describe('departments in a browser', () => {
     );
     await at.open('/departments');
     const item = (name: string) => page.getByRole('treeitem', { name: new RegExp(`^${name}`) });
+    await item('Second level').waitFor();
     assert.equal(await item('Third level').count(), 0);
     await item('Night shift').focus();
     await page.keyboard.press('s');
-    assert.equal(await item('Second level').getAttribute('aria-expanded'), 'false');
+    const focused = (name: string) => item(name).and(page.locator(':focus')).waitFor();
+    const expanded = (name: string, is: boolean) => becomes(() => item(name).getAttribute('aria-expanded'), String(is));
+    await focused('Second level');
+    await expanded('Second level', false);
     await page.keyboard.press('ArrowRight');
+    await expanded('Second level', true);
     await page.keyboard.press('ArrowRight');
+    await focused('Third level');
     await page.keyboard.press('ArrowRight');
+    await expanded('Third level', true);
     await page.keyboard.press('ArrowRight');
+    await focused('Fourth level');
     await page.keyboard.press('Enter');
     const drawer = page.getByRole('dialog', { name: 'Fourth level' });
     await drawer.getByText('Night shift, this month').waitFor();
@@ -144,11 +152,11 @@ describe('departments in a browser', () => {
 
     await page.getByRole('searchbox', { name: 'Find a department' }).fill('other 120');
     await item('Second level').waitFor({ state: 'detached' });
-    assert.deepEqual(
-      await page.getByRole('treeitem').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-level'))),
+    await becomes(
+      () => page.getByRole('treeitem').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-level'))),
       ['1', '2'],
     );
-    assert.match(page.url(), /q=other\+120|q=other%20120/);
+    await page.waitForURL(/q=other\+120|q=other%20120/);
     await item('Other 120').click();
     await page.getByRole('dialog', { name: 'Other 120' }).getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();

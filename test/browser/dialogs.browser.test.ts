@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  eventually,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/browser.ts';
 import { startWorld, type World } from '../kit/world.ts';
 
 /** Something that is pressed, and what it opens. */
@@ -123,13 +132,14 @@ describe('what opens above a page', () => {
     await at.open('/keys');
     const links = page.getByRole('navigation', { name: 'Navigation' }).getByRole('link');
     const burger = page.getByRole('button', { name: 'Open navigation' });
-    assert.equal(await links.count(), 0, 'it is closed');
+    await burger.waitFor();
+    await becomes(() => links.count(), 0, 'it is closed');
     await press(page, burger);
     await links.first().waitFor();
     await links.first().focus();
     await page.keyboard.press('Escape');
     await focused(page, burger);
-    assert.equal(await links.count(), 0, 'Escape closed it');
+    await becomes(() => links.count(), 0, 'Escape closed it');
     await press(page, burger);
     await links.last().focus();
     await page.keyboard.press('Tab');
@@ -145,8 +155,10 @@ describe('what opens above a page', () => {
     await at.open('/departments');
     await press(at.page, at.page.getByRole('treeitem', { name: new RegExp(name) }));
     const drawer = at.page.getByRole('dialog', { name });
-    const { x, width } = (await drawer.getByRole('button', { name: 'Close' }).boundingBox()) ?? { x: 320, width: 0 };
-    assert.ok(x >= 0 && x + width <= 320, `it is at ${x}`);
+    await eventually(async () => {
+      const { x, width } = (await drawer.getByRole('button', { name: 'Close' }).boundingBox()) ?? { x: 320, width: 0 };
+      assert.ok(x >= 0 && x + width <= 320, `it is at ${x}`);
+    });
     assertClean('the drawer', await at.overflow());
     await at.close();
   });

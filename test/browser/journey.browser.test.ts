@@ -5,7 +5,16 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { generate } from 'otplib';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  eventually,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, verify } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -20,7 +29,7 @@ const USAGE = { prompt: 1_000, completion: 400 };
 const COST_UNITS = 2_625;
 const COST_SHOWN = '$0.00525';
 
-describe('from nothing to everything', { timeout: 180_000 }, () => {
+describe('from nothing to everything', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;
   let browser: Browser;
@@ -107,6 +116,7 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
     await page.getByText('curl, chat', { exact: true }).click();
     await button('New key').click();
     await page.getByText('It is shown here until you leave this page').waitFor();
+    await becomes(() => region('Run it in a terminal').innerText(), /sk-[0-9A-Za-z]{20,}/);
     command = await region('Run it in a terminal').innerText();
     const { stdout } = await run('sh', ['-c', command]);
     assert.equal(JSON.parse(stdout).choices[0].message.content, 'The bridge opens at six.');
@@ -201,12 +211,11 @@ describe('from nothing to everything', { timeout: 180_000 }, () => {
 
   it('reads what all of it came to', async () => {
     await go('Usage');
-    const cells = await cellsOf(region('Models'), 'gpt-5');
-    assert.ok(
-      cells.some((cell) => cell.includes('$0.0105')),
-      cells.join(' | '),
-    );
-    assert.ok(cells.includes('2'), cells.join(' | '));
+    await eventually(async () => {
+      const cells = await cellsOf(region('Models'), 'gpt-5');
+      assert.match(cells.join(' | '), /\$0\.0105/);
+      assert.ok(cells.includes('2'), cells.join(' | '));
+    });
     await go('Wallet');
     await page.getByText('$0.99').first().waitFor();
     assertClean('all the way', at.problems);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page, Request } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -62,7 +62,7 @@ describe('without a connection', () => {
     await page.context().setOffline(true);
     await form.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('The gateway does not answer. Is it running, and are you online?').first().waitFor();
-    assert.equal(await form.getByLabel('Name').inputValue(), 'ghost');
+    await becomes(() => form.getByLabel('Name').inputValue(), 'ghost');
     await form.getByRole('button', { name: 'Cancel' }).click();
     await form.waitFor({ state: 'detached' });
     const sent = changes();
@@ -139,15 +139,15 @@ describe('a session that ends while a form is open', () => {
     await page.context().clearCookies();
     await form.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
-    assert.equal(await form.isVisible(), false, 'nothing of the form is shown to a stranger');
+    await becomes(() => form.isVisible(), false, 'nothing of the form is shown to a stranger');
     assertClean('the sign-in', await at.violations());
     const sent = changes();
     await page.getByLabel('Name or e-mail address').fill(`ann-${people}`);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor();
-    assert.equal(await form.getByLabel('Name').inputValue(), 'half typed');
-    assert.equal(await form.getByLabel('Addresses').inputValue(), '10.1.0.0/16');
+    await becomes(() => form.getByLabel('Name').inputValue(), 'half typed');
+    await becomes(() => form.getByLabel('Addresses').inputValue(), '10.1.0.0/16');
     assert.deepEqual(
       sent.map((request) => new URL(request.url()).pathname),
       ['/api/user/login'],
@@ -169,7 +169,7 @@ describe('a session that ends while a form is open', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('button', { name: `Account: ${bob}` }).waitFor();
-    assert.equal(await dialog('New key').getByLabel('Name').inputValue(), '');
+    await becomes(() => dialog('New key').getByLabel('Name').inputValue(), '');
   });
 });
 
@@ -186,7 +186,7 @@ describe('Back', () => {
     await page.getByRole('link', { name: 'Keys', exact: true }).first().click();
     await page.getByRole('button', { name: 'server', exact: true }).click();
     await dialog('Edit the key').waitFor();
-    assert.equal(search(), `?open=${id}`);
+    await becomes(search, `?open=${id}`);
     await back();
     await dialog('Edit the key').waitFor({ state: 'detached' });
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
@@ -213,13 +213,13 @@ describe('Back', () => {
     await step(() => page.getByRole('radiogroup', { name: 'Range' }).getByText('Today', { exact: true }).click());
     for (const before of steps.slice(0, -1).reverse()) {
       await back();
-      assert.equal(search(), before);
+      await becomes(search, before);
     }
 
     await at.open('/keys');
     await page.getByRole('searchbox').pressSequentially('serv', { delay: 400 });
     await page.waitForURL(/q=serv$/);
     await back();
-    assert.equal(new URL(page.url()).pathname, '/console/usage');
+    await becomes(() => new URL(page.url()).pathname, '/console/usage');
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -91,10 +91,10 @@ describe('keys', () => {
     assert.equal(await shown.isVisible(), true, 'nothing closes this by accident');
     await shown.getByRole('button', { name: 'I have copied it' }).click();
     await shown.waitFor({ state: 'detached' });
-    assert.equal(await page.getByText(key).count(), 0, 'it is nowhere any more');
+    await becomes(() => page.getByText(key).count(), 0, 'it is nowhere any more');
     await row('the <b>laptop</b>').getByText('Enabled').waitFor();
-    assert.match(
-      (await row('the <b>laptop</b>').textContent()) ?? '',
+    await becomes(
+      () => row('the <b>laptop</b>').textContent(),
       /\$0\.00 of \$1\.50.*in 30 days.*test-model.*2 networks/,
     );
     assert.equal(await call(key), 200);
@@ -114,8 +114,7 @@ describe('keys', () => {
     assert.equal(await call(key), 200);
 
     await page.getByRole('button', { name: 'script', exact: true }).click();
-    await page.waitForURL(/[?&]open=\d+/);
-    assert.equal(new URL(page.url()).searchParams.get('open'), String(id));
+    await becomes(() => new URL(page.url()).searchParams.get('open'), String(id));
     await at.open(`/keys?open=${id}`);
     const form = dialog('Edit the key');
     await form.getByLabel('Name').fill('robot');
@@ -162,7 +161,7 @@ describe('keys', () => {
     await page.getByRole('option', { name: 'Used up' }).click();
     await row('spent').waitFor();
     await row('two').waitFor({ state: 'detached' });
-    assert.equal(new URL(page.url()).search, '?q=t&state=spent');
+    await becomes(() => new URL(page.url()).search, '?q=t&state=spent');
     await page.getByLabel('Search by name').fill('zzz');
     await page.getByRole('button', { name: 'Show all keys' }).click();
     await row('one').waitFor();
@@ -172,7 +171,7 @@ describe('keys', () => {
     await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Delete the selected' }).click();
     const asks = dialog('Delete 3 keys?');
-    assert.deepEqual(await asks.locator('li strong').allTextContents(), ['three', 'two', 'one']);
+    await becomes(() => asks.locator('li strong').allTextContents(), ['three', 'two', 'one']);
     await asks.getByRole('button', { name: 'Delete 3 keys' }).click();
     await page.getByText('3 keys are deleted.').waitFor();
     await menu('spent', 'Delete');

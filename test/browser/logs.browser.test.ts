@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway } from '../kit/gateway.ts';
 import { hold, wholeAnswer } from '../kit/script.ts';
 import { startWorld, type World } from '../kit/world.ts';
 
-describe('the page Logs', { timeout: 180_000 }, () => {
+describe('the page Logs', () => {
   let world: World;
   let browser: Browser;
   let key: string;
@@ -40,6 +40,10 @@ describe('the page Logs', { timeout: 180_000 }, () => {
   const addressOf = (page: Page): URLSearchParams => new URL(page.url()).searchParams;
   const linesOf = (page: Page) => page.getByRole('region', { name: 'Calls and events', exact: true });
   const rowsOf = (page: Page) => linesOf(page).locator('tbody tr');
+  /** What stands in the second column, each once. */
+  const secondOf = async (page: Page): Promise<readonly string[]> => [
+    ...new Set(await rowsOf(page).locator('td:nth-child(2)').allInnerTexts()),
+  ];
   const drawerOf = (page: Page) => page.getByRole('dialog');
 
   async function call(model = 'demo'): Promise<string> {
@@ -57,14 +61,14 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       const { total } = await world.people.ann.data('GET', '/api/log/self?model_name=gpt-5&type=2');
       await page.getByText(`${total} entries`).waitFor();
       await page.getByRole('button', { name: 'Remove the filter Kind: Calls' }).click();
-      assert.equal(addressOf(page).get('kind'), null);
+      await becomes(() => addressOf(page).get('kind'), null);
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
       await page.getByRole('combobox', { name: 'Model' }).fill('no-such-model');
       await page.getByRole('button', { name: 'Apply' }).click();
       await page.getByRole('heading', { name: 'Nothing under these filters' }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rowsOf(page).first().waitFor();
-      assert.equal(addressOf(page).get('model'), null);
+      await becomes(() => addressOf(page).get('model'), null);
     });
   });
 
@@ -75,8 +79,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await as('root', `/logs?${asked}&range=30d`, async (page) => {
         await page.getByRole('button', { name: 'Remove the filter Person: emil' }).waitFor();
         await page.getByText('The balance of the account was not enough.').first().waitFor();
-        const people = await rowsOf(page).locator('td:nth-child(2)').allInnerTexts();
-        assert.deepEqual([...new Set(people)], ['emil']);
+        await becomes(() => secondOf(page), ['emil']);
       });
     }
     const { items: groups } = await world.people.ann.data('GET', '/api/usage/self/sums?group_by=key');
@@ -99,7 +102,9 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await at.look({ width: 360 });
       const values = drawerOf(page).locator('dd');
       await values.first().waitFor();
-      for (const value of await values.all()) assert.ok(((await value.boundingBox())?.width ?? 0) > 80);
+      const widths = (): Promise<readonly number[]> =>
+        values.evaluateAll((all) => all.map((value) => value.getBoundingClientRect().width));
+      await becomes(async () => (await widths()).every((width) => width > 80), true);
       await at.look({ width: 1_440 });
     });
     // Administrators open anybody's.
@@ -153,7 +158,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await rowsOf(page).first().waitFor();
       const before = await rowsOf(page).count();
       await call();
-      await page.getByRole('button', { name: '1 new' }).waitFor({ timeout: 15_000 });
+      await page.getByRole('button', { name: '1 new' }).waitFor();
       assert.equal(await rowsOf(page).count(), before, 'nothing moves by itself');
       await page.getByRole('button', { name: '1 new' }).click();
       await rowsOf(page).nth(before).waitFor();
@@ -167,12 +172,9 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       const { served, duration } = await world.people.ann.data('GET', '/api/log/self/latency?type=2');
       await page.getByText(`the newest ${served} served`).waitFor();
       await page.getByText('Show as a table').first().click();
-      const counts = await page
-        .getByRole('table', { name: 'Whole answer' })
-        .locator('tbody td:nth-child(2)')
-        .allInnerTexts();
-      assert.deepEqual(
-        counts.map(Number),
+      const counts = page.getByRole('table', { name: 'Whole answer' }).locator('tbody td:nth-child(2)');
+      await becomes(
+        async () => (await counts.allInnerTexts()).map(Number),
         duration.histogram.map(({ count }: { count: number }) => count),
       );
       const [file] = await Promise.all([
@@ -191,12 +193,12 @@ describe('the page Logs', { timeout: 180_000 }, () => {
     await as('ann', '/logs?range=30d&kind=use', async (page) => {
       await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'Refused' });
       await page.getByRole('button', { name: 'Remove the filter State: Refused' }).waitFor();
-      assert.deepEqual([addressOf(page).get('outcome'), addressOf(page).get('kind')], ['refused', null]);
+      await becomes(() => [addressOf(page).get('outcome'), addressOf(page).get('kind')], ['refused', null]);
       const { total } = await ann.data('GET', '/api/log/self?outcome=refused');
       assert.ok(total > 0 && total < 50, `${total}`);
       await page.getByText(total === 1 ? '1 entry' : `${total} entries`).waitFor();
-      assert.equal(await rowsOf(page).count(), total);
-      assert.deepEqual([...new Set(await rowsOf(page).locator('td:nth-child(2)').allInnerTexts())], ['Refused']);
+      await becomes(() => rowsOf(page).count(), total);
+      await becomes(() => secondOf(page), ['Refused']);
       const [file] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('button', { name: 'Download CSV' }).click(),
@@ -212,7 +214,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
       await page.waitForURL((url) => url.searchParams.get('before') !== null);
       assert.equal(addressOf(page).get('outcome'), 'served');
       await page.getByText(`${total - 50} entries`).waitFor();
-      assert.deepEqual([...new Set(await rowsOf(page).locator('td:nth-child(2)').allInnerTexts())], ['Served']);
+      await becomes(() => secondOf(page), ['Served']);
     });
   });
 
@@ -250,7 +252,7 @@ describe('the page Logs', { timeout: 180_000 }, () => {
   });
 });
 
-describe('the calls that run now', { timeout: 60_000 }, () => {
+describe('the calls that run now', () => {
   it('are counted and shown while they run, and are new lines then', async () => {
     const port = await freePort();
     const vendor = await fakeVendor();

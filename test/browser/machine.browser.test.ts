@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { parse, stringify } from 'yaml';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, signedIn, type Visitor, verify } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
@@ -81,7 +81,7 @@ describe('vendors', () => {
     await drawer.getByText('SILENT_KEY').waitFor();
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'hidden' });
-    assert.doesNotMatch(page.url(), /channel/);
+    await page.waitForURL((url) => !url.search.includes('channel'));
   });
 
   it('that rest are seen in the routes, with what answers in their place', async () => {
@@ -91,7 +91,7 @@ describe('vendors', () => {
     await tab('Routes');
     const patient = page.getByRole('row', { name: /^patient/ });
     await patient.getByText('On its fallback').waitFor();
-    assert.match(await patient.innerText(), /ill\s+Paused\s+then\s+fallback\s+talker/);
+    await becomes(() => patient.innerText(), /ill\s+Paused\s+then\s+fallback\s+talker/);
     await page.getByRole('row', { name: /^quick another name of talker/ }).waitFor();
     await page.getByText('Needs attention (2)').click();
     await page.getByRole('row', { name: /^quick/ }).waitFor({ state: 'detached' });
@@ -113,7 +113,9 @@ describe('vendors', () => {
     await see('There is a channel of this name');
     await drawer.getByLabel('Name of the channel').fill('far');
     await drawer.getByLabel('Models').fill('deep-1, vendor/deep:2');
-    const lines = parse(await drawer.getByRole('region', { name: 'Lines for gateway.yaml' }).innerText());
+    const shown = drawer.getByRole('region', { name: 'Lines for gateway.yaml' });
+    await becomes(() => shown.innerText(), /vendor\/deep:2/);
+    const lines = parse(await shown.innerText());
     assert.equal(lines.channels[0].key, '${FAR_API_KEY:-}');
     await drawer.getByRole('region', { name: 'Command for the shell' }).getByText("export FAR_API_KEY='…'").waitFor();
 
@@ -137,17 +139,20 @@ describe('prices', () => {
   it('say what is lost without one, and how to set it', async () => {
     await at.open('/prices');
     await see('Calls for one model are refused');
-    const names = await page.getByRole('row').allInnerTexts();
-    assert.match(names[1] ?? '', /^unnamed/);
-    assert.match(names.join('\n'), /talker\s+also quick\s+stands in for patient\s+\$1\.00\s+\$2\.50\s+\$0\.125/);
+    await becomes(() => page.getByRole('row').nth(1).innerText(), /^unnamed/);
+    const rows = async (): Promise<string> => (await page.getByRole('row').allInnerTexts()).join('\n');
+    await becomes(rows, /talker\s+also quick\s+stands in for patient\s+\$1\.00\s+\$2\.50\s+\$0\.125/);
     // What is free and what is refused are told apart on a phone, too, where further columns are out of sight.
     await at.look({ width: 360 });
     const note = page
       .getByRole('row', { name: /^unnamed/ })
       .getByText('No price')
       .filter({ visible: true });
-    const place = await note.boundingBox();
-    assert.ok(place !== null && place.x + place.width < 360);
+    const right = async (): Promise<number> => {
+      const { x, width } = (await note.boundingBox()) ?? { x: 360, width: 0 };
+      return x + width;
+    };
+    await becomes(async () => (await right()) < 360, true, 'the note is in sight');
     await at.look({ width: 1_440 });
     await page.getByText('Changes soon (1)').click();
     await page.waitForURL(/show=upcoming/);
@@ -155,23 +160,29 @@ describe('prices', () => {
     const drawer = page.getByRole('dialog', { name: 'patient' });
     await drawer.getByRole('region', { name: 'from Jan 1, 2099' }).getByText('$2.00').waitFor();
     await drawer.getByText('Images', { exact: true }).click();
-    const lines = parse(await drawer.getByRole('region', { name: 'Lines for gateway.yaml' }).innerText());
-    assert.deepEqual(lines, { prices: { patient: { perImage: 0.04 } } });
+    const lines = () => drawer.getByRole('region', { name: 'Lines for gateway.yaml' }).innerText();
+    await becomes(async () => parse(await lines()), { prices: { patient: { perImage: 0.04 } } });
   });
 });
 
 describe('the configuration', () => {
+  let before: string;
+  beforeEach(() => {
+    before = written();
+  });
+  // Whatever becomes of one of them, the next begins with a file that is taken.
+  afterEach(() => writeFileSync(gateway.configFile, before));
   const written = (): string => readFileSync(gateway.configFile, 'utf8');
   const selected = () =>
     page.evaluate<string>(
-      '(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)',
+      '(({ value = "", selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)',
     );
 
   it('explains the key that one points at, with the keyboard and the pointer', async () => {
     await at.open('/config');
     const field = page.getByLabel('gateway.yaml as it lies on the disk, read only');
-    assert.doesNotMatch(await field.inputValue(), new RegExp(VENDOR_KEY));
     await see(/secrets are masked/);
+    assert.doesNotMatch(await field.inputValue(), new RegExp(VENDOR_KEY));
     await field.focus();
     await page.keyboard.press('Control+Home');
     await page.keyboard.press('ArrowDown');
@@ -183,16 +194,15 @@ describe('the configuration', () => {
     assert.equal(await field.inputValue(), text, 'it can only be read');
     const fallback = page.locator('.code-key', { hasText: 'fallback' }).first();
     await fallback.scrollIntoViewIfNeeded();
-    const box = await fallback.boundingBox();
-    await page.mouse.move((box?.x ?? 0) + 10, (box?.y ?? 0) + 8);
+    // The field lies above what is pointed at.
+    await fallback.hover({ force: true });
     await panel.getByText('Models tried in turn when every channel has failed.').waitFor();
   });
 
   it('is taken over with a word, and mistakes are found in their lines', async () => {
     await at.open('/config');
     const reload = page.getByRole('button', { name: /^Reload/ });
-    assert.equal(await reload.getAttribute('aria-disabled'), 'true');
-    const before = written();
+    await becomes(() => reload.getAttribute('aria-disabled'), 'true');
     writeFileSync(gateway.configFile, before.replace('models:', 'modells:'));
     await button('Read again').click();
     await see('Has mistakes');
@@ -200,7 +210,12 @@ describe('the configuration', () => {
     await see('It was not taken over');
     const line = before.split('\n').indexOf('models:') + 1;
     await button(`Line ${line}`).click();
-    assert.equal(await selected(), 'modells:');
+    await becomes(selected, 'modells:');
+    // From another tab as well, though the browser has to go back for it.
+    await tab('Running');
+    await page.getByLabel('gateway.yaml as it runs').waitFor();
+    await button(`Line ${line}`).click();
+    await becomes(selected, 'modells:');
     await page.locator('.code-problem', { hasText: 'modells' }).waitFor();
 
     writeFileSync(gateway.configFile, before.replace('quick:', 'swift:'));
@@ -219,7 +234,6 @@ describe('the configuration', () => {
 
   it('is tried out in a draft that is written nowhere', async () => {
     await at.open('/config?tab=draft');
-    const before = written();
     const field = page.getByLabel('Draft of gateway.yaml');
     const text = await field.inputValue();
     await field.fill(text.replace('listen:', 'listen:\n  prot: 1'));
@@ -228,7 +242,9 @@ describe('the configuration', () => {
     await page.getByRole('list', { name: 'Mistakes and warnings' }).getByText('listen.prot').waitFor();
     await page.locator('.code-problem', { hasText: 'prot' }).waitFor();
     await tab('Running');
+    await page.getByLabel('gateway.yaml as it runs').waitFor();
     await tab('Draft');
+    await field.waitFor();
     await page.getByText('Difference', { exact: true }).last().click();
     await page.getByRole('row', { name: /\+ prot: 1$/ }).waitFor();
     await page.getByText('Edit', { exact: true }).click();
@@ -239,7 +255,7 @@ describe('the configuration', () => {
     await button('Start over').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    assert.equal(await field.inputValue(), text);
+    await becomes(() => field.inputValue(), text);
     assert.equal(written(), before);
   });
 });

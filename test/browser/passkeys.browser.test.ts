@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+import type { Browser, CDPSession, Page } from 'playwright-core';
 import type { Json, JsonObject } from '../../core/plugin.ts';
-import { freePort } from '../kit/browser.ts';
+import { freePort, startBrowser } from '../kit/browser.ts';
 import { PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
 import { FACTORS_PIPELINE } from '../kit/factors.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** What many consoles use. The folder `esm` is what its package shows; the script for pages stands beside that. */
 const LIBRARY = fileURLToPath(
   new URL('../dist/bundle/index.umd.min.js', import.meta.resolve('@simplewebauthn/browser')),
@@ -54,8 +53,7 @@ describe('passkeys in a browser', () => {
       },
       env: ROOT_ENV,
     });
-    // Tests run as root in containers, where Chromium has no sandbox.
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    browser = await startBrowser();
   });
   after(async () => {
     await browser.close();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import {
   CONSOLE_PIPELINE,
   member,
@@ -57,7 +57,7 @@ describe('people in a browser', () => {
     await page.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'administrator' }).click();
     await row('mia').waitFor({ state: 'detached' });
-    assert.match(page.url(), /role=10/);
+    await page.waitForURL(/role=10/);
     await at.open('/users?q=mi');
     await row('mia').getByRole('button', { name: 'mia' }).click();
     const drawer = drawerOf('mia');
@@ -90,8 +90,8 @@ describe('people in a browser', () => {
     assertClean('the dialog', await at.violations());
     await form.getByRole('button', { name: 'Create key' }).click();
     const shown = page.getByRole('dialog', { name: 'The new key' });
+    await becomes(() => shown.locator('pre').textContent(), /^sk-[0-9A-Za-z]{49}$/);
     const secret = (await shown.locator('pre').textContent()) ?? '';
-    assert.match(secret, /^sk-[0-9A-Za-z]{49}$/);
     await shown.getByRole('button', { name: 'I have kept it' }).click();
     const key = drawer.getByRole('row', { name: /given/ });
     await key.getByText('the balance').waitFor();
@@ -130,7 +130,7 @@ describe('people in a browser', () => {
     assertClean('the entry', [...(await at.violations()), ...(await at.overflow())]);
     await entry.getByRole('button', { name: 'Only what they did' }).click();
     await page.getByRole('button', { name: 'adam gave mia $5.00: a prize' }).waitFor({ state: 'detached' });
-    assert.match(page.url(), /action=user\.disable.*actor=adam/);
+    await page.waitForURL(/action=user\.disable.*actor=adam/);
   });
 
   it('who are administrators are changed by root alone: others see why', async () => {
@@ -138,7 +138,7 @@ describe('people in a browser', () => {
     await row('eve').getByRole('button', { name: 'eve' }).click();
     const drawer = drawerOf('eve');
     const freeze = drawer.getByRole('button', { name: 'Freeze (Only root may change administrators.)' });
-    assert.equal(await freeze.getAttribute('aria-disabled'), 'true');
+    await becomes(() => freeze.getAttribute('aria-disabled'), 'true');
     await freeze.hover();
     await page.getByRole('tooltip').getByText('Only root may change administrators.').waitFor();
     await freeze.click({ force: true });
@@ -170,7 +170,7 @@ describe('people in a browser', () => {
     await page.getByRole('button', { name: /^Revoke/ }).click();
     await page.getByRole('dialog', { name: 'Revoke the invitation' }).getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row', { name: /^revoked adam/ }).waitFor();
-    assert.ok(!(await page.content()).includes(code ?? '?'), 'the code can be seen still');
+    await becomes(async () => (await page.content()).includes(code ?? '?'), false, 'the code can be seen still');
   });
 
   it('are made, and ended once their name was typed', async () => {
@@ -194,7 +194,7 @@ describe('people in a browser', () => {
     await page.getByRole('menuitem', { name: 'Delete the account' }).click();
     const end = page.getByRole('dialog', { name: 'Delete brief' });
     const button = end.getByRole('button', { name: 'Delete the account' });
-    assert.equal(await button.isDisabled(), true);
+    await becomes(() => button.isDisabled(), true);
     await end.getByRole('textbox', { name: 'Type brief to confirm' }).fill('brief');
     await button.click();
     await page.getByText('The account brief was deleted.').waitFor();

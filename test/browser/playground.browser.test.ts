@@ -2,15 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import {
-  assertClean,
-  builtConsole,
-  eventually,
-  freePort,
-  type Onlooker,
-  onlooker,
-  startBrowser,
-} from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, type Visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents } from '../kit/fixtures.ts';
@@ -84,8 +76,7 @@ afterEach(async () => {
 });
 
 const button = (name: string | RegExp) => page.getByRole('button', { name });
-const holds = (field: string, wanted: RegExp) =>
-  eventually(async () => assert.match(await page.getByLabel(field).inputValue(), wanted));
+const holds = (field: string, wanted: RegExp) => becomes(() => page.getByLabel(field).inputValue(), wanted);
 const column = (name: string) =>
   page.locator('section.section').filter({ has: page.getByRole('heading', { level: 2, name, exact: true }) });
 const said = (name: string, words: string) => column(name).locator('.pg-text', { hasText: words });
@@ -103,13 +94,13 @@ describe('the playground', () => {
     await send();
     for (const name of ['Chat completions', 'Responses', 'Messages']) {
       await column(name).getByText('Done', { exact: true }).waitFor();
-      assert.equal(await column(name).locator('.pg-text').textContent(), `The bridge opens at six. ${MARKUP}`);
+      await becomes(() => column(name).locator('.pg-text').textContent(), `The bridge opens at six. ${MARKUP}`);
       await column(name).getByText('20 in, 6 out').waitFor();
       // 20 at 1 and 6 at 2 currency units per million.
       await column(name).locator('[data-quota="16"]').waitFor();
       assert.equal(await column(name).getByText('main', { exact: true }).count(), 0, 'channels are not for members');
       const request = column(name).locator('a[href*="/logs?open="]');
-      assert.match((await request.getAttribute('href')) ?? '', /open=\w{20,}/);
+      await becomes(() => request.getAttribute('href'), /open=\w{20,}/);
     }
     assertClean('axe', [...(await at.violations()), ...(await at.overflow())]);
     await column('Messages').getByRole('tab', { name: 'Raw answer' }).click();
@@ -162,7 +153,7 @@ describe('the playground', () => {
     await page.getByLabel('Turn 3, You').fill('And tomorrow?');
     await page.getByRole('textbox', { name: 'Tools' }).fill('{');
     await page.getByText(/This is no JSON/).waitFor();
-    assert.equal(await button(/^Send/).getAttribute('aria-disabled'), 'true');
+    await becomes(() => button(/^Send/).getAttribute('aria-disabled'), 'true');
   });
 
   it('takes pictures along, and keeps what was typed but for them', async () => {
@@ -182,7 +173,7 @@ describe('the playground', () => {
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
     await page.goBack();
     await holds('Turn 1, You', /^What is this\?$/);
-    assert.equal(await page.getByRole('img', { name: 'dot.png' }).count(), 0);
+    await becomes(() => page.getByRole('img', { name: 'dot.png' }).count(), 0);
     await button('Clear').click();
     await holds('Turn 1, You', /^$/);
     await button('Undo clearing').click();
@@ -230,7 +221,7 @@ describe('the playground', () => {
     await (await chooser).setFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: SILENCE });
     await send();
     await column('Transcription').getByText('Done', { exact: true }).waitFor();
-    assert.notEqual(await column('Transcription').locator('.pg-text').textContent(), '');
+    await becomes(() => column('Transcription').locator('.pg-text').textContent(), /\S/);
   });
 
   it('makes a key for whoever has none', async () => {
@@ -254,8 +245,8 @@ describe('the models', () => {
     await page.getByLabel('Only free ones').check();
     await page.getByRole('button', { name: /^twin/ }).waitFor();
     await page.getByRole('heading', { name: '1 of 4 models' }).waitFor();
-    assert.match(page.url(), /q=t/);
-    assert.match(page.url(), /free=yes/);
+    await page.waitForURL(/q=t/);
+    await page.waitForURL(/free=yes/);
     await page.getByRole('button', { name: /^twin/ }).click();
     const drawer = page.getByRole('dialog');
     await drawer.getByText('another name of demo').waitFor();
@@ -264,9 +255,7 @@ describe('the models', () => {
     assertClean('axe', await at.violations());
     await drawer.getByRole('link', { name: 'Try it' }).click();
     await page.getByRole('heading', { level: 1, name: 'Playground' }).waitFor();
-    await eventually(async () =>
-      assert.equal(await page.getByRole('combobox', { name: 'Model' }).inputValue(), 'twin'),
-    );
+    await becomes(() => page.getByRole('combobox', { name: 'Model' }).inputValue(), 'twin');
   });
 
   it('name their channels to administrators, and are cards where there is no room', async () => {

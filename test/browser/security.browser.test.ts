@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { generate } from 'otplib';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, visitor } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 import { mailbox } from '../kit/mailbox.ts';
@@ -71,8 +71,8 @@ async function plugIn(): Promise<void> {
 async function setUp(): Promise<readonly string[]> {
   await press('Set up');
   const setup = dialog('Set up an authenticator app');
+  await becomes(() => setup.getByAltText('QR code').getAttribute('src'), /^data:image\/svg/);
   const secret = ((await setup.locator('code').textContent()) ?? '').replaceAll(' ', '');
-  assert.match((await setup.getByAltText('QR code').getAttribute('src')) ?? '', /^data:image\/svg/);
   await setup.getByLabel('Code that the app shows now').fill('000000');
   await setup.getByRole('button', { name: 'Turn on' }).click();
   await setup.getByText('This code is wrong').waitFor();
@@ -83,7 +83,7 @@ async function setUp(): Promise<readonly string[]> {
   assert.equal(codes.length, 10);
   // They are shown once: nothing closes this by accident.
   await page.keyboard.press('Escape');
-  assert.equal(await kept.getByRole('button', { name: 'Done' }).isDisabled(), true);
+  await becomes(() => kept.getByRole('button', { name: 'Done' }).isDisabled(), true);
   await kept.getByLabel('I have kept them').check();
   await kept.getByRole('button', { name: 'Done' }).click();
   await page.getByText('10 backup codes left.').waitFor();
@@ -165,10 +165,8 @@ describe('the account', () => {
   it('changes its password with the old one, and ends elsewhere by that', async () => {
     const other = await signedIn(gateway, name);
     const [old, fresh] = [page.getByLabel('Current password'), page.getByLabel('New password')];
-    assert.deepEqual(
-      [await old.getAttribute('autocomplete'), await fresh.getAttribute('autocomplete')],
-      ['current-password', 'new-password'],
-    );
+    await becomes(() => old.getAttribute('autocomplete'), 'current-password');
+    await becomes(() => fresh.getAttribute('autocomplete'), 'new-password');
     await old.fill('not this one');
     await fresh.fill('another passphrase');
     await press('Change the password');
@@ -251,7 +249,7 @@ describe('the account', () => {
     const end = dialog('Delete your account?');
     const go = end.getByRole('button', { name: 'Delete my account' });
     await end.getByLabel(`Type ${name} to confirm`).fill('somebody else');
-    assert.equal(await go.isDisabled(), true);
+    await becomes(() => go.isDisabled(), true);
     await end.getByLabel(`Type ${name} to confirm`).fill(name);
     await go.click();
     await heading('Sign in').waitFor();

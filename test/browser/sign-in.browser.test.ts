@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console.ts';
 import { CLIENT, type FakeProvider, startGithub } from '../kit/fake-oauth.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -69,15 +69,17 @@ describe('the sign-in', () => {
     await member(gateway, 'ann');
     await at.open('/security');
     await heading('Sign in').waitFor();
-    assert.equal(await page.title(), 'Sign in · Toll Road');
-    assert.equal(await page.evaluate('document.activeElement.autocomplete'), 'username');
+    await becomes(() => page.title(), 'Sign in · Toll Road');
+    const focused = () => page.evaluate('document.activeElement.autocomplete');
+    await becomes(focused, 'username');
     const said: (string | null)[] = [];
     for (const name of ['ann', 'nobody-at-all']) {
       await enter(name, 'not the password');
       await refusal().waitFor();
       said.push(await refusal().textContent());
-      assert.equal(await page.evaluate('document.activeElement.autocomplete'), 'current-password');
+      await becomes(focused, 'current-password');
       await page.reload();
+      await becomes(focused, 'username');
     }
     assert.equal(said[0], said[1]);
     await enter('ann', PASSWORD);
@@ -98,16 +100,16 @@ describe('the sign-in', () => {
     await enter('bea', PASSWORD);
     await heading('Second step').waitFor();
     const code = page.getByLabel('Code of your authenticator');
-    assert.equal(await code.getAttribute('autocomplete'), 'one-time-code');
+    await becomes(() => code.getAttribute('autocomplete'), 'one-time-code');
     await code.fill('000000');
     await button('Continue').click();
     await page.getByText('This code is wrong').waitFor();
-    assert.equal(await code.getAttribute('aria-invalid'), 'true');
+    await becomes(() => code.getAttribute('aria-invalid'), 'true');
     await gateway.host.store.run('DELETE FROM ticket');
     await code.fill(codes[1] ?? '');
     await button('Continue').click();
     await heading('Sign in').waitFor();
-    assert.match((await refusal().textContent()) ?? '', /took too long/);
+    await becomes(() => refusal().textContent(), /took too long/);
     await enter('bea', PASSWORD);
     await code.fill(codes[1] ?? '');
     await code.press('Enter');
@@ -125,9 +127,8 @@ describe('the sign-in', () => {
     );
     await at.open('/');
     await enter('cleo', PASSWORD);
-    await refusal().waitFor();
-    assert.match(
-      (await refusal().textContent()) ?? '',
+    await becomes(
+      () => refusal().textContent(),
       /Too many attempts\. Try again in 60 minutes \(at \d+:\d\d [AP]M UTC\)/,
     );
     await page.getByRole('button', { name: 'Show the console in Chinese' }).click();
@@ -186,7 +187,7 @@ describe('somebody new', () => {
     const root = await verify(await signedIn(gateway, 'root'));
     const { code } = await root.data('POST', '/api/user/invitation');
     await at.open(`/register?invite=${code}`);
-    assert.equal(await page.getByLabel('Invitation').inputValue(), code);
+    await becomes(() => page.getByLabel('Invitation').inputValue(), code);
     await page.getByLabel('Name', { exact: true }).fill('fay');
     const password = page.getByLabel('Password', { exact: true });
     await password.fill('short');
@@ -196,7 +197,7 @@ describe('somebody new', () => {
     await page.getByLabel('Code of the letter').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
     await button('Create account').click();
     await page.getByText('8 to 256 characters').waitFor();
-    assert.equal(await password.getAttribute('aria-invalid'), 'true');
+    await becomes(() => password.getAttribute('aria-invalid'), 'true');
     await password.fill('a passphrase of fay');
     await button('Create account').click();
     await heading('Home').waitFor();
@@ -224,7 +225,7 @@ describe('a forgotten password', () => {
     await page.getByLabel('New password').fill('a passphrase of gil');
     await button('Set the password').click();
     await page.getByText('Your new password is set').waitFor();
-    assert.ok(!page.url().includes('code='), 'the code stays in no address');
+    await becomes(() => page.url().includes('code='), false, 'the code stays in no address');
     assert.equal((await gil.get('/api/user/self')).status, 401);
     await enter('gil@example.com', 'a passphrase of gil');
     await heading('Home').waitFor();

@@ -3,10 +3,19 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import {
+  assertClean,
+  becomes,
+  builtConsole,
+  eventually,
+  freePort,
+  type Onlooker,
+  onlooker,
+  startBrowser,
+} from '../kit/browser.ts';
 import { startWorld, type World } from '../kit/world.ts';
 
-describe('usage and team', { timeout: 60_000 }, () => {
+describe('usage and team', () => {
   let world: World;
   let browser: Browser;
   before(async () => {
@@ -59,14 +68,16 @@ describe('usage and team', { timeout: 60_000 }, () => {
     await as('ann', '/usage?range=30d', async (page) => {
       await page.getByText(dollars(total.quota), { exact: true }).first().waitFor();
       for (const { name, requests, errors } of items.filter(({ name }: { name: string }) => name !== '')) {
-        const cells = await rowOf(page, 'Models', name);
-        assert.ok(cells.includes(`${requests + errors}`), `${name}: ${cells.join(' | ')}`);
+        await eventually(async () => {
+          const cells = await rowOf(page, 'Models', name);
+          assert.ok(cells.includes(`${requests + errors}`), `${name}: ${cells.join(' | ')}`);
+        });
       }
       // Whose channels or people they are is nothing a member tells apart.
-      assert.deepEqual(await page.getByRole('combobox', { name: 'By' }).locator('option').allInnerTexts(), [
-        'Model',
-        'Key',
-      ]);
+      await becomes(
+        () => page.getByRole('combobox', { name: 'By' }).locator('option').allInnerTexts(),
+        ['Model', 'Key'],
+      );
       assert.equal(await page.getByText('Everybody').count(), 0);
     });
   });
@@ -81,21 +92,21 @@ describe('usage and team', { timeout: 60_000 }, () => {
       await reader.focus();
       await page.keyboard.press('End');
       await page.keyboard.press('Home');
-      assert.equal(await reader.getAttribute('aria-valuenow'), '0');
+      await becomes(() => reader.getAttribute('aria-valuenow'), '0');
       await page.keyboard.press('ArrowRight');
-      const said = await reader.getAttribute('aria-valuetext');
-      assert.match(said ?? '', /^\w+, \w+ \d+, /);
-      assert.match(await page.locator('.chart-tip').innerText(), /^\w+, \w+ \d+\n/);
+      await becomes(() => reader.getAttribute('aria-valuenow'), '1');
+      await becomes(() => reader.getAttribute('aria-valuetext'), /^\w+, \w+ \d+, /);
+      await becomes(() => page.locator('.chart-tip').innerText(), /^\w+, \w+ \d+\n/);
       await page.getByText('As a table').click();
       const table = page.getByRole('region', { name: 'Cost by day and model' }).getByRole('row');
-      assert.equal(await table.count(), 31, 'a head and 30 days');
+      await becomes(() => table.count(), 31, 'a head and 30 days');
       const last = items.at(-1);
       const day = new Date(last.timestamp * 1_000).toLocaleDateString('en-US', {
         timeZone: 'UTC',
         month: 'short',
         day: 'numeric',
       });
-      assert.ok((await table.filter({ hasText: `${day}` }).count()) > 0, `no row of ${day}`);
+      await table.filter({ hasText: day }).first().waitFor();
     });
   });
 
@@ -103,26 +114,29 @@ describe('usage and team', { timeout: 60_000 }, () => {
     await as('ann', '/usage?range=30d', async (page, at) => {
       await page.getByRole('link', { name: 'gpt-5', exact: true }).click();
       await page.getByRole('heading', { name: 'Cost by day and key' }).waitFor();
-      assert.deepEqual([addressOf(page).get('model'), addressOf(page).get('group')], ['gpt-5', 'key']);
-      const logs = new URL(
-        (await page.getByRole('link', { name: 'Logs of laptop' }).getAttribute('href')) ?? '',
-        page.url(),
-      );
-      assert.match(logs.pathname, /\/logs$/);
-      assert.equal(logs.searchParams.get('model'), 'gpt-5');
-      assert.ok(Number(logs.searchParams.get('token_id')) > 0 && Number(logs.searchParams.get('start')) > 0);
+      await becomes(() => [addressOf(page).get('model'), addressOf(page).get('group')], ['gpt-5', 'key']);
+      await eventually(async () => {
+        const href = await page.getByRole('link', { name: 'Logs of laptop' }).getAttribute('href');
+        const { pathname, searchParams } = new URL(href ?? '', page.url());
+        assert.match(pathname, /\/logs$/);
+        assert.equal(searchParams.get('model'), 'gpt-5');
+        assert.ok(Number(searchParams.get('token_id')) > 0 && Number(searchParams.get('start')) > 0);
+      });
 
       await page.getByRole('slider', { name: /^Cost by day and key/ }).focus();
       await page.keyboard.press('End');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Cost by hour and key' }).waitFor();
       await at.settled();
-      assert.equal(addressOf(page).get('start'), addressOf(page).get('end'));
-      assert.equal(await page.getByLabel('First day').inputValue(), addressOf(page).get('start'));
+      await eventually(async () => {
+        const day = addressOf(page).get('start');
+        assert.equal(addressOf(page).get('end'), day);
+        assert.equal(await page.getByLabel('First day').inputValue(), day);
+      });
 
       await page.getByRole('button', { name: 'Remove the filter Model: gpt-5' }).click();
       await page.getByRole('heading', { name: 'Cost by hour and model' }).waitFor();
-      assert.equal(addressOf(page).get('model'), null);
+      await becomes(() => addressOf(page).get('model'), null);
     });
   });
 
@@ -145,10 +159,9 @@ describe('usage and team', { timeout: 60_000 }, () => {
       const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
       assert.match(lines[0] ?? '', /^group,name,calls,errors,quota/);
       // A head and a line for each row of the page; after them the total, the period and the unit.
-      const shown = await page.getByRole('region', { name: 'People' }).getByRole('row').count();
-      assert.equal(
+      await becomes(
+        () => page.getByRole('region', { name: 'People' }).getByRole('row').count(),
         lines.findIndex((line) => line.startsWith('total,')),
-        shown,
       );
       assert.ok(lines.some((line) => line.startsWith('unit,quota: ')));
 
@@ -167,19 +180,18 @@ describe('usage and team', { timeout: 60_000 }, () => {
   it('says how long budgets last, and shows one going down', async () => {
     const { departments } = await world.people.root.data('GET', '/api/team/forecast');
     await as('root', '/team?tab=forecast', async (page) => {
-      const cells = await rowOf(page, 'This month, department by department', 'Engineering / Platform');
-      assert.ok(
-        cells.some((cell) => cell === 'within budget'),
-        cells.join(' | '),
-      );
+      await eventually(async () => {
+        const cells = await rowOf(page, 'This month, department by department', 'Engineering / Platform');
+        assert.ok(cells.includes('within budget'), cells.join(' | '));
+      });
       assert.ok(departments.length === 4);
       await page.getByRole('button', { name: 'Engineering / Platform' }).click();
       await page.getByRole('heading', { name: 'How far the budget goes: Engineering / Platform' }).waitFor();
       const reader = page.getByRole('slider', { name: /^How far the budget goes/ });
       await reader.focus();
       await page.keyboard.press('End');
-      assert.match((await reader.getAttribute('aria-valuetext')) ?? '', /If it goes on so \$/);
-      assert.match(addressOf(page).get('of') ?? '', /^\d+ month$/);
+      await becomes(() => reader.getAttribute('aria-valuetext'), /If it goes on so \$/);
+      await becomes(() => addressOf(page).get('of'), /^\d+ month$/);
     });
   });
 
@@ -195,7 +207,7 @@ describe('usage and team', { timeout: 60_000 }, () => {
       assert.match((await saving).suggestedFilename(), /^team-models-.*\.csv$/);
       await page.getByRole('button', { name: 'claude-sonnet-5' }).click();
       await page.getByRole('button', { name: 'Remove the filter Model: claude-sonnet-5' }).waitFor();
-      assert.equal(addressOf(page).get('whose'), 'all');
+      await becomes(() => addressOf(page).get('whose'), 'all');
     });
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { assertClean, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
+import { assertClean, becomes, builtConsole, freePort, type Onlooker, onlooker, startBrowser } from '../kit/browser.ts';
 import { member, PATIENT, root, type Visitor, verify } from '../kit/console.ts';
 import { type PayingGateway, startPaying } from '../kit/paying.ts';
 
@@ -80,14 +80,14 @@ describe('the wallet', () => {
     await page.getByLabel('Code', { exact: true }).fill(code);
     await press('Redeem');
     await page.locator('.mantine-InputWrapper-error').waitFor();
-    assert.equal(await page.getByText('$0.50 is on your balance.').count(), 0);
+    await becomes(() => page.getByText('$0.50 is on your balance.').count(), 0);
   });
 
   it('goes to the page of a provider, comes back, and waits until it is told', async () => {
     await at.open('/wallet');
     await page.getByRole('radio', { name: 'Stripe' }).check();
     await page.getByLabel('Another amount').fill('3');
-    assert.equal(await page.getByRole('button', { name: 'Pay', exact: true }).isDisabled(), true, 'too little');
+    await becomes(() => page.getByRole('button', { name: 'Pay', exact: true }).isDisabled(), true, 'too little');
     await page.getByText('$20.00', { exact: true }).click();
     await page.getByText('You pay $20.00 and get $20.00.').waitFor();
     await press('Pay $20.00');
@@ -110,13 +110,13 @@ describe('the wallet', () => {
     await page.getByRole('cell', { name: 'Paid with Stripe' }).waitFor();
     await press('Dismiss');
     await page.getByText('$20.00 is on your balance.').waitFor({ state: 'detached' });
-    assert.equal(new URL(page.url()).search, '');
+    await becomes(() => new URL(page.url()).search, '');
 
     await page.getByRole('tab', { name: 'Orders' }).click();
     await page.getByRole('row').nth(1).getByText('Paid').waitFor();
     await page.getByRole('row').nth(1).getByRole('button').click();
     await dialog('Order').getByText('Given').waitFor();
-    assert.equal(new URL(page.url()).searchParams.get('order'), session.tradeNo);
+    await becomes(() => new URL(page.url()).searchParams.get('order'), session.tradeNo);
   });
 
   it('posts a form where a provider wants one, shows a picture where one is scanned, opens nothing unsafe', async () => {
@@ -142,7 +142,7 @@ describe('the wallet', () => {
     const scan = dialog('Scan to pay');
     const picture = scan.getByAltText('QR code of the payment');
     await picture.waitFor();
-    assert.equal(await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth > 0), true);
+    await becomes(() => picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth > 0), true);
     assertClean('the picture', await at.violations());
     await gateway.tell(gateway.alipay.notice(gateway.alipay.trades.at(-1)!));
     await scan.getByText('$10.00 is on your balance.').waitFor();
@@ -154,7 +154,11 @@ describe('the wallet', () => {
         route.fulfill({ json: { success: true, message: 'success', data: { pay_link, order_id: 'TP0' } } }),
       );
       await page.getByRole('radio', { name: 'Stripe' }).check();
+      const answered = page.waitForResponse('**/api/user/stripe/pay');
       await press('Pay $10.00');
+      await answered;
+      // What is said of the one before may be there still.
+      await page.locator('button:not([data-loading])', { hasText: 'Pay $10.00' }).waitFor();
       await page
         .getByText(/nothing was opened|opened no page/)
         .last()

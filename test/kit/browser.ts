@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { buildConsole, stampOf, stampOfSources } from '../../scripts/console-build.mjs';
 import type { Visitor } from './console.ts';
 
@@ -13,6 +13,10 @@ import type { Visitor } from './console.ts';
 export { freePort } from '../../scripts/free-port.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** So many times slower than it is runs what pages do: finds tests that look before a page has done what was asked for. */
+const SLOWER = Number(process.env.TURNPIKE_SLOW_BROWSER ?? 1);
+/** Whatever a page shall come to takes no longer, on slow machines as well. */
+const PATIENCE_MS = 30_000 * SLOWER;
 const { source: AXE } = createRequire(import.meta.url)('axe-core') as { readonly source: string };
 
 /** For `env` of a gateway: the console as its sources are now, built once for all who ask. */
@@ -34,7 +38,7 @@ export async function builtConsole(): Promise<{ readonly TURNPIKE_CONSOLE_FILES:
 
 /** Starts Chromium. Tests run as root in containers, where it has no sandbox. */
 export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'], timeout: 4 * PATIENCE_MS });
 }
 
 /** How somebody looks at the console. */
@@ -86,7 +90,8 @@ export async function onlooker(
   if (who !== undefined)
     await context.addCookies([...who.cookies].map(([name, value]) => ({ name, value, url: origin })));
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE_MS);
+  if (SLOWER > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
   const problems: string[] = [];
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
@@ -102,13 +107,28 @@ export async function onlooker(
   page.on('response', (response) => {
     if (response.status() >= 500) problems.push(`answer: ${response.status()} ${response.url()}`);
   });
+  const open = new Set<Request>();
+  let begun = 0;
+  page.on('request', (request) => {
+    begun++;
+    open.add(request);
+  });
+  page.on('requestfinished', (request) => void open.delete(request));
+  page.on('requestfailed', (request) => void open.delete(request));
+  // What an answer brings is drawn, and may ask for more: only whoever has been idle again and again has everything.
   const settled = async (): Promise<void> => {
-    await page.waitForLoadState('networkidle');
-    await page
-      .locator('[role="status"][aria-label]:visible, .mantine-Loader-root:visible')
-      .first()
-      .waitFor({ state: 'detached' })
-      .catch(() => {});
+    const until = Date.now() + PATIENCE_MS;
+    for (let calm = 0; calm < 3; ) {
+      const before = begun;
+      const isIdle = await page.evaluate<boolean>(`(${IDLE})()`).catch((error: unknown) => {
+        // The page went elsewhere meanwhile.
+        if (page.isClosed()) throw error;
+        return false;
+      });
+      calm = isIdle && open.size === 0 && begun === before ? calm + 1 : 0;
+      if (Date.now() > until)
+        throw new Error(`${page.url()} loads still: ${[...open].map((request) => request.url()).join(', ')}`);
+    }
   };
   return {
     page,
@@ -165,6 +185,12 @@ export async function onlooker(
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** Runs in the page. Resolves once it has nothing to do, and tells whether nothing says that something is coming. */
+const IDLE = `() => new Promise((resolve) => requestIdleCallback(() => setTimeout(() => requestAnimationFrame(() => {
+  const coming = [...document.querySelectorAll('[role="status"][aria-label], .mantine-Center-root > .mantine-Loader-root')];
+  resolve(document.readyState === 'complete' && !coming.some((each) => each.checkVisibility()));
+}))))`;
+
 /** Runs in the page. What turns for ever is not waited for. */
 const STILL = `() => Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
@@ -196,8 +222,8 @@ interface Violation {
 }
 
 /** Looks until it is so: a page may draw what was asked for a moment after it was asked. Fails with what was wrong at last. */
-export async function eventually(look: () => Promise<void>, patienceMs = 10_000): Promise<void> {
-  const until = Date.now() + patienceMs;
+export async function eventually(look: () => void | Promise<void>): Promise<void> {
+  const until = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await look();
@@ -206,6 +232,15 @@ export async function eventually(look: () => Promise<void>, patienceMs = 10_000)
       await setTimeout(50);
     }
   }
+}
+
+/** Reads until it is what is wanted: equal to it, or a text like it. */
+export function becomes(read: () => unknown, wanted: unknown, what?: string): Promise<void> {
+  return eventually(async () => {
+    const found = await read();
+    if (wanted instanceof RegExp) assert.match(String(found), wanted, what);
+    else assert.deepEqual(found, wanted, what);
+  });
 }
 
 /** Fails where something happened that never must. */

@@ -201,7 +201,7 @@ export async function fakeVendor(answer: Answer = chatAnswer): Promise<FakeVendo
     dropIdle() {
       for (const [socket, { busy }] of sockets) if (!busy) socket.end();
     },
-    async waitFor(condition, patienceMs = 10_000) {
+    async waitFor(condition, patienceMs = 30_000) {
       const isMet =
         typeof condition === 'function'
           ? condition

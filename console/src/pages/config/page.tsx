@@ -1,6 +1,6 @@
 /** The configuration: what runs, what the file says, whether that would be taken, and a draft of what it could say. */
 import { Stack, Tabs } from '@mantine/core';
-import { type Ref, useRef, useState } from 'react';
+import { type Ref, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/hooks.ts';
 import { PAGE_NAMES } from '../../pages.tsx';
 import { useAddress } from '../../parts/address.ts';
@@ -55,10 +55,16 @@ function Inside({
   const tab: Tab = TABS.find((each) => each === address.tab) ?? 'disk';
   const disk = useRef<CodeHandle>(null);
   const { file, running, problems, warnings, report } = config;
+  const [target, setTarget] = useState<Remark>();
+  // The text is drawn only once the address says so, and that may take a moment: the browser may have to go back.
+  useEffect(() => {
+    if (target === undefined || tab !== 'disk') return;
+    disk.current?.jump(target);
+    setTarget(undefined);
+  }, [target, tab]);
   const jump = (remark: Remark): void => {
     change({ tab: 'disk' });
-    // The text may be drawn only now.
-    setTimeout(() => disk.current?.jump(remark));
+    setTarget(remark);
   };
   const counts = [
     ...(problems.length > 0 ? [text.problems(format.number(problems.length))] : []),
