@@ -12,7 +12,15 @@ import { keySource, openVault } from './master-key.ts';
 import { keySourceOf, openForCommand, storeFileOf } from './opening.ts';
 import { type OpenStore, type Reader, StoreInUse, type StoreTable, type Value } from './plugin.ts';
 import { reconcile } from './reconcile.ts';
-import { CORE_TABLES, migrate, openStore, requireUpToDate, sealedWith, type TableOwner } from './store.ts';
+import {
+  CORE_TABLES,
+  migrate,
+  openStore,
+  requireKnown,
+  requireUpToDate,
+  sealedWith,
+  type TableOwner,
+} from './store.ts';
 
 /** Values of one statement: SQLite takes 32,766. */
 const MOST_VALUES = 10_000;
@@ -41,6 +49,7 @@ export async function copyStore(
   try {
     await requireAlone(source);
     await requireUpToDate(source, owners);
+    await requireKnown(source, owners);
     const driver = await loadDriver(section.driver, plan.file.dir);
     const target = await openStore({ driver, file, settings: withDefaults(section, driver.section), log });
     try {

@@ -19,6 +19,7 @@ import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { joinPeers } from './cluster/peers.ts';
+import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, readUpstream } from './config/core-sections.ts';
 import { readConfig, reasons } from './config/file.ts';
@@ -63,7 +64,15 @@ import { createRoll } from './roll.ts';
 import { createRouter } from './router.ts';
 import { createRunning, version } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
-import { CORE_TABLES, copyBeforeUpgrade, exclusively, migrate, pendingMigrations, requireUpToDate } from './store.ts';
+import {
+  CORE_TABLES,
+  copyBeforeUpgrade,
+  exclusively,
+  migrate,
+  pendingMigrations,
+  requireUpToDate,
+  type TableOwner,
+} from './store.ts';
 import { openUpstream } from './upstream.ts';
 
 /** What a gateway is opened with. */
@@ -179,6 +188,8 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
   });
   try {
     const peers = place.peers ?? (await peersOf(plan, store, { clock, log, ended: fail }));
+    // Also while it waits for one that changes tables.
+    tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
       const around = { store, log, clock, vault, peers, lasting: new Map(), provided };
@@ -190,6 +201,8 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
     throw error;
   }
 }
+
+const ownersOf = ({ plugins }: Plan): readonly TableOwner[] => [CORE_TABLES, ...plugins];
 
 /** The processes that serve on this store; a command is one of them, so that it takes nothing for left that another one uses. */
 function peersOf(
@@ -286,9 +299,10 @@ async function assembleGateway(
   const grace = (): Promise<void> => new Promise((done) => void clock.after(GRACE_MS, done));
 
   const bringUpToDate = async (from: Plan): Promise<void> => {
-    const owners = [CORE_TABLES, ...from.plugins];
+    const owners = ownersOf(from);
     if (!mayMake) return requireUpToDate(store, owners);
     const pending = await pendingMigrations(store, owners);
+    await requireCompatiblePeers(peers, pending, log);
     await copyBeforeUpgrade(store, storeFileOf(from), pending, log);
     await migrate(store, owners, clock);
   };
@@ -376,6 +390,7 @@ async function assembleGateway(
     await rehearse(next);
     const before = current;
     current = await exclusively(store, () => build(next, before.number + 1));
+    tellKnownTables(peers, ownersOf(next));
     const { tls } = current.assembly;
     if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(tls);
     if (place.role !== 'worker') log.info('gateway.yaml was reloaded');

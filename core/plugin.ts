@@ -560,6 +560,13 @@ export interface Migration {
   readonly id: number;
   readonly title: string;
   readonly sql: readonly string[];
+  /**
+   * The oldest version that can work on the tables after this migration, named by the last migration of this owner that it knows; 0: every
+   * one. An expanding migration (a new table, index, or column with a default) names the one before it; a contracting one (a column or table
+   * that is removed) the first version that no longer uses what it removes. Versions from there on may run, start and reload beside it.
+   * Without it, no version that does not know this migration may.
+   */
+  readonly compatibleFrom?: number;
 }
 
 /** A driver that `store:` can name. */

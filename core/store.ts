@@ -9,6 +9,7 @@ import type { Log } from './log.ts';
 import {
   type Migration,
   type OpenStore,
+  type Step,
   type StoreDriver,
   StoreMissing,
   type StoreOpening,
@@ -33,6 +34,9 @@ const TABLE = `CREATE TABLE IF NOT EXISTS migration (
 
 const VAULT_TABLE = 'CREATE TABLE IF NOT EXISTS vault (key_id TEXT NOT NULL PRIMARY KEY) STRICT';
 
+/** The migration of core from which on the store says which older versions can work with what has run. */
+const COMPATIBILITY = 2;
+
 /** The tables of core itself that are migrated as those of plugins are. */
 export const CORE_TABLES: TableOwner = {
   name: 'core',
@@ -46,6 +50,12 @@ export const CORE_TABLES: TableOwner = {
           took_ms INTEGER NOT NULL
         ) STRICT`,
       ],
+    },
+    {
+      id: COMPATIBILITY,
+      title: 'which versions can work beside a migration',
+      sql: ['ALTER TABLE migration ADD COLUMN compatible_from INTEGER'],
+      compatibleFrom: 0,
     },
   ],
 };
@@ -133,10 +143,14 @@ export function exclusively<T>(store: OpenStore, work: () => Promise<T>): Promis
   return store.exclusively === undefined ? work() : store.exclusively(work);
 }
 
+/** How often a migration is tried whose tables are being read by something that takes long, and how long after the last try. */
+const MOST_TRIES = 30;
+const AGAIN_MS = 1_000;
+
 /**
  * Runs what has not run yet, owner by owner, each migration in one atomic list with its row: cut off anywhere, the next run
- * goes on from there. Nothing runs where an owner's tables were made by a newer version. Owners that are not named are left
- * alone, with their tables.
+ * goes on from there. Nothing runs where an owner's tables were made by a newer version that this one cannot work beside. Owners that are
+ * not named are left alone, with their tables.
  */
 export async function migrate(
   store: OpenStore,
@@ -144,14 +158,42 @@ export async function migrate(
   clock: Clock = systemClock,
 ): Promise<void> {
   for (const { owner, migration } of await pendingMigrations(store, owners)) {
-    const { id, title, sql } = migration;
-    // The row goes first: of two that do this at once, only one gets past it.
-    const row = { sql: 'INSERT INTO migration (owner, id, title, applied_ms) VALUES (?, ?, ?, ?)' };
+    const { id, title, sql, compatibleFrom } = migration;
+    const steps: readonly Step[] = [
+      // The row goes first: of two that do this at once, only one gets past it.
+      {
+        sql: 'INSERT INTO migration (owner, id, title, applied_ms) VALUES (?, ?, ?, ?)',
+        params: [owner, id, title, clock.now()],
+      },
+      ...sql.map((text) => ({ sql: text })),
+      // Last, because the column is made by a migration, too.
+      ...(compatibleFrom === undefined
+        ? []
+        : [
+            {
+              sql: 'UPDATE migration SET compatible_from = ? WHERE owner = ? AND id = ?',
+              params: [compatibleFrom, owner, id],
+            },
+          ]),
+    ];
     try {
-      await store.atomic([{ ...row, params: [owner, id, title, clock.now()] }, ...sql.map((text) => ({ sql: text }))]);
+      await writePatiently(store, steps, clock);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`migration ${id} of "${owner}" (${title}) failed: ${reason}`, { cause: error });
+    }
+  }
+}
+
+/** A server that is shared gives a migration up that would keep the others from writing; a little later it may have its turn. */
+async function writePatiently(store: OpenStore, steps: readonly Step[], clock: Clock): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await store.atomic(steps);
+      return;
+    } catch (error) {
+      if (store.join === undefined || !(error instanceof StoreUnavailable) || tries === MOST_TRIES) throw error;
+      await new Promise<void>((done) => void clock.after(AGAIN_MS, done));
     }
   }
 }
@@ -166,14 +208,55 @@ export interface Pending {
 
 /** What has not run yet, in the order in which it will. Throws where what has run does not fit the code. */
 export async function pendingMigrations(store: OpenStore, owners: readonly TableOwner[]): Promise<readonly Pending[]> {
-  const applied = new Map<string, Set<number>>();
-  for (const { owner, id } of await store.all<{ owner: string; id: number }>('SELECT owner, id FROM migration')) {
-    applied.set(owner, (applied.get(owner) ?? new Set()).add(id));
-  }
+  const ran = await ranOf(store);
   return owners.flatMap((owner) => {
-    const ran = applied.get(owner.name) ?? new Set();
-    return missing(owner, ran).map((migration) => ({ owner: owner.name, migration, upgrade: ran.size > 0 }));
+    const own = ran.get(owner.name) ?? new Map();
+    return missing(owner, own).map((migration) => ({ owner: owner.name, migration, upgrade: own.size > 0 }));
   });
+}
+
+/** What has run of one owner: from which version on others can work beside it, by its id. */
+type Ran = ReadonlyMap<number, number | undefined>;
+
+/** What has run, by owner. */
+async function ranOf(store: OpenStore): Promise<ReadonlyMap<string, Ran>> {
+  const ran = new Map<string, Map<number, number | undefined>>();
+  for (const { owner, id } of await store.all<{ owner: string; id: number }>('SELECT owner, id FROM migration')) {
+    ran.set(owner, (ran.get(owner) ?? new Map()).set(id, undefined));
+  }
+  if (ran.get(CORE_TABLES.name)?.has(COMPATIBILITY) !== true) return ran;
+  const rows = await store.all<{ owner: string; id: number; compatible_from: number }>(
+    'SELECT owner, id, compatible_from FROM migration WHERE compatible_from IS NOT NULL',
+  );
+  for (const { owner, id, compatible_from } of rows) ran.get(owner)!.set(id, compatible_from);
+  return ran;
+}
+
+/** The last migration that each of these owners knows: what a version is named by. */
+export function knownMigrations(owners: readonly TableOwner[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(owners.map((owner) => [owner.name, lastOf(owner)]));
+}
+
+/** Whether a version can work on tables after some migrations, by what `knownMigrations` says of it. */
+export function canWorkBeside(known: Readonly<Record<string, number>>, pending: readonly Pending[]): boolean {
+  return pending.every(({ owner, migration }) => {
+    const last = known[owner];
+    // Who does not have the plugin does not use its tables.
+    return last === undefined || last >= compatibleFrom(migration);
+  });
+}
+
+/** Those that a version which runs now may be unable to work beside: a table that is new is nobody's yet. */
+export function riskyMigrations(pending: readonly Pending[]): readonly Pending[] {
+  return pending.filter(({ migration, upgrade }) => upgrade && compatibleFrom(migration) > 0);
+}
+
+function compatibleFrom({ id, compatibleFrom = id }: Migration): number {
+  return compatibleFrom;
+}
+
+function lastOf({ migrations = [] }: TableOwner): number {
+  return migrations.at(-1)?.id ?? 0;
 }
 
 /** Throws if anything has not run yet: a command changes no tables. */
@@ -182,6 +265,15 @@ export async function requireUpToDate(store: OpenStore, owners: readonly TableOw
   throw new Error(
     'the database was made by an older version, or with fewer plugins: `turnpike start` brings it up to date, any other command does not',
   );
+}
+
+/** Throws if any table was changed by a newer version, also where this one can work with it: it does not know all that is there. */
+export async function requireKnown(store: OpenStore, owners: readonly TableOwner[]): Promise<void> {
+  const ran = await ranOf(store);
+  for (const owner of owners) {
+    const last = Math.max(0, ...(ran.get(owner.name)?.keys() ?? []));
+    if (last > lastOf(owner)) throw newerTables(owner.name, last);
+  }
 }
 
 /**
@@ -221,20 +313,26 @@ export async function copyBeforeUpgrade(
 }
 
 /** The migrations of one owner that have not run, in order. Throws where what has run does not fit the code. */
-function missing({ name, migrations = [] }: TableOwner, applied: ReadonlySet<number>): readonly Migration[] {
+function missing(owner: TableOwner, ran: Ran): readonly Migration[] {
+  const { name, migrations = [] } = owner;
   const ids = migrations.map((migration) => migration.id);
   if (ids.some((id, index) => index > 0 && id <= ids[index - 1]!)) {
     throw new Error(`the migrations of "${name}" are not in ascending order: ${ids.join(', ')}`);
   }
-  const last = Math.max(0, ...applied);
-  for (const id of applied) {
-    if (ids.includes(id)) continue;
-    throw new Error(
-      `the tables of "${name}" were made by a newer version (migration ${last}): start that version, or restore a backup`,
-    );
+  const last = Math.max(0, ...ran.keys());
+  const known = lastOf(owner);
+  for (const [id, compatible = id] of ran) {
+    if (ids.includes(id) || (id > known && known >= compatible)) continue;
+    throw newerTables(name, last);
   }
-  const left = migrations.filter((migration) => !applied.has(migration.id));
+  const left = migrations.filter((migration) => !ran.has(migration.id));
   const late = left.find((migration) => migration.id < last);
   if (late) throw new Error(`migration ${late.id} of "${name}" comes too late: ${last} has already run`);
   return left;
+}
+
+function newerTables(owner: string, last: number): Error {
+  return new Error(
+    `the tables of "${owner}" were made by a newer version (migration ${last}): start that version, or restore a backup`,
+  );
 }

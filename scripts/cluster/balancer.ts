@@ -92,16 +92,31 @@ backend gateways
 ${servers.join('')}`;
 }
 
-/** Connections in turns to whoever accepts one. Returns what stops it. */
+/** How often gateways are asked whether they take calls. */
+const LOOK_MS = 200;
+
+/** Connections in turns to whoever is ready and accepts one. Returns what stops it. */
 async function roundRobin({ port, gateways }: BalancerOptions): Promise<() => Promise<void>> {
   const open = new Set<Socket>();
+  /** Those that said that they take no calls. */
+  const unready = new Set<number>();
   let turn = 0;
+  const looking = setInterval(() => {
+    for (const gateway of gateways) {
+      void takesCalls(gateway).then((ready) => (ready ? unready.delete(gateway) : unready.add(gateway)));
+    }
+  }, LOOK_MS);
+  const next = (): number => {
+    const ready = gateways.filter((gateway) => !unready.has(gateway));
+    const among = ready.length > 0 ? ready : gateways;
+    return among[turn++ % among.length]!;
+  };
   const kept = (socket: Socket): Socket => {
     open.add(socket);
     return socket.once('close', () => open.delete(socket));
   };
   const forward = (client: Socket, tries: number): void => {
-    const upstream = kept(connect(gateways[turn++ % gateways.length]!, '127.0.0.1'));
+    const upstream = kept(connect(next(), '127.0.0.1'));
     let connected = false;
     upstream.once('connect', () => {
       connected = true;
@@ -123,9 +138,21 @@ async function roundRobin({ port, gateways }: BalancerOptions): Promise<() => Pr
   });
   return () =>
     new Promise((resolve) => {
+      clearInterval(looking);
       server.close(() => resolve());
       for (const socket of open) socket.destroy();
     });
+}
+
+/** False only where it says so: whoever cannot be reached is found out by the connection itself. */
+function takesCalls(gateway: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${gateway}/readyz`).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.status !== 503;
+    },
+    () => true,
+  );
 }
 
 function accepts(port: number): Promise<boolean> {

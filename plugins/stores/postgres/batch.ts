@@ -10,6 +10,9 @@ import { readText, type Text } from './dialect.ts';
 import { kindOf, statementError } from './errors.ts';
 import { LOCKS } from './tables.ts';
 
+/** How long a change of a table waits for those who read it. */
+const DEFINITION_WAIT_MS = 1_000;
+
 /** Lists as they were handed in. */
 export interface List {
   readonly steps: readonly Step[];
@@ -64,7 +67,11 @@ export async function runBatch(
   async function attempt(part: readonly number[], isFolded: boolean): Promise<void> {
     const plan = planOf(lists, part, isFolded);
     send('SAVEPOINT part');
-    if (plan.some(({ text }) => text.isDefinition)) send('SET LOCAL statement_timeout = 0');
+    if (plan.some(({ text }) => text.isDefinition)) {
+      send('SET LOCAL statement_timeout = 0');
+      // While it waits for a reader of its table that takes long, such as a dump, no process could write.
+      send(`SET LOCAL lock_timeout = ${DEFINITION_WAIT_MS}`);
+    }
     const [, ...outcomes] = await Promise.all([entered, ...plan.map((planned) => outcomeOf(client, planned))]);
     const failures = failuresOf(plan, outcomes, lists);
     if (failures.size === 0) {
