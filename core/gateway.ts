@@ -302,7 +302,7 @@ async function assembleGateway(
     const owners = ownersOf(from);
     if (!mayMake) return requireUpToDate(store, owners);
     const pending = await pendingMigrations(store, owners);
-    await requireCompatiblePeers(peers, pending, log);
+    await requireCompatiblePeers(peers, pending, { clock, log });
     await copyBeforeUpgrade(store, storeFileOf(from), pending, log);
     await migrate(store, owners, clock);
   };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, describe, it } from 'node:test';
 import type { Log, Migration, OpenStore, StoreDriver } from '../../core/plugin.ts';
-import { migrate, openStore, type TableOwner } from '../../core/store.ts';
+import { CORE_TABLES, migrate, openStore, requireKnown, requireUpToDate, type TableOwner } from '../../core/store.ts';
 import driver from '../../plugins/stores/sqlite/index.ts';
 import { fakeClock } from '../kit/clock.ts';
 
@@ -119,6 +119,25 @@ describe('migrations', () => {
       /tables of "people" were made by a newer version \(migration 5\)/,
     );
     assert.deepEqual(await applied(store), ALL.slice(0, 3));
+  });
+
+  it('let an older version work on tables that a newer one made, where each newer migration says that it can', async () => {
+    const store = await fresh();
+    const expanding = { ...step(3, 'CREATE TABLE toy (id INTEGER PRIMARY KEY) STRICT'), compatibleFrom: 2 };
+    const contracting = { ...step(4, 'DROP TABLE toy'), compatibleFrom: 3 };
+    const upTo = (...migrations: readonly Migration[]): readonly TableOwner[] => [
+      CORE_TABLES,
+      { name: 'people', migrations },
+    ];
+    const [first, second] = people.migrations as readonly [Migration, Migration];
+    await migrate(store, upTo(first, second, expanding));
+    await migrate(store, upTo(first, second));
+    await assert.rejects(migrate(store, upTo(first)), /made by a newer version \(migration 3\)/);
+    await assert.rejects(requireKnown(store, upTo(first, second)), /made by a newer version \(migration 3\)/);
+    await requireKnown(store, upTo(first, second, expanding));
+    await migrate(store, upTo(first, second, expanding, contracting));
+    await requireUpToDate(store, upTo(first, second, expanding));
+    await assert.rejects(migrate(store, upTo(first, second)), /made by a newer version \(migration 4\)/);
   });
 
   it('leave the tables of a plugin alone that is not in the pipeline', async () => {

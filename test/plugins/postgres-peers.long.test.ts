@@ -7,7 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { systemClock } from '../../core/clock.ts';
 import { joinPeers } from '../../core/cluster/peers.ts';
-import type { Json, Log, OpenStore, Peers } from '../../core/plugin.ts';
+import { requireCompatiblePeers, tellKnownTables } from '../../core/cluster/tables.ts';
+import type { Json, Log, Migration, OpenStore, Peers } from '../../core/plugin.ts';
 import { StoreUnavailable } from '../../core/plugin.ts';
 import driver from '../../plugins/stores/postgres/index.ts';
 import { cutBefore } from '../kit/cut.ts';
@@ -101,6 +102,41 @@ function tests(): void {
       assert.deepEqual(await asker.peers.ask('fail', 1), []);
       const long = (await Promise.all(Array.from({ length: 20 }, (_, i) => asker.peers.ask('double', i)))).flat();
       assert.equal(long.length, 40);
+    });
+
+    it('let nobody change tables under one that cannot work with the change, and wait for who does not answer', async () => {
+      const url = await server.database();
+      const { peers: here } = await start(url, 'here');
+      const { peers: there } = await start(url, 'there');
+      const owner = (...ids: readonly number[]) => ({ name: 'shells', migrations: ids.map((id) => migration(id)) });
+      const migration = (id: number, compatibleFrom?: number): Migration => ({
+        id,
+        title: 'their colours',
+        sql: [],
+        ...(compatibleFrom !== undefined && { compatibleFrom }),
+      });
+      const change = (pending: Migration, upgrade = true): Promise<void> =>
+        requireCompatiblePeers(here, [{ owner: 'shells', migration: pending, upgrade }], {
+          clock: systemClock,
+          log: silent,
+        });
+      // Nobody has to be asked.
+      await change(migration(3, 0));
+      await change(migration(3), false);
+      const answers = change(migration(3, 2));
+      setImmediate(() => tellKnownTables(there, [owner(1, 2)]));
+      await answers;
+      await change(migration(3, 1));
+      await assert.rejects(
+        change(migration(3)),
+        /migration 3 of "shells" \(their colours\) changes what gateways of an older/,
+      );
+      await assert.rejects(change(migration(4, 3)), /changes what gateways of an older version/);
+      tellKnownTables(there, [owner(1, 2, 3)]);
+      await change(migration(3));
+      await change(migration(4, 3));
+      tellKnownTables(there, []);
+      await change(migration(4));
     });
 
     it('give up who is cut off: it stops by itself before, and whatever it writes afterwards is refused', async () => {

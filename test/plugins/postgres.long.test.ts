@@ -128,6 +128,30 @@ function tests(): void {
       for (const store of both) assert.deepEqual(await pendingMigrations(store, OWNERS), []);
     });
 
+    it('lets others write while a change of a table waits for somebody who reads it for long', async () => {
+      const url = await server.database();
+      const [changing, other] = [await openStore({ driver, ...options(url) }), await open(url)];
+      stores.push(changing);
+      for (const table of ['note', 'mark'])
+        await changing.run(`CREATE TABLE ${table} (id INTEGER NOT NULL PRIMARY KEY)`);
+      const change = { id: 1, title: 'its text', sql: ['ALTER TABLE note ADD COLUMN text TEXT'] };
+      let changed = false;
+      let changes: Promise<unknown> = Promise.resolve();
+      await other.snapshot(async (reader) => {
+        await reader.all('SELECT id FROM note');
+        changes = migrate(changing, [{ name: 'notes', migrations: [change] }]).then(() => {
+          changed = true;
+        });
+        const waiting =
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE note%'";
+        while ((await server.query(url, waiting)).length === 0);
+        await other.run('INSERT INTO mark (id) VALUES (1)');
+        assert.equal(changed, false);
+      });
+      await changes;
+      assert.deepEqual(await other.all('SELECT id, text FROM note'), []);
+    });
+
     it('makes nothing where there must be something, and says how to make a database', async () => {
       const url = await server.database();
       await assert.rejects(driver.open({ ...options(url), mustExist: true }), StoreMissing);
