@@ -1,13 +1,14 @@
 /**
- * Runs many lists in one transaction: each all or none, one commit for all of them. Statements are sent without waiting for answers; where
- * a list turns out to have failed, what ran with it is undone and runs again without it.
+ * Runs many lists in one transaction: each all or none, one commit for all of them. All statements are sent at once; where a list turns out to
+ * have failed, what ran with it is undone and runs again without it.
  */
 import type pg from 'pg';
 import type { Step, Sum, Value } from '../../../core/plugin.ts';
 import { addAmounts, statementOf } from '../../../core/plugin.ts';
-import { query } from './connection.ts';
+import { bound } from './connection.ts';
 import { readText, type Text } from './dialect.ts';
 import { kindOf, statementError } from './errors.ts';
+import { type Ran, runStatements, type Statement } from './pipeline.ts';
 import { LOCKS } from './tables.ts';
 
 /** How long a change of a table waits for those who read it. */
@@ -44,8 +45,6 @@ interface Planned {
   readonly step: number;
 }
 
-type Outcome = { readonly changes: number } | { readonly error: unknown };
-
 /**
  * Runs the lists and commits. `writer` is the row that says that this process may write, and `number` what that row says afterwards. Throws
  * `GivenUp`, or what is wrong with the connection or the server; then nothing was written, unless the commit was sent.
@@ -57,32 +56,29 @@ export async function runBatch(
   { ran, committing }: Progress,
 ): Promise<readonly Result[]> {
   const results: Result[] = new Array(lists.length).fill(0);
-
-  /** What was sent and not looked at. Its errors are those of the transaction, which the next answer that is looked at has, too. */
-  const send = (sql: string): void => void client.query(sql).catch(() => {});
-
-  const entered = enter(client, writer, number);
+  /** What goes ahead of the next statements. */
+  let ahead: readonly Statement[] = [
+    control('BEGIN ISOLATION LEVEL READ COMMITTED'),
+    { sql: 'SELECT pg_advisory_xact_lock($1, $2)', params: LOCKS.writing },
+    { sql: ENTER, params: [writer, number] },
+  ];
+  let hasEntered = false;
 
   /** Runs some lists, with a way back to before them. */
   async function attempt(part: readonly number[], isFolded: boolean): Promise<void> {
     const plan = planOf(lists, part, isFolded);
-    send('SAVEPOINT part');
-    if (plan.some(({ text }) => text.isDefinition)) {
-      send('SET LOCAL statement_timeout = 0');
-      // While it waits for a reader of its table that takes long, such as a dump, no process could write.
-      send(`SET LOCAL lock_timeout = ${DEFINITION_WAIT_MS}`);
-    }
-    const [, ...outcomes] = await Promise.all([entered, ...plan.map((planned) => outcomeOf(client, planned))]);
-    const failures = failuresOf(plan, outcomes, lists);
+    const before = [...ahead, SAVE];
+    const ran = await runPlan(client, before, plan, hasEntered ? () => {} : entered);
+    hasEntered = true;
+    const failures = failuresOf(plan, ran, lists);
     if (failures.size === 0) {
       plan.forEach(({ list }, i) => {
-        if (list !== undefined) results[list] = (outcomes[i] as { changes: number }).changes;
+        if (list !== undefined) results[list] = ran.changes[i]!;
       });
-      send('RELEASE part');
+      ahead = [RELEASE];
       return;
     }
-    send('ROLLBACK TO part');
-    send('RELEASE part');
+    ahead = [BACK, RELEASE];
     // Which of the lists that were added up did not fit cannot be told from the sum.
     if (failures.has(undefined)) return attempt(part, false);
     if (part.length === 1) {
@@ -94,27 +90,72 @@ export async function runBatch(
 
   try {
     await attempt([...lists.keys()], true);
+    // A commit releases by itself.
+    if (ahead.includes(BACK)) await run(client, [BACK]);
     ran(results);
     committing();
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT') throw new Error('the server undid the transaction');
     return results;
   } catch (error) {
-    send('ROLLBACK');
+    if (error instanceof GivenUp || kindOf(error) !== 'lost') await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
 }
 
-/** Begins the transaction, waits for its turn, and makes sure that this process may write. */
-async function enter(client: pg.Client, writer: string, number: number): Promise<void> {
-  const [, , own] = await Promise.all([
-    client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
-    client.query(query('SELECT pg_advisory_xact_lock($1, $2)', LOCKS.writing)),
-    client.query(query('UPDATE store_writer SET batch = $2, at_ms = store_now() WHERE name = $1', [writer, number])),
-  ]).catch((error: unknown) => {
-    throw notEntered(error);
-  });
-  if (own.rowCount === 0) throw new GivenUp('this process was given up for dead by the others');
+const control = (sql: string): Statement => ({ sql, params: [] });
+const SAVE = control('SAVEPOINT part');
+const BACK = control('ROLLBACK TO part');
+const RELEASE = control('RELEASE part');
+
+const ENTER = 'UPDATE store_writer SET batch = $2, at_ms = store_now() WHERE name = $1';
+
+/** Throws unless the first statements of a batch have begun it: nobody else writes, and this process may. */
+function entered({ changes, error }: Ran): void {
+  if (changes.length < 3) throw notEntered(error);
+  if (changes[2] === 0) throw new GivenUp('this process was given up for dead by the others');
+}
+
+/** Runs what goes ahead of a plan, and the plan. What became of the plan; `look` sees what became of both. Throws where it did not come to the plan. */
+async function runPlan(
+  client: pg.Client,
+  before: readonly Statement[],
+  plan: readonly Planned[],
+  look: (ran: Ran) => void,
+): Promise<Ran> {
+  const isDefinition = plan.some(({ text }) => text.isDefinition);
+  const ran = await runStatements(
+    client,
+    isDefinition ? before : [...before, ...plan.map(({ text, params }) => ({ sql: text.sql, params }))],
+  );
+  look(ran);
+  if (ran.changes.length < before.length) throw ran.error;
+  if (isDefinition) return define(client, plan);
+  return { changes: ran.changes.slice(before.length), error: ran.error };
+}
+
+/** Statements some of which define tables, one after the other: a definition may be several, which cannot be prepared. */
+async function define(client: pg.Client, plan: readonly Planned[]): Promise<Ran> {
+  const changes: number[] = [];
+  try {
+    await client.query('SET LOCAL statement_timeout = 0');
+    // While it waits for a reader of its table that takes long, such as a dump, no process could write.
+    await client.query(`SET LOCAL lock_timeout = ${DEFINITION_WAIT_MS}`);
+    for (const { text, params } of plan) {
+      const { rowCount } = await client.query(
+        text.isDefinition ? text.sql : { text: text.sql, values: params.map(bound) },
+      );
+      changes.push(rowCount ?? 0);
+    }
+    return { changes, error: undefined };
+  } catch (error) {
+    return { changes, error };
+  }
+}
+
+async function run(client: pg.Client, statements: readonly Statement[]): Promise<void> {
+  const { error } = await runStatements(client, statements);
+  if (error !== undefined) throw error;
 }
 
 /** Whatever keeps a batch from its turn is not about any list. */
@@ -124,32 +165,22 @@ function notEntered(error: unknown): unknown {
   return Object.assign(new Error(`another process keeps it from being written: ${reason}`), { code: '55P03' });
 }
 
-function outcomeOf(client: pg.Client, { text, params }: Planned): Promise<Outcome> {
-  // Definitions may be several statements, which cannot be prepared.
-  return client.query(text.isDefinition ? { text: text.sql } : query(text.sql, params)).then(
-    ({ rowCount }) => ({ changes: rowCount ?? 0 }),
-    (error: unknown) => ({ error }),
-  );
-}
-
 /** The lists that failed, and how; undefined among them: a sum of several. Throws where all of the transaction has. */
 function failuresOf(
   plan: readonly Planned[],
-  outcomes: readonly Outcome[],
+  { changes, error }: Ran,
   lists: readonly List[],
 ): Map<number | undefined, Result> {
   const failures = new Map<number | undefined, Result>();
-  for (const [i, outcome] of outcomes.entries()) {
-    const { list, step, must, text } = plan[i]!;
-    if ('error' in outcome) {
-      if (kindOf(outcome.error) !== 'statement') throw outcome.error;
-      const sql = list === undefined ? text.sql : statementOf(lists[list]!.steps[step]!).sql;
-      if (!failures.has(list)) failures.set(list, statementError(outcome.error, sql));
-      // What came behind it was not tried.
-      return failures;
-    }
-    if (must && outcome.changes === 0 && !failures.has(list)) failures.set(list, -1 - step);
+  for (const [i, { list, step, must }] of plan.entries()) {
+    if (i === changes.length) break;
+    if (must && changes[i] === 0 && !failures.has(list)) failures.set(list, -1 - step);
   }
+  if (error === undefined) return failures;
+  const { list, step, text } = plan[changes.length] ?? {};
+  if (kindOf(error) !== 'statement' || text === undefined) throw error;
+  const sql = list === undefined ? text.sql : statementOf(lists[list]!.steps[step!]!).sql;
+  if (!failures.has(list)) failures.set(list, statementError(error, sql));
   return failures;
 }
 

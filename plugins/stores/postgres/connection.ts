@@ -35,13 +35,14 @@ export function clientConfig({ url, statementTimeoutMs }: ServerSettings, name: 
   };
 }
 
-/** Opens one; `lost` hears when it is gone, once, unless it was ended from here. */
+/** Opens one; `lost` hears when it is gone, once, unless it was ended from here. `pipeline`: statements do not wait for those before them. */
 export async function connect(
   settings: ServerSettings,
   name: string,
   lost: (error: Error) => void = () => {},
+  pipeline = true,
 ): Promise<pg.Client> {
-  const client = new pg.Client(clientConfig(settings, name));
+  const client = new pg.Client({ ...clientConfig(settings, name), pipeline });
   /** From when it is open to when it is gone. */
   let isOpen = false;
   const gone = (error: Error): void => {
@@ -73,18 +74,24 @@ const names = new Map<string, string>();
 
 /** A statement as the client takes it; prepared once per connection. */
 export function query(text: string, params: readonly (Value | undefined)[]): pg.QueryConfig {
+  const name = nameOf(text);
+  return { text, values: params.map(bound), ...(name !== undefined && { name }) };
+}
+
+/** What a statement is called where it is prepared; undefined where there are too many. */
+export function nameOf(text: string): string | undefined {
   let name = names.get(text);
   if (name === undefined && names.size < MOST_NAMED) {
     name = `turnpike_${names.size}`;
     names.set(text, name);
   }
-  return { text, values: params.map(bound), ...(name !== undefined && { name }) };
+  return name;
 }
 
-/** U+0000 may not stand in a text of PostgreSQL. It becomes what everything becomes that is no character. */
-function bound(value: Value | undefined): unknown {
+/** A value as it is sent. U+0000 may not stand in a text of PostgreSQL: it becomes what everything becomes that is no character. */
+export function bound(value: Value | undefined): unknown {
   if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
-  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'bigint' || typeof value === 'number') return value.toString();
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
 }
 

@@ -54,10 +54,11 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
 
   async function connected(): Promise<pg.Client> {
     if (client !== undefined) return client;
-    const made = await connect(settings, 'turnpike writer', (error) => {
+    const gone = (error: Error): void => {
       if (client === made) client = undefined;
       if (ended === undefined) log.warn('the connection that writes was lost', { reason: reasonOf(error) });
-    });
+    };
+    const made = await connect(settings, 'turnpike writer', gone, false);
     client = made;
     return made;
   }
