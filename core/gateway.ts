@@ -1,5 +1,4 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
-import { createHash } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { hostname } from 'node:os';
@@ -18,6 +17,7 @@ import {
 import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { digestOf } from './cluster/configurations.ts';
 import { joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
@@ -211,10 +211,7 @@ function peersOf(
   tools: { readonly clock: Clock; readonly log: Log; readonly ended: (error: Error) => void },
 ): Promise<Peers> {
   if (store.join === undefined) return Promise.resolve(aloneOf(boot));
-  const config = createHash('sha256')
-    .update(file.text ?? '')
-    .digest('hex')
-    .slice(0, 16);
+  const config = digestOf(file.text ?? '');
   return joinPeers(store.join, { epoch: boot, name: hostname(), version, config }, tools);
 }
 

@@ -1,7 +1,9 @@
 /** What core tells plugins of the gateway that they run in; where it has workers, the owner asks them. */
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
 import type { Clock } from './clock.ts';
+import { compareConfigurations, digestOf } from './cluster/configurations.ts';
 import { nameOfStore, readListen, type StoreSection } from './config/core-sections.ts';
 import { type ConfigurationTools, createConfiguration } from './configuration.ts';
 import type { Peers } from './contracts/peers.ts';
@@ -49,6 +51,16 @@ export function createRunning(tools: RunningTools): RunningWatch {
   const others = async <T>(topic: string, message: Json = null): Promise<readonly T[]> =>
     role === 'owner' ? ((await peers.ask(topic, message)) as readonly T[]) : [];
 
+  // Workers have the configuration of their owner, and a command serves nobody.
+  const differing =
+    role === 'alone'
+      ? compareConfigurations(peers, () => {
+          const { file, values } = loaded().plan;
+          const gateway = `${hostname()}:${readListen(values.listen).port}`;
+          return { gateway, digest: digestOf(file.text ?? '') };
+        })
+      : async () => [];
+
   function ownInFlight({ accountId, limit }: InFlightQuery): InFlight {
     const found: LiveExchange[] = [];
     for (const roll of rolls())
@@ -90,16 +102,17 @@ export function createRunning(tools: RunningTools): RunningWatch {
       async vitals() {
         const { plan, number, loadedMs } = loaded();
         const { oldestMs } = store.pressure();
-        const [room, backup, workers] = await Promise.all([
+        const [room, backup, workers, differ] = await Promise.all([
           disk.look(),
           lastBackup(store),
           others<WorkerVitals>(TOPIC.vitals),
+          differing(),
         ]);
         return {
           version,
           ...sumOfVitals(watch.now(), workers),
           inFlight: workers.reduce((sum, worker) => sum + worker.inFlight, inFlight()),
-          configuration: { generation: number, loadedMs },
+          configuration: { generation: number, loadedMs, differing: differ },
           keeps: keepsOf(plan.values),
           store: {
             name: nameOfStore(plan.values.store as StoreSection),

@@ -58,7 +58,12 @@ export interface Vitals {
   readonly lag: Lag | undefined;
   readonly inFlight: number;
   /** Which configuration runs, counted from 1, and when it was taken, in unix milliseconds. */
-  readonly configuration: { readonly generation: number; readonly loadedMs: number };
+  readonly configuration: {
+    readonly generation: number;
+    readonly loadedMs: number;
+    /** Other gateways on the same store that run with another gateway.yaml: `HOST:PORT` of each. */
+    readonly differing: readonly string[];
+  };
   /** What sections of gateway.yaml say they keep (`keep`), by section: `{log: '90d'}`. */
   readonly keeps: Readonly<Record<string, string>>;
   readonly store: {

@@ -118,7 +118,7 @@ describe('how it is doing', () => {
     clock.advance(25_000);
     const { memory, cpu, store, ...vitals } = await running.vitals();
     assert.deepEqual([vitals.uptimeMs, vitals.startedMs, vitals.inFlight], [25_000, clock.now() - 25_000, 0]);
-    assert.deepEqual(vitals.configuration, { generation: 1, loadedMs: vitals.startedMs });
+    assert.deepEqual(vitals.configuration, { generation: 1, loadedMs: vitals.startedMs, differing: [] });
     assert.deepEqual(vitals.keeps, { log: '90d', responses: '30d' });
     assert.equal(vitals.backup, undefined);
     assert.ok(memory.rss > memory.heapUsed && memory.heapUsed > 1e6 && memory.heapTotal <= memory.heapLimit, 'memory');

@@ -3889,6 +3889,10 @@ export interface Operations {
          * Unix seconds.
          */
         loaded_at: number;
+        /**
+         * Other gateways on the same database that run with another gateway.yaml: `HOST:PORT` of each.
+         */
+        differing: string[];
       };
       /**
        * How long sections of gateway.yaml keep what they keep: `{"log": "90d"}`.

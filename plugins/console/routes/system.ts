@@ -57,10 +57,15 @@ const vitalsSchema = {
     in_flight: { ...integer, description: 'Calls that run now.' },
     configuration: {
       type: 'object',
-      required: ['generation', 'loaded_at'],
+      required: ['generation', 'loaded_at', 'differing'],
       properties: {
         generation: { ...integer, description: 'Which configuration since the start this is; from 1.' },
         loaded_at: unixSeconds,
+        differing: {
+          type: 'array',
+          items: text,
+          description: 'Other gateways on the same database that run with another gateway.yaml: `HOST:PORT` of each.',
+        },
       },
     },
     keeps: {
@@ -168,7 +173,11 @@ function shownVitals(vitals: Vitals) {
     cpu: { user: cpu.userMs / 1_000, system: cpu.systemMs / 1_000, cores: cpu.cores, load: cpu.load },
     lag: lag === undefined ? null : { mean_ms: lag.mean, p50_ms: lag.p50, p99_ms: lag.p99, max_ms: lag.max },
     in_flight: vitals.inFlight,
-    configuration: { generation: configuration.generation, loaded_at: secondsOf(configuration.loadedMs) },
+    configuration: {
+      generation: configuration.generation,
+      loaded_at: secondsOf(configuration.loadedMs),
+      differing: configuration.differing,
+    },
     keeps: vitals.keeps,
     store: {
       name: store.name,

@@ -63,6 +63,15 @@ export default function SystemPage() {
                 <Snippet code={`listen:\n  trustProxy: [${now.untrusted_proxy}]`} label="gateway.yaml" />
               </Alert>
             )}
+            {now.configuration.differing.length > 0 && (
+              <Alert
+                color="orange"
+                icon={<IconAlertTriangle />}
+                title={text.differingTitle(now.configuration.differing.join(', '))}
+              >
+                {text.differingAbout}
+              </Alert>
+            )}
             <Figures vitals={now} />
             <ProcessReadings vitals={now} history={history.data ?? []} />
             <LiveCalls every={every(LIVE_MS)} />

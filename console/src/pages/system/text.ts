@@ -79,6 +79,9 @@ export const TEXT = texts(
     backupOf: (name: string, bytes: string, ms: string) => `${name}, ${bytes}, made in ${ms}`,
     backupFine: 'Normal is one each day, at least one each week, on another disk.',
     backupOld: 'The last one is older than a week: make one now, and let the machine make one every day.',
+    differingTitle: (gateways: string) => `Other gateways run with another configuration: ${gateways}`,
+    differingAbout:
+      'All gateways on one database should have the same gateway.yaml. If you have just changed it, they take it over within seconds; else copy the file to each, and look at the log of those that did not take it over.',
     proxyTitle: (peer: string) => `Requests are forwarded by ${peer}, which is not trusted`,
     proxyAbout:
       'If it is your proxy, name it in gateway.yaml. Until then all users share its address: in limits, in address lists of keys, and in logs.',
@@ -191,6 +194,9 @@ export const TEXT = texts(
     backupOf: (name: string, bytes: string, ms: string) => `${name}，${bytes}，用时 ${ms}`,
     backupFine: '正常情况下每天一次，至少每周一次，并存放在另一块磁盘上。',
     backupOld: '最近一次备份已超过一周：请立即备份，并设置每天自动备份。',
+    differingTitle: (gateways: string) => `其他网关使用不同的配置：${gateways}`,
+    differingAbout:
+      '同一数据库上的所有网关应使用相同的 gateway.yaml。如果刚刚修改过，它们会在几秒内生效；否则请将文件复制到每台机器，并查看未生效的网关的日志。',
     proxyTitle: (peer: string) => `请求由 ${peer} 转发，而它不受信任`,
     proxyAbout:
       '如果它是您的代理，请写入 gateway.yaml。在此之前，所有用户共用它的地址：包括限速、密钥的地址限制和日志。',
