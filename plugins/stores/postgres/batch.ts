@@ -36,9 +36,8 @@ export interface Progress {
 }
 
 /** One statement of a part. */
-interface Planned {
-  readonly text: Text;
-  readonly params: readonly Value[];
+interface Planned extends Statement {
+  readonly isDefinition: boolean;
   readonly must: boolean;
   /** Whose it is, as a place in the batch; undefined: amounts of several lists, added up. */
   readonly list: number | undefined;
@@ -123,11 +122,8 @@ async function runPlan(
   plan: readonly Planned[],
   look: (ran: Ran) => void,
 ): Promise<Ran> {
-  const isDefinition = plan.some(({ text }) => text.isDefinition);
-  const ran = await runStatements(
-    client,
-    isDefinition ? before : [...before, ...plan.map(({ text, params }) => ({ sql: text.sql, params }))],
-  );
+  const isDefinition = plan.some((planned) => planned.isDefinition);
+  const ran = await runStatements(client, isDefinition ? before : [...before, ...plan]);
   look(ran);
   if (ran.changes.length < before.length) throw ran.error;
   if (isDefinition) return define(client, plan);
@@ -141,10 +137,8 @@ async function define(client: pg.Client, plan: readonly Planned[]): Promise<Ran>
     await client.query('SET LOCAL statement_timeout = 0');
     // While it waits for a reader of its table that takes long, such as a dump, no process could write.
     await client.query(`SET LOCAL lock_timeout = ${DEFINITION_WAIT_MS}`);
-    for (const { text, params } of plan) {
-      const { rowCount } = await client.query(
-        text.isDefinition ? text.sql : { text: text.sql, values: params.map(bound) },
-      );
+    for (const { sql, isDefinition, params } of plan) {
+      const { rowCount } = await client.query(isDefinition ? sql : { text: sql, values: params.map(bound) });
       changes.push(rowCount ?? 0);
     }
     return { changes, error: undefined };
@@ -172,14 +166,15 @@ function failuresOf(
   lists: readonly List[],
 ): Map<number | undefined, Result> {
   const failures = new Map<number | undefined, Result>();
-  for (const [i, { list, step, must }] of plan.entries()) {
-    if (i === changes.length) break;
+  for (let i = 0; i < changes.length; i++) {
+    const { list, step, must } = plan[i]!;
     if (must && changes[i] === 0 && !failures.has(list)) failures.set(list, -1 - step);
   }
   if (error === undefined) return failures;
-  const { list, step, text } = plan[changes.length] ?? {};
-  if (kindOf(error) !== 'statement' || text === undefined) throw error;
-  const sql = list === undefined ? text.sql : statementOf(lists[list]!.steps[step!]!).sql;
+  const failed = plan[changes.length];
+  if (kindOf(error) !== 'statement' || failed === undefined) throw error;
+  const { list, step } = failed;
+  const sql = list === undefined ? failed.sql : statementOf(lists[list]!.steps[step]!).sql;
   if (!failures.has(list)) failures.set(list, statementError(error, sql));
   return failures;
 }
@@ -203,7 +198,7 @@ function planOf(lists: readonly List[], part: readonly number[], isFolded: boole
   const sums = new Map<Sum, (bigint | number)[]>();
   const pushSums = (): void => {
     for (const [{ sql, params, must }, adds] of sums) {
-      plan.push({ ...planned(sql, [...adds, ...params], must), list: undefined, step: 0 });
+      plan.push(planned(sql, [...adds, ...params], must, undefined, 0));
     }
     sums.clear();
   };
@@ -218,7 +213,7 @@ function planOf(lists: readonly List[], part: readonly number[], isFolded: boole
         continue;
       }
       const { sql, params = [], must } = statementOf(each);
-      plan.push({ ...planned(sql, params, must), list, step });
+      plan.push(planned(sql, params, must, list, step));
     }
   }
   pushSums();
@@ -239,6 +234,13 @@ export function textOf(sql: string): Text {
   return text;
 }
 
-function planned(sql: string, params: readonly Value[], must: string | undefined): Omit<Planned, 'list' | 'step'> {
-  return { text: textOf(sql), params, must: must !== undefined };
+function planned(
+  text: string,
+  params: readonly Value[],
+  must: string | undefined,
+  list: number | undefined,
+  step: number,
+): Planned {
+  const { sql, isDefinition } = textOf(text);
+  return { sql, isDefinition, params, must: must !== undefined, list, step };
 }

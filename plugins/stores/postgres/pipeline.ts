@@ -60,7 +60,8 @@ class Run implements pg.Submittable {
     this.#known = known;
     wire.stream.cork();
     try {
-      for (const [at, { sql, params }] of this.#statements.entries()) {
+      for (let at = 0; at < this.#statements.length; at++) {
+        const { sql, params } = this.#statements[at]!;
         const name = nameOf(sql) ?? '';
         if (!known.has(name)) {
           // It may be there nevertheless, where what came with it failed.
