@@ -66,7 +66,11 @@ export async function prepare(client: pg.Client, writer: string, mustExist: bool
     if (mustExist && ours === 0) throw new StoreMissing('the database has no tables of Turnpike');
     if (own === 0) await client.query(TABLES);
     await client.query(FORGOTTEN);
-    await client.query('INSERT INTO store_writer (name, batch, at_ms) VALUES ($1, 0, store_now())', [writer]);
+    // It is there where the answer to a commit was lost.
+    await client.query(
+      'INSERT INTO store_writer (name, batch, at_ms) VALUES ($1, 0, store_now()) ON CONFLICT DO NOTHING',
+      [writer],
+    );
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});

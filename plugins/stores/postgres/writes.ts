@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log, Step, Store } from '../../../core/plugin.ts';
-import { checkedValue, StoreUnavailable, statementOf } from '../../../core/plugin.ts';
+import { checkedValue, StoreMissing, StoreUnavailable, statementOf } from '../../../core/plugin.ts';
 import { GivenUp, type List, type Result, runBatch, textOf } from './batch.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';
 import { kindOf, reasonOf } from './errors.ts';
@@ -241,9 +241,16 @@ export function createWrites(settings: ServerSettings, log: Log, lost: (error: S
       add(steps, when === 'durable', (result) => (result < 0 ? statementOf(steps[-1 - result]!).must : undefined)),
     pressure,
     async open(mustExist) {
-      const own = await connected();
-      await assertServer(own);
-      await prepare(own, writer, mustExist);
+      await assertServer(await connected());
+      for (let tries = 1; ; tries++) {
+        try {
+          return await prepare(await connected(), writer, mustExist);
+        } catch (error) {
+          // On a busy machine the server may have taken the pause between two statements for the end of this process.
+          if (error instanceof StoreMissing || kindOf(error) !== 'lost' || tries === MOST_TRIES) throw error;
+          drop();
+        }
+      }
     },
     end(error) {
       ended ??= error;
