@@ -82,6 +82,11 @@ export function createRunning(tools: RunningTools): RunningWatch {
     start() {
       watch.start();
       disk.start();
+      // Compared as they run now, not as they were when the others started.
+      void differing().then((gateways) => {
+        if (gateways.length > 0)
+          log.warn('other gateways on this database run with another gateway.yaml', { gateways });
+      });
     },
     stop() {
       watch.stop();

@@ -113,6 +113,7 @@ describe('three gateways that are restarted one after the other', {
   });
   afterEach(async () => {
     vendor.release(round());
+    rounds++;
     isLoaded = false;
     await load;
   });
@@ -206,6 +207,8 @@ describe('three gateways that are restarted one after the other', {
     for (const { process } of cluster.gateways) {
       assert.deepEqual(process.complaints, []);
       assert.ok(!process.log.some(({ msg }) => msg === 'an exchange could not be settled'));
+      // All have one file, and those that run have taken it over.
+      assert.ok(!process.log.some(({ msg }) => msg.includes('run with another gateway.yaml')));
     }
   }
 

@@ -20,7 +20,6 @@ const CHANNEL = 'turnpike';
 
 interface ProcessRow {
   readonly epoch: string;
-  readonly config: string;
   readonly late: number;
 }
 
@@ -84,7 +83,7 @@ export async function join(
     const db = await connected();
     const [{ rowCount }, { rows }] = await Promise.all([
       db.query('UPDATE store_process SET until_ms = store_now() + $2 WHERE epoch = $1', [epoch, TERM_MS]),
-      db.query<ProcessRow>('SELECT epoch, config, until_ms < store_now() AS late FROM store_process ORDER BY number'),
+      db.query<ProcessRow>('SELECT epoch, until_ms < store_now() AS late FROM store_process ORDER BY number'),
     ]);
     if (rowCount === 0) throw new GivenUp('this process was given up for dead by the others');
     if (beganMs >= untilMs) sinceMs = beganMs;
@@ -153,13 +152,6 @@ export async function join(
       [epoch, writer, name, version, config, TERM_MS],
     );
     await beat();
-    const others = await db.query<ProcessRow>(
-      'SELECT name, config FROM store_process WHERE epoch <> $1 AND config <> $2 AND until_ms > store_now()',
-      [epoch, config],
-    );
-    if (others.rows.length > 0) {
-      log.warn('other processes on this store run with another gateway.yaml', { processes: others.rows });
-    }
   } catch (error) {
     stop();
     if (client !== undefined) await disconnect(client);
