@@ -11,8 +11,8 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import busboy from 'busboy';
 import { stringify } from 'yaml';
-import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { testStore } from '../kit/gateway.ts';
+import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 
 const MB = 1_000_000;
 const FILE_BYTES = 25 * MB;

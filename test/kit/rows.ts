@@ -1,4 +1,5 @@
 /** Rows of a store, read from the outside while a gateway runs on it: of an SQLite file, or of a database that an address names. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,10 +37,7 @@ function fromServer(url: string, queries: readonly string[]): readonly (readonly
     ...queries.map((sql) => `SELECT COALESCE(json_agg(row_to_json(found)), '[]')::text FROM (${sql}) AS found`),
     'COMMIT',
   ];
-  const psql = join(binaries()!, 'psql');
-  const args = ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '--set=ON_ERROR_STOP=1', url];
-  const output = execFileSync(psql, args, { input: lines.join(';\n'), encoding: 'utf8', maxBuffer: 2 ** 28 });
-  return output
+  return psql(url, lines, ['--quiet'])
     .split('\n\n')
     .join('\n')
     .trim()
@@ -81,6 +79,54 @@ export function storedBytes(store: string): Buffer {
   }
   const files = [store, `${store}-wal`].filter((file) => existsSync(file));
   return Buffer.concat(files.map((file) => readFileSync(file)));
+}
+
+/**
+ * Runs statements that no constraint or trigger stops, as damage would. Each has to change something. The database has no CHECK any more
+ * then, if it is on a server.
+ */
+export function damageRows(store: string, ...statements: readonly string[]): void {
+  const changes = isAddress(store) ? damageServer(store, statements) : damageFile(store, statements);
+  assert.ok(
+    changes.every((count) => count > 0),
+    `rows changed: ${changes}`,
+  );
+}
+
+function damageFile(file: string, statements: readonly string[]): readonly number[] {
+  const db = new Database(file, { fileMustExist: true });
+  try {
+    db.pragma('ignore_check_constraints = ON');
+    return statements.map((sql) => db.prepare(sql).run().changes);
+  } finally {
+    db.close();
+  }
+}
+
+/** Neither triggers nor foreign keys are looked at where rows come from another server. */
+const UNCHECKED = `SET session_replication_role = replica;
+  DO $$ DECLARE found record; BEGIN
+    FOR found IN SELECT conrelid::regclass AS place, conname FROM pg_constraint WHERE contype = 'c' AND conrelid <> 0 LOOP
+      EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', found.place, found.conname);
+    END LOOP;
+  END $$`;
+
+function damageServer(url: string, statements: readonly string[]): readonly number[] {
+  // It answers each statement that changes rows with how many: `UPDATE 1`, `INSERT 0 1`.
+  return psql(url, [UNCHECKED, ...statements], [])
+    .split('\n')
+    .filter((line) => /\d$/.test(line))
+    .map((line) => Number(/\d+$/.exec(line)![0]));
+}
+
+/** What the server's own client prints. */
+function psql(url: string, statements: readonly string[], options: readonly string[]): string {
+  const args = ['--no-psqlrc', '--tuples-only', '--no-align', '--set=ON_ERROR_STOP=1', ...options, url];
+  return execFileSync(join(binaries()!, 'psql'), args, {
+    input: `${statements.join(';\n')};\n`,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
 }
 
 function isAddress(store: string): boolean {
