@@ -1,6 +1,7 @@
 // Runs the tests: every *.test.ts below test/, or those whose path holds one of the words given. Whole matrices (*.long.test.ts) and
 // tests in a real browser (*.browser.test.ts) run with `--long` and `--browser`, which run nothing else, and where a word names them.
-// With `TURNPIKE_TEST_STORE=postgres` and no words: those of both kinds, long or not, whose gateways then are on PostgreSQL.
+// With `TURNPIKE_TEST_STORE=postgres` and no words: all, long or not, whose gateways then are on PostgreSQL; `--no-scenarios` leaves out
+// the matrices of styles, clients and vendors, whose many calls all leave the same few rows.
 // Node 20 knows no patterns.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,17 +24,17 @@ const files = readdirSync('test', { recursive: true })
 function isWanted(name) {
   if (words.length > 0) return words.some((word) => name.includes(word));
   if (!onPostgres) return kindOf(name) === wanted;
-  return kindOf(name) !== 'browser' && opensStore(name, new Set());
+  if (kindOf(name) === 'browser' || !reaches(name, (text) => text.includes('testDatabase('))) return false;
+  return !process.argv.includes('--no-scenarios') || !reaches(name, (text) => text.includes('/kit/scenarios.ts'));
 }
 
-/** Whether what a file imports, or what that imports, asks the kit for the store that a run is about. */
-function opensStore(name, seen) {
-  if (seen.has(name) || name === 'test/kit/postgres.ts' || !existsSync(name)) return false;
+/** Whether a file, or one of the tests' and scripts' that it imports, fits; the kit's own server is none of them. */
+function reaches(name, fits, seen = new Set(['test/kit/postgres.ts'])) {
+  if (seen.has(name) || !/^(test|scripts)\//.test(name) || !existsSync(name)) return false;
   seen.add(name);
   const text = readFileSync(name, 'utf8');
-  if (text.includes('testDatabase(')) return true;
   const imports = [...text.matchAll(/ from '(\.[^']+)'/g)].map(([, path]) => join(dirname(name), path));
-  return imports.some((path) => /^(test|scripts)\//.test(path) && opensStore(path, seen));
+  return fits(text) || imports.some((path) => reaches(path, fits, seen));
 }
 
 // Tests run the sources; their threads, and their schemas, take less time compiled.
