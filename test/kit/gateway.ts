@@ -12,7 +12,7 @@ import { type Gateway, openGateway } from '../../core/gateway.ts';
 import { createLog } from '../../core/log.ts';
 import { definePlugin, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
 import type { FakeVendor } from './fake-vendor.ts';
-import { testDatabase } from './postgres.ts';
+import { dropTestDatabase, isOnPostgres, testDatabase } from './postgres.ts';
 import { ledgerFaults } from './reconcile.ts';
 import { type Row, readRows } from './rows.ts';
 
@@ -207,7 +207,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         await gateway.stop();
         if (options.mustReconcile !== false) assert.deepEqual(ledgerFaults(storeFile), []);
       } finally {
-        if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+        if (options.dir === undefined) {
+          rmSync(dir, { recursive: true, force: true });
+          if (options.config?.store === undefined && isOnPostgres()) await dropTestDatabase(storeFile);
+        }
       }
     },
   };

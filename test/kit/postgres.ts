@@ -52,6 +52,8 @@ const PORT_OF_RUN = 'TURNPIKE_TEST_POSTGRES_PORT';
 /** A database takes 8 MB, and files that run at the same time have some each. */
 const ROOM_IN_MEMORY = 2 ** 31;
 const MEMORY = '/dev/shm';
+/** What would only take time: nothing there is old or lasts. */
+const SHORT_LIVED = ['autovacuum=off', 'full_page_writes=off', 'jit=off'];
 
 let shared: Promise<Databases> | undefined;
 
@@ -71,7 +73,7 @@ function databases(): Promise<Databases> {
  */
 export async function startPostgresForRun(): Promise<PostgresServer> {
   const isRoomy = existsSync(MEMORY) && roomIn(MEMORY) > ROOM_IN_MEMORY;
-  const server = await startPostgres(mkdtempSync(join(isRoomy ? MEMORY : tmpdir(), 'turnpike-pg-')));
+  const server = await startPostgres(mkdtempSync(join(isRoomy ? MEMORY : tmpdir(), 'turnpike-pg-')), SHORT_LIVED);
   process.once('exit', () => server.remove());
   process.env[PORT_OF_RUN] = String(server.port);
   return server;
@@ -92,6 +94,15 @@ export async function testDatabase(folder: string, name = 'turnpike'): Promise<s
   return url;
 }
 
+/** Drops it again, whoever is still connected: hundreds of them take a lot of memory. */
+export async function dropTestDatabase(url: string): Promise<void> {
+  const { pathname } = new URL(url);
+  await (await databases()).query(
+    url.replace(pathname, '/postgres'),
+    `DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`,
+  );
+}
+
 /** Whether the gateways of tests run on PostgreSQL. */
 export function isOnPostgres(): boolean {
   return process.env.TURNPIKE_TEST_STORE === 'postgres';
@@ -102,9 +113,10 @@ export function onlyOnSqlite(why: string): { readonly skip: string | false } {
   return { skip: isOnPostgres() && `only on SQLite: ${why}` };
 }
 
-/** Makes a server and starts it, in a folder that is new and has to be reachable for other users. */
+/** Makes a server and starts it, in a folder that is new and has to be reachable for other users, with further settings. */
 export async function startPostgres(
   folder: string = mkdtempSync(join(tmpdir(), 'turnpike-pg-')),
+  settings: readonly string[] = [],
 ): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) throw new Error(noPostgres());
@@ -115,8 +127,9 @@ export async function startPostgres(
     execFileSync(join(bin, program), args, { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   };
   const start = (): void => {
-    const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c max_connections=400`;
-    run('pg_ctl', ['start', '-w', '-D', data, '-l', join(folder, 'log'), '-o', options]);
+    const own = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=400'];
+    const options = [...own, ...settings].map((setting) => `-c ${setting}`);
+    run('pg_ctl', ['start', '-w', '-D', data, '-l', join(folder, 'log'), '-o', options.join(' ')]);
   };
   const halt = (how: 'immediate' | 'fast'): void => run('pg_ctl', ['stop', '-w', '-m', how, '-D', data]);
   try {
