@@ -1,27 +1,56 @@
 // Runs the tests: every *.test.ts below test/, or those whose path holds one of the words given. Whole matrices (*.long.test.ts) and
 // tests in a real browser (*.browser.test.ts) run with `--long` and `--browser`, which run nothing else, and where a word names them.
+// With `TURNPIKE_TEST_STORE=postgres` and no words: all, long or not, whose gateways then are on PostgreSQL; `--no-scenarios` leaves out
+// the matrices of styles, clients and vendors, whose many calls all leave the same few rows.
 // Node 20 knows no patterns.
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { tsImport } from 'tsx/esm/api';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 
 const KINDS = ['long', 'browser'];
 const wanted = KINDS.find((kind) => process.argv.includes(`--${kind}`));
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const onPostgres = process.env.TURNPIKE_TEST_STORE === 'postgres';
 const kindOf = (name) => KINDS.find((kind) => name.endsWith(`.${kind}.test.ts`));
 const files = readdirSync('test', { recursive: true })
   .map((name) => join('test', name))
-  .filter((name) => name.endsWith('.test.ts'))
-  .filter((name) => (words.length === 0 ? kindOf(name) === wanted : words.some((word) => name.includes(word))))
+  .filter((name) => name.endsWith('.test.ts') && isWanted(name))
   .sort();
+
+function isWanted(name) {
+  if (words.length > 0) return words.some((word) => name.includes(word));
+  if (!onPostgres) return kindOf(name) === wanted;
+  if (kindOf(name) === 'browser' || !reaches(name, (text) => text.includes('testDatabase('))) return false;
+  return !process.argv.includes('--no-scenarios') || !reaches(name, (text) => text.includes('/kit/scenarios.ts'));
+}
+
+/** Whether a file, or one of the tests' and scripts' that it imports, fits; the kit's own server is none of them. */
+function reaches(name, fits, seen = new Set(['test/kit/postgres.ts'])) {
+  if (seen.has(name) || !/^(test|scripts)\//.test(name) || !existsSync(name)) return false;
+  seen.add(name);
+  const text = readFileSync(name, 'utf8');
+  const imports = [...text.matchAll(/ from '(\.[^']+)'/g)].map(([, path]) => join(dirname(name), path));
+  return fits(text) || imports.some((path) => reaches(path, fits, seen));
+}
+
 // Tests run the sources; their threads, and their schemas, take less time compiled.
 const folder = serverFolder();
 if (!isBuilt(folder)) await buildServer(folder);
-const { status } = spawnSync(
+// One server for all files: each gateway has a database of its own on it.
+if (onPostgres) {
+  const { startPostgresForRun } = await tsImport('../test/kit/postgres.ts', import.meta.url);
+  await startPostgresForRun();
+}
+const child = spawn(
   process.execPath,
   ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`, ...files],
   { stdio: 'inherit', env: { ...process.env, TURNPIKE_COMPILED: folder } },
 );
-process.exitCode = status ?? 1;
+// The tests hear a signal from here or from the terminal; what they stand on ends after them.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+const [status] = await once(child, 'exit');
+process.exit(status ?? 1);

@@ -97,6 +97,15 @@ export function createKeys(host: Host): KeyRing {
   const lastId = async (): Promise<number> =>
     (await store.one<{ id: number | null }>('SELECT MAX(id) AS id FROM api_key'))?.id ?? 0;
 
+  /** The last one that was given to a key, which may not be written yet. */
+  let givenId = 0;
+  /** The id of a new key. Those that are made at the same time get different ones: else all but one would have to be written again. */
+  async function nextId(): Promise<number> {
+    const last = await lastId();
+    givenId = Math.max(last, givenId) + 1;
+    return givenId;
+  }
+
   /** Writes a key and its bucket as one. What failed: `new`, where the id is taken or there is a default already. */
   async function insert(
     id: number,
@@ -200,7 +209,7 @@ export function createKeys(host: Host): KeyRing {
       const wanted = await checked(asked);
       const secret = newSecret();
       for (;;) {
-        const key = await insert((await lastId()) + 1, secret, wanted, false, along);
+        const key = await insert(await nextId(), secret, wanted, false, along);
         if (key !== 'new') return { secret, key };
       }
     },
@@ -209,7 +218,7 @@ export function createKeys(host: Host): KeyRing {
       const wanted = await checked(asked);
       const secret = newSecret();
       while ((await findDefault(asked.accountId)) === undefined) {
-        const key = await insert((await lastId()) + 1, secret, wanted, true, along);
+        const key = await insert(await nextId(), secret, wanted, true, along);
         if (key !== 'new') return { secret, key };
       }
       return undefined;

@@ -142,7 +142,8 @@ function invariant(name: string, sql: string): Invariant {
     name,
     async check(read: Reader) {
       const broken = await read.all<Broken>(sql);
-      return broken.map(({ place, says, should }) => `${place}: ${says}, should be ${should}`);
+      // In one order, whatever order the store finds them in.
+      return broken.map(({ place, says, should }) => `${place}: ${says}, should be ${should}`).sort();
     },
   };
 }

@@ -1,6 +1,5 @@
 /** The world of a replay: one real gateway, one vendor that says what it is told to, and a channel for every answer. */
 import type { JsonObject } from '../../core/contracts/call.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeVendor, fakeVendor } from '../../test/kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../../test/kit/gateway.ts';
 import { errorAnswer, type Script } from '../../test/kit/script.ts';
@@ -69,7 +68,7 @@ export async function openWorld(upstreams: readonly Upstream[]): Promise<World> 
     client,
     answers: (upstream, script) => void scripts.set(upstream, script),
     asked: (upstream) => requests.get(upstream),
-    records: () => readRecords(gateway.storeFile),
+    records: () => readRecords(gateway),
     async reconcile() {
       const { code, stdout, stderr } = await gateway.tryCommand('reconcile');
       return code === 0 ? undefined : `${stdout}${stderr}`.trim();
@@ -99,27 +98,19 @@ function configFor(upstreams: readonly Upstream[], url: string): Readonly<Record
   return JSON.parse(JSON.stringify(config)) as typeof config;
 }
 
-function readRecords(file: string): ReadonlyMap<string, UsageRecord> {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
-  try {
-    const rows = db
-      .prepare<[], { readonly [column: string]: string | number | null }>('SELECT * FROM usage_record')
-      .all();
-    return new Map(
-      rows.map((row) => [
-        String(row.id),
-        {
-          input: Number(row.input),
-          cacheRead: Number(row.cache_read),
-          cacheWrite: Number(row.cache_write) + Number(row.cache_write_long),
-          output: Number(row.output),
-          reasoning: Number(row.reasoning),
-          estimated: row.estimated === 1,
-          charged: Number(row.charged),
-        },
-      ]),
-    );
-  } finally {
-    db.close();
-  }
+function readRecords(gateway: TestGateway): ReadonlyMap<string, UsageRecord> {
+  return new Map(
+    gateway.rows('SELECT * FROM usage_record').map((row) => [
+      String(row.id),
+      {
+        input: Number(row.input),
+        cacheRead: Number(row.cache_read),
+        cacheWrite: Number(row.cache_write) + Number(row.cache_write_long),
+        output: Number(row.output),
+        reasoning: Number(row.reasoning),
+        estimated: row.estimated === 1,
+        charged: Number(row.charged),
+      },
+    ]),
+  );
 }

@@ -1,8 +1,8 @@
 /** A gateway whose people are administered: root and one administrator with a second factor just shown, another one, a member. */
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { CONSOLE_PIPELINE, member, PASSWORD, PATIENT, ROOT_ENV, root, type Visitor, verify } from '../kit/console.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { readRows } from '../kit/rows.ts';
 
 /** It, and who is there. */
 export interface Administered {
@@ -41,17 +41,13 @@ export async function administered(): Promise<Administered> {
     mia,
     ids,
     stored(id) {
-      const db = new Database(gateway.storeFile, { readonly: true });
-      try {
-        return [
-          db.prepare('SELECT * FROM account WHERE id = ?').get(id),
-          db.prepare('SELECT * FROM password WHERE account_id = ?').get(id),
-          db.prepare(`SELECT * FROM bucket WHERE kind = 'account' AND owner = ?`).get(id),
-          db.prepare('SELECT * FROM membership WHERE account_id = ?').get(id),
-        ];
-      } finally {
-        db.close();
-      }
+      return readRows(
+        gateway.storeFile,
+        `SELECT * FROM account WHERE id = ${id}`,
+        `SELECT * FROM password WHERE account_id = ${id}`,
+        `SELECT * FROM bucket WHERE kind = 'account' AND owner = ${id}`,
+        `SELECT * FROM membership WHERE account_id = ${id}`,
+      );
     },
     async someone(more = {}) {
       const name = `u${++made}`;

@@ -1,7 +1,6 @@
 /** Departments at the console: the tree, its people, its budgets, and calls that feel them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,
@@ -20,6 +19,7 @@ import {
 } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { tableColumns } from '../kit/rows.ts';
 
 describe('departments at the console', () => {
   let vendor: FakeVendor;
@@ -286,12 +286,11 @@ describe('departments at the console', () => {
   });
 
   it('take no column that nobody may set, not one [T-AUTHZ-01]', async () => {
-    const db = new Database(gateway.storeFile, { readonly: true });
     const { id } = await fresh();
-    const stored = (): unknown => db.prepare('SELECT * FROM department ORDER BY id').all();
-    const tables = ['department', 'membership', 'department_tree', 'account', 'bucket'];
-    const columns = tables.flatMap(
-      (table) => db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table) as string[],
+    const stored = (): unknown => gateway.rows('SELECT * FROM department ORDER BY id');
+    const tables = tableColumns(gateway.storeFile);
+    const columns = ['department', 'membership', 'department_tree', 'account', 'bucket'].flatMap(
+      (table) => tables.get(table) ?? [],
     );
     assert.ok(columns.includes('factor_ppm') && columns.includes('role'), `${columns}`);
     const was = stored();
@@ -308,7 +307,6 @@ describe('departments at the console', () => {
       }
     }
     assert.deepEqual(stored(), was);
-    db.close();
   });
 
   it('are no business of strangers and members [T-AUTHZ-03]', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, type Visitor, visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -92,9 +91,7 @@ describe('a key that asks about itself', () => {
   it('gets its answer also when it has expired or is exhausted', async () => {
     const exhausted = await make({ remain_quota: 0 });
     const expired = await make({ expired_time: Math.floor(Date.now() / 1_000) + 3_600 });
-    const db = new Database(gateway.storeFile);
-    db.prepare('UPDATE api_key SET expires_ms = 1000 WHERE id = ?').run(expired.id);
-    db.close();
+    await gateway.host.store.run('UPDATE api_key SET expires_ms = 1000 WHERE id = ?', expired.id);
     for (const { key } of [exhausted, expired]) {
       assert.notEqual((await gateway.chat({}, { key })).status, 200);
       for (const page of PAGES) assert.equal((await asking(key).get(page)).status, 200, page);

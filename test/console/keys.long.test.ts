@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import { Keys } from '../../core/contracts/keys.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,
@@ -591,9 +590,7 @@ describe('exchanging a key', () => {
     await gwen.data('PUT', '/api/token/', { id, name: 'told again', allow_ips: '' });
     const { key: next } = await gwen.data('POST', `/api/token/${id}/key`, { grace_seconds: 5 });
     await gwen.data('DELETE', `/api/token/${id}`);
-    const db = new Database(gateway.storeFile, { readonly: true });
-    const rows = db.prepare('SELECT * FROM audit').all() as Record<string, unknown>[];
-    db.close();
+    const rows = gateway.rows('SELECT * FROM audit ORDER BY seq');
     const told = rows.filter((row) => Object.values(row).includes(`key ${id}`)).map(({ action }) => action);
     assert.deepEqual(told, ['key.create', 'key.change', 'key.rotate', 'key.delete']);
     for (const secret of [key, next]) {

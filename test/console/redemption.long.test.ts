@@ -1,7 +1,6 @@
 /** Redemption codes: made and kept by administrators, redeemed once in the world. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, type Visitor, verify, visitor } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
@@ -129,13 +128,10 @@ describe('redemption codes', () => {
 
   it('are stored as hashes, and sealed', async () => {
     const code = await make();
-    const db = new Database(gateway.storeFile, { readonly: true });
-    const rows = db.prepare('SELECT * FROM redemption_code').all();
-    db.close();
-    const text = JSON.stringify(rows, (_, value) =>
-      value?.type === 'Buffer' ? Buffer.from(value).toString('hex') : value,
-    );
-    assert.ok(rows.length > 0 && !text.includes(code), 'the code stands nowhere in the table');
+    const rows = gateway.rows('SELECT * FROM redemption_code');
+    const forms = [code, Buffer.from(code).toString('hex')];
+    const text = JSON.stringify(rows);
+    assert.ok(rows.length > 0 && !forms.some((form) => text.includes(form)), 'the code stands nowhere in the table');
     assert.ok(!gateway.log.some((line) => line.includes(code)), 'nor in the log');
   });
 
@@ -244,9 +240,7 @@ describe('redemption codes', () => {
 
   it('that cannot be read any more are listed still, and can be removed', async () => {
     await make({ name: 'sealed elsewhere' });
-    const db = new Database(gateway.storeFile);
-    db.prepare(`UPDATE redemption_code SET sealed = 'v1.x' WHERE name = 'sealed elsewhere'`).run();
-    db.close();
+    await gateway.host.store.run(`UPDATE redemption_code SET sealed = 'v1.x' WHERE name = 'sealed elsewhere'`);
     const { items } = await admin.data('GET', '/api/redemption/search?keyword=elsewhere');
     assert.deepEqual([items.length, items[0].key], [1, '']);
     assert.equal(await admin.data('DELETE', `/api/redemption/${items[0].id}`), null);

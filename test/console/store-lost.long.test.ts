@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/plugin.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root, type Visitor, verify, visitor } from '../kit/console.ts';
-import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { startGateway, type TestGateway, testStore } from '../kit/gateway.ts';
 
 interface Row {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -19,7 +19,7 @@ type Writing = 'run' | 'atomic';
 
 describe('a store that is lost', () => {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-test-'));
-  // The embedded driver, with a switch for each of its methods.
+  // The driver, with a switch for each of its methods.
   const lost = new Set<Reading | Writing>();
   let gateway: TestGateway;
   let rows: readonly Row[];
@@ -28,15 +28,16 @@ describe('a store that is lost', () => {
   before(async () => {
     Object.assign(globalThis, { turnpikeTestLost: lost });
     const home = new URL('../..', import.meta.url).pathname;
+    const store = await testStore(dir);
     const driver = join(dir, 'store.mts');
     writeFileSync(
       driver,
       `import { StoreUnavailable } from '${home}core/plugin.ts';
-       import sqlite from '${home}plugins/stores/sqlite/index.ts';
+       import driver from '${store.driver}';
        export default {
-         ...sqlite,
+         ...driver,
          async open(options) {
-           const store = await sqlite.open(options);
+           const store = await driver.open(options);
            const unless = (name) => async (...given) => {
              if (globalThis.turnpikeTestLost.has(name)) throw new StoreUnavailable('closed');
              return store[name](...given);
@@ -46,7 +47,8 @@ describe('a store that is lost', () => {
        };`,
     );
     gateway = await startGateway({
-      config: { pipeline: CONSOLE_PIPELINE, console: PATIENT, store: { driver, file: './turnpike.db' } },
+      dir,
+      config: { pipeline: CONSOLE_PIPELINE, console: PATIENT, store: { ...store.section, driver } },
       env: ROOT_ENV,
     });
     boss = await verify(await root(gateway));

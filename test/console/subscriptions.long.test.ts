@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
   type ApiAnswer,
@@ -70,14 +69,8 @@ describe('subscriptions at the console', () => {
     const { error } = (await response.json()) as { error?: { code: string; message: string } };
     return `${response.status} ${error?.code ?? 'ok'}`;
   };
-  const rowsOf = (id: number): unknown[] => {
-    const db = new Database(gateway.storeFile, { readonly: true });
-    try {
-      return db.prepare('SELECT * FROM subscription WHERE account_id = ? ORDER BY id').all(id);
-    } finally {
-      db.close();
-    }
-  };
+  const rowsOf = (id: number): readonly unknown[] =>
+    gateway.rows(`SELECT * FROM subscription WHERE account_id = ${id} ORDER BY id`);
 
   it('are shown as plans, with what they limit and cost', async () => {
     const { me } = await somebody();

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { authenticator } from '../kit/authenticator.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { member, PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor, visitor } from '../kit/console.ts';
 import { addPasskey, codeOf, enableTotp, FACTORS_PIPELINE, nextCodeOf } from '../kit/factors.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { allRows } from '../kit/rows.ts';
 
 const ORIGIN = 'http://localhost:8080';
 
@@ -246,14 +246,8 @@ describe('two-factor sign-in at the console', () => {
     const { secret, backupCodes } = await enableTotp(ivan, clock);
     await ivan.data('POST', '/api/verify', { method: '2fa', code: backupCodes[0] });
     const tables = (): unknown => {
-      const db = new Database(gateway.storeFile, { readonly: true });
-      try {
-        return ['totp', 'totp_pending', 'backup_code', 'passkey', 'account'].map((table) =>
-          db.prepare(`SELECT * FROM ${table}`).all(),
-        );
-      } finally {
-        db.close();
-      }
+      const { totp, totp_pending, backup_code, passkey, account } = allRows(gateway.storeFile);
+      return { totp, totp_pending, backup_code, passkey, account };
     };
     const before = tables();
     const columns = {
@@ -290,20 +284,14 @@ describe('two-factor sign-in at the console', () => {
     const { secret } = await enableTotp(jana, clock);
     await jana.data('POST', '/api/user/2fa/backup_codes', { code: nextCodeOf(secret, clock) });
     await jana.data('POST', '/api/user/2fa/disable', { code: nextCodeOf(secret, clock) });
-    const db = new Database(gateway.storeFile, { readonly: true });
-    try {
-      const rows = db
-        .prepare("SELECT action, object, actor, ip, facts FROM audit WHERE actor = 'jana' AND action LIKE 'two-%'")
-        .all() as { action: string; object: string; ip: string; facts: string }[];
-      assert.deepEqual(
-        rows.map(({ action }) => action),
-        ['two-factor.enable', 'two-factor.backup-codes', 'two-factor.disable'],
-      );
-      const id = (await jana.data('GET', '/api/user/self')).id;
-      for (const { object, ip, facts } of rows)
-        assert.deepEqual([object, ip, facts], [`user ${id}`, '127.0.0.1', '{}']);
-    } finally {
-      db.close();
-    }
+    const rows = gateway.rows(
+      "SELECT action, object, ip, facts FROM audit WHERE actor = 'jana' AND action LIKE 'two-%' ORDER BY seq",
+    );
+    assert.deepEqual(
+      rows.map(({ action }) => action),
+      ['two-factor.enable', 'two-factor.backup-codes', 'two-factor.disable'],
+    );
+    const id = (await jana.data('GET', '/api/user/self')).id;
+    for (const { object, ip, facts } of rows) assert.deepEqual([object, ip, facts], [`user ${id}`, '127.0.0.1', '{}']);
   });
 });

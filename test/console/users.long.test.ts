@@ -1,9 +1,9 @@
 /** Administration of accounts, as those feel it who are administered: signing in, being signed out, being let in no more. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type ApiAnswer, fieldOf, PASSWORD, said, type Visitor, verify, visitor } from '../kit/console.ts';
 import type { TestGateway } from '../kit/gateway.ts';
+import { tableColumns } from '../kit/rows.ts';
 import { type Administered, administered } from './administered.ts';
 
 describe('whoever is administered', () => {
@@ -205,12 +205,7 @@ describe('whoever is administered', () => {
   });
 
   it('take no column that nobody may set, not one [T-AUTHZ-01]', async () => {
-    const db = new Database(gateway.storeFile, { readonly: true });
-    const tables = db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[];
-    const columns = new Set(
-      tables.flatMap((table) => db.prepare('SELECT name FROM pragma_table_info(?)').pluck().all(table) as string[]),
-    );
-    db.close();
+    const columns = new Set([...tableColumns(gateway.storeFile).values()].flat());
     for (const more of [
       'is_admin',
       'quota',

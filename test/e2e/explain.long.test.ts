@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { CommandResult } from '../../core/commands.ts';
 import type { Decision } from '../../core/contracts/explaining.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
+import { allRows } from '../kit/rows.ts';
 import { errorAnswer } from '../kit/script.ts';
 
 const HELLO = { model: 'test-model', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
@@ -93,19 +93,6 @@ function stillness(seconds: number): Buffer {
   }
   head.write('data', 36, 'latin1');
   return Buffer.concat([head, Buffer.alloc(size, 128)]);
-}
-
-/** Everything in the database. */
-function dump(file: string): unknown {
-  const db = new Database(file, { readonly: true, fileMustExist: true });
-  try {
-    const tables = db
-      .prepare<[], { name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`)
-      .all();
-    return tables.map(({ name }) => [name, db.prepare(`SELECT * FROM "${name}"`).all()]);
-  } finally {
-    db.close();
-  }
 }
 
 describe('a call that is explained', () => {
@@ -252,9 +239,9 @@ describe('a call that is explained', () => {
 
   it('leaves nothing behind, however often', async () => {
     const key = await gateway.customer(10_000);
-    const before = dump(gateway.storeFile);
+    const before = allRows(gateway.storeFile);
     for (let i = 0; i < 10; i++) assert.equal((await decisionOf(HELLO, { key })).code, 0);
-    assert.deepEqual(dump(gateway.storeFile), before);
+    assert.deepEqual(allRows(gateway.storeFile), before);
     assert.equal(vendor.requests.length, 0);
     const answer = await gateway.chat(HELLO, { key });
     assert.equal(answer.status, 200);

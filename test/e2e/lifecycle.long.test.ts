@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -17,16 +17,24 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { stringify } from 'yaml';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { CERTIFICATES } from '../kit/certificates.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { CONSOLE_PIPELINE } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents, DONE } from '../kit/fixtures.ts';
-import { defaultConfig, startGateway, type TestGateway, type TestGatewayOptions } from '../kit/gateway.ts';
+import {
+  defaultConfig,
+  startGateway,
+  type TestGateway,
+  type TestGatewayOptions,
+  type TestStore,
+  testStore,
+} from '../kit/gateway.ts';
+import { onlyOnSqlite } from '../kit/postgres.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { rawConnection, requestText } from '../kit/raw-client.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
+import { storedBytes } from '../kit/rows.ts';
 import { eventStream, hold, sized, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 
@@ -35,6 +43,7 @@ const PASSWORD = 'a long enough password';
 /** A folder with a gateway.yaml in it, and whoever was started on it: all gone when the test is over. */
 let dir: string;
 let configFile: string;
+let store: TestStore;
 let storeFile: string;
 let vendor: FakeVendor;
 let started: GatewayProcess[];
@@ -42,7 +51,8 @@ let inside: Set<TestGateway>;
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'turnpike-life-'));
   configFile = join(dir, 'gateway.yaml');
-  storeFile = join(dir, 'turnpike.db');
+  store = await testStore(dir);
+  storeFile = store.address;
   vendor = await fakeVendor();
   started = [];
   inside = new Set();
@@ -61,7 +71,7 @@ afterEach(async () => {
 
 /** Writes gateway.yaml: the kit's, with these sections instead. */
 function configure(sections: Readonly<Record<string, unknown>> = {}): void {
-  writeFileSync(configFile, stringify({ ...defaultConfig([vendor]), ...sections }));
+  writeFileSync(configFile, stringify({ ...defaultConfig([vendor]), store: store.section, ...sections }));
 }
 function withModels(...names: readonly string[]): Readonly<Record<string, unknown>> {
   const model = { from: ['main'], price: { input: 1, output: 2 } };
@@ -158,7 +168,7 @@ describe('starting', () => {
     assert.deepEqual(second.complaints, []);
     for (const secret of [String(key), String(rootPassword)]) {
       assert.ok(!second.stderr.includes(secret) && !second.stdout.includes(secret));
-      assert.ok(!readFileSync(storeFile).includes(secret), 'it stands nowhere in the database');
+      assert.ok(!storedBytes(storeFile).includes(secret), 'it stands nowhere in the database');
     }
   });
 
@@ -174,22 +184,25 @@ describe('starting', () => {
     assert.equal(gateway.stdout, `ready ${gateway.url}\n`);
   });
 
-  it('shows where people sign in, at the port where it listens where nobody has said another address', async () => {
-    for (const [settings, wanted] of [
-      [{}, (port: number) => `http://localhost:${port}/console`],
-      [{ url: 'https://ai.example.com/gate' }, () => 'https://ai.example.com/gate/console'],
-    ] as const) {
-      // A key without its database would say that there was one.
-      for (const file of [storeFile, `${storeFile}.key`]) rmSync(file, { force: true });
+  for (const [where, settings, wanted] of [
+    ['at the port where it listens', {}, (port: number) => `http://localhost:${port}/console`],
+    [
+      'at the address in gateway.yaml',
+      { url: 'https://ai.example.com/gate' },
+      () => 'https://ai.example.com/gate/console',
+    ],
+  ] as const) {
+    it(`shows where people sign in: ${where}`, async () => {
       configure({ pipeline: [...CONSOLE_PIPELINE], console: settings });
       const gateway = await start();
       const { console: page } = await gateway.logged(({ msg }) => msg === 'first start');
       assert.equal(page, wanted(gateway.port));
       await gateway.stop();
-    }
-  });
+    });
+  }
 
-  it('a second gateway on the same database ends with 73, and the first one does not notice', async () => {
+  const lock = onlyOnSqlite('several gateways may share a database');
+  it('a second gateway on the same database ends with 73, and the first one does not notice', lock, async () => {
     const gateway = await start();
     const second = await run('start');
     assert.equal(second.code, 73);
@@ -201,6 +214,7 @@ describe('starting', () => {
 
   it('a gateway.yaml with mistakes ends with 78, names the place of each, and touches nothing', async () => {
     writeFileSync(configFile, 'listen:\n  port: 99999\nchanels: []\npipeline: [log, logg]\n');
+    const before = readdirSync(dir);
     const { code, stdout, stderr } = await run('start');
     assert.equal(code, 78);
     assert.equal(stdout, '');
@@ -209,19 +223,20 @@ describe('starting', () => {
     assert.deepEqual([msg, places], ['the gateway did not start', ['2:3', '3:1', '4:17']]);
     const { code: shown, stderr: lines } = await run('start --welcome');
     assert.deepEqual([shown, lines], [78, `${problems.join('\n')}\n`], 'people are shown lines');
-    assert.ok(!existsSync(storeFile));
+    assert.deepEqual(readdirSync(dir), before);
   });
 
   it('a port that is taken ends with 78, at its place in the file', async () => {
     const gateway = await start();
-    configure({ listen: { port: gateway.port }, store: { file: './other.db' } });
+    const other = (await testStore(dir, 'other')).section;
+    configure({ listen: { port: gateway.port }, store: other });
     const second = await run('start');
     assert.equal(second.code, 78);
     assert.match(second.stderr, /gateway\.yaml:2:\d+: listen\.port: another process listens there already/);
     // The first one has seen the file change, and is not impressed.
     assert.equal((await chat(gateway, firstKey(gateway))).status, 200);
 
-    configure({ store: { file: './other.db' } });
+    configure({ store: other });
     const third = await start();
     assert.equal((await chat(third, firstKey(third))).status, 200, 'nothing was made that nobody was shown');
   });
@@ -244,11 +259,9 @@ describe('starting', () => {
 
   it('goes by one clock, down to its tables', async () => {
     const clock = fakeClock();
-    const { storeFile: file } = await startInside({ clock });
-    const db = new Database(file, { readonly: true });
-    const dates = db.prepare('SELECT DISTINCT applied_ms FROM migration').pluck().all();
-    db.close();
-    assert.deepEqual(dates, [clock.now()]);
+    const gateway = await startInside({ clock });
+    const dates = gateway.rows('SELECT DISTINCT applied_ms FROM migration');
+    assert.deepEqual(dates, [{ applied_ms: clock.now() }]);
   });
 
   it('wrong usage ends with 2, and says how it is meant', async () => {
@@ -501,7 +514,7 @@ describe('reloading', () => {
     const versions = ['..one', '..two'].map((name) => join(dir, name));
     for (const version of versions) mkdirSync(version);
     const written = (sections: Readonly<Record<string, unknown>>): string =>
-      stringify({ ...defaultConfig([vendor]), store: { file: storeFile }, ...sections });
+      stringify({ ...defaultConfig([vendor]), store: store.section, ...sections });
     writeFileSync(join(versions[0]!, 'gateway.yaml'), written({}));
     writeFileSync(join(versions[1]!, 'gateway.yaml'), written(withModels('new-model')));
     rmSync(configFile);
@@ -544,9 +557,9 @@ describe('reloading', () => {
 
   it('what only a restart can change is refused, at its place', async () => {
     const gateway = await start();
-    configure({ store: { file: './elsewhere.db' }, ...withModels('new-model') });
+    configure({ store: (await testStore(dir, 'elsewhere')).section, ...withModels('new-model') });
     const { problems } = await gateway.logged(({ msg }) => msg === 'gateway.yaml was not reloaded');
-    assert.match(String((problems as string[])[0]), /:\d+:\d+: store\.file: changing this needs a restart/);
+    assert.match(String((problems as string[])[0]), /:\d+:\d+: store\.(file|url): changing this needs a restart/);
     assert.equal(await codeOf(await chat(gateway, firstKey(gateway), { model: 'new-model' })), '404 model_not_found');
   });
 
@@ -665,8 +678,10 @@ describe('commands', () => {
     assert.match(check.stderr, /chanels/);
   });
 
+  const backups = onlyOnSqlite('a server has backups of its own');
   for (const beside of [true, false]) {
-    it(`a backup goes where its command was given, ${beside ? 'beside a running gateway' : 'and without one'}`, async () => {
+    const where = beside ? 'beside a running gateway' : 'and without one';
+    it(`a backup goes where its command was given, ${where}`, backups, async () => {
       const gateway = await start();
       if (!beside) await gateway.stop();
       const cwd = realpathSync(mkdtempSync(join(dir, 'elsewhere-')));
@@ -677,7 +692,7 @@ describe('commands', () => {
     });
   }
 
-  it('a backup taken while calls run is whole, and restored only where nobody runs', async () => {
+  it('a backup taken while calls run is whole, and restored only where nobody runs', backups, async () => {
     const gateway = await start();
     const key = firstKey(gateway);
     await done('user create --name ada --role member --password-stdin', PASSWORD);
@@ -710,7 +725,7 @@ describe('commands', () => {
 });
 
 describe('a store that cannot be written', () => {
-  // The embedded driver, with a switch that makes every list fail as a full disk would.
+  // The driver, with a switch that makes every list fail as a full disk would.
   const broken = { now: false, asked: 0 };
   let gone: () => void;
   before(() => {
@@ -722,13 +737,13 @@ describe('a store that cannot be written', () => {
     broken.now = false;
   });
 
-  const driver = (): string => {
+  const breakable = (): Readonly<Record<string, unknown>> => {
     const root = new URL('../..', import.meta.url).pathname;
     const file = join(dir, 'store.mts');
     writeFileSync(
       file,
       `import { StoreUnavailable } from '${root}core/plugin.ts';
-       import sqlite from '${root}plugins/stores/sqlite/index.ts';
+       import driver from '${store.driver}';
        const full = () => {
          const broken = globalThis.turnpikeTestStore;
          if (!broken.now) return;
@@ -736,9 +751,9 @@ describe('a store that cannot be written', () => {
          throw new StoreUnavailable('the disk is full');
        };
        export default {
-         ...sqlite,
+         ...driver,
          async open(options) {
-           const store = await sqlite.open(options);
+           const store = await driver.open(options);
            return {
              ...store,
              run: async (...given) => (full(), store.run(...given)),
@@ -748,13 +763,13 @@ describe('a store that cannot be written', () => {
          },
        };`,
     );
-    return file;
+    return { ...store.section, driver: file };
   };
 
   it('refuses calls with 503 at once and asks no vendor; when it can be written again, all is well without a restart', async () => {
     // A clock that stands still: nothing waits for the store.
     const clock = fakeClock();
-    const gateway = await startInside({ clock, config: { store: { driver: driver(), file: './turnpike.db' } } });
+    const gateway = await startInside({ clock, config: { store: breakable() } });
     assert.equal((await gateway.chat({})).status, 200);
     broken.now = true;
     const refused = await gateway.chat({});
@@ -771,7 +786,7 @@ describe('a store that cannot be written', () => {
     const clock = fakeClock();
     const gateway = await startInside({
       clock,
-      config: { store: { driver: driver(), file: './turnpike.db' } },
+      config: { store: breakable() },
     });
     const client = await rawConnection(gateway.port);
     vendor.next(held('go'));
@@ -794,7 +809,7 @@ describe('a store that cannot be written', () => {
     const clock = fakeClock();
     const gateway = await startInside({
       clock,
-      config: { store: { driver: driver(), file: './turnpike.db' } },
+      config: { store: breakable() },
     });
     for (const stream of [true, false]) {
       vendor.next(stream ? held(`go ${stream}`) : [hold(`go ${stream}`), ...wholeAnswer()]);

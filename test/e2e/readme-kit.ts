@@ -60,10 +60,10 @@ export function write(dir: string, path: string, text: string): string {
   return file;
 }
 
-/** The sections of the gateway.yaml that ships, on a free port and with a database in its own folder. */
-export function shippedSections(): Section {
+/** The sections of the gateway.yaml that ships, on a free port and with a database in its own folder, or this section `store`. */
+export function shippedSections(store: Section = { file: './turnpike.db' }): Section {
   const sections = parse(readFileSync(SHIPPED_CONFIG, 'utf8')) as Section;
-  return { ...sections, listen: { ...(sections.listen as Section), port: 0 }, store: { file: './turnpike.db' } };
+  return { ...sections, listen: { ...(sections.listen as Section), port: 0 }, store };
 }
 /** The key that a first start prints. */
 export function firstKey(gateway: GatewayProcess): string {

@@ -13,7 +13,7 @@ describe('the lines of the README about people, keys and money', { skip }, () =>
   const place = folder();
   let gateway: TestGateway;
   before(async () => {
-    const { quota, ...sections } = shippedSections();
+    const { quota, store: _, ...sections } = shippedSections();
     const plans = { monthly: { days: 30, daily: 5 } };
     gateway = await startGateway({ config: { ...sections, quota: { ...(quota as object), plans } }, env: ROOT_ENV });
     await gateway.command('user create --name ann --role member --password-stdin', PASSWORD);

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { fakeVendor } from '../kit/fake-vendor.ts';
+import { testStore } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { jsonAnswer, wholeAnswer } from '../kit/script.ts';
 import {
@@ -30,13 +31,12 @@ describe('the examples for authors of plugins', () => {
   after(() => place.remove());
 
   /** The sections that ship, with one of them at the end of the pipeline. */
-  const withPlugin = (plugin: string, more: Section): Section => {
-    const shipped = shippedSections();
-    const store = { file: `./${basename(plugin)}.db` };
-    return { ...shipped, store, pipeline: [...(shipped.pipeline as string[]), plugin], ...more };
+  const withPlugin = async (plugin: string, more: Section): Promise<Section> => {
+    const shipped = shippedSections((await testStore(place.dir, basename(plugin))).section);
+    return { ...shipped, pipeline: [...(shipped.pipeline as string[]), plugin], ...more };
   };
-  const start = (plugin: string, more: Section = {}): Promise<GatewayProcess> =>
-    startProcess(write(place.dir, 'gateway.yaml', stringify(withPlugin(plugin, more))));
+  const start = async (plugin: string, more: Section = {}): Promise<GatewayProcess> =>
+    startProcess(write(place.dir, 'gateway.yaml', stringify(await withPlugin(plugin, more))));
   const ask = (gateway: GatewayProcess, model: string): Promise<Response> =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -82,7 +82,7 @@ describe('the examples for authors of plugins', () => {
     } finally {
       await gateway.stop();
     }
-    const mistaken = stringify(withPlugin('./plugins/hours.ts', { hours: { from: 9, to: 8 } }));
+    const mistaken = stringify(await withPlugin('./plugins/hours.ts', { hours: { from: 9, to: 8 } }));
     const { code, stderr } = await turnpike(['check', '--config', write(place.dir, 'wrong.yaml', mistaken)]);
     assert.equal(code, 78);
     assert.match(stderr, /hours\.to: must be later than `from`/);

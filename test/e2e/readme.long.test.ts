@@ -8,7 +8,7 @@ import { planFrom } from '../../core/assembly.ts';
 import { CERTIFICATES } from '../kit/certificates.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { CHAT_DELTAS, chatBody, chatEvents } from '../kit/fixtures.ts';
-import { startGateway } from '../kit/gateway.ts';
+import { startGateway, type TestStore, testStore } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { errorAnswer, jsonAnswer, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
@@ -29,6 +29,7 @@ describe('the vendor example of the README', () => {
   let place: ReturnType<typeof folder>;
   let main: FakeVendor;
   let spare: FakeVendor;
+  let store: TestStore;
   let gateway: GatewayProcess;
   before(async () => {
     place = folder();
@@ -40,7 +41,8 @@ describe('the vendor example of the README', () => {
       readonly channels: readonly [Section];
       readonly models: { readonly 'acme-large': { readonly from: readonly string[] } };
     };
-    const sections = shippedSections();
+    store = await testStore(place.dir);
+    const sections = shippedSections(store.section);
     const acme = own.models['acme-large'];
     const config = {
       ...sections,
@@ -85,7 +87,7 @@ describe('the vendor example of the README', () => {
     assert.deepEqual(sent.json, { model: 'acme-large', messages: [{ role: 'user', content: 'Hi' }] });
     // 11 and 7 tokens at 1 and 4 currency units per million.
     assert.equal(answer.headers.get('x-turnpike-cost'), '19.5');
-    assert.equal(usageRecords(join(place.dir, 'turnpike.db')).at(-1)?.charged, 19_500_000n);
+    assert.equal(usageRecords(store.address).at(-1)?.charged, 19_500_000n);
   });
 
   it('serves streams, metered without having said how', async () => {
@@ -93,7 +95,7 @@ describe('the vendor example of the README', () => {
     const events = chatEvents();
     assert.equal(await answer.text(), events.filter((_, place) => place !== events.length - 2).join(''));
     assert.deepEqual(main.requests.at(-1)?.json.stream_options, { include_usage: true });
-    const { charged, estimated } = usageRecords(join(place.dir, 'turnpike.db')).at(-1)!;
+    const { charged, estimated } = usageRecords(store.address).at(-1)!;
     assert.deepEqual([charged, estimated], [19_500_000n, false]);
   });
 
@@ -334,7 +336,7 @@ describe('the five minutes of the README', () => {
   let gateway: GatewayProcess;
   before(async () => {
     place = folder(['openai', '@anthropic-ai/sdk']);
-    file = write(place.dir, 'gateway.yaml', stringify(shippedSections()));
+    file = write(place.dir, 'gateway.yaml', stringify(shippedSections((await testStore(place.dir)).section)));
     // Without the variable of step 4: no other step needs it.
     gateway = await startProcess(file);
   });

@@ -15,7 +15,7 @@ import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
 import { silentLog } from '../../core/log.ts';
 import { runCommandLine } from '../../core/main.ts';
-import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { defaultConfig, startGateway, type TestGateway, testStore } from '../kit/gateway.ts';
 
 const PIPELINE = [...(defaultConfig([]).pipeline as string[]), 'audit', 'second-factors', 'payments', 'notices'];
 const PASSWORD = 'a long enough password';
@@ -23,7 +23,7 @@ const PASSWORD = 'a long enough password';
 describe('a lost master key', () => {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-recover-'));
   after(() => rmSync(dir, { recursive: true }));
-  const keyFile = join(dir, 'turnpike.db.key');
+  let keyFile: string;
   const options = { configFile: join(dir, 'gateway.yaml'), env: {}, log: silentLog };
   const start = (): Promise<TestGateway> => startGateway({ dir, config: { pipeline: PIPELINE } });
   const demo = (gateway: TestGateway) =>
@@ -35,6 +35,7 @@ describe('a lost master key', () => {
   let ticket: string;
   let lost: readonly string[];
   before(async () => {
+    keyFile = `${(await testStore(dir)).place}.key`;
     const gateway = await start();
     const { host } = gateway;
     key = gateway.key;

@@ -10,7 +10,8 @@ import { GatewayError } from '../../core/errors.ts';
 import { createGuesses } from '../../plugins/console/guesses.ts';
 import { createLimiter } from '../../plugins/console/limiter.ts';
 import { LOCALHOST } from '../kit/certificates.ts';
-import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
+import { defaultConfig, startGateway, type TestGateway, testStore } from '../kit/gateway.ts';
+import { onlyOnSqlite } from '../kit/postgres.ts';
 import { startProcess } from '../kit/process.ts';
 import { noValkey, startValkey, type ValkeyServer } from '../kit/valkey.ts';
 
@@ -120,7 +121,8 @@ function tests(): void {
       }
     });
 
-    it('may have workers, each of which asks the server itself and has a share without it', async () => {
+    const workers = onlyOnSqlite('with `listen.workers` one process writes the file for all');
+    it('may have workers, each of which asks the server itself and has a share without it', workers, async () => {
       const dir = mkdtempSync(join(tmpdir(), 'turnpike-test-'));
       await server.command('FLUSHALL');
       const file = join(dir, 'gateway.yaml');
@@ -167,7 +169,8 @@ function tests(): void {
         const ca = join(dir, 'ca.pem');
         writeFileSync(ca, LOCALHOST.cert);
         for (const isTrusted of [true, false]) {
-          const config = { ...defaultConfig([]), ...sections({}), store: { file: `./${isTrusted}.db` } };
+          const store = (await testStore(dir, String(isTrusted))).section;
+          const config = { ...defaultConfig([]), ...sections({}), store };
           const file = join(dir, 'gateway.yaml');
           writeFileSync(file, stringify(config));
           const env = { VALKEY_URL: server.tlsUrl!, ...(isTrusted && { NODE_EXTRA_CA_CERTS: ca }) };

@@ -17,6 +17,7 @@ import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { runCommandLine } from '../../core/main.ts';
 import { defaultConfig } from '../kit/gateway.ts';
+import { onlyOnSqlite } from '../kit/postgres.ts';
 import { startProcess } from '../kit/process.ts';
 
 const PIPELINE = [...(defaultConfig([]).pipeline as string[]), 'audit', 'second-factors'];
@@ -170,7 +171,7 @@ const STATES: readonly State[] = [
   },
 ];
 
-describe('a store that is not there', () => {
+describe('a store that is not there', onlyOnSqlite('it is about files that are missing'), () => {
   for (const [i, { name, make, codes, said }] of STATES.entries()) {
     const [start, check, others] = codes;
     const damaged = name.endsWith('master key');

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { JsonObject } from '../../core/plugin.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { KIND_NAMES, KINDS } from '../clients/stand.ts';
 import { closedPort, type FakeVendor, fakeVendor, type VendorRequest } from '../kit/fake-vendor.ts';
 import { defaultConfig, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
@@ -156,10 +155,6 @@ export async function openStyleBench(
   return {
     ...bench,
     spare,
-    async stop() {
-      books.close();
-      await bench.stop();
-    },
     async prepare(saying, scenario = SAID) {
       // A kept connection that fails would be tried again on a fresh one.
       vendor.forget();
@@ -212,37 +207,29 @@ function answerTo(request: VendorRequest, url: string, saying: Saying, scenario:
   });
 }
 
-/**
- * The books of a gateway, kept open: there are many tests, and each looks at the last page only. The places of records grow with the
- * time.
- */
+/** The books of a gateway. There are many tests, and each looks at the last page only; the places of records grow with the time. */
 interface Books {
   /** Usage records since the last `turn`, oldest first. */
   records(): readonly Booked[];
   turn(): void;
-  close(): void;
 }
 
-function openBooks({ storeFile }: TestGateway): Books {
-  const db = new Database(storeFile, { readonly: true });
-  const records = db.prepare<[string], Record<string, string | number | null>>(
-    `SELECT id, outcome, input, output, estimated, CAST(charged AS TEXT) AS charged, other
-      FROM usage_record WHERE place > ? ORDER BY place`,
-  );
-  const latest = db.prepare<[], string>("SELECT COALESCE(MAX(place), '') FROM usage_row").pluck();
-  let page = '';
+function openBooks(gateway: TestGateway): Books {
+  let page: unknown = '';
   return {
     records: () =>
-      records.all(page).map((row) => ({
-        ...(row as unknown as Booked),
-        estimated: row.estimated === 1,
-        charged: BigInt(row.charged ?? 0),
-        attempts: (JSON.parse(String(row.other)).attempts ?? []) as UsageRow['attempts'],
-      })),
+      gateway
+        .rows(`SELECT id, outcome, input, output, estimated, CAST(charged AS TEXT) AS charged, other
+          FROM usage_record WHERE place > '${page}' ORDER BY place`)
+        .map((row) => ({
+          ...(row as unknown as Booked),
+          estimated: row.estimated === 1,
+          charged: BigInt(row.charged ?? 0),
+          attempts: (JSON.parse(String(row.other)).attempts ?? []) as UsageRow['attempts'],
+        })),
     turn() {
-      page = latest.get()!;
+      page = gateway.rows("SELECT COALESCE(MAX(place), '') AS place FROM usage_row")[0]!.place;
     },
-    close: () => void db.close(),
   };
 }
 

@@ -9,6 +9,7 @@ import { definePlugin, type Migration } from '../../core/plugin.ts';
 import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import { restore } from '../../plugins/stores/sqlite/restore.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
+import { onlyOnSqlite } from '../kit/postgres.ts';
 
 const MADE: Migration = { id: 1, title: 'shells', sql: ['CREATE TABLE shell (name TEXT NOT NULL) STRICT'] };
 const CHANGED: Migration = { id: 3, title: 'their colours', sql: ['ALTER TABLE shell ADD COLUMN colour TEXT'] };
@@ -25,7 +26,8 @@ const shells = (...migrations: readonly Migration[]) =>
     create: (host) => ({ start: () => host.store.run("INSERT INTO shell (name) VALUES ('whelk')").then(() => {}) }),
   });
 
-describe('the copy that is made before tables change', () => {
+const copies = onlyOnSqlite('a server has backups of its own');
+describe('the copy that is made before tables change', copies, () => {
   const dirs: string[] = [];
   afterEach(() => {
     for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true });

@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import busboy from 'busboy';
 import { stringify } from 'yaml';
+import { testStore } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 
 const MB = 1_000_000;
@@ -66,7 +67,7 @@ if (existsSync('/proc/self/clear_refs')) {
         stringify({
           // All of them come with one key.
           listen: { port: 0, body: { spool: './spool', inFlight: { disk: { perAccount: '2000MB' } } } },
-          store: { file: './turnpike.db' },
+          store: (await testStore(dir)).section,
           pipeline: ['accounts', 'auth', 'counters', 'keys', 'quota', 'models', 'styles', 'vendors/compatible', 'log'],
           channels: [{ name: 'ears', vendor: 'compatible', url, key: 'vendor-key', speaks: ['transcription'] }],
           models: { ears: { from: ['ears'], price: { perSecond: 0.0001 } } },

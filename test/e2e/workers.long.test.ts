@@ -15,6 +15,7 @@ import { CONSOLE_PIPELINE, PATIENT } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { chatEvents, DONE } from '../kit/fixtures.ts';
 import { defaultConfig } from '../kit/gateway.ts';
+import { onlyOnSqlite } from '../kit/postgres.ts';
 import { type GatewayProcess, type LogLine, startProcess, turnpike } from '../kit/process.ts';
 import { type RawConnection, type RawResponse, rawConnection, requestText } from '../kit/raw-client.ts';
 import { ledgerFaults } from '../kit/reconcile.ts';
@@ -36,6 +37,7 @@ export default {
   }),
 };
 `;
+const workers = onlyOnSqlite('with `listen.workers` one process writes the file for all');
 const ENV = { TURNPIKE_ROOT_PASSWORD: 'a root password for tests' };
 
 interface Installation {
@@ -109,7 +111,7 @@ function isAlive(pid: unknown): boolean {
   }
 }
 
-describe('two workers', () => {
+describe('two workers', workers, () => {
   let vendor: FakeVendor;
   let installed: Installation;
   let gateway: GatewayProcess;
@@ -331,7 +333,7 @@ describe('two workers', () => {
   });
 });
 
-describe('a gateway with workers', () => {
+describe('a gateway with workers', workers, () => {
   let vendor: FakeVendor;
   let installed: Installation;
   before(async () => {
@@ -434,7 +436,7 @@ describe('a gateway with workers', () => {
   });
 });
 
-describe('a route that is reached through a worker', () => {
+describe('a route that is reached through a worker', workers, () => {
   const trustProxy = ['127.0.0.1'];
   let vendor: FakeVendor;
   const installed: Installation[] = [];

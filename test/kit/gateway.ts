@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import type { Clock } from '../../core/clock.ts';
 import type { CommandResult } from '../../core/commands.ts';
@@ -11,8 +12,9 @@ import { type Gateway, openGateway } from '../../core/gateway.ts';
 import { createLog } from '../../core/log.ts';
 import { definePlugin, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
 import type { FakeVendor } from './fake-vendor.ts';
-import { testDatabase } from './postgres.ts';
+import { dropTestDatabase, isOnPostgres, testDatabase } from './postgres.ts';
 import { ledgerFaults } from './reconcile.ts';
+import { type Row, readRows } from './rows.ts';
 
 export interface TestGatewayOptions {
   /** Sections of gateway.yaml; each replaces the section of the default configuration. */
@@ -38,6 +40,8 @@ export interface TestGateway {
   readonly configFile: string;
   /** The file of its store; the address of its database with `TURNPIKE_TEST_STORE=postgres`. */
   readonly storeFile: string;
+  /** Rows of its store, read from the outside; see `readRows`. `host.store` changes them. */
+  rows(sql: string): readonly Row[];
   /** What it logged so far, one line each. */
   readonly log: readonly string[];
   readonly gateway: Gateway;
@@ -102,15 +106,40 @@ export function defaultConfig(vendors: readonly FakeVendor[]): Record<string, un
   };
 }
 
+/** A store for the gateways of a test: a file, or with `TURNPIKE_TEST_STORE=postgres` a database. */
+export interface TestStore {
+  /** The section `store` of gateway.yaml. */
+  readonly section: Readonly<Record<string, unknown>>;
+  /** What `readRows` and its like open: its file, or the address of its database. */
+  readonly address: string;
+  /** What its master key and its sockets are named after. */
+  readonly place: string;
+  /** The module of its driver, for another one around it. */
+  readonly driver: string;
+}
+
+/** The store of this name for the folder of a gateway.yaml; always the same one. */
+export async function testStore(dir: string, name = 'turnpike'): Promise<TestStore> {
+  const url = await testDatabase(dir, name);
+  const driver = fileURLToPath(
+    new URL(`../../plugins/stores/${url === undefined ? 'sqlite' : 'postgres'}/index.ts`, import.meta.url),
+  );
+  if (url !== undefined) {
+    const section = { driver: 'postgres', url, data: `./${name}` };
+    return { section, address: url, place: join(dir, name, 'turnpike'), driver };
+  }
+  const file = join(dir, `${name}.db`);
+  return { section: { file: `./${name}.db` }, address: file, place: file, driver };
+}
+
 /** Starts a gateway. Everything it touches is gone after `stop`. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const vendors = options.vendor === undefined ? [] : [options.vendor].flat();
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'turnpike-test-'));
   const configFile = join(dir, 'gateway.yaml');
-  const config: Record<string, unknown> = { ...defaultConfig(vendors), ...options.config };
-  const url = options.config?.store === undefined ? await testDatabase(dir) : undefined;
-  const storeFile = url ?? join(dir, 'turnpike.db');
-  if (url !== undefined) config.store = { driver: 'postgres', url, data: '.' };
+  const store = (options.config?.store ?? (await testStore(dir)).section) as { url?: string; file?: string };
+  const config: Record<string, unknown> = { ...defaultConfig(vendors), ...options.config, store };
+  const storeFile = store.url ?? resolve(dir, store.file!);
   writeFileSync(configFile, stringify(config));
   const lines: string[] = [];
   const log = createLog({ level: 'debug', write: (line) => lines.push(line), now: () => Date.now() });
@@ -150,6 +179,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     dir,
     configFile,
     storeFile,
+    rows: (sql) => readRows(storeFile, sql)[0]!,
     log: lines,
     gateway,
     get host() {
@@ -177,7 +207,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         await gateway.stop();
         if (options.mustReconcile !== false) assert.deepEqual(ledgerFaults(storeFile), []);
       } finally {
-        if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+        if (options.dir === undefined) {
+          rmSync(dir, { recursive: true, force: true });
+          if (options.config?.store === undefined && isOnPostgres()) await dropTestDatabase(storeFile);
+        }
       }
     },
   };

@@ -2,7 +2,16 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -38,28 +47,76 @@ export function noPostgres(): string | undefined {
   return reason;
 }
 
-let shared: Promise<PostgresServer> | undefined;
+/** Where `scripts/test.mjs` says at which port the server of this run listens. */
+const PORT_OF_RUN = 'TURNPIKE_TEST_POSTGRES_PORT';
+/** A database takes 8 MB, and files that run at the same time have some each. */
+const ROOM_IN_MEMORY = 2 ** 31;
+const MEMORY = '/dev/shm';
+/** What would only take time: nothing there is old or lasts. */
+const SHORT_LIVED = ['autovacuum=off', 'full_page_writes=off', 'jit=off'];
+
+let shared: Promise<Databases> | undefined;
+
+/** Databases of a server that runs. */
+type Databases = Pick<PostgresServer, 'database' | 'query'>;
+
+/** The server for all files of a run; whoever runs a file alone gets one of its own, which ends with its process. */
+function databases(): Promise<Databases> {
+  const port = process.env[PORT_OF_RUN];
+  shared ??= port === undefined ? startPostgresForRun() : Promise.resolve(databasesAt(Number(port)));
+  return shared;
+}
 
 /**
- * With `TURNPIKE_TEST_STORE=postgres`, the database of the gateway in a folder: a new one at first, the same one ever after. The server
- * is this process's own and ends with it.
+ * Starts the server of a run, and tells the processes of this one where it is. It ends with this process. Its files lie in memory if they fit:
+ * it need not survive anything.
  */
-export async function testDatabase(folder: string): Promise<string | undefined> {
-  if (process.env.TURNPIKE_TEST_STORE !== 'postgres') return undefined;
-  const note = join(folder, 'database.url');
+export async function startPostgresForRun(): Promise<PostgresServer> {
+  const isRoomy = existsSync(MEMORY) && roomIn(MEMORY) > ROOM_IN_MEMORY;
+  const server = await startPostgres(mkdtempSync(join(isRoomy ? MEMORY : tmpdir(), 'turnpike-pg-')), SHORT_LIVED);
+  process.once('exit', () => server.remove());
+  process.env[PORT_OF_RUN] = String(server.port);
+  return server;
+}
+
+function roomIn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** With `TURNPIKE_TEST_STORE=postgres`, the database of this name for a folder: a new one at first, the same one ever after. */
+export async function testDatabase(folder: string, name = 'turnpike'): Promise<string | undefined> {
+  if (!isOnPostgres()) return undefined;
+  const note = join(folder, `${name}.url`);
   if (existsSync(note)) return readFileSync(note, 'utf8');
-  shared ??= startPostgres().then((server) => {
-    process.once('exit', () => server.remove());
-    return server;
-  });
-  const url = await (await shared).database();
+  const url = await (await databases()).database();
   writeFileSync(note, url);
   return url;
 }
 
-/** Makes a server and starts it, in a folder that is new and has to be reachable for other users. */
+/** Drops it again, whoever is still connected: hundreds of them take a lot of memory. */
+export async function dropTestDatabase(url: string): Promise<void> {
+  const { pathname } = new URL(url);
+  await (await databases()).query(
+    url.replace(pathname, '/postgres'),
+    `DROP DATABASE ${pathname.slice(1)} WITH (FORCE)`,
+  );
+}
+
+/** Whether the gateways of tests run on PostgreSQL. */
+export function isOnPostgres(): boolean {
+  return process.env.TURNPIKE_TEST_STORE === 'postgres';
+}
+
+/** For a test of what only SQLite has: its options, which skip it on PostgreSQL and say why. */
+export function onlyOnSqlite(why: string): { readonly skip: string | false } {
+  return { skip: isOnPostgres() && `only on SQLite: ${why}` };
+}
+
+/** Makes a server and starts it, in a folder that is new and has to be reachable for other users, with further settings. */
 export async function startPostgres(
   folder: string = mkdtempSync(join(tmpdir(), 'turnpike-pg-')),
+  settings: readonly string[] = [],
 ): Promise<PostgresServer> {
   const bin = binaries();
   if (bin === undefined) throw new Error(noPostgres());
@@ -70,8 +127,9 @@ export async function startPostgres(
     execFileSync(join(bin, program), args, { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   };
   const start = (): void => {
-    const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c max_connections=100`;
-    run('pg_ctl', ['start', '-w', '-D', data, '-l', join(folder, 'log'), '-o', options]);
+    const own = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=400'];
+    const options = [...own, ...settings].map((setting) => `-c ${setting}`);
+    run('pg_ctl', ['start', '-w', '-D', data, '-l', join(folder, 'log'), '-o', options.join(' ')]);
   };
   const halt = (how: 'immediate' | 'fast'): void => run('pg_ctl', ['stop', '-w', '-m', how, '-D', data]);
   try {
@@ -82,6 +140,29 @@ export async function startPostgres(
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+  return {
+    port,
+    get pid() {
+      return Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
+    },
+    ...databasesAt(port),
+    halt,
+    start,
+    async restart(how) {
+      const args = ['restart', '-w', '-m', how, '-D', data, '-l', join(folder, 'log')];
+      const child = spawn(join(bin, 'pg_ctl'), args, { ...owner, cwd: folder, stdio: 'ignore' });
+      const [code] = await once(child, 'exit');
+      if (code !== 0) throw new Error(`pg_ctl restart ended with ${code}`);
+    },
+    remove() {
+      spawnSync(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'immediate', '-D', data], { ...owner, cwd: folder });
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What one does with a server whose port is known. */
+function databasesAt(port: number): Databases {
   const urlOf = (name: string): string => `postgres://turnpike@127.0.0.1:${port}/${name}`;
   const query = async (url: string, sql: string): Promise<readonly Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: url });
@@ -93,27 +174,11 @@ export async function startPostgres(
     }
   };
   return {
-    port,
-    get pid() {
-      return Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
-    },
     query,
-    halt,
-    start,
-    async restart(how) {
-      const args = ['restart', '-w', '-m', how, '-D', data, '-l', join(folder, 'log')];
-      const child = spawn(join(bin, 'pg_ctl'), args, { ...owner, cwd: folder, stdio: 'ignore' });
-      const [code] = await once(child, 'exit');
-      if (code !== 0) throw new Error(`pg_ctl restart ended with ${code}`);
-    },
     async database() {
       const name = `test_${randomBytes(6).toString('hex')}`;
       await query(urlOf('postgres'), `CREATE DATABASE ${name}`);
       return urlOf(name);
-    },
-    remove() {
-      spawnSync(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'immediate', '-D', data], { ...owner, cwd: folder });
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

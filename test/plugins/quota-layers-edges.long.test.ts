@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Layer, MICRO } from '../../core/contracts/ledger.ts';
 import { GatewayError } from '../../core/plugin.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
+import { isOnPostgres } from '../kit/postgres.ts';
+import { damageRows } from '../kit/rows.ts';
 import { LAYERS, openLimited, rushAt } from './quota-limited.ts';
 import {
   ACCOUNT,
@@ -60,20 +61,20 @@ describe('each layer', () => {
       try {
         await run.admit(callingNow(world, 'flat', 1));
         const where = `kind = '${bucket.kind}' AND owner = ${bucket.owner}`;
-        for (const change of ['granted = 0', 'used = granted', 'held = granted + 1', 'used = -1', 'held = 0.5']) {
+        const changes = ['granted = 0', 'used = granted', 'held = granted + 1', 'used = -1'];
+        // Columns of a server hold whole numbers only: it rounds.
+        for (const change of [...changes, ...(isOnPostgres() ? [] : ['held = 0.5'])]) {
           const changed = world.store.run(`UPDATE bucket SET ${change} WHERE ${where}`);
           await assert.rejects(changed, /constraint|store/i, change);
         }
         // What is leased goes back, and calls find what is there now.
         await run.parts.stop?.();
-        const db = new Database(world.file);
         for (const used of [10n * MICRO, 10n * MICRO + 1n, 2n ** 62n]) {
-          db.pragma('ignore_check_constraints = ON');
           await settled(world.store);
-          db.prepare(`UPDATE bucket SET used = ?, granted = min(granted, ?) WHERE ${where}`).run(used, 10n * MICRO);
+          const granted = `CASE WHEN granted < ${10n * MICRO} THEN granted ELSE ${10n * MICRO} END`;
+          damageRows(world.file, `UPDATE bucket SET used = ${used}, granted = ${granted} WHERE ${where}`);
           await assert.rejects(run.admit(callingNow(world, 'flat', 1)), refusedWith(code), `${used}`);
         }
-        db.close();
       } finally {
         await world.close();
       }
@@ -599,10 +600,7 @@ describe('invariants of the further layers', () => {
         for (const x of [closed, open]) await run.admit(x);
         await run.settle(ended(closed, 'served', 30));
         assert.deepEqual(await world.faults(run), {});
-        const db = new Database(world.file);
-        db.pragma('ignore_check_constraints = ON');
-        for (const sql of damage) assert.notEqual(db.prepare(sql).run().changes, 0, sql);
-        db.close();
+        damageRows(world.file, ...damage);
         assert.match((await world.faults(run))[invariant]?.join('\n') ?? 'nothing was found', line);
       } finally {
         await world.close();

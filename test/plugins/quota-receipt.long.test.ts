@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MICRO, type MoneyEntry, type Receipt } from '../../core/contracts/ledger.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
+import { onlyOnSqlite } from '../kit/postgres.ts';
 import { usageRecord } from '../kit/usage-records.ts';
 import { addedUp, kept } from './quota-pencil.ts';
 import {
@@ -240,6 +241,7 @@ describe('the money of an account', () => {
 
   it(
     'is found by an index in which there are no calls',
+    onlyOnSqlite('it reads its query plans'),
     inWorld(10n, 'unlimited', async (world) => {
       const run = await world.run();
       const { all } = world.store;

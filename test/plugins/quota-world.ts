@@ -230,6 +230,7 @@ export interface Run {
 
 /** A store with the ledger's tables, one account and one key, and the runs over it. */
 export interface World {
+  /** The file of its store, or the address of its database: see `damageRows`. */
   readonly file: string;
   readonly store: OpenStore;
   readonly clock: FakeClock;
@@ -283,9 +284,9 @@ async function emptyStores(): Promise<{ readonly file: string; open(): Promise<O
     return { file, open: async () => store };
   }
   const { default: postgres } = await import('../../plugins/stores/postgres/index.ts');
-  const settings = { driver: 'postgres', url, pool: 1 };
+  const settings = { driver: 'postgres', url };
   assert.deepEqual(checkValue(postgres.section!, settings), []);
-  return { file, open: () => postgres.open({ file, settings, log: silent }) };
+  return { file: url, open: () => postgres.open({ file, settings, log: silent }) };
 }
 
 export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {

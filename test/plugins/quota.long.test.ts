@@ -7,8 +7,9 @@ import { UsageError } from '../../core/plugin.ts';
 import { inQuota } from '../../plugins/quota/in-quota.ts';
 import { ASSUMED_MAXIMUM } from '../../plugins/quota/reservation.ts';
 import { LARGEST_CALL, LARGEST_GRANT } from '../../plugins/quota/tables.ts';
-import { Database } from '../../plugins/stores/sqlite/binding.ts';
 import fc from '../kit/fast-check.ts';
+import { isOnPostgres } from '../kit/postgres.ts';
+import { damageRows } from '../kit/rows.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -729,7 +730,8 @@ describe('the tables', () => {
         'held = -1',
         'used = -1',
         'used = 60, held = 60',
-        'used = 0.5',
+        // Columns of a server hold whole numbers only: it rounds.
+        ...(isOnPostgres() ? [] : ['used = 0.5']),
         "used = 'much'",
         'used = NULL',
         'used = 9223372036854775807 + 1',
@@ -737,7 +739,7 @@ describe('the tables', () => {
       ]) {
         await assert.rejects(
           world.store.run(`UPDATE bucket SET ${change} WHERE kind = 'account'`),
-          /constraint|store/i,
+          /constraint|store|invalid input|out of range/i,
         );
       }
       assert.deepEqual(await world.balance(ACCOUNT), { granted: 100n, used: 0n, held: 0n, unlimited: false });
@@ -940,10 +942,7 @@ describe('each invariant finds the damage it is there for', () => {
         await run.settle(ended(settledCall, 'served', 30));
         assert.deepEqual(await world.faults(run), {});
 
-        const db = new Database(world.file);
-        db.pragma('ignore_check_constraints = ON');
-        for (const sql of damage) assert.notEqual(db.prepare(sql).run().changes, 0, sql);
-        db.close();
+        damageRows(world.file, ...damage);
         const lines = (await world.faults(run))[invariant];
         assert.ok(lines, `${invariant} found nothing`);
         assert.match(lines.join('\n'), line);

@@ -19,7 +19,8 @@ export type ErrorKind =
 /** Tells the kinds apart. */
 export function kindOf(error: unknown): ErrorKind {
   const code = codeOf(error);
-  if (!/^[0-9A-Z]{5}$/.test(code)) return 'lost';
+  // An SQLSTATE. What the operating system says begins with E, and `EPIPE` is as long.
+  if (!/^[0-9FHPX][0-9A-Z]{4}$/.test(code)) return 'lost';
   // Class 08: connection, but for a number of parameters that is wrong. 57P0x: the server ends the session; 25P03 and 57P05: it was idle too long for the server.
   if (/^(08(?!P01)|57P0|25P03)/.test(code)) return 'lost';
   // 40: serialization and deadlock; 0A000 and 26000: a prepared statement that no longer fits.
