@@ -12,6 +12,8 @@ import { tsImport } from 'tsx/esm/api';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 
 const KINDS = ['long', 'browser'];
+/** Files at once: one more than cores, for tests wait for what they start; but browsers wait for nothing. */
+const AT_ONCE = availableParallelism() + (process.argv.includes('--browser') ? 0 : 1);
 const wanted = KINDS.find((kind) => process.argv.includes(`--${kind}`));
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const onPostgres = process.env.TURNPIKE_TEST_STORE === 'postgres';
@@ -47,7 +49,7 @@ if (onPostgres) {
 }
 const child = spawn(
   process.execPath,
-  ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-concurrency=${availableParallelism()}`, ...files],
+  ['--import', 'tsx', '--test', '--test-reporter=spec', `--test-concurrency=${AT_ONCE}`, ...files],
   { stdio: 'inherit', env: { ...process.env, TURNPIKE_COMPILED: folder } },
 );
 // The tests hear a signal from here or from the terminal; what they stand on ends after them.

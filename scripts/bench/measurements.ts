@@ -17,11 +17,16 @@ import { measureWorkers, type Workers } from './workers.ts';
 
 /** How much of everything is done. */
 export interface Scale {
-  /** Rounds at full speed; the others take fewer. */
+  /**
+   * Rounds of whole answers: short and many, because machines become twice as slow and fast again within seconds, and a ratio is only good
+   * where both sides were measured at one speed.
+   */
+  readonly brief: { readonly rounds: number; readonly seconds: number };
+  /** Rounds of what takes its time, as streams do. */
   readonly rounds: number;
-  readonly fewerRounds: number;
-  /** How long one load takes, about. */
+  /** How long one of its loads takes, about. */
   readonly seconds: number;
+  readonly starts: number;
   /** Who takes part beyond whole answers at full speed; undefined: all. */
   readonly others: readonly Who[] | undefined;
   readonly translated: readonly Pair[];
@@ -35,9 +40,10 @@ export interface Scale {
 }
 
 export const FULL: Scale = {
-  rounds: 5,
-  fewerRounds: 3,
+  brief: { rounds: 24, seconds: 0.5 },
+  rounds: 3,
   seconds: 2,
+  starts: 5,
   others: undefined,
   translated: TRANSLATED,
   heldStreams: 2_000,
@@ -47,9 +53,10 @@ export const FULL: Scale = {
   storedCalls: 1_000_000,
 };
 export const QUICK: Scale = {
-  rounds: 2,
-  fewerRounds: 1,
+  brief: { rounds: 4, seconds: 0.3 },
+  rounds: 1,
   seconds: 0.7,
+  starts: 2,
   others: ['direct', 'bare', 'turnpike'],
   translated: TRANSLATED.slice(0, 1),
   heldStreams: 500,
@@ -113,8 +120,8 @@ export async function measureAll(
   for (const [who, target] of targets) pace.set(who, await warmUpAll(target, tools));
 
   say('whole answers at full speed');
-  const whole = await inTurns(everybody, scale.rounds, (who) => {
-    const requests = Math.round(pace.get(who)! * scale.seconds);
+  const whole = await inTurns(everybody, scale.brief.rounds, (who) => {
+    const requests = Math.round(pace.get(who)! * scale.brief.seconds);
     return tools.measure(targets.get(who)!, { stream: false, connections: CONNECTIONS, requests, warm: CONNECTIONS });
   });
 
@@ -123,16 +130,16 @@ export async function measureAll(
   let fewStreams: Rounds | undefined;
   if (tools.exact) {
     say('200 streams, 20,000 events per second');
-    manyStreams = await inTurns(proxies, scale.fewerRounds, (who) =>
+    manyStreams = await inTurns(proxies, scale.rounds, (who) =>
       tools.measure(targets.get(who)!, manyStreamsLoad(scale)),
     );
     say('32 streams that begin in the same instant');
-    fewStreams = await inTurns(others, scale.fewerRounds, (who) =>
-      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 * Math.ceil(scale.seconds) }),
+    fewStreams = await inTurns(others, scale.brief.rounds, (who) =>
+      tools.measure(targets.get(who)!, { stream: true, connections: 32, requests: 32 }),
     );
     say('200 requests per second');
     for (const server of servers.values()) moveTo(CORE.both, server.pid);
-    calm = await inTurns(others, scale.fewerRounds, (who) =>
+    calm = await inTurns(others, scale.rounds, (who) =>
       tools.measure(targets.get(who)!, {
         stream: false,
         connections: 16,
@@ -153,7 +160,7 @@ export async function measureAll(
   const holders = variants.filter(({ name }) => proxies.includes(name));
   const held = tools.exact ? await measureHeld(holders, tools, heldStreams, scale.heldGapMs, say) : undefined;
   say('starts');
-  const starts = await measureStarts(scale.rounds);
+  const starts = await measureStarts(scale.starts);
   const alone = tools.exact ? await measureAlone(tools, scale, say) : undefined;
   return {
     whole,
@@ -181,10 +188,10 @@ async function measureAlone(
   const blocks = await measureBlocks(tools, scale.images);
   const { keys, models, rows } = scale.growth;
   say(`${count(keys)} keys, ${count(models)} models, ${count(rows)} rows`);
-  const growth = await measureGrowth(tools, scale.growth, scale);
+  const growth = await measureGrowth(tools, scale.growth, scale.brief);
   say(`what ${count(scale.storedCalls)} calls leave on the disk`);
   const storage = await measureStorage(tools, scale.storedCalls);
-  const workers = await measureWorkers(tools, scale);
+  const workers = await measureWorkers(tools, scale.brief);
   say(workers === undefined ? 'this Turnpike knows no `listen.workers`: they are not measured' : 'two workers');
   return { blocks, growth, storage, workers };
 }
@@ -220,15 +227,15 @@ async function measureTranslated(tools: LoadTools, scale: Scale, say: (sentence:
     await tools.measure(server, { stream: true, connections: 100, requests: 200, ask: askOf(pair, true) });
     pace.set(pair, await warmUp(server, tools, { ask: askOf(pair, false) }));
   }
-  const whole = await inTurns(pairs, scale.fewerRounds, (pair) =>
+  const whole = await inTurns(pairs, scale.brief.rounds, (pair) =>
     tools.measure(server, {
       stream: false,
       connections: CONNECTIONS,
-      requests: Math.round(pace.get(pair)! * scale.seconds),
+      requests: Math.round(pace.get(pair)! * scale.brief.seconds),
       ask: askOf(pair, false),
     }),
   );
-  const streams = await inTurns(pairs, scale.fewerRounds, async (pair) => {
+  const streams = await inTurns(pairs, scale.rounds, async (pair) => {
     const sample = await tools.measure(server, { ...manyStreamsLoad(scale), ask: askOf(pair, true) });
     // The vendor's events count: what a client gets for one may be none, or several.
     return { ...sample, cpuPerEvent: sample.cpu && sample.cpu / EVENTS };
