@@ -12,6 +12,7 @@ import { durationMs } from '../../core/config/values.ts';
 import { startServer } from '../../scripts/cluster/programs.ts';
 import { freePort } from '../../scripts/free-port.ts';
 import { turnpike } from '../kit/process.ts';
+import { codeIn, table } from './readme-kit.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DEPLOY = join(ROOT, 'scripts/deploy');
@@ -40,10 +41,8 @@ function variablesOf(text: string): { readonly all: ReadonlySet<string>; readonl
   };
 }
 
-/** The variables of the README's table. */
-const documented = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^\| `(TURNPIKE_\w+)` \|/gm)].map(
-  ([, name = '']) => name,
-);
+/** The variables that the documentation lists. */
+const documented = table('Variable').flatMap(({ cells }) => codeIn(cells[0]));
 
 /** That nothing required is missing, and that everything given is read by somebody. */
 function assertEnvironment(given: readonly string[]): void {

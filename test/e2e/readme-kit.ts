@@ -1,7 +1,7 @@
-/** The READMEs and their examples, for tests of what they say. */
+/** The pages of the documentation, their blocks of code and their tables, for tests of what they say. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,34 +13,107 @@ import type { GatewayProcess } from '../kit/process.ts';
 export const run = promisify(execFile);
 /** The checkout. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** The pages themselves. */
-export const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-export const PLUGINS_README = readFileSync(join(ROOT, 'plugins/README.md'), 'utf8');
-export const CORE_README = readFileSync(join(ROOT, 'core/README.md'), 'utf8');
+/** Folders without pages of ours. */
+const SKIPPED = ['node_modules', 'dist', 'data'];
+
+/** Paths of all Markdown files in and below a folder, but for CHANGELOG.md; hidden folders are skipped, except `.github`. */
+function pagesIn(dir: string): readonly string[] {
+  return readdirSync(join(ROOT, dir), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    if (entry.isFile()) return path.endsWith('.md') && path !== 'CHANGELOG.md' ? [path] : [];
+    const isSkipped = SKIPPED.includes(entry.name) || (entry.name.startsWith('.') && entry.name !== '.github');
+    return entry.isDirectory() && !isSkipped ? pagesIn(path) : [];
+  });
+}
+/** The texts of all pages, by their paths in the checkout. */
+export const PAGES: ReadonlyMap<string, string> = new Map(
+  pagesIn('.').map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]),
+);
+/** The text of one page. */
+export function page(path: string): string {
+  const text = PAGES.get(path);
+  assert.ok(text !== undefined, `there is no page ${path}`);
+  return text;
+}
+
 /** The gateway.yaml that ships. */
 export const SHIPPED_CONFIG = join(ROOT, 'gateway.yaml');
 
 /** A part of a YAML file. */
 export type Section = Record<string, unknown>;
 
-/** The code behind a marker `<!-- example: PATH -->`. */
-export function example(markdown: string, path: string): string {
-  const code = examples(markdown).get(path);
+/** A block of code. The comment before it says what tests do with it; only diagrams, which have no language, have none. */
+export interface Block {
+  readonly page: string;
+  /** Of its first line of code, from 1. */
+  readonly line: number;
+  readonly language: string;
+  readonly code: string;
+  /**
+   * `example: PATH` is a file of the examples for plugin authors, `run: NAME` is run by a test that looks it up by this name, `config` is a
+   * part of gateway.yaml that the gateway must accept, `not run: REASON` is not run.
+   */
+  readonly kind: 'example' | 'run' | 'config' | 'not run' | undefined;
+  /** What follows the kind. */
+  readonly about: string;
+}
+
+/** The blocks of a page. */
+function blocksIn(path: string, text: string): readonly Block[] {
+  return [...text.matchAll(/^(?:<!-- (example|run|config|not run)(?:: ([^\n]+))? -->\n)?```(\w*)\n(.*?)^```$/gms)].map(
+    ({ 1: kind, 2: about = '', 3: language = '', 4: code = '', index }) => ({
+      page: path,
+      line: text.slice(0, text.indexOf('```', index)).split('\n').length + 1,
+      language,
+      code,
+      kind: kind as Block['kind'],
+      about,
+    }),
+  );
+}
+/** The blocks of all pages. */
+export const BLOCKS: readonly Block[] = [...PAGES].flatMap(([path, text]) => blocksIn(path, text));
+
+/** The code of the block `<!-- run: NAME -->`. */
+export function block(name: string): string {
+  const found = BLOCKS.find(({ kind, about }) => kind === 'run' && about === name);
+  assert.ok(found !== undefined, `no page has a block ${name}`);
+  return found.code;
+}
+/** The code of all blocks `<!-- example: PATH -->`, by their paths. */
+export const EXAMPLES: ReadonlyMap<string, string> = new Map(
+  BLOCKS.filter(({ kind }) => kind === 'example').map(({ about, code }) => [about, code]),
+);
+/** One of them. */
+export function example(path: string): string {
+  const code = EXAMPLES.get(path);
   assert.ok(code !== undefined, `there is no example ${path}`);
   return code;
 }
-/** All of them, by their paths. */
-export function examples(markdown: string): ReadonlyMap<string, string> {
-  const found = markdown.matchAll(/<!-- example: (\S+) -->\n```\w+\n(.*?)^```$/gms);
-  return new Map([...found].map(([, path = '', code = '']) => [path, code]));
+
+/** The rows of all tables whose header begins with these cells. */
+export function table(...header: readonly string[]): readonly TableRow[] {
+  return [...PAGES].flatMap(([path, text]) =>
+    [...text.matchAll(/^(\|.+\|)\n\|[- |]+\|\n((?:\|.+\|\n?)*)/gm)]
+      .filter(([, top = '']) => header.every((cell, place) => cellsOf(top)[place] === cell))
+      .flatMap(([, , rows = '']) => rows.trimEnd().split('\n'))
+      .map((row) => ({ page: path, cells: cellsOf(row) })),
+  );
 }
-/** The first block of a language behind a heading or another piece of text. */
-export function blockAfter(markdown: string, text: string, language: string): string {
-  const start = markdown.indexOf(text);
-  assert.notEqual(start, -1, `the page does not say: ${text}`);
-  const block = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(markdown.slice(start));
-  assert.ok(block?.[1] !== undefined, `there is no ${language} behind: ${text}`);
-  return block[1];
+/** A row of a table, and the page that it is in. */
+export interface TableRow {
+  readonly page: string;
+  readonly cells: readonly string[];
+}
+function cellsOf(row: string): readonly string[] {
+  return row
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+}
+/** What a cell shows as code, in its order. */
+export function codeIn(cell: string | undefined): readonly string[] {
+  return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
 }
 
 /** A folder far from the checkout; with `packages`, those are found from there as if they had been installed. */

@@ -1,20 +1,94 @@
-/** What the READMEs list is so: commands, styles, quirks, errors, variables, files and links exist. */
+/** What the documentation says is so: commands, styles, quirks, errors, variables, files, links and blocks of code. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { quirksSchema, USUAL } from '../../core/translation/quirks.ts';
 import { turnpike } from '../kit/process.ts';
-import { CORE_README, PLUGINS_README, README, ROOT, type Section, SHIPPED_CONFIG } from './readme-kit.ts';
+import { BLOCKS, codeIn, PAGES, page, ROOT, type Section, SHIPPED_CONFIG, table } from './readme-kit.ts';
 
-describe('the tables and links of the README', () => {
+describe('the pages of the documentation', () => {
+  it('have at most 300 lines, and README.md at most 200', () => {
+    for (const [path, text] of PAGES) {
+      const lines = text.trimEnd().split('\n').length;
+      assert.ok(lines <= (path === 'README.md' ? 200 : 300), `${path} has ${lines} lines`);
+    }
+  });
+
+  it('link to files and headings that exist', () => {
+    for (const [path, text] of PAGES) {
+      for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(link)) continue;
+        const [target = '', anchor] = (link.startsWith('#') ? basename(path) + link : link).split('#');
+        const file = join(ROOT, dirname(path), target);
+        assert.ok(existsSync(file), `${path} links to ${link}`);
+        if (anchor !== undefined)
+          assert.ok(anchorsOf(readFileSync(file, 'utf8')).includes(anchor), `${path} links to ${link}`);
+      }
+    }
+  });
+
+  it('are all reached by links from README.md', () => {
+    const reached = new Set(['README.md']);
+    for (const path of reached)
+      for (const [, link = ''] of page(path).matchAll(/\]\(([^)#\s]+)/g)) {
+        const target = join(dirname(path), link);
+        if (PAGES.has(target)) reached.add(target);
+      }
+    assert.deepEqual([...reached].sort(), [...PAGES.keys()].sort());
+  });
+
+  it('are where messages and comments say they are', () => {
+    const files = ['core', 'plugins', 'scripts', 'console/src'].flatMap((room) => sources(room, /\.(ts|tsx|mjs|yaml)$/));
+    for (const [path, text] of [...files, ['gateway.yaml', readFileSync(SHIPPED_CONFIG, 'utf8')] as const]) {
+      for (const [name] of text.matchAll(/(?:[\w-]+\/)*(?:README|WRITING|SCALING|COMPARISON)\.md/g)) {
+        assert.ok(PAGES.has(name) || PAGES.has(join(dirname(path), name)), `${path} names ${name}`);
+      }
+    }
+  });
+
+  it('name npm scripts that exist', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: Section };
+    for (const [path, text] of PAGES) {
+      for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z]+(?:[:-][a-z]+)*)/g))
+        assert.ok(script in scripts, `${path}: ${script}`);
+    }
+  });
+
+  it('have the files that they list', () => {
+    const rows = table('File');
+    assert.ok(rows.length > 20, `${rows.length} rows`);
+    for (const { page: path, cells } of rows)
+      for (const name of codeIn(cells[0])) assert.ok(existsSync(join(ROOT, dirname(path), name)), `${path}: ${name}`);
+  });
+});
+
+describe('the blocks of code in the documentation', () => {
+  it('are run by tests, or say why not; only diagrams, which have no language, need no comment', () => {
+    for (const { page: path, line, language, kind, about } of BLOCKS) {
+      if (language === '') continue;
+      assert.ok(kind !== undefined, `${path}:${line} has no comment that says what tests do with it`);
+      assert.ok(kind === 'config' ? language === 'yaml' : about !== '', `${path}:${line}`);
+    }
+    assert.equal(BLOCKS.length, [...PAGES.values()].join('').match(/^```\w*$/gm)!.length / 2);
+  });
+
+  it('have names of their own, which tests use', () => {
+    const tests = sources('test/e2e', /readme.*\.ts$/).map(([, text]) => text);
+    const names = BLOCKS.filter(({ kind }) => kind === 'run' || kind === 'example').map(({ about }) => about);
+    assert.deepEqual(names.toSorted(), [...new Set(names)].sort());
+    for (const { about, page: path } of BLOCKS.filter(({ kind }) => kind === 'run'))
+      assert.ok(
+        tests.some((text) => text.includes(`block('${about}')`) || text.includes(`commands('${about}')`)),
+        `no test runs ${about} of ${path}`,
+      );
+  });
+});
+
+describe('the tables of the documentation', () => {
   it('name commands that `turnpike help` lists, with options that they have', async () => {
     const { stdout } = await turnpike(['help', '--config', SHIPPED_CONFIG]);
-    const table = README.slice(README.indexOf('| Command |'), README.indexOf('Exit codes:'));
-    const commands = table
-      .split('\n')
-      .slice(2)
-      .flatMap((row) => [...(row.split(/(?<!\\)\|/)[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, words = '']) => words));
+    const commands = table('Command').flatMap(({ cells }) => codeIn(cells[0]));
     assert.ok(commands.length >= 11, commands.join('; '));
     for (const command of commands) {
       const name = /^[a-z]+(?: [a-z]+)?/.exec(command)?.[0] ?? '';
@@ -28,39 +102,32 @@ describe('the tables and links of the README', () => {
   it('say which styles each vendor speaks, and everything a key may ask for', async () => {
     const { stdout } = await turnpike(['check', '--config', SHIPPED_CONFIG]);
     const lineOf = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(stdout)?.[1] ?? '';
-    const section = README.slice(README.indexOf('## Four styles, any model'), README.indexOf('### What cannot be'));
-    // What ends in a colon is the name of a field.
-    const code = (cell: string): readonly string[] =>
-      [...cell.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word).filter((word) => !word.endsWith(':'));
-    const rows = [...section.matchAll(/^\| (`.+?`) \| (.+) \|$/gm)].map(([, key = '', cell = '']) => [
-      code(key),
-      code(cell),
-    ]);
 
+    const vendors = table('`vendor:`', 'Styles');
     const speaks = [...lineOf('vendors').matchAll(/(\w+) \(([\w ]+)\)/g)];
     assert.equal(speaks.length, 5);
     for (const [, vendor = '', styles = ''] of speaks) {
-      const [, told] = rows.find(([key]) => key?.[0] === vendor) ?? [];
+      const row = vendors.find(({ cells }) => codeIn(cells[0])[0] === vendor);
+      // What ends in a colon is the name of a field.
+      const told = codeIn(row?.cells[1]).filter((word) => !word.endsWith(':'));
       // The first one is spoken to clients of others, so the order counts where nobody can choose.
       const order = (list: readonly string[]): readonly string[] => (vendor === 'compatible' ? list.toSorted() : list);
-      assert.deepEqual(order(told ?? []), order(styles.split(' ')), vendor);
+      assert.deepEqual(order(told), order(styles.split(' ')), vendor);
     }
 
-    const paths = rows.flatMap(([key = []]) => key).filter((word) => word.includes('/'));
+    const endpoints = table('Path', 'What it is');
+    const paths = endpoints.flatMap(({ cells }) => codeIn(cells[0]));
     const routes = [...lineOf('routes').matchAll(/(\w+ \S+) \[key\]/g)].map(([, route = '']) => route.replace('*', ''));
     assert.ok(routes.length >= 9, String(routes));
     for (const route of routes) assert.ok(paths.includes(route), route);
     for (const path of paths.filter((each) => !routes.includes(each))) {
-      const style = rows.find(([key]) => key?.includes(path))?.[1]?.[0] ?? '';
+      const style = codeIn(endpoints.find(({ cells }) => codeIn(cells[0]).includes(path))?.cells[1])[0] ?? '';
       assert.ok(lineOf('styles').split(' ').includes(style), path);
     }
   });
 
   it('have a line for every quirk, with what is usual and every word it may be', () => {
-    const section = PLUGINS_README.slice(PLUGINS_README.indexOf('## Quirks'), PLUGINS_README.indexOf('## A style'));
-    const rows = new Map(
-      [...section.matchAll(/^\| `([\w.]+)` \| ?(.*?) \| (.+) \|$/gm)].map(([, key = '', ...cells]) => [key, cells]),
-    );
+    const rows = new Map(table('Key', 'Usual').map(({ cells: [key, ...cells] }) => [codeIn(key)[0], cells]));
     const groups = Object.entries(quirksSchema.properties as Readonly<Record<string, Section>>);
     const keys = groups.flatMap(([name, { properties, ...own }]) =>
       properties === undefined
@@ -80,23 +147,6 @@ describe('the tables and links of the README', () => {
         assert.ok(says.includes(`\`${word}\``), `${word} of ${key}`);
     }
   });
-
-  it('lead to files, headings and scripts that exist', () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly scripts: Section };
-    for (const [path, text] of [
-      ['README.md', README],
-      ['plugins/README.md', PLUGINS_README],
-      ['core/README.md', CORE_README],
-    ] as const) {
-      for (const [, link = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
-        const [target = '', anchor] = (link.startsWith('#') ? basename(path) + link : link).split('#');
-        const file = join(ROOT, dirname(path), target);
-        assert.ok(existsSync(file), `${path} links to ${link}`);
-        if (anchor !== undefined) assert.ok(anchorsOf(readFileSync(file, 'utf8')).includes(anchor), link);
-      }
-      for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z]+)/g)) assert.ok(script in scripts, script);
-    }
-  });
 });
 
 /** A usual value as the table of quirks writes it. */
@@ -108,14 +158,14 @@ function shown(value: unknown): string {
   return value === ' ' ? '`" "`' : `\`${value}\``;
 }
 
-/** The sources of a room that runs, by their paths. */
-function sources(room: 'core' | 'plugins'): readonly (readonly [path: string, text: string])[] {
-  return readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => [join(room, name), readFileSync(join(ROOT, room, name), 'utf8')]);
+/** The sources in and below a folder, by their paths. */
+function sources(folder: string, name = /\.ts$/): readonly (readonly [path: string, text: string])[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => name.test(path))
+    .map((path) => [join(folder, path), readFileSync(join(ROOT, folder, path), 'utf8')]);
 }
 
-describe('what the READMEs list', () => {
+describe('what the documentation lists', () => {
   const code = [...sources('core'), ...sources('plugins')];
   /** Told by commands alone, which show the words and no code. */
   const OF_COMMANDS = ['audit_broken', 'backup_unusable', 'file_exists', 'layer_not_found'];
@@ -137,14 +187,13 @@ describe('what the READMEs list', () => {
       for (const [, name = ''] of text.matchAll(OF_STEPS)) make(name, '409');
     }
     assert.ok(made.size > 45, `${made.size} codes`);
-    const section = README.slice(README.indexOf('## What an error says'), README.indexOf('## The command line'));
     const told = new Map<string, Set<string>>();
-    for (const [, statuses = '', names = ''] of section.matchAll(/^\| ([\d, ]+) \| (`.+?`) \|/gm)) {
-      for (const [, name = ''] of names.matchAll(/`(\w+)`/g))
-        told.set(name, new Set([...(told.get(name) ?? []), ...statuses.split(', ')]));
+    for (const { cells } of table('Status', 'Code')) {
+      for (const name of codeIn(cells[1]))
+        told.set(name, new Set([...(told.get(name) ?? []), ...(cells[0] ?? '').split(', ')]));
     }
     // Its status is the vendor's.
-    assert.ok(section.includes('`upstream_refused`'));
+    assert.ok(page('plugins/styles/README.md').includes('`upstream_refused`'));
     const shown = [...made.keys()].filter((name) => !OF_COMMANDS.includes(name) && name !== 'upstream_refused');
     assert.deepEqual([...told.keys()].sort(), shown.sort());
     for (const [name, statuses] of told)
@@ -154,24 +203,18 @@ describe('what the READMEs list', () => {
 
   it('are the variables that are read from the environment', () => {
     const read = code.flatMap(([, text]) => text.match(/\benv\.TURNPIKE_\w+/g) ?? []);
-    const told = README.match(/^\| `TURNPIKE_\w+`/gm) ?? [];
-    assert.deepEqual(
-      [...new Set(read.map((name) => name.slice('env.'.length)))].sort(),
-      told.map((row) => row.slice(3, -1)).sort(),
-    );
+    const told = table('Variable').flatMap(({ cells }) => codeIn(cells[0]));
+    assert.deepEqual([...new Set(read.map((name) => name.slice('env.'.length)))].sort(), told.toSorted());
   });
 
   it('are the files of core, each with what it is for', () => {
-    const table = CORE_README.slice(CORE_README.indexOf('## File by file'), CORE_README.indexOf('## Generations'));
-    const told = [...table.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name);
+    const rows = table('File').filter(({ page: path }) => path === 'core/README.md');
+    const told = rows.flatMap(({ cells }) => codeIn(cells[0]));
     for (const [path] of sources('core')) if (dirname(path) === 'core') assert.ok(told.includes(basename(path)), path);
-    for (const name of told) assert.ok(existsSync(join(ROOT, 'core', name!)), name);
   });
 
   it('are the files of the translation', () => {
-    const start = CORE_README.indexOf('| `translation/` ');
-    const table = CORE_README.slice(start, CORE_README.indexOf('## File by file'));
-    const told = [...table.matchAll(/^\| (.+?) \|/gm)].flatMap(([, files = '']) => files.match(/[\w-]+\.ts/g) ?? []);
+    const told = table('Files of this folder').flatMap(({ cells }) => codeIn(cells[0]));
     const files = sources('core').flatMap(([path]) => (dirname(path) === 'core/translation' ? [basename(path)] : []));
     assert.deepEqual(told.toSorted(), files.toSorted());
   });

@@ -1,15 +1,15 @@
-/** What the README tells people to type about themselves, keys and money: its lines run in a shell, as they stand. */
+/** What the documentation tells people to type about themselves, keys and money: its lines run in a shell, as they stand. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { generateSync } from 'otplib';
 import { PASSWORD, ROOT_ENV } from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
-import { blockAfter, folder, README, run, shippedSections } from './readme-kit.ts';
+import { block, folder, run, shippedSections } from './readme-kit.ts';
 
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl here';
 
-describe('the lines of the README about people, keys and money', { skip }, () => {
+describe('the lines of the documentation about people, keys and money', { skip }, () => {
   const place = folder();
   let gateway: TestGateway;
   before(async () => {
@@ -24,8 +24,8 @@ describe('the lines of the README about people, keys and money', { skip }, () =>
   });
 
   /** Commands of a block; one goes on behind a backslash. */
-  const commands = (heading: string): readonly string[] =>
-    blockAfter(README, heading, 'sh')
+  const commands = (name: string): readonly string[] =>
+    block(name)
       .replaceAll('http://127.0.0.1:8080', gateway.url)
       .split(/(?<!\\)\n/)
       .filter((line) => line !== '');
@@ -39,15 +39,15 @@ describe('the lines of the README about people, keys and money', { skip }, () =>
   }
 
   it('sign in, and run what an administrator needs', async () => {
-    for (const line of commands('**6. Open the console.**')) {
+    for (const line of commands('five-minutes-api')) {
       await typed(line.replace('"…"', JSON.stringify(ROOT_ENV.TURNPIKE_ROOT_PASSWORD)));
     }
-    const [api, setUp, enable, check, ...rest] = commands('### Signing in');
+    const [api, setUp, enable, check, ...rest] = commands('second-factor');
     assert.deepEqual(rest, []);
     const { secret, backup_codes: codes } = await typed(setUp!, api);
     await typed(enable!.replace('…', generateSync({ secret })), api);
     await typed(check!.replace('…', codes[0]), api);
-    const lines = commands('### Administration');
+    const lines = commands('administration');
     assert.ok(lines.length >= 6, lines.join('\n'));
     for (const line of lines) await typed(line, api);
   });

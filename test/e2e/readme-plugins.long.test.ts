@@ -1,6 +1,6 @@
 /** The examples for authors of plugins: they compile, pass their tests, and run outside the checkout as they stand. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,11 @@ import { testStore } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { jsonAnswer, wholeAnswer } from '../kit/script.ts';
 import {
-  examples,
+  block,
+  EXAMPLES,
   firstKey,
   folder,
-  PLUGINS_README,
-  README,
+  page,
   ROOT,
   run,
   type Section,
@@ -26,7 +26,7 @@ describe('the examples for authors of plugins', () => {
   let place: ReturnType<typeof folder>;
   before(() => {
     place = folder(['turnpike', '@types/node']);
-    for (const [path, code] of [...examples(README), ...examples(PLUGINS_README)]) write(place.dir, path, code);
+    for (const [path, code] of EXAMPLES) write(place.dir, path, code);
   });
   after(() => place.remove());
 
@@ -45,12 +45,10 @@ describe('the examples for authors of plugins', () => {
     });
 
   it('are in order for the compiler', async () => {
-    const base = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as Section;
-    const { compilerOptions } = base as { readonly compilerOptions: Section };
-    const files = [...examples(PLUGINS_README).keys()].filter((path) => !path.includes('acme'));
-    // Without a package.json the compiler has to be told that these are modules.
-    const options = { ...compilerOptions, module: 'esnext', moduleResolution: 'bundler' };
-    write(place.dir, 'tsconfig.json', JSON.stringify({ compilerOptions: options, files }));
+    // The one in thirty lines has no types.
+    const files = [...EXAMPLES.keys()].filter((path) => !path.includes('acme'));
+    const { compilerOptions } = JSON.parse(block('tsconfig')) as Section;
+    write(place.dir, 'tsconfig.json', JSON.stringify({ compilerOptions, files }));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     await run(process.execPath, [tsc, '-p', place.dir]).catch((error: { readonly stdout: string }) =>
       assert.fail(error.stdout),
@@ -58,7 +56,7 @@ describe('the examples for authors of plugins', () => {
   });
 
   it('pass their own tests, run outside the checkout', async () => {
-    const command = /^Run them with `node ([^`]+)`\.$/m.exec(PLUGINS_README)?.[1] ?? '';
+    const command = /^Run them with `node ([^`]+)`\.$/m.exec(page('plugins/README.md'))?.[1] ?? '';
     // A runner inside a runner would report to it instead of printing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { stdout } = await run(process.execPath, command.split(' '), { cwd: place.dir, env }).catch(

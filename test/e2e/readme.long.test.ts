@@ -1,4 +1,4 @@
-/** The examples of the READMEs run as they stand, and so do those of gateway.yaml. */
+/** The examples of the documentation run as they stand, and so do those of gateway.yaml. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +13,12 @@ import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
 import { errorAnswer, jsonAnswer, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
 import {
-  blockAfter,
+  BLOCKS,
+  block,
   example,
   firstKey,
   folder,
-  README,
+  page,
   run,
   type Section,
   SHIPPED_CONFIG,
@@ -25,7 +26,7 @@ import {
   write,
 } from './readme-kit.ts';
 
-describe('the vendor example of the README', () => {
+describe('the vendor example', () => {
   let place: ReturnType<typeof folder>;
   let main: FakeVendor;
   let spare: FakeVendor;
@@ -35,8 +36,8 @@ describe('the vendor example of the README', () => {
     place = folder();
     main = await fakeVendor(({ json }) => (json.stream === true ? streamAnswer() : wholeAnswer()));
     spare = await fakeVendor(() => wholeAnswer());
-    write(place.dir, 'vendors/acme.ts', example(README, 'vendors/acme.ts'));
-    const own = parse(blockAfter(README, '<!-- example: vendors/acme.ts -->', 'yaml')) as {
+    write(place.dir, 'vendors/acme.ts', example('vendors/acme.ts'));
+    const own = parse(block('acme-config')) as {
       readonly pipeline: readonly string[];
       readonly channels: readonly [Section];
       readonly models: { readonly 'acme-large': { readonly from: readonly string[] } };
@@ -71,7 +72,7 @@ describe('the vendor example of the README', () => {
     });
 
   it('has about thirty lines and needs nothing installed', () => {
-    const code = example(README, 'vendors/acme.ts');
+    const code = example('vendors/acme.ts');
     assert.equal(code.includes('import'), false);
     assert.ok(code.split('\n').length <= 33, `${code.split('\n').length} lines`);
     assert.equal(existsSync(join(place.dir, 'node_modules')), false);
@@ -109,7 +110,7 @@ describe('the vendor example of the README', () => {
 });
 
 describe('the vendor example in YAML', () => {
-  const own = parse(blockAfter(README, '### A vendor that speaks a usual style', 'yaml')) as {
+  const own = parse(block('compatible-vendor')) as {
     readonly channels: readonly [Section];
     readonly models: Section;
   };
@@ -164,29 +165,30 @@ describe('the gateway.yaml that ships', () => {
     assert.doesNotMatch(stdout, /warning|price of gpt/);
   });
 
-  it('offers the models of the README, with their prices, when one variable is set', async () => {
+  it('offers the models that README.md names, with their prices, when one variable is set', async () => {
     const env = { OPENAI_API_KEY: 'sk-something' };
     const { code, stdout, stderr } = await turnpike(['check', '--config', SHIPPED_CONFIG], { env });
     assert.equal(code, 0, stderr);
     assert.doesNotMatch(stdout, /(openai|gpt.*|fast) is off|warning/);
-    const sentence = /^The models (.*) are there now/m.exec(README)?.[1] ?? '';
+    const sentence = /^The models (.*) are available now/m.exec(page('README.md'))?.[1] ?? '';
     const names = [...sentence.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     assert.deepEqual(names, ['gpt-5', 'gpt-5.5', 'gpt-5.6-sol', 'gpt-4.1', 'fast']);
     for (const name of names.slice(0, -1))
       assert.match(stdout, new RegExp(`price of ${name}: input [\\d.]+, .*output`));
   });
 
-  it('offers those that the README says another variable brings', () => {
+  it('offers the models that each variable is said to bring', () => {
     const { channels, models } = parse(readFileSync(SHIPPED_CONFIG, 'utf8')) as {
       readonly channels: readonly { readonly name: string; readonly key?: string }[];
       readonly models: Readonly<Record<string, { readonly from?: readonly string[] }>>;
     };
-    const start = README.indexOf('`ANTHROPIC_API_KEY` brings');
-    const sentence = README.slice(start, README.indexOf('\n\n', start));
+    const text = page('plugins/vendors/README.md');
+    const start = text.indexOf('`OPENAI_API_KEY` brings');
+    const sentence = text.slice(start, text.indexOf('\n\n', start));
     const brought = sentence.split(/(?=`[A-Z_]+` brings)/).map((part) => part.match(/(?<=`)[\w.-]+(?=`)/g) ?? []);
     assert.deepEqual(
       brought.map(([variable]) => variable),
-      ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY'],
+      ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY'],
     );
     for (const [variable, ...names] of brought) {
       const channel = channels.find(({ key }) => key?.includes(`{${variable}:-}`))?.name ?? '';
@@ -198,7 +200,7 @@ describe('the gateway.yaml that ships', () => {
 
 describe('the example of images and sound of your own', () => {
   it('is right, serves each of its models where it says, and charges the price that stands there', async () => {
-    const own = parse(blockAfter(README, '### Embeddings, images and sound of your own', 'yaml')) as {
+    const own = parse(block('own-media')) as {
       readonly channels: readonly [Section];
       readonly models: Section;
     };
@@ -256,11 +258,11 @@ describe('the example of images and sound of your own', () => {
   });
 });
 
-describe('the quirks example of the README', () => {
+describe('the quirks example', () => {
   it('is right, and its models are there', async () => {
     const place = folder();
     try {
-      const own = parse(blockAfter(README, '### A model that is a little different', 'yaml')) as Section;
+      const own = parse(block('quirks')) as Section;
       const file = write(place.dir, 'gateway.yaml', stringify({ ...shippedSections(), ...own }));
       const { code, stdout, stderr } = await turnpike(['check', '--config', file]);
       assert.equal(code, 0, stderr);
@@ -270,6 +272,33 @@ describe('the quirks example of the README', () => {
       place.remove();
     }
   });
+});
+
+describe('the parts of gateway.yaml that the documentation shows', () => {
+  let place: ReturnType<typeof folder>;
+  before(() => {
+    place = folder();
+  });
+  after(() => place.remove());
+
+  const ADDRESSES: Readonly<Record<string, string>> = {
+    DATABASE_URL: 'postgres://turnpike@127.0.0.1/turnpike',
+    VALKEY_URL: 'valkeys://cache.example.com:6379/0',
+  };
+  /** The variables that must be set, with something that fits. */
+  const environment = (code: string): Record<string, string> =>
+    Object.fromEntries(
+      [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, ADDRESSES[name] ?? `something for ${name}`]),
+    );
+
+  for (const { page: path, line, code } of BLOCKS.filter(({ kind }) => kind === 'config')) {
+    it(`are accepted without a warning in the place of what ships: ${path}:${line}`, async () => {
+      const file = write(place.dir, 'gateway.yaml', stringify({ ...shippedSections(), ...(parse(code) as Section) }));
+      const { code: exit, stdout, stderr } = await turnpike(['check', '--config', file], { env: environment(code) });
+      assert.equal(exit, 0, stderr);
+      assert.doesNotMatch(stdout, /warning/);
+    });
+  }
 });
 
 describe('the examples in the comments of the gateway.yaml that ships', () => {
@@ -282,7 +311,7 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
   it('are right, all of them at once', async () => {
     const place = folder();
     try {
-      write(place.dir, 'vendors/acme.ts', example(README, 'vendors/acme.ts'));
+      write(place.dir, 'vendors/acme.ts', example('vendors/acme.ts'));
       const [{ cert, key }] = CERTIFICATES;
       write(place.dir, 'cert.pem', cert);
       write(place.dir, 'key.pem', key);
@@ -305,8 +334,8 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
     }
   });
 
-  it('have those of the README among them', () => {
-    const { passthrough } = parse(blockAfter(README, '### What no style understands', 'yaml')) as {
+  it('have those of the passthrough page among them', () => {
+    const { passthrough } = parse(block('passthrough')) as {
       readonly passthrough: readonly Section[];
     };
     assert.ok(passthrough.length > 0);
@@ -330,7 +359,7 @@ describe('the examples in the comments of the gateway.yaml that ships', () => {
   });
 });
 
-describe('the five minutes of the README', () => {
+describe('the five minutes of README.md, and the settings of clients', () => {
   let place: ReturnType<typeof folder>;
   let file: string;
   let gateway: GatewayProcess;
@@ -350,7 +379,7 @@ describe('the five minutes of the README', () => {
     text.replaceAll('http://127.0.0.1:8080', gateway.url).replaceAll('sk-…', firstKey(gateway));
 
   it('have a script for the official client that prints the models and an answer', async () => {
-    const script = blockAfter(README, '**2. Use the official SDK.**', 'js');
+    const script = block('five-minutes-sdk');
     assert.ok(script.includes('http://127.0.0.1:8080') && script.includes('sk-…'), script);
     const path = write(place.dir, 'hello.mjs', here(script));
     const { stdout } = await run(process.execPath, [path], { cwd: place.dir });
@@ -359,7 +388,7 @@ describe('the five minutes of the README', () => {
   });
 
   it('have commands that work one after the other while the gateway runs', async () => {
-    const lines = blockAfter(README, '**5. Give somebody a key.**', 'sh').trim().split('\n');
+    const lines = block('five-minutes-key').trim().split('\n');
     assert.equal(lines.length, 4);
     const said: string[] = [];
     for (const line of [...lines, 'npm run -s turnpike -- reconcile']) {
@@ -378,9 +407,9 @@ describe('the five minutes of the README', () => {
   });
 
   it('have calls that are answered in other styles, and the header that one of them is said to get', async () => {
-    const block = blockAfter(README, '**3. Ask in other styles.**', 'sh').replaceAll(/ \\\n +/g, ' ');
-    const calls = [...block.matchAll(/^curl -i (\S+) ((?:-H '[^']+' )+)-d '([^']+)'$/gm)];
-    assert.equal(calls.length, block.trim().split(/\n+/).length);
+    const text = block('five-minutes-styles').replaceAll(/ \\\n +/g, ' ');
+    const calls = [...text.matchAll(/^curl -i (\S+) ((?:-H '[^']+' )+)-d '([^']+)'$/gm)];
+    assert.equal(calls.length, text.trim().split(/\n+/).length);
     const answers = await Promise.all(
       calls.map(([, url = '', headers = '', body = '']) =>
         fetch(here(url), {
@@ -394,14 +423,14 @@ describe('the five minutes of the README', () => {
     assert.deepEqual([messages?.type, responses?.object], ['message', 'response']);
     for (const answer of [messages, responses]) assert.match(JSON.stringify(answer), /What can you do\?/);
     const header = answers[0]?.headers.get('x-turnpike-translation');
-    assert.ok(README.includes(`\`x-turnpike-translation: ${header}\``), String(header));
+    assert.ok(page('README.md').includes(`\`x-turnpike-translation: ${header}\``), String(header));
     assert.equal(answers[1]?.headers.get('x-turnpike-translation'), null);
   });
 
   it('go on with vectors, a picture and sound, and what was spoken can be heard', async () => {
-    const block = blockAfter(README, 'makes vectors, draws', 'sh').replaceAll(/ \\\n +/g, ' ');
-    const calls = [...block.matchAll(/^curl (\S+) ((?:-H '[^']+' ?)+)(?:-d '([^']+)'|(-F .+?))(?: -o (\S+))?$/gm)];
-    assert.equal(calls.length, block.trim().split(/\n+/).length);
+    const text = block('five-minutes-media').replaceAll(/ \\\n +/g, ' ');
+    const calls = [...text.matchAll(/^curl (\S+) ((?:-H '[^']+' ?)+)(?:-d '([^']+)'|(-F .+?))(?: -o (\S+))?$/gm)];
+    assert.equal(calls.length, text.trim().split(/\n+/).length);
     const files = new Map<string, Blob>();
     const answers: Response[] = [];
     for (const [, url = '', headers = '', json, parts = '', output] of calls) {
@@ -432,28 +461,35 @@ describe('the five minutes of the README', () => {
   });
 
   it('go on with tools that find the gateway by what they are to be told', async () => {
-    const scripts = {
-      Anthropic: [
-        `import Anthropic from '@anthropic-ai/sdk';`,
-        `const ask = { model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };`,
-        `console.log((await new Anthropic().messages.create(ask)).content[0].text);`,
-      ],
-      OpenAI: [
-        `import OpenAI from 'openai';`,
-        `console.log((await new OpenAI().responses.create({ model: 'demo', input: 'Hello?' })).output_text);`,
-      ],
-    };
-    for (const [title, lines] of Object.entries(scripts)) {
-      const block = blockAfter(README, `verything made with the ${title} SDKs:`, 'sh');
+    const scripts = [
+      {
+        title: 'anthropic',
+        settings: block('anthropic-sdk'),
+        lines: [
+          `import Anthropic from '@anthropic-ai/sdk';`,
+          `const ask = { model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hello?' }] };`,
+          `console.log((await new Anthropic().messages.create(ask)).content[0].text);`,
+        ],
+      },
+      {
+        title: 'openai',
+        settings: block('openai-sdk'),
+        lines: [
+          `import OpenAI from 'openai';`,
+          `console.log((await new OpenAI().responses.create({ model: 'demo', input: 'Hello?' })).output_text);`,
+        ],
+      },
+    ];
+    for (const { title, settings, lines } of scripts) {
       const env = Object.fromEntries(
-        [...block.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, variable, value = '']) => [variable, here(value)]),
+        [...settings.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, variable, value = '']) => [variable, here(value)]),
       );
       assert.equal(Object.keys(env).length, 2, title);
       const path = write(place.dir, `${title}.mjs`, lines.join('\n'));
       const { stdout } = await run(process.execPath, [path], { cwd: place.dir, env });
       assert.match(stdout, /You said: "Hello\?"/, title);
     }
-    const codex = blockAfter(README, 'Codex, in', 'toml');
+    const codex = block('codex');
     const told = (field: string): string => new RegExp(`^${field} = "(.+)"$`, 'm').exec(codex)?.[1] ?? '';
     const answer = await fetch(`${here(told('base_url'))}/${told('wire_api')}`, {
       method: 'POST',
