@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { planFrom } from '../../core/assembly.ts';
 import { quirksSchema, USUAL } from '../../core/translation/quirks.ts';
+import { CHANNEL_FIELDS } from '../../plugins/models/sections.ts';
 import { turnpike } from '../kit/process.ts';
 import { BLOCKS, codeIn, PAGES, page, ROOT, type Section, SHIPPED_CONFIG, table } from './readme-kit.ts';
 
@@ -205,6 +207,47 @@ describe('what the documentation lists', () => {
     const read = code.flatMap(([, text]) => text.match(/\benv\.TURNPIKE_\w+/g) ?? []);
     const told = table('Variable').flatMap(({ cells }) => codeIn(cells[0]));
     assert.deepEqual([...new Set(read.map((name) => name.slice('env.'.length)))].sort(), told.toSorted());
+  });
+
+  it('are paths of /api that exist', () => {
+    const paths = code.flatMap(([, text]) => {
+      const own = /const PATH = '(.+)'/.exec(text)?.[1] ?? '';
+      const spelled = [...text.matchAll(/['`]((?:\/api\/|\$\{PATH\})[^'`\s?]*)['`]/g)];
+      return spelled.map(([, path = '']) => path.replace('${PATH}', own));
+    });
+    assert.ok(paths.length > 100, `${paths.length} paths`);
+    // What other gateways have and this one does not is told beside what it has instead.
+    const absent = table('There').flatMap(({ cells }) => codeIn(cells[0]));
+    const told = [...PAGES.values()].flatMap((text) => codeIn(text.replace(/^```.*?^```$/gms, '')));
+    for (const word of told.filter((each) => !absent.includes(each))) {
+      const path = /^(?:[A-Z]+ )?(\/api\/[^ ?]+)$/.exec(word)?.[1];
+      if (path === undefined) continue;
+      // `{a,b}` is one of them, `…` anything.
+      const [, before = '', choices = '', after = ''] = /^([^{]*)\{(.+)\}(.*)$/.exec(path) ?? [];
+      for (const each of choices === '' ? [path] : choices.split(',').map((choice) => before + choice + after)) {
+        const [start = '', ...rest] = each.split('…');
+        const fits = (known: string): boolean =>
+          rest.length > 0
+            ? known.startsWith(start)
+            : new RegExp(`^${known.replace(/\$\{\w+\}|:\w+/g, '[^/]+')}$`).test(each);
+        assert.ok(paths.some(fits), `there is no ${each}`);
+      }
+    }
+  });
+
+  it('are the metrics', () => {
+    const made = sources('plugins/metrics').flatMap(([, text]) => text.match(/(?<=')turnpike_[a-z_]+(?=')/g) ?? []);
+    const told = table('Metric').flatMap(({ cells }) => codeIn(cells[0]));
+    assert.deepEqual(told.toSorted(), [...new Set(made)].sort());
+  });
+
+  it('are the sections of gateway.yaml, and the fields of channels and models', async () => {
+    const { sections } = await planFrom(SHIPPED_CONFIG, {});
+    const fields = (header: string): readonly string[] => table(header).flatMap(({ cells }) => codeIn(cells[0])).sort();
+    assert.deepEqual(fields('Section'), Object.keys(sections).sort());
+    assert.deepEqual(fields('Field of a channel'), CHANNEL_FIELDS.toSorted());
+    const { properties } = sections.models!.additionalProperties as { readonly properties: Section };
+    assert.deepEqual(fields('Field of a model'), Object.keys(properties).sort());
   });
 
   it('are the files of core, each with what it is for', () => {
