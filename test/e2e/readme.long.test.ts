@@ -288,7 +288,7 @@ describe('the parts of gateway.yaml that the documentation shows', () => {
   /** The variables that must be set, with something that fits. */
   const environment = (code: string): Record<string, string> =>
     Object.fromEntries(
-      [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, ADDRESSES[name] ?? `something for ${name}`]),
+      [...code.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, ADDRESSES[name] ?? `something-for-${name}`]),
     );
 
   for (const { page: path, line, code } of BLOCKS.filter(({ kind }) => kind === 'config')) {
