@@ -129,7 +129,7 @@ describe('the tables of the documentation', () => {
   });
 
   it('have a line for every quirk, with what is usual and every word it may be', () => {
-    const rows = new Map(table('Key', 'Usual').map(({ cells: [key, ...cells] }) => [codeIn(key)[0], cells]));
+    const rows = new Map(table('Key', 'Usual').map(({ cells: [key, ...cells] }) => [codeIn(key)[0], cells] as const));
     const groups = Object.entries(quirksSchema.properties as Readonly<Record<string, Section>>);
     const keys = groups.flatMap(([name, { properties, ...own }]) =>
       properties === undefined
