@@ -41,7 +41,9 @@ describe('the pages of the documentation', () => {
   });
 
   it('are where messages and comments say they are', () => {
-    const files = ['core', 'plugins', 'scripts', 'console/src'].flatMap((room) => sources(room, /\.(ts|tsx|mjs|yaml)$/));
+    const files = ['core', 'plugins', 'scripts', 'console/src'].flatMap((room) =>
+      sources(room, /\.(ts|tsx|mjs|yaml)$/),
+    );
     for (const [path, text] of [...files, ['gateway.yaml', readFileSync(SHIPPED_CONFIG, 'utf8')] as const]) {
       for (const [name] of text.matchAll(/(?:[\w-]+\/)*(?:README|WRITING|SCALING|COMPARISON)\.md/g)) {
         assert.ok(PAGES.has(name) || PAGES.has(join(dirname(path), name)), `${path} names ${name}`);
@@ -213,7 +215,7 @@ describe('what the documentation lists', () => {
     const paths = code.flatMap(([, text]) => {
       const own = /const PATH = '(.+)'/.exec(text)?.[1] ?? '';
       const spelled = [...text.matchAll(/['`]((?:\/api\/|\$\{PATH\})[^'`\s?]*)['`]/g)];
-      return spelled.map(([, path = '']) => path.replace('${PATH}', own));
+      return spelled.map(([, path = '']) => path.replace(/^\$\{PATH\}/, own));
     });
     assert.ok(paths.length > 100, `${paths.length} paths`);
     // What other gateways have and this one does not is told beside what it has instead.
@@ -243,7 +245,10 @@ describe('what the documentation lists', () => {
 
   it('are the sections of gateway.yaml, and the fields of channels and models', async () => {
     const { sections } = await planFrom(SHIPPED_CONFIG, {});
-    const fields = (header: string): readonly string[] => table(header).flatMap(({ cells }) => codeIn(cells[0])).sort();
+    const fields = (header: string): readonly string[] =>
+      table(header)
+        .flatMap(({ cells }) => codeIn(cells[0]))
+        .sort();
     assert.deepEqual(fields('Section'), Object.keys(sections).sort());
     assert.deepEqual(fields('Field of a channel'), CHANNEL_FIELDS.toSorted());
     const { properties } = sections.models!.additionalProperties as { readonly properties: Section };
