@@ -284,6 +284,7 @@ describe('the parts of gateway.yaml that the documentation shows', () => {
   const ADDRESSES: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://turnpike@127.0.0.1/turnpike',
     VALKEY_URL: 'valkeys://cache.example.com:6379/0',
+    SMTP_URL: 'smtps://name:password@mail.example.com',
   };
   /** The variables that must be set, with something that fits. */
   const environment = (code: string): Record<string, string> =>
@@ -296,7 +297,7 @@ describe('the parts of gateway.yaml that the documentation shows', () => {
       const file = write(place.dir, 'gateway.yaml', stringify({ ...shippedSections(), ...(parse(code) as Section) }));
       const { code: exit, stdout, stderr } = await turnpike(['check', '--config', file], { env: environment(code) });
       assert.equal(exit, 0, stderr);
-      assert.doesNotMatch(stdout, /warning/);
+      assert.deepEqual(stdout.match(/^warning.*$/gm) ?? [], []);
     });
   }
 });
