@@ -83,7 +83,13 @@ export async function joinPeers(
     if (ask !== undefined) send({ to: from, of: ask, ...(answer !== undefined && { answer }) });
   }
 
-  const membership: Membership = await join(facts, { left, message: (body, from) => void receive(body, from), ended });
+  // The others may speak to this process while it is still joining: it hears them when it has.
+  const joining = join(facts, {
+    left: (epochs) => void joining.then(() => left(epochs), unheard),
+    message: (body, from) => void joining.then(() => receive(body, from), unheard),
+    ended,
+  });
+  const membership: Membership = await joining;
   return {
     get count() {
       return Math.max(1, membership.members.length);
@@ -116,3 +122,6 @@ export async function joinPeers(
     owner: undefined,
   };
 }
+
+/** Whoever could not join hears nothing; what opened the store says so. */
+function unheard(): void {}
