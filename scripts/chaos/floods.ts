@@ -58,9 +58,9 @@ const NEIGHBOURS = 30;
 const KEPT_UNITS = 10_000;
 const FLOODS: readonly FloodKind[] = ['recall', 'keep', 'bodies', 'count'];
 
-/** How much slower others may become, and how much more the gateway may take. */
+/** How much slower others may become, and how much more the gateway may take: bodies that V8 has not freed yet are most of it. */
 const SLOWER = 4;
-const MORE_MEMORY = 300 * 1024 ** 2;
+const MORE_MEMORY = 400 * 1024 ** 2;
 const MORE_DISK = 300 * 1024 ** 2;
 /** Beside those of the calls of others: a few that are served, and one for each minute and kind of refusal. */
 const MORE_RECORDS = 50;
