@@ -51,7 +51,7 @@ export function createRunning(tools: RunningTools): RunningWatch {
   const others = async <T>(topic: string, message: Json = null): Promise<readonly T[]> =>
     role === 'owner' ? ((await peers.ask(topic, message)) as readonly T[]) : [];
 
-  // Workers have the configuration of their owner, and a command serves nobody.
+  // Workers have the configuration of their owner, and a command serves no requests.
   const differing =
     role === 'alone'
       ? compareConfigurations(peers, () => {

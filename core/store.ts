@@ -246,7 +246,7 @@ export function canWorkBeside(known: Readonly<Record<string, number>>, pending: 
   });
 }
 
-/** Those that a version which runs now may be unable to work beside: a table that is new is nobody's yet. */
+/** Migrations that may break a running older version. New tables cannot: no running version uses them. */
 export function riskyMigrations(pending: readonly Pending[]): readonly Pending[] {
   return pending.filter(({ migration, upgrade }) => upgrade && compatibleFrom(migration) > 0);
 }

@@ -12,7 +12,7 @@ import { tsImport } from 'tsx/esm/api';
 import { buildServer, isBuilt, serverFolder } from './server-build.mjs';
 
 const KINDS = ['long', 'browser'];
-/** Files at once: one more than cores, for tests wait for what they start; but browsers wait for nothing. */
+/** Test files run in parallel: one more than cores, because most tests wait for the processes they start. Browser tests use all CPU. */
 const AT_ONCE = availableParallelism() + (process.argv.includes('--browser') ? 0 : 1);
 const wanted = KINDS.find((kind) => process.argv.includes(`--${kind}`));
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));

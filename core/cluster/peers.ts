@@ -83,7 +83,7 @@ export async function joinPeers(
     if (ask !== undefined) send({ to: from, of: ask, ...(answer !== undefined && { answer }) });
   }
 
-  // The others may speak to this process while it is still joining: it hears them when it has.
+  // Messages may arrive while this process is still joining; they are handled after it has joined.
   const joining = join(facts, {
     left: (epochs) => void joining.then(() => left(epochs), unheard),
     message: (body, from) => void joining.then(() => receive(body, from), unheard),
@@ -123,5 +123,5 @@ export async function joinPeers(
   };
 }
 
-/** Whoever could not join hears nothing; what opened the store says so. */
+/** A process that could not join ignores messages; the error of joining is reported by the code that opens the store. */
 function unheard(): void {}

@@ -70,9 +70,9 @@ export interface Bounds {
   readonly outputTokens: number | undefined;
   /** How many answers are made (`n`); each has a limit of its own. */
   readonly choices: number;
-  /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. Worked out when it is asked for. */
+  /** The vendor may add input of its own: it has tools that it runs itself, or keeps a part of the conversation. Computed on demand. */
   open?(): boolean;
-  /** What the vendor may run for the answer, and sells by the use. Worked out when it is asked for. */
+  /** What the vendor may run for the answer, and sells by the use. Computed on demand. */
   uses?(): UseBounds | undefined;
   /** How it is to be served, where that is not left to the vendor. */
   readonly service?: ServedAs | undefined;

@@ -58,7 +58,7 @@ const NEIGHBOURS = 30;
 const KEPT_UNITS = 10_000;
 const FLOODS: readonly FloodKind[] = ['recall', 'keep', 'bodies', 'count'];
 
-/** How much slower others may become, and how much more the gateway may take: bodies that V8 has not freed yet are most of it. */
+/** How much slower others may become, and how much more memory and disk the gateway may use. Most of the memory is request bodies that V8 has not freed yet. */
 const SLOWER = 4;
 const MORE_MEMORY = 400 * 1024 ** 2;
 const MORE_DISK = 300 * 1024 ** 2;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isOnPostgres } from '../kit/postgres.ts';
 import { LAYERS, openLimited, rushAt } from './quota-limited.ts';
 
-/** Each refusal asks the store first whether somebody gave something back, which takes a server its time. */
+/** Fewer on PostgreSQL: each refusal first reads the balance from the store, which is a round trip to the server. */
 const TIMES = isOnPostgres() ? 3 : 20;
 
 describe('each layer', () => {
