@@ -1,8 +1,9 @@
 /** Asks vendors what is no call: small questions of plugins, bounded in time and size, at the gateway's own expense. */
+import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
 import type { Clock } from './clock.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
 import type { Json, Question, VendorReply } from './plugin.ts';
-import type { Upstream } from './upstream.ts';
+import type { Upstream, UpstreamRequest } from './upstream.ts';
 
 const MAX_MS = 15_000;
 const MAX_BYTES = 16 * 1_024 * 1_024;
@@ -13,54 +14,63 @@ export function createAsk(
   vendors: ReadonlyMap<string, Vendor>,
   clock: Clock,
 ): (channel: Channel, question: Question) => Promise<VendorReply> {
-  return (channel, { method, path, headers, body }) =>
-    new Promise((resolve, reject) => {
-      const url = new URL(channel.url + path);
-      let status = 0;
-      let size = 0;
-      const chunks: Buffer[] = [];
-      const give = (finish: () => void): void => {
-        cancel();
-        finish();
-      };
-      const call = upstream.send(
-        {
-          method,
-          origin: url.origin,
-          path: url.pathname + url.search,
-          headers: {
-            accept: 'application/json',
-            'accept-encoding': 'identity',
-            'user-agent': 'turnpike',
-            ...(body !== undefined && { 'content-type': 'application/json' }),
-            ...vendors.get(channel.vendor)?.credentials?.(channel),
-            ...headers,
-          },
-          body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-          connectMs: channel.timeout.connectMs,
-        },
-        {
-          head(code) {
-            status = code;
-          },
-          data(chunk) {
-            size += chunk.length;
-            if (size <= MAX_BYTES) {
-              chunks.push(chunk);
-              return;
-            }
-            call.abort();
-            give(() => reject(new Error(`the answer is larger than ${MAX_BYTES} bytes`)));
-          },
-          end: () => give(() => resolve({ status, body: parsed(Buffer.concat(chunks)) })),
-          fail: (_kind, reason) => give(() => reject(new Error(reason))),
-        },
-      );
-      const cancel = clock.after(MAX_MS, () => {
-        call.abort();
-        reject(new Error('no answer in time'));
-      });
+  return async (channel, question) => {
+    const vendor = vendors.get(channel.vendor);
+    const { method, path, model, body } = question;
+    const url = new URL(urlOf(channel, model) + path);
+    addQuery(url, channel);
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'turnpike',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...vendor?.credentials?.(channel),
+      ...question.headers,
+    };
+    addHeaders(headers, channel.headers);
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const request = { method, url, headers, body: bytes };
+    return answerTo(upstream, clock, {
+      method,
+      origin: url.origin,
+      path: url.pathname + url.search,
+      headers: vendor?.sign === undefined ? headers : await signedHeaders(vendor, channel, request, { clock }),
+      body: bytes,
+      connectMs: channel.timeout.connectMs,
     });
+  };
+}
+
+function answerTo(upstream: Upstream, clock: Clock, request: UpstreamRequest): Promise<VendorReply> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let size = 0;
+    const chunks: Buffer[] = [];
+    const give = (finish: () => void): void => {
+      cancel();
+      finish();
+    };
+    const call = upstream.send(request, {
+      head(code) {
+        status = code;
+      },
+      data(chunk) {
+        size += chunk.length;
+        if (size <= MAX_BYTES) {
+          chunks.push(chunk);
+          return;
+        }
+        call.abort();
+        give(() => reject(new Error(`the answer is larger than ${MAX_BYTES} bytes`)));
+      },
+      end: () => give(() => resolve({ status, body: parsed(Buffer.concat(chunks)) })),
+      fail: (_kind, reason) => give(() => reject(new Error(reason))),
+    });
+    const cancel = clock.after(MAX_MS, () => {
+      call.abort();
+      reject(new Error('no answer in time'));
+    });
+  });
 }
 
 function parsed(bytes: Buffer): Json | undefined {

@@ -5,14 +5,15 @@ import { answerHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { StreamRelay, Style } from './contracts/style.ts';
-import type { Channel } from './contracts/vendor.ts';
+import type { Channel, Frames } from './contracts/vendor.ts';
 import type { Conveyance } from './conveyance.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { GatewayError } from './errors.ts';
 import { createEventSplitter, type EventSplitter, unendedEvent } from './events.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
+import { createFrameSplitter } from './frames.ts';
 import { isTooDeep } from './json-text.ts';
-import type { Log } from './log.ts';
+import { isSecretName, type Log, SHORTEST_SECRET } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
 import { lossHeader } from './translation/losses.ts';
@@ -101,16 +102,17 @@ export function endAttempt(
   tools.pipeline.attempted(x as LiveExchange & Known, attempt);
 }
 
-/** Makes one attempt. Never rejects. */
+/** Makes one attempt. `frames`: of the dialect. Never rejects. */
 export function makeAttempt(
   x: LiveExchange,
   attempt: Attempt,
   request: UpstreamRequest,
   conveyance: Conveyance,
+  frames: Frames | undefined,
   tools: AttemptTools,
 ): Promise<AttemptResult> {
   return new Promise((resolve) => {
-    new Delivery(x, attempt, conveyance, tools, resolve).start(request);
+    new Delivery(x, attempt, conveyance, frames, tools, resolve).start(request);
   });
 }
 
@@ -125,6 +127,7 @@ class Delivery implements UpstreamListener {
   /** The client's. */
   readonly #style: Style;
   readonly #conveyance: Conveyance;
+  readonly #frames: Frames | undefined;
   readonly #tools: AttemptTools;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #totalAtMs: number;
@@ -155,6 +158,7 @@ class Delivery implements UpstreamListener {
     x: LiveExchange,
     attempt: Attempt,
     conveyance: Conveyance,
+    frames: Frames | undefined,
     tools: AttemptTools,
     resolve: (result: AttemptResult) => void,
   ) {
@@ -163,6 +167,7 @@ class Delivery implements UpstreamListener {
     this.#channel = attempt.offer.channel;
     this.#style = x.style!;
     this.#conveyance = conveyance;
+    this.#frames = frames;
     this.#tools = tools;
     this.#resolve = resolve;
     this.#totalAtMs = x.startedMono + this.#channel.timeout.totalMs;
@@ -194,9 +199,7 @@ class Delivery implements UpstreamListener {
       this.#fail('broken', 'the answer is compressed although it must not be');
     } else if (this.#x.call.stream) {
       if (type.startsWith('text/event-stream')) this.#expectStream();
-      // Some answer whole whatever they are asked.
-      else if (type.startsWith('application/json')) this.#state = 'whole';
-      else this.#fail('broken', 'a stream was asked for and something else was answered');
+      else this.#expectOther(type);
     } else if (this.#x.call.answers === 'bytes') {
       const own = this.#style.bytesType?.(type, this.#x.call);
       if (own === undefined) this.#fail('broken', 'the answer is not what was asked for');
@@ -282,6 +285,15 @@ class Delivery implements UpstreamListener {
     this.#stream = this.#conveyance.relay();
   }
 
+  /** A stream was requested, and the answer is none of events. */
+  #expectOther(type: string): void {
+    const splitter = createFrameSplitter(this.#frames, type, this.#maxEvent);
+    if (splitter !== undefined) this.#expectStream(splitter);
+    // Some answer whole whatever they are asked.
+    else if (type.startsWith('application/json')) this.#state = 'whole';
+    else this.#fail('broken', 'a stream was asked for and something else was answered');
+  }
+
   get #maxEvent(): number {
     return this.#style.maxEventBytes ?? MAX_EVENT;
   }
@@ -293,8 +305,15 @@ class Delivery implements UpstreamListener {
 
   #split(chunk: Buffer): void {
     const events = this.#splitter.push(chunk);
-    if (events === undefined) this.#fail('broken', `an event is larger than ${this.#maxEvent} bytes`);
-    else this.#relay(events);
+    if (events !== undefined) {
+      this.#relay(events);
+      return;
+    }
+    const fault = this.#splitter.fault?.();
+    this.#fail(
+      'broken',
+      fault === undefined ? `an event is larger than ${this.#maxEvent} bytes` : quoted(fault, this.#channel),
+    );
   }
 
   /** Whole events to the client. One that ends the stream, well or not, ends the attempt. */
@@ -681,13 +700,19 @@ export function noteLosses(x: LiveExchange, { losses }: Conveyance): void {
   if (all.length > 0) x.note({ translation: all });
 }
 
-/** Whether bytes of a vendor's hold our credential or say where the channel goes. */
+/** Whether bytes of a vendor's hold a credential of ours or say where the channel goes. */
 export function givesAway(bytes: Buffer, channel: Channel): boolean {
   const host = new URL(channel.url).host;
+  const secrets = [channel.key, ...secretsIn(channel.headers), ...secretsIn(channel.query)];
   const told = (text: string | Buffer): boolean =>
-    (channel.key.length >= 8 && text.includes(channel.key)) || text.includes(host);
+    secrets.some((secret) => secret.length >= SHORTEST_SECRET && text.includes(secret)) || text.includes(host);
   // Some write JSON with its slashes escaped.
   return told(bytes) || (bytes.includes('\\/') && told(bytes.toString().replaceAll('\\/', '/')));
+}
+
+/** The values whose names say that they are secret. */
+function secretsIn(fields: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.keys(fields).flatMap((name) => (isSecretName(name) ? [fields[name]!] : []));
 }
 
 /** What a vendor said went wrong, short, for the records; not where it would give something away. */

@@ -13,12 +13,14 @@ import {
   quoted,
   TRANSLATION,
 } from './attempt.ts';
+import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
 import type { Attempt, FailureKind, Headers, Json, JsonObject, Offer } from './contracts/call.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
 import { type Conveyance, convey, type Parties, type WholeAnswer } from './conveyance.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
+import { acceptOf } from './frames.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { isContextOverflow } from './translation/context-overflow.ts';
@@ -161,8 +163,17 @@ async function attemptOffer(
     return error;
   }
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  const request = toUpstream(parties, conveyance.body);
-  let result = await makeAttempt(x, attempt, request, conveyance, tools);
+  let request = toUpstream(parties, conveyance.body);
+  if (vendor.sign !== undefined) {
+    const signing = await signed(request, vendor, parties, tools);
+    if (x.stoppedBy !== undefined) throw x.stoppedBy;
+    if (signing instanceof Error) {
+      return failedWith(attempt, 'credential', unsigned(signing, parties.offer.channel));
+    }
+    request = signing;
+  }
+  const { frames } = parties.dialect;
+  let result = await makeAttempt(x, attempt, request, conveyance, frames, tools);
   const refused = result.kind === 'status' && (result.status === 400 || result.status === 404);
   const { earlier } = x.call;
   // For a client that has left, what was begun may end; nothing is begun anew.
@@ -176,7 +187,7 @@ async function attemptOffer(
     // A kept connection that died does so at once; whoever took longer may have worked on what had come whole.
     const atOnce = tools.clock.now() - attempt.startedMs < STALE_MS;
     if (atOnce || result.how.unsent)
-      result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, tools);
+      result = await makeAttempt(x, attempt, { ...request, fresh: true }, conveyance, frames, tools);
   }
   return await judge(x, attempt, result, vendor, conveyance, tools);
 }
@@ -475,16 +486,37 @@ function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest
   const { x, offer, asked, spoken, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
-  const { origin, path } = addressOf(channel, pathOf(parties));
+  const { origin, path } = addressOf(channel, urlOf(channel, offer.model) + pathOf(parties));
   const headers: Record<string, string> = {
     'content-type': Buffer.isBuffer(body) ? 'application/json' : body.contentType,
-    accept: call.stream ? 'text/event-stream' : call.answers === undefined ? 'application/json' : '*/*',
+    accept: call.stream ? acceptOf(dialect.frames) : call.answers === undefined ? 'application/json' : '*/*',
     // What is compressed cannot be metered.
     'accept-encoding': 'identity',
     'user-agent': 'turnpike',
     ...dialect.headers(channel, call, asked === spoken ? x : undefined),
   };
+  addHeaders(headers, channel.headers);
   return { origin, path, headers, body, connectMs: channel.timeout.connectMs };
+}
+
+/** The same with the vendor's signature; the error if that failed. */
+function signed(
+  request: UpstreamRequest,
+  vendor: Vendor,
+  { x, offer: { channel } }: Parties,
+  { clock }: DeliverTools,
+): Promise<UpstreamRequest | Error> {
+  const url = new URL(request.origin + request.path);
+  const { method = 'POST', headers, body } = request;
+  return signedHeaders(vendor, channel, { method, url, headers, body }, { clock, signal: x.signal }).then(
+    (all) => ({ ...request, headers: all }),
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+}
+
+/** Why an attempt failed whose request could not be signed. */
+export function unsigned(error: Error, channel: Channel): string {
+  return `the request could not be signed: ${quoted(error.message, channel)}`;
 }
 
 /** A url as it is asked for. */
@@ -496,12 +528,12 @@ interface Address {
 /** Where a channel was last asked: reading a url costs more than a call should pay for what rarely changes. */
 const lastAddresses = new WeakMap<Channel, Address>();
 
-function addressOf(channel: Channel, below: string): Address {
-  const url = channel.url + below;
+function addressOf(channel: Channel, url: string): Address {
   let address = lastAddresses.get(channel);
   if (address?.url !== url) {
-    const { origin, pathname, search } = new URL(url);
-    address = { url, origin, path: pathname + search };
+    const whole = new URL(url);
+    addQuery(whole, channel);
+    address = { url, origin: whole.origin, path: whole.pathname + whole.search };
     lastAddresses.set(channel, address);
   }
   return address;

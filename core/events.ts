@@ -15,6 +15,8 @@ export interface EventSplitter {
    * last event here: only a next byte could tell whether an LF belongs to it.
    */
   rest(): Buffer;
+  /** Why `push` gave up, if not because of the limit. */
+  fault?(): string | undefined;
 }
 
 const LF = 0x0a;

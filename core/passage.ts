@@ -4,14 +4,15 @@ import { Readable } from 'node:stream';
 import { answerHeaders, type SentHeaders, send } from './answers.ts';
 import { beginAttempt, endAttempt, givesAway } from './attempt.ts';
 import { answerUnread, tooLarge } from './body.ts';
+import { addHeaders, addQuery, signedHeaders } from './channel-request.ts';
 import type { Attempt, Call, FailureKind, Offer } from './contracts/call.ts';
 import type { Deadline } from './deadlines.ts';
-import { type DeliverTools, errorOf, failureOf, retryAfter, retryHeaders } from './deliver.ts';
+import { type DeliverTools, errorOf, failureOf, retryAfter, retryHeaders, unsigned } from './deliver.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft, type LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import { scanJson } from './json.ts';
-import type { OpaqueCall, OpaqueCarrier, OpaqueListener } from './opaque.ts';
+import type { OpaqueCall, OpaqueCarrier, OpaqueListener, OpaqueRequest } from './opaque.ts';
 import type { Known, Passage, PassageTarget } from './plugin.ts';
 import { USUAL } from './translation/quirks.ts';
 
@@ -126,10 +127,28 @@ class Carriage implements OpaqueListener {
     this.#totalAtMs = x.startedMono + target.channel.timeout.totalMs;
   }
 
-  start({ head, expectsContinue, maxBytes }: Arrival, opaque: OpaqueCarrier): void {
+  start(arrival: Arrival, opaque: OpaqueCarrier): void {
+    const { channel } = this.#target;
+    const { clock, deadlines, vendors } = this.#tools;
+    const request = requestOf(arrival.head, this.#target);
+    const vendor = vendors.get(channel.vendor);
+    if (vendor?.sign === undefined) {
+      this.#send(request, arrival, opaque);
+      return;
+    }
+    this.#x.onStop((error) => this.#stop(error));
+    const body = arrival.head.hasBody ? 'arriving' : undefined;
+    signedHeaders(vendor, channel, { ...request, body }, { clock, signal: this.#x.signal }).then(
+      (headers) => this.#send({ ...request, headers }, arrival, opaque),
+      (error) => this.#unsigned(error),
+    );
+  }
+
+  #send(sent: OpaqueRequest, { head, expectsContinue, maxBytes }: Arrival, opaque: OpaqueCarrier): void {
+    if (this.#state === 'done') return;
     const { request, response } = this.#x;
-    const { url, channel } = this.#target;
-    this.#deadline = this.#tools.deadlines.set(channel.timeout.connectMs, () => this.#expired());
+    const { connectMs } = this.#target.channel.timeout;
+    this.#deadline = this.#tools.deadlines.set(connectMs, () => this.#expired());
     if (head.hasBody) {
       this.#upload = new Upload(request, maxBytes, {
         tooLarge: () => this.#stop(tooLarge(maxBytes)),
@@ -140,11 +159,8 @@ class Carriage implements OpaqueListener {
       });
     }
     try {
-      this.#call = opaque.web(
-        { method: head.method, url, headers: askedHeaders(head, this.#target) },
-        this.#upload,
-        this,
-      );
+      frame(sent.headers, head);
+      this.#call = opaque.web(sent, this.#upload, this);
     } catch {
       this.#fail('broken', 'the request could not be made');
       return;
@@ -315,6 +331,13 @@ class Carriage implements OpaqueListener {
     this.#resolve();
   }
 
+  /** The vendor did not sign the request, or cannot sign one with a body that is still to come. */
+  #unsigned(error: Error): void {
+    if (this.#state === 'done') return;
+    if (error instanceof GatewayError) this.#stop(error);
+    else this.#fail('credential', unsigned(error, this.#target.channel));
+  }
+
   #fail(failure: FailureKind, reason: string): void {
     if (this.#state === 'done') return;
     this.#attempt.failure ??= failure;
@@ -424,8 +447,8 @@ class Upload extends Readable {
   }
 }
 
-/** Everything the vendor learns about the request, beside its address. */
-function askedHeaders(head: Head, target: PassageTarget): Record<string, string> {
+/** Everything the vendor learns about the request, but for what frames its body. */
+function requestOf(head: Head, target: PassageTarget): OpaqueRequest {
   const headers: Record<string, string> = {
     'user-agent': 'turnpike',
     // Whether the client could read anything else, we do not pass on.
@@ -433,9 +456,22 @@ function askedHeaders(head: Head, target: PassageTarget): Record<string, string>
   };
   for (const name of ASKED) if (head.headers[name] !== undefined) headers[name] = head.headers[name];
   Object.assign(headers, target.headers);
+  addHeaders(headers, target.channel.headers);
+  return { method: head.method, url: addressOf(target), headers };
+}
+
+/** Where a request goes: the passage's address with the channel's query parameters. */
+export function addressOf({ url, channel }: PassageTarget): URL {
+  if (channel.query === undefined) return url;
+  const whole = new URL(url);
+  addQuery(whole, channel);
+  return whole;
+}
+
+/** Adds the headers that frame the body. */
+function frame(headers: Record<string, string>, head: Head): void {
   if (head.hasBody && head.length === undefined) headers['transfer-encoding'] = 'chunked';
   else if (head.method === 'POST' || head.method === 'PUT') headers['content-length'] = String(head.length ?? 0);
-  return headers;
 }
 
 /** What makes an answer none; undefined where it may be relayed. */

@@ -211,8 +211,8 @@ export interface Host {
   /** Something that outlives a reload of the configuration: made the first time, the same object ever after. */
   lasting<T>(name: string, make: () => T): T;
   /**
-   * Asks a vendor something beside a call: whole, small, at the gateway's expense (`turnpike`'s own headers and the vendor's
-   * `credentials`). Rejects where no answer comes in time.
+   * Asks a vendor something beside a call: whole, small, at the gateway's expense (`turnpike`'s own headers, the vendor's
+   * `credentials` and signature, the channel's headers and query). Rejects where no answer comes in time.
    */
   ask(channel: Channel, question: Question): Promise<VendorReply>;
   /**
@@ -229,6 +229,8 @@ export interface Question {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the channel's url, query included. */
   readonly path: string;
+  /** The vendor's name for the model that it is about; a channel with `{model}` in its url takes no question without one. */
+  readonly model?: string;
   /** Beside those of the vendor's `credentials`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Json;

@@ -4,15 +4,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerHeaders } from './answers.ts';
 import { beginAttempt, endAttempt } from './attempt.ts';
+import { addHeaders, signedHeaders } from './channel-request.ts';
 import type { FailureKind } from './contracts/call.ts';
 import type { Deadline } from './deadlines.ts';
-import { type DeliverTools, errorOf, failureOf } from './deliver.ts';
+import { type DeliverTools, errorOf, failureOf, unsigned } from './deliver.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
-import type { OpaqueCall, OpaqueCarrier, SocketListener } from './opaque.ts';
-import { offerOf } from './passage.ts';
-import type { Known, Passage } from './plugin.ts';
+import type { OpaqueCall, OpaqueCarrier, OpaqueRequest, SocketListener } from './opaque.ts';
+import { addressOf, offerOf } from './passage.ts';
+import type { Known, Passage, PassageTarget } from './plugin.ts';
 
 /** A connection whose client wants a websocket. */
 export interface Upgrade {
@@ -23,6 +24,7 @@ export interface Upgrade {
 }
 
 const HEAD_MS = 60_000;
+const UPGRADE = { connection: 'Upgrade', upgrade: 'websocket' } as const;
 /** What the two ends settle between them. */
 const ASKED: readonly string[] = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions'];
 const ANSWERED: readonly string[] = ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions'];
@@ -39,7 +41,7 @@ export function carrySocket(
   tools: DeliverTools,
 ): Promise<void> {
   if (x.stoppedBy !== undefined) throw x.stoppedBy;
-  const { clock, deadlines } = tools;
+  const { clock, deadlines, vendors } = tools;
   const { head, socket: client, first } = upgrade;
   const target = passage.target(x);
   const { timeout } = target.channel;
@@ -51,11 +53,12 @@ export function carrySocket(
     let connected = false;
     let vendor: Socket | undefined;
     let done = false;
-    let deadline: Deadline;
+    let deadline: Deadline | undefined;
     /** Bytes that both sides had sent when that was last looked at. */
     let seen = 0;
 
     const watch = (ms: number): void => {
+      if (deadline !== undefined) deadlines.clear(deadline);
       deadline = deadlines.set(Math.min(ms, totalAtMs - clock.mono()), expired);
     };
     const expired = (): void => {
@@ -75,7 +78,7 @@ export function carrySocket(
     /** Whatever happens from here on is nobody's business. */
     const end = (): void => {
       done = true;
-      deadlines.clear(deadline);
+      if (deadline !== undefined) deadlines.clear(deadline);
       x.onStop(undefined);
       endAttempt(x, attempt, tools);
     };
@@ -105,7 +108,6 @@ export function carrySocket(
       connected() {
         if (done) return;
         connected = true;
-        deadlines.clear(deadline);
         watch(timeout.headMs ?? HEAD_MS);
       },
       answered(answer) {
@@ -135,7 +137,6 @@ export function carrySocket(
         x.response.detachSocket(client);
         client.on('close', close);
         theirs.on('close', close);
-        deadlines.clear(deadline);
         watch(timeout.idleMs);
         const headers = answerHeaders(x.id, x.answerHeaders, {
           connection: 'Upgrade',
@@ -147,14 +148,27 @@ export function carrySocket(
       },
     };
 
-    watch(timeout.connectMs);
-    try {
-      const headers = askedHeaders(head, target.headers);
-      call = opaque.ws({ method: 'GET', url: target.url, headers }, client, first, listener);
-    } catch {
-      fail('broken', 'the request could not be made');
-      return;
+    const open = (request: OpaqueRequest): void => {
+      if (done) return;
+      watch(timeout.connectMs);
+      try {
+        Object.assign(request.headers, UPGRADE);
+        call = opaque.ws(request, client, first, listener);
+      } catch {
+        fail('broken', 'the request could not be made');
+      }
+    };
+    const request = { method: 'GET', url: addressOf(target), headers: askedHeaders(head, target) };
+    const signer = vendors.get(target.channel.vendor);
+    if (signer?.sign === undefined) {
+      open(request);
+    } else {
+      signedHeaders(signer, target.channel, { ...request, body: undefined }, { clock, signal: x.signal }).then(
+        (headers) => open({ ...request, headers }),
+        (error) => fail('credential', unsigned(error, target.channel)),
+      );
     }
+    if (done) return;
     x.onStop((error) => {
       if (vendor !== undefined) {
         close();
@@ -167,13 +181,18 @@ export function carrySocket(
 }
 
 /** Everything the vendor learns about the request, beside its address. */
-function askedHeaders(head: Head, credentials: Record<string, string>): Record<string, string> {
-  const headers: Record<string, string> = { 'user-agent': 'turnpike', ...picked(head.headers, ASKED), ...credentials };
+function askedHeaders(head: Head, target: PassageTarget): Record<string, string> {
+  const headers: Record<string, string> = {
+    'user-agent': 'turnpike',
+    ...picked(head.headers, ASKED),
+    ...target.headers,
+  };
   // Clients that cannot set headers put credentials here, and ours are not for the vendor.
   const protocols = (head.headers['sec-websocket-protocol'] ?? '').split(/[\s,]+/);
   const harmless = protocols.filter((protocol) => protocol !== '' && !protocol.includes('api-key'));
   if (harmless.length > 0) headers['sec-websocket-protocol'] = harmless.join(', ');
-  return Object.assign(headers, { connection: 'Upgrade', upgrade: 'websocket' });
+  addHeaders(headers, target.channel.headers);
+  return headers;
 }
 
 function byName(headers: readonly string[]): Record<string, string> {

@@ -259,11 +259,13 @@ function fillScalar(
 ): string {
   const field = path.at(-1);
   const secretField = typeof field === 'string' && isSecretName(field);
+  // Headers and query parameters of requests: what is not written out is taken for a credential, whatever its name is.
+  const sent = path.at(-2) === 'headers' || path.at(-2) === 'query';
   const { text, pieces, problems, warnings } = fill(literal, dir, env);
   for (const message of problems) found.problem(path, message);
   for (const message of warnings) found.warn(path, message);
-  for (const piece of pieces) if (secretField || isSecretName(piece.name)) found.secret(piece.text);
-  if (secretField && pieces.length > 0) found.secret(text);
+  for (const piece of pieces) if (secretField || sent || isSecretName(piece.name)) found.secret(piece.text);
+  if (secretField && (sent || pieces.length > 0)) found.secret(text);
   const shell = /^\$([A-Za-z_][A-Za-z0-9_]*)$/.exec(literal)?.[1];
   if (shell !== undefined) found.warn(path, `$${shell} is taken as it stands; a variable is written \${${shell}}`);
   // What stands in the file itself: a default does, a variable's name does not.

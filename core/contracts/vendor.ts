@@ -9,8 +9,12 @@ export interface Channel {
   readonly name: string;
   /** The name of a `Vendor`. */
   readonly vendor: string;
-  /** Without a trailing slash: `https://api.example.com/v1`. */
+  /** Without a trailing slash: `https://api.example.com/v1`. `{model}` in its path stands for the vendor's name for the model. */
   readonly url: string;
+  /** Headers of every request to it, by lower-case name; they replace those of the vendor. Undefined if there are none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Query parameters of every request to it; they replace those of the vendor. Undefined if there are none. */
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** The credential; empty where the vendor needs none. Never logged, never sent anywhere but to `url`. */
   readonly key: string;
   readonly weight: number;
@@ -65,6 +69,27 @@ export interface Vendor {
    * offered), and questions of plugins (`Host.ask`).
    */
   credentials?(channel: Channel): Record<string, string>;
+  /**
+   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Resolves with the headers to add or to
+   * replace. If it rejects, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next channel is tried.
+   */
+  sign?(request: RequestToSign, channel: Channel): Promise<Readonly<Record<string, string>>>;
+}
+
+/** A request as it is about to be sent. */
+export interface RequestToSign {
+  readonly method: string;
+  /** The whole address, query included. */
+  readonly url: URL;
+  /** By lower-case name; all but `host` and those that frame the body (`content-length`, `transfer-encoding`). */
+  readonly headers: Headers;
+  /**
+   * The bytes of the body, from the first one each time; none if there is no body. Throws a `GatewayError` on a passthrough route with a
+   * body: it is forwarded while it arrives.
+   */
+  body(): AsyncIterable<Buffer>;
+  /** The SHA-256 of `body()` as 64 hexadecimal digits. Rejects like it. */
+  sha256(): Promise<string>;
 }
 
 /** Quirks of the models whose names match. */
@@ -96,8 +121,29 @@ export interface Dialect {
    * The others are asked in another style.
    */
   readonly models?: readonly string[];
+  /** How its streams are cut into events; `sse` by default. An answer of the type `text/event-stream` is always read as `sse`. */
+  readonly frames?: Frames;
   /** How many tokens a request of this style has: where it is asked, and how that is answered. Undefined: it cannot say. */
   readonly count?: TokenCount;
+}
+
+/** `sse`: server-sent events. `ndjson`: a JSON value in each line. Otherwise frames of another format. */
+export type Frames = 'sse' | 'ndjson' | FrameFormat;
+
+/** A format of streams whose frames have a length that their first bytes tell. Core collects the bytes and limits their number. */
+export interface FrameFormat {
+  /** Of such a stream: what `accept` asks for, and what `content-type` must begin with. */
+  readonly mediaType: string;
+  /** The length of the frame that `bytes` begin with, in bytes and all parts of it included; undefined if it takes more bytes to tell. */
+  lengthOf(bytes: Buffer): number | undefined;
+  /** The event in a complete frame; undefined if it has none. Throws if the frame is invalid: the answer then counts as broken off. */
+  read(frame: Buffer): StreamEvent | undefined;
+}
+
+/** An event as a style's decoder gets it. */
+export interface StreamEvent {
+  readonly name?: string | undefined;
+  readonly data: string;
 }
 
 /** The files of a request, for a dialect that says them in JSON. */

@@ -1,5 +1,6 @@
 /** Makes channels of the section `channels`, and says what is wrong with it. */
 import { type Channel, checkValue, durationMs, type Host, type StyleName, type Vendor } from '../../core/plugin.ts';
+import { checkCredentials, type Problem, readHeaders, readQuery } from './channel-fields.ts';
 import { didYouMean } from './hint.ts';
 import { CHANNEL_FIELDS, type ChannelEntry } from './sections.ts';
 
@@ -31,8 +32,7 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
   const vendors = host.vendors();
 
   for (const [i, entry] of section.entries()) {
-    const problem = (path: readonly (string | number)[], message: string): void =>
-      host.problem(['channels', i, ...path], message);
+    const problem: Problem = (path, message) => host.problem(['channels', i, ...path], message);
     if (names.has(entry.name)) {
       problem(['name'], `another channel is called '${entry.name}' already`);
       continue;
@@ -62,8 +62,10 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
     }
     const options = readOptions(vendor, entry, problem);
     if (entry.key.length >= MIN_SECRET) host.log.hide(entry.key);
+    const channel = makeChannel(entry, vendor, options, readHeaders(entry, problem));
+    checkCredentials(channel, vendor, entry, problem);
     byName.set(entry.name, {
-      channel: makeChannel(entry, vendor, options),
+      channel,
       vendor,
       styles: speaks,
       off: entry.key === '' && vendor.keyless !== true,
@@ -72,7 +74,12 @@ export function readChannels(host: Host, section: readonly ChannelEntry[]): Chan
   return { get: (name) => byName.get(name), names, all: [...byName.values()] };
 }
 
-function makeChannel(entry: ChannelEntry, vendor: Vendor, options: Readonly<Record<string, unknown>>): Channel {
+function makeChannel(
+  entry: ChannelEntry,
+  vendor: Vendor,
+  options: Readonly<Record<string, unknown>>,
+  headers: Channel['headers'],
+): Channel {
   const { timeout } = entry;
   const url = entry.url?.replace(/\/+$/, '');
   return {
@@ -83,6 +90,8 @@ function makeChannel(entry: ChannelEntry, vendor: Vendor, options: Readonly<Reco
       return url ?? vendor.url?.() ?? '';
     },
     key: entry.key,
+    headers,
+    query: readQuery(entry),
     weight: entry.weight,
     priority: entry.priority,
     timeout: {
@@ -102,7 +111,7 @@ function makeChannel(entry: ChannelEntry, vendor: Vendor, options: Readonly<Reco
 function readOptions(
   vendor: Vendor,
   entry: ChannelEntry,
-  problem: (path: readonly (string | number)[], message: string) => void,
+  problem: Problem,
 ): Readonly<Record<string, unknown>> {
   const known = Object.keys((vendor.options?.properties as object | undefined) ?? {});
   const options: Record<string, unknown> = {};

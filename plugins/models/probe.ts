@@ -62,6 +62,7 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
       const body = told({ ...asked, model }, style, spoken, offer);
       return {
         method: 'POST',
+        model,
         path: typeof dialect.path === 'string' ? dialect.path : dialect.path(call, offer, NOBODY),
         headers: dialect.headers(channel, call, undefined),
         body: (dialect.request?.({ ...body }, offer, NO_FILES, UNHEARD) ?? body) as JsonObject,

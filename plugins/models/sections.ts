@@ -8,6 +8,8 @@ export interface ChannelEntry {
   readonly vendor: string;
   readonly url?: string;
   readonly key: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
   readonly weight: number;
   readonly priority: number;
   /** Durations with their units. */
@@ -51,12 +53,28 @@ const channelFields = {
   url: {
     type: 'string',
     title: 'URL without user and query',
-    pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
+    pattern: '^https?://[^/?#@{}\\s]+(/([^?#{}\\s]|\\{model\\})*)?$',
     format: 'uri',
     examples: ['https://api.example.com/v1'],
-    description: 'Where it is; some vendors know.',
+    description: "Where it is; some vendors know. `{model}` in its path is replaced by the vendor's name for the model.",
   },
   key: { type: 'string', default: '', description: 'Its credential. A channel whose key is empty is off.' },
+  headers: {
+    type: 'object',
+    propertyNames: { title: 'name of a header', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" },
+    additionalProperties: {
+      type: 'string',
+      title: 'value of a header, in one line of Latin characters',
+      pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
+    },
+    description: 'Headers of every request to it. They replace those of its vendor; one whose value is empty is not sent.',
+  },
+  query: {
+    type: 'object',
+    propertyNames: name,
+    additionalProperties: { type: 'string' },
+    description: 'Query parameters of every request to it. One whose value is empty is not sent.',
+  },
   weight: { type: 'number', exclusiveMinimum: 0, default: 1, description: 'Its share beside others of its priority.' },
   priority: { type: 'integer', minimum: 0, default: 0, description: 'Channels of the lowest number are tried first.' },
   timeout: {

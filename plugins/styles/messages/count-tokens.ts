@@ -118,6 +118,7 @@ function question(host: Host, counter: Counter, asked: JsonObject, caller: Calle
   const body = isOwn ? withoutSeals({ ...asked, model }, channel.name) : translated(host, counter, asked);
   return {
     method: 'POST',
+    model,
     path: count.path(model),
     headers: dialect.headers(channel, undefined, isOwn ? caller : undefined),
     body: count.body?.(body, model) ?? body,

@@ -1,9 +1,28 @@
 /** The plugin `vendors/compatible`: anything that speaks the common styles at an address of its own. */
-import { type Caller, type Channel, definePlugin, type Vendor } from '../../../core/plugin.ts';
+import { type Caller, type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
 import { compatibleQuirks } from './quirks.ts';
 
+interface Options {
+  readonly auth?: Auth;
+}
+/** Where a server expects the key, if not as a bearer token. */
+interface Auth {
+  readonly header: string;
+  /** Precedes the key, with a space between. */
+  readonly scheme?: string;
+}
+
 function credentials(channel: Channel): Record<string, string> {
-  return { authorization: `Bearer ${channel.key}` };
+  const { auth } = channel.options as Options;
+  return auth === undefined ? { authorization: `Bearer ${channel.key}` } : credentialIn(auth, channel.key);
+}
+
+function credentialIn({ header, scheme }: Auth, key: string): Record<string, string> {
+  return { [header.toLowerCase()]: scheme === undefined ? key : `${scheme} ${key}` };
+}
+
+function word(title: string): Record<string, unknown> {
+  return { type: 'string', title, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" };
 }
 
 /** What clients ask to try out; a list longer than any that makes sense is not passed on. */
@@ -12,9 +31,10 @@ const BETAS = /^[\x21-\x7e][\x20-\x7e]{0,1023}$/;
 /** Servers of the messages style look for the key in one place or the other, and at the client's version if at all. */
 function messagesHeaders(channel: Channel, _call: unknown, caller: Caller | undefined): Record<string, string> {
   const { 'anthropic-version': version = '2023-06-01', 'anthropic-beta': betas } = caller?.headers ?? {};
+  const { auth } = channel.options as Options;
   return {
     ...credentials(channel),
-    'x-api-key': channel.key,
+    ...(auth === undefined && { 'x-api-key': channel.key }),
     'anthropic-version': version,
     ...(betas !== undefined && BETAS.test(betas) && { 'anthropic-beta': betas }),
   };
@@ -22,6 +42,20 @@ function messagesHeaders(channel: Channel, _call: unknown, caller: Caller | unde
 
 const vendor: Vendor = {
   name: 'compatible',
+  options: schema<Options>({
+    type: 'object',
+    properties: {
+      auth: {
+        type: 'object',
+        additionalProperties: false,
+        description: 'Where it expects the key; without it, in `authorization` as a bearer token.',
+        properties: {
+          header: { ...word('name of a header'), default: 'authorization', examples: ['api-key'] },
+          scheme: { ...word('word'), description: 'Precedes the key. Without it, the key stands alone.', examples: ['Token'] },
+        },
+      },
+    },
+  }),
   speaks: {
     chat: { path: '/chat/completions', headers: credentials },
     responses: { path: '/responses', headers: credentials },

@@ -1,0 +1,111 @@
+/** What a channel adds to every request to it: `{model}` in its url, `query:` and `headers:`, and the signature of its vendor. */
+import { createHash } from 'node:crypto';
+import type { Clock } from './clock.ts';
+import type { Channel, RequestToSign, Vendor } from './contracts/vendor.ts';
+import { GatewayError } from './errors.ts';
+import type { Parcel } from './parcel.ts';
+
+const MODEL = '{model}';
+
+/** The address below which a channel serves a model; throws if that depends on the model and `model` is undefined. */
+export function urlOf({ name, url }: Channel, model: string | undefined): string {
+  if (!url.includes(MODEL)) return url;
+  if (model === undefined) throw new Error(`the url of channel ${name} depends on the model, and this request has none`);
+  return url.replaceAll(MODEL, () => encodeURIComponent(model));
+}
+
+/** Adds the channel's query parameters to an address; they replace others of the same name. */
+export function addQuery(url: URL, { query }: Channel): void {
+  for (const name in query) url.searchParams.set(name, query[name]!);
+}
+
+/** Adds headers by lower-case name to those of a request; they replace others of the same name, however that is spelled. */
+export function addHeaders(headers: Record<string, string>, more: Readonly<Record<string, string>> | undefined): void {
+  if (more === undefined) return;
+  for (const name in headers) if (Object.hasOwn(more, name.toLowerCase())) delete headers[name];
+  Object.assign(headers, more);
+}
+
+// ---- signatures
+
+/** How long a vendor may take to sign: some have to fetch a token first. */
+const SIGN_MS = 15_000;
+
+/** A request that its vendor signs. */
+export interface Unsigned {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** `arriving`: of a passthrough route, forwarded while it arrives. */
+  readonly body: Buffer | Parcel | 'arriving' | undefined;
+}
+
+/** How long a signature is waited for. */
+export interface Patience {
+  readonly clock: Pick<Clock, 'after'>;
+  /** Aborts if nobody needs the request any longer; undefined if that cannot happen. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The headers of a request with those of `Vendor.sign`, by lower-case name. Rejects if it cannot be signed, with a message for the operator;
+ * with a `GatewayError`, for the client, if the signature covers a body that is `arriving`.
+ */
+export async function signedHeaders(
+  vendor: Vendor,
+  channel: Channel,
+  { method, url, headers, body }: Unsigned,
+  patience: Patience,
+): Promise<Record<string, string>> {
+  const all = lowerCase(headers);
+  const request: RequestToSign = {
+    method,
+    url: new URL(url),
+    headers: { ...all },
+    body: () => bytesOf(body),
+    async sha256() {
+      const hash = createHash('sha256');
+      for await (const piece of bytesOf(body)) hash.update(piece);
+      return hash.digest('hex');
+    },
+  };
+  addHeaders(all, lowerCase(await inTime(vendor.sign!(request, channel), patience)));
+  return all;
+}
+
+function bytesOf(body: Unsigned['body']): AsyncIterable<Buffer> {
+  if (body === 'arriving') {
+    throw new GatewayError(
+      400,
+      'body_not_signable',
+      'The vendor of this passthrough route signs the bodies of requests, and the gateway forwards them while they arrive. Only requests without a body can be sent.',
+    );
+  }
+  return body === undefined || Buffer.isBuffer(body) ? inOnePiece(body) : body.read();
+}
+
+async function* inOnePiece(bytes: Buffer | undefined): AsyncIterable<Buffer> {
+  if (bytes !== undefined) yield bytes;
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function inTime<T>(signing: Promise<T>, { clock, signal }: Patience): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => end(() => reject(new Error('the request was stopped')));
+    const cancel = clock.after(SIGN_MS, () => end(() => reject(new Error('it took too long'))));
+    const end = (finish: () => void): void => {
+      cancel();
+      signal?.removeEventListener('abort', stop);
+      finish();
+    };
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted) stop();
+    signing.then(
+      (value) => end(() => resolve(value)),
+      (error: unknown) => end(() => reject(error)),
+    );
+  });
+}

@@ -1,0 +1,129 @@
+/** Streams that are not server-sent events: lines of JSON and frames of other formats, each made an event, so that all else is the same. */
+import type { FrameFormat, Frames, StreamEvent } from './contracts/vendor.ts';
+import type { EventSplitter } from './events.ts';
+
+/** What a request for a stream says in `accept`. */
+export function acceptOf(frames: Frames | undefined): string {
+  if (frames === undefined || frames === 'sse') return 'text/event-stream';
+  return frames === 'ndjson' ? 'application/x-ndjson' : frames.mediaType;
+}
+
+/** Cuts a stream of this content type; undefined if a stream of these frames has another one. */
+export function createFrameSplitter(
+  frames: Frames | undefined,
+  contentType: string,
+  maxBytes: number,
+): EventSplitter | undefined {
+  if (frames === undefined || frames === 'sse') return undefined;
+  if (frames === 'ndjson') return JSON_LINES.test(contentType) ? createLineSplitter(maxBytes) : undefined;
+  return contentType.startsWith(frames.mediaType) ? createFormatSplitter(frames, maxBytes) : undefined;
+}
+
+/** The format has no registered type; these are in use. */
+const JSON_LINES = /^application\/(?:(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)|stream\+json)\b/i;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const NOTHING = Buffer.alloc(0);
+const DATA = Buffer.from('data: ');
+const EVENT_END = Buffer.from('\n\n');
+
+/** One event for each line that is not empty. */
+function createLineSplitter(maxBytes: number): EventSplitter {
+  /** The pieces of a line that has begun in earlier chunks. */
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+
+  return {
+    push(chunk) {
+      const events: Buffer[] = [];
+      let start = 0;
+      for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+        if (heldBytes + end - start > maxBytes) return undefined;
+        const line = lineOf([...held, chunk.subarray(start, end)]);
+        if (line.length > 0) events.push(Buffer.concat([DATA, line, EVENT_END]));
+        held = [];
+        heldBytes = 0;
+        start = end + 1;
+      }
+      if (start < chunk.length) {
+        held.push(chunk.subarray(start));
+        heldBytes += chunk.length - start;
+        if (heldBytes > maxBytes) return undefined;
+      }
+      return events;
+    },
+    // The last line may lack its end.
+    rest() {
+      const line = lineOf(held);
+      return line.length === 0 ? NOTHING : Buffer.concat([DATA, line]);
+    },
+  };
+}
+
+/** A line without the space around it. A carriage return inside, which is space in JSON, would end the line of an event. */
+function lineOf(pieces: readonly Buffer[]): Buffer {
+  const bytes = Buffer.concat(pieces);
+  for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at)) bytes[at] = SPACE;
+  let start = 0;
+  let end = bytes.length;
+  while (start < end && bytes[start]! <= SPACE) start++;
+  while (end > start && bytes[end - 1]! <= SPACE) end--;
+  return bytes.subarray(start, end);
+}
+
+/** The events in the frames of a format. A frame that the stream ended in is dropped, as an incomplete event is. */
+function createFormatSplitter(format: FrameFormat, maxBytes: number): EventSplitter {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  /** The length of the frame that the held bytes begin with, once it is known. */
+  let length: number | undefined;
+  let fault: string | undefined;
+
+  function cut(chunk: Buffer): Buffer[] | undefined {
+    const events: Buffer[] = [];
+    held.push(chunk);
+    heldBytes += chunk.length;
+    // Nothing is copied before the frame is complete.
+    if (length !== undefined && heldBytes < length) return events;
+    let bytes = held.length === 1 ? chunk : Buffer.concat(held);
+    while (bytes.length > 0) {
+      length ??= checkedLength(format.lengthOf(bytes));
+      if ((length ?? bytes.length) > maxBytes) return undefined;
+      if (length === undefined || bytes.length < length) break;
+      const event = format.read(bytes.subarray(0, length));
+      if (event !== undefined) events.push(eventOf(event));
+      bytes = bytes.subarray(length);
+      length = undefined;
+    }
+    held = bytes.length === 0 ? [] : [bytes];
+    heldBytes = bytes.length;
+    return events;
+  }
+
+  return {
+    push(chunk) {
+      try {
+        return cut(chunk);
+      } catch (error) {
+        fault = `a frame of the stream is invalid: ${error instanceof Error ? error.message : String(error)}`;
+        return undefined;
+      }
+    },
+    rest: () => NOTHING,
+    fault: () => fault,
+  };
+}
+
+function checkedLength(length: number | undefined): number | undefined {
+  if (length !== undefined && !(Number.isSafeInteger(length) && length > 0)) throw new Error(`its length is ${length}`);
+  return length;
+}
+
+/** An event as server-sent events spell it. */
+function eventOf({ name, data }: StreamEvent): Buffer {
+  const head = name === undefined ? '' : `event: ${name.replace(/[\r\n]/g, ' ')}\n`;
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+  return Buffer.from(`${head}${lines.join('')}\n`);
+}
