@@ -1,5 +1,6 @@
 /** The examples for authors of plugins: they compile, pass their tests, and run outside the checkout as they stand. */
 import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -8,7 +9,8 @@ import { stringify } from 'yaml';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { testStore } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
-import { jsonAnswer, wholeAnswer } from '../kit/script.ts';
+import { CHAT_DELTAS, chatEvents } from '../kit/fixtures.ts';
+import { chunk, head, jsonAnswer, lastChunk, wholeAnswer } from '../kit/script.ts';
 import {
   block,
   EXAMPLES,
@@ -37,11 +39,11 @@ describe('the examples for authors of plugins', () => {
   };
   const start = async (plugin: string, more: Section = {}): Promise<GatewayProcess> =>
     startProcess(write(place.dir, 'gateway.yaml', stringify(await withPlugin(plugin, more))));
-  const ask = (gateway: GatewayProcess, model: string): Promise<Response> =>
+  const ask = (gateway: GatewayProcess, model: string, stream = false): Promise<Response> =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${firstKey(gateway)}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello?' }] }),
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hello?' }] }),
     });
 
   it('are in order for the compiler', async () => {
@@ -208,6 +210,47 @@ describe('the examples for authors of plugins', () => {
       );
       const { error } = (await (await embed({ input: [1, 2] })).json()) as { readonly error: Section };
       assert.deepEqual([error.code, error.param], ['unsupported_parameter', 'input']);
+    } finally {
+      await gateway.stop();
+      await vendor.close();
+    }
+  });
+
+  it('sign their requests', async () => {
+    const vendor = await fakeVendor(() => wholeAnswer());
+    const gateway = await start('./vendors/elm.ts', {
+      channels: [{ name: 'elm', vendor: 'elm', url: vendor.url, key: 'elm-secret' }],
+      models: { 'elm-1': { from: ['elm'], free: true } },
+    });
+    try {
+      assert.equal((await ask(gateway, 'elm-1')).status, 200);
+      const [{ headers, body } = assert.fail('there was no request')] = vendor.requests;
+      const hash = createHash('sha256').update(body).digest('hex');
+      const signed = `POST\n/v1/chat/completions\n${headers['x-elm-date']}\n${hash}`;
+      assert.equal(headers['x-elm-signature'], createHmac('sha256', 'elm-secret').update(signed).digest('hex'));
+    } finally {
+      await gateway.stop();
+      await vendor.close();
+    }
+  });
+
+  it('read streams of frames', async () => {
+    const frames = chatEvents().map((event) => {
+      const data = Buffer.from(event.slice('data: '.length).trim());
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(data.length);
+      return chunk(Buffer.concat([length, data]));
+    });
+    const start200 = head(200, { 'content-type': 'application/x-fir-stream', 'transfer-encoding': 'chunked' });
+    const vendor = await fakeVendor(() => [start200, ...frames, lastChunk()]);
+    const gateway = await start('./vendors/fir.ts', {
+      channels: [{ name: 'fir', vendor: 'fir', url: vendor.url, key: 'secret' }],
+      models: { 'fir-1': { from: ['fir'], free: true } },
+    });
+    try {
+      const text = await (await ask(gateway, 'fir-1', true)).text();
+      for (const delta of CHAT_DELTAS) assert.ok(text.includes(JSON.stringify(delta)), text);
+      assert.match(text, /^data: \[DONE\]$/m);
     } finally {
       await gateway.stop();
       await vendor.close();

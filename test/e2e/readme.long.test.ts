@@ -156,6 +156,27 @@ describe('the vendor example in YAML', () => {
   });
 });
 
+describe('the example of a channel for Azure', () => {
+  it('needs no code', async () => {
+    const { channels, models } = parse(block('azure')) as { channels: [Section]; models: Section };
+    const vendor = await fakeVendor();
+    const url = String(channels[0].url).replace('https://NAME.openai.azure.com', `http://127.0.0.1:${vendor.port}`);
+    const gateway = await startGateway({
+      env: { AZURE_OPENAI_API_KEY: 'a-secret-of-its-own' },
+      config: { channels: [{ ...channels[0], url }], models, prices: { 'gpt-5-mini': { input: 1, output: 2 } } },
+    });
+    try {
+      assert.equal((await gateway.chat({ model: 'gpt-5-mini' })).status, 200);
+      const [{ path, headers } = assert.fail('there was no request')] = vendor.requests;
+      assert.equal(path, '/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21');
+      assert.deepEqual([headers['api-key'], headers.authorization], ['a-secret-of-its-own', undefined]);
+    } finally {
+      await gateway.stop();
+      await vendor.close();
+    }
+  });
+});
+
 describe('the gateway.yaml that ships', () => {
   it('is right without any environment, and then offers the demo model alone', async () => {
     const { code, stdout, stderr } = await turnpike(['check', '--config', SHIPPED_CONFIG]);

@@ -286,6 +286,8 @@ describe('the sections channels and models', () => {
         vendor: 'alpha',
         url: 'https://a.example/v1',
         key: 'a-long-secret',
+        headers: undefined,
+        query: undefined,
         weight: 1,
         priority: 0,
         timeout: {

@@ -231,8 +231,10 @@ describe('vendors from outside the checkout', () => {
       };
       assert.equal(signatureFault(example, SECRET), undefined);
       assert.equal(signatureFault({ ...example, method: 'POST' }, SECRET), 'the signature does not match');
-      // The frame without headers and payload.
+      // Frames of the test vectors for event streams.
       assert.equal(frameOf({}, '').toString('hex'), '000000100000000005c248eb7d98c8ff');
+      const withHeader = frameOf({ 'content-type': 'application/json' }, '{"foo": "bar"}').toString('hex');
+      assert.match(withHeader, /^0000003e00000020405df946.*6fa2bf3b$/);
     });
 
     it('answer whole', async () => {
