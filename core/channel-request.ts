@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { Channel, RequestToSign, Vendor } from './contracts/vendor.ts';
 import { GatewayError } from './errors.ts';
 import type { Parcel } from './parcel.ts';
+import type { Awaitable } from './plugin.ts';
 
 const MODEL = '{model}';
 
@@ -92,7 +93,7 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function inTime<T>(signing: Promise<T>, { clock, signal }: Patience): Promise<T> {
+function inTime<T>(signing: Awaitable<T>, { clock, signal }: Patience): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => end(() => reject(new Error('the request was stopped')));
     const cancel = clock.after(SIGN_MS, () => end(() => reject(new Error('it took too long'))));
@@ -103,7 +104,7 @@ function inTime<T>(signing: Promise<T>, { clock, signal }: Patience): Promise<T>
     };
     signal?.addEventListener('abort', stop);
     if (signal?.aborted) stop();
-    signing.then(
+    Promise.resolve(signing).then(
       (value) => end(() => resolve(value)),
       (error: unknown) => end(() => reject(error)),
     );

@@ -129,7 +129,7 @@ class Carriage implements OpaqueListener {
 
   start(arrival: Arrival, opaque: OpaqueCarrier): void {
     const { channel } = this.#target;
-    const { clock, deadlines, vendors } = this.#tools;
+    const { clock, vendors } = this.#tools;
     const request = requestOf(arrival.head, this.#target);
     const vendor = vendors.get(channel.vendor);
     if (vendor?.sign === undefined) {

@@ -1,5 +1,5 @@
 /** A vendor: what core must know to talk to one kind of upstream. Data, and two or three small functions. */
-import type { Caller, Schema } from '../plugin.ts';
+import type { Awaitable, Caller, Schema } from '../plugin.ts';
 import type { Call, Headers, Json, JsonObject, Offer, StyleName, Upload } from './call.ts';
 import type { SomeQuirks } from './quirks.ts';
 import type { Losses } from './style.ts';
@@ -70,10 +70,10 @@ export interface Vendor {
    */
   credentials?(channel: Channel): Record<string, string>;
   /**
-   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Resolves with the headers to add or to
-   * replace. If it rejects, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next channel is tried.
+   * Signs a request, last before it is sent: calls, passthrough routes and `Host.ask` alike. Gives the headers to add or to
+   * replace. If it throws, or takes longer than 15 s, the attempt fails like one with a wrong credential, and the next channel is tried.
    */
-  sign?(request: RequestToSign, channel: Channel): Promise<Readonly<Record<string, string>>>;
+  sign?(request: RequestToSign, channel: Channel): Awaitable<Readonly<Record<string, string>>>;
 }
 
 /** A request as it is about to be sent. */
