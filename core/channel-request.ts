@@ -11,13 +11,20 @@ const MODEL = '{model}';
 /** The address below which a channel serves a model; throws if that depends on the model and `model` is undefined. */
 export function urlOf({ name, url }: Channel, model: string | undefined): string {
   if (!url.includes(MODEL)) return url;
-  if (model === undefined) throw new Error(`the url of channel ${name} depends on the model, and this request has none`);
+  if (model === undefined)
+    throw new Error(`the url of channel ${name} depends on the model, and this request has none`);
   return url.replaceAll(MODEL, () => encodeURIComponent(model));
 }
 
 /** Adds the channel's query parameters to an address; they replace others of the same name. */
 export function addQuery(url: URL, { query }: Channel): void {
-  for (const name in query) url.searchParams.set(name, query[name]!);
+  let added = '';
+  for (const name in query) {
+    // What is not replaced stays as it is written.
+    if (url.searchParams.has(name)) url.searchParams.delete(name);
+    added += `&${encodeURIComponent(name)}=${encodeURIComponent(query[name]!)}`;
+  }
+  if (added !== '') url.search = url.search === '' ? added.slice(1) : url.search + added;
 }
 
 /** Adds headers by lower-case name to those of a request; they replace others of the same name, however that is spelled. */

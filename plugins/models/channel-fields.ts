@@ -49,7 +49,12 @@ function withValues(fields: Readonly<Record<string, string>>): Readonly<Record<s
 }
 
 /** Reports a header that would replace one of the vendor's credentials: two fields would say what the credential is. */
-export function checkCredentials(channel: Channel, { credentials }: Vendor, { headers }: ChannelEntry, problem: Problem): void {
+export function checkCredentials(
+  channel: Channel,
+  { credentials }: Vendor,
+  { headers }: ChannelEntry,
+  problem: Problem,
+): void {
   if (headers === undefined || credentials === undefined) return;
   const own = Object.keys(credentials(channel)).map((name) => name.toLowerCase());
   for (const name of Object.keys(headers)) {

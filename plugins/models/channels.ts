@@ -108,11 +108,7 @@ function makeChannel(
 }
 
 /** The fields that belong to the vendor, checked by its schema and with its defaults. */
-function readOptions(
-  vendor: Vendor,
-  entry: ChannelEntry,
-  problem: Problem,
-): Readonly<Record<string, unknown>> {
+function readOptions(vendor: Vendor, entry: ChannelEntry, problem: Problem): Readonly<Record<string, unknown>> {
   const known = Object.keys((vendor.options?.properties as object | undefined) ?? {});
   const options: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(entry)) {

@@ -56,7 +56,8 @@ const channelFields = {
     pattern: '^https?://[^/?#@{}\\s]+(/([^?#{}\\s]|\\{model\\})*)?$',
     format: 'uri',
     examples: ['https://api.example.com/v1'],
-    description: "Where it is; some vendors know. `{model}` in its path is replaced by the vendor's name for the model.",
+    description:
+      "Where it is; some vendors know. `{model}` in its path is replaced by the vendor's name for the model.",
   },
   key: { type: 'string', default: '', description: 'Its credential. A channel whose key is empty is off.' },
   headers: {
@@ -67,7 +68,8 @@ const channelFields = {
       title: 'value of a header, in one line of Latin characters',
       pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$',
     },
-    description: 'Headers of every request to it. They replace those of its vendor; one whose value is empty is not sent.',
+    description:
+      'Headers of every request to it. They replace those of its vendor; one whose value is empty is not sent.',
   },
   query: {
     type: 'object',

@@ -94,7 +94,10 @@ function mistakes(
   } else if (host.vendors().get(channel.vendor)?.credentials === undefined) {
     found.push(['channel', `the vendor '${channel.vendor}' of this channel offers no passthrough`]);
   } else if (channel.url.includes('{model}')) {
-    found.push(['channel', 'its `url` has `{model}` in it, and a passthrough route has no model; add a channel without it']);
+    found.push([
+      'channel',
+      'its `url` has `{model}` in it, and a passthrough route has no model; add a channel without it',
+    ]);
   }
   if (entry.free === (entry.price !== undefined)) {
     found.push([entry.free ? 'price' : 'free', 'say either what a request costs (`price`) or `free: true`']);

@@ -7,9 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { fakeVendor } from '../kit/fake-vendor.ts';
+import { CHAT_DELTAS, chatEvents } from '../kit/fixtures.ts';
 import { testStore } from '../kit/gateway.ts';
 import { type GatewayProcess, startProcess, turnpike } from '../kit/process.ts';
-import { CHAT_DELTAS, chatEvents } from '../kit/fixtures.ts';
 import { chunk, head, jsonAnswer, lastChunk, wholeAnswer } from '../kit/script.ts';
 import {
   block,

@@ -97,9 +97,10 @@ describe('a channel', () => {
   const times = (name: string): number => last().rawHeaders.filter(([each]) => each.toLowerCase() === name).length;
 
   it('sends its headers and query parameters with a call, and none that is empty', async () => {
+    vendor.next(wholeAnswer());
     assert.equal((await gateway.chat({ model: 'plain' })).status, 200);
     const { path, headers } = last();
-    assert.equal(path, '/v1/chat/completions?api-version=one+two');
+    assert.equal(path, '/v1/chat/completions?api-version=one%20two');
     assert.equal(headers['http-referer'], 'https://me.example');
     assert.equal(headers.authorization, `Bearer ${KEY}`);
     assert.ok(!('x-empty' in headers));
@@ -132,13 +133,16 @@ describe('a channel', () => {
     assert.deepEqual([last().headers['x-gate'], last().headers['user-agent']], [TOKEN, 'gate/1']);
     vendor.next(jsonAnswer(200, {}));
     await fetch(`${gateway.url}/v1/files`, { method: 'POST', headers: bearer(), body: 'hello' });
-    assert.deepEqual([last().path, last().body.toString(), last().headers['x-gate']], ['/v1/files?tenant=7', 'hello', TOKEN]);
+    assert.deepEqual(
+      [last().path, last().body.toString(), last().headers['x-gate']],
+      ['/v1/files?tenant=7', 'hello', TOKEN],
+    );
   });
 
   it('sends them with websockets', async () => {
     const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/realtime?model=m`, { headers: bearer() });
     await once(socket, 'open');
-    assert.equal(last().path, '/v1/realtime?model=m&api-version=one+two');
+    assert.equal(last().path, '/v1/realtime?model=m&api-version=one%20two');
     assert.equal(last().headers['http-referer'], 'https://me.example');
     socket.close();
     await once(socket, 'close');
@@ -152,7 +156,9 @@ describe('a channel', () => {
     assert.ok(!('authorization' in last().headers));
     assert.match(await (await gateway.chat({ model: 'azure-gpt', stream: true })).text(), /\[DONE\]/);
 
-    vendor.next(jsonAnswer(200, { object: 'list', data: [], model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }));
+    vendor.next(
+      jsonAnswer(200, { object: 'list', data: [], model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } }),
+    );
     await post('/v1/embeddings', { model: 'dep-small', input: 'a' });
     assert.equal(last().path, '/openai/deployments/eu-small/embeddings?api-version=2024-10-21');
     // Another model of the channel is not sent to the address of the one before.
@@ -177,7 +183,10 @@ describe('a channel', () => {
     await post('/v1/messages', { model: 'elsewhere', max_tokens: 9, messages });
     const { headers } = last();
     // The header that no longer has the key is free for the operator.
-    assert.deepEqual([headers['x-key'], headers.authorization, headers['x-api-key']], [`Key ${KEY}`, 'Basic Z2F0ZTpnYXRl', undefined]);
+    assert.deepEqual(
+      [headers['x-key'], headers.authorization, headers['x-api-key']],
+      [`Key ${KEY}`, 'Basic Z2F0ZTpnYXRl', undefined],
+    );
   });
 
   it('keeps the secrets in its headers out of the log, the shown configuration and the answers', async () => {
@@ -209,7 +218,15 @@ describe('a channel of gateway.yaml', () => {
   };
 
   it('has no header that frames a message, concerns one connection, or is the gateway’s own', async () => {
-    for (const name of ['Content-Length', 'Host', 'connection', 'Transfer-Encoding', 'content-type', 'Proxy-Authorization', 'Sec-WebSocket-Key']) {
+    for (const name of [
+      'Content-Length',
+      'Host',
+      'connection',
+      'Transfer-Encoding',
+      'content-type',
+      'Proxy-Authorization',
+      'Sec-WebSocket-Key',
+    ]) {
       assert.match(await refusalOf({ headers: { [name]: '1' } }), /headers.*this header cannot be set/, name);
     }
   });
@@ -231,13 +248,21 @@ describe('a channel of gateway.yaml', () => {
   });
 
   it('names nothing but the model in its address, and that in its path', async () => {
-    for (const url of ['https://{model}.example', 'https://a.example/{deployment}', 'https://a.example/{model', 'https://a.example/?m={model}']) {
+    for (const url of [
+      'https://{model}.example',
+      'https://a.example/{deployment}',
+      'https://a.example/{model',
+      'https://a.example/?m={model}',
+    ]) {
       assert.match(await refusalOf({ url }), /must be a URL without user and query/, url);
     }
   });
 
   it('serves no passthrough route if its address has the model', async () => {
     const more = { passthrough: [{ prefix: '/v1/files', channel: 'a', free: true }] };
-    assert.match(await refusalOf({ url: 'https://a.example/{model}' }, more), /passthrough\[0\]\.channel: .*has no model/);
+    assert.match(
+      await refusalOf({ url: 'https://a.example/{model}' }, more),
+      /passthrough\[0\]\.channel: .*has no model/,
+    );
   });
 });

@@ -51,7 +51,11 @@ const vendor: Vendor = {
         description: 'Where it expects the key; without it, in `authorization` as a bearer token.',
         properties: {
           header: { ...word('name of a header'), default: 'authorization', examples: ['api-key'] },
-          scheme: { ...word('word'), description: 'Precedes the key. Without it, the key stands alone.', examples: ['Token'] },
+          scheme: {
+            ...word('word'),
+            description: 'Precedes the key. Without it, the key stands alone.',
+            examples: ['Token'],
+          },
         },
       },
     },

@@ -21,9 +21,9 @@ import {
   type Losses,
   member,
   NO_TOKENS,
-  objectsIn,
   type Offer,
   type Origin,
+  objectsIn,
   type Part,
   parsed,
   type RequestToSign,
@@ -141,7 +141,8 @@ function encodeRequest(conversation: Conversation, _to: unknown, losses: Losses)
       role,
       content: blocks.flatMap((block) => contentOf(block, losses)),
     })),
-    system: system.length === 0 ? undefined : system.flatMap(({ blocks }) => blocks.flatMap((b) => contentOf(b, losses))),
+    system:
+      system.length === 0 ? undefined : system.flatMap(({ blocks }) => blocks.flatMap((b) => contentOf(b, losses))),
     inferenceConfig: Object.keys(inferenceConfig).length === 0 ? undefined : inferenceConfig,
     toolConfig:
       tools.length === 0
@@ -253,7 +254,13 @@ function createReader({ model }: Origin): { read(name: string, value: Json): Par
 }
 
 function callOf(tool: JsonObject) {
-  return { type: 'toolCall', id: String(tool.toolUseId), name: String(tool.name), kind: 'function', input: '' } as const;
+  return {
+    type: 'toolCall',
+    id: String(tool.toolUseId),
+    name: String(tool.name),
+    kind: 'function',
+    input: '',
+  } as const;
 }
 
 function contentIn(answer: Json): readonly JsonObject[] {
@@ -271,7 +278,11 @@ function* partsIn(answer: JsonObject, { model }: Origin): Iterable<Part> {
   for (const [key, { text, toolUse }] of contentIn(answer).entries()) {
     if (typeof text !== 'string' && !isObject(toolUse)) continue;
     yield { type: 'blockStart', key, block: isObject(toolUse) ? callOf(toolUse) : { type: 'text', text: '' } };
-    yield { type: 'delta', key, text: typeof text === 'string' ? text : JSON.stringify(member(toolUse, 'input') ?? {}) };
+    yield {
+      type: 'delta',
+      key,
+      text: typeof text === 'string' ? text : JSON.stringify(member(toolUse, 'input') ?? {}),
+    };
     yield { type: 'blockEnd', key };
   }
   const usage = usageIn(answer);
@@ -314,7 +325,10 @@ export default definePlugin({
         options: schema<Options>({
           type: 'object',
           required: ['accessKeyId'],
-          properties: { region: { type: 'string', default: 'us-east-1' }, accessKeyId: { type: 'string', minLength: 1 } },
+          properties: {
+            region: { type: 'string', default: 'us-east-1' },
+            accessKeyId: { type: 'string', minLength: 1 },
+          },
         }),
         speaks: {
           converse: {

@@ -12,8 +12,8 @@ import {
   type Losses,
   member,
   NO_TOKENS,
-  objectsIn,
   type Origin,
+  objectsIn,
   type Part,
   parsed,
   type Style,
@@ -34,7 +34,8 @@ function encodeRequest(conversation: Conversation, { model, stream }: Target, lo
     stream,
     messages: turns.flatMap((turn) => messagesOf(turn, losses)),
     tools: tools.length === 0 ? undefined : tools.flatMap((tool) => (tool.type === 'function' ? [toolOf(tool)] : [])),
-    format: output.format?.type === 'json' ? 'json' : output.format?.type === 'schema' ? output.format.schema : undefined,
+    format:
+      output.format?.type === 'json' ? 'json' : output.format?.type === 'schema' ? output.format.schema : undefined,
     options: given<JsonObject>({
       temperature: sampling.temperature,
       top_p: sampling.topP,
@@ -105,7 +106,8 @@ function createReader(from: Origin): (value: Json) => readonly Part[] {
       if (textIsOpen) parts.push({ type: 'blockEnd', key: key++ });
       textIsOpen = false;
     };
-    if (!started) parts.push({ type: 'start', id: '', model: typeof value.model === 'string' ? value.model : from.model });
+    if (!started)
+      parts.push({ type: 'start', id: '', model: typeof value.model === 'string' ? value.model : from.model });
     started = true;
     const text = member(value.message, 'content');
     if (typeof text === 'string' && text !== '') {
