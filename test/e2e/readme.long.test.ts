@@ -159,7 +159,7 @@ describe('the vendor example in YAML', () => {
 describe('the example of a channel for Azure', () => {
   it('needs no code', async () => {
     const { channels, models } = parse(block('azure')) as { channels: [Section]; models: Section };
-    const vendor = await fakeVendor();
+    const vendor = await fakeVendor(() => wholeAnswer());
     const url = String(channels[0].url).replace('https://NAME.openai.azure.com', `http://127.0.0.1:${vendor.port}`);
     const gateway = await startGateway({
       env: { AZURE_OPENAI_API_KEY: 'a-secret-of-its-own' },

@@ -137,6 +137,7 @@ describe('POST /v1/messages/count_tokens', () => {
       {
         channel: 'main',
         method: 'POST',
+        model: 'counts-m',
         path: '/messages/counts-m/count',
         headers: { 'x-key': 'key of main', 'x-call': 'undefined', 'x-version': '2026-10-21' },
         body: { ...body, model: 'counts-m' },
