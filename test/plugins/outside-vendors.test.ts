@@ -23,6 +23,8 @@ import {
   type Script,
 } from '../kit/script.ts';
 import { usageRecords } from '../kit/usage-records.ts';
+import { vendorContract } from '../kit/vendor-contract.ts';
+import signers from './outside/signers.ts';
 import { converseFrame, exceptionFrame, frameOf, outsideFolder, signatureFault } from './outside-kit.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
@@ -80,6 +82,9 @@ async function read(response: Response): Promise<Seen> {
   }
   return { ...seen, isDone: /^data: \[DONE\]$/m.test(all) };
 }
+
+// One that signs shows its credential in no header.
+vendorContract(signers, { name: 'hashing' });
 
 describe('vendors from outside the checkout', () => {
   let place: ReturnType<typeof outsideFolder>;
