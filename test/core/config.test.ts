@@ -290,6 +290,13 @@ describe('secrets', () => {
     ]);
   });
 
+  it('are what headers and query parameters take from outside, whatever they are called', () => {
+    const env = { GATE: 'header-secret-1', TENANT: 'query-secret-2' };
+    const headers = '{ x-gate: "${GATE}", x-token: written-secret, x-team: search-and-find }';
+    const file = read(`a: { headers: ${headers}, query: { t: "\${TENANT}", v: 2024-10-21 } }\n`, env);
+    assert.deepEqual([...file.secrets].sort(), ['header-secret-1', 'query-secret-2', 'written-secret']);
+  });
+
   it('are masked in what is said of what stands before them', () => {
     const { problems } = read('a: yes\n"a-secret-of-the-environment": yes\nkey: ${X}', {
       X: 'a-secret-of-the-environment',

@@ -71,6 +71,14 @@ export function frameOf(headers: Readonly<Record<string, string>>, payload: stri
   return frame;
 }
 
+/** The beginning of a frame of this length without headers. */
+export function preludeOf(length: number): Buffer {
+  const prelude = Buffer.alloc(12);
+  prelude.writeUInt32BE(length, 0);
+  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8);
+  return prelude;
+}
+
 /** An event of a Converse stream, padded as the vendor pads its events. */
 export function converseFrame(type: string, value: Record<string, Json>): Buffer {
   const headers = { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' };

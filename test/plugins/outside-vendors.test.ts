@@ -25,7 +25,7 @@ import {
 import { usageRecords } from '../kit/usage-records.ts';
 import { vendorContract } from '../kit/vendor-contract.ts';
 import signers from './outside/signers.ts';
-import { converseFrame, exceptionFrame, frameOf, outsideFolder, signatureFault } from './outside-kit.ts';
+import { converseFrame, exceptionFrame, frameOf, outsideFolder, preludeOf, signatureFault } from './outside-kit.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const MODEL = 'anthropic.claude-3-5-sonnet-20241022-v2:0';
@@ -124,6 +124,7 @@ describe('vendors from outside the checkout', () => {
           // Without another channel, however often it fails.
           'llama-alone': { from: ['local'], free: true },
           'claude-alone': { from: ['bedrock'], free: true },
+          large: { from: ['weak', 'main'], free: true },
           weak: { from: ['weak', 'main'], free: true },
           measured: { from: [{ measured: MODEL }], free: true },
           unsigned: { from: ['failing', 'main'], free: true },
@@ -388,6 +389,12 @@ describe('vendors from outside the checkout', () => {
           ['weak', 'main'],
         );
       }
+    });
+
+    it('leave the call to the next channel if a frame is larger than an event may be', async () => {
+      const seen = await streamed('large', stream(TYPE, [preludeOf(1 << 30)]));
+      assert.equal(seen.text, 'Hello from the vendor.');
+      assert.equal(lastRecord().attempts[0]?.reason, 'an event is larger than 8388608 bytes');
     });
 
     it('end with an error if an exception comes between the frames', async () => {
