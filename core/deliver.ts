@@ -21,6 +21,7 @@ import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
+import { type Revisions, revisionsOf } from './revising.ts';
 import { isContextOverflow } from './translation/context-overflow.ts';
 import { isObject } from './translation/fields.ts';
 import { lossHeader } from './translation/losses.ts';
@@ -108,7 +109,7 @@ function tryOffer(
   offer: Offer,
   tools: DeliverTools,
 ): Promise<Failed | GatewayError | undefined> {
-  const { vendor, parties } = partiesOf(x, offer, tools);
+  const { vendor, parties } = partiesOf(x, offer, tools, revisionsOf(x, tools.pipeline, tools.log));
   const attempt = beginAttempt(x, offer, tools.clock);
   return attemptOffer(parties, attempt, vendor, tools).then(
     (outcome) => {
@@ -129,6 +130,7 @@ export function partiesOf(
   x: LiveExchange & Known,
   offer: Offer,
   { vendors, styles, clock }: Pick<DeliverTools, 'vendors' | 'styles' | 'clock'>,
+  revisions?: Revisions,
 ): { readonly vendor: Vendor; readonly parties: Parties } {
   const vendor = vendors.get(offer.channel.vendor);
   const spoken = styles.get(offer.style);
@@ -136,7 +138,7 @@ export function partiesOf(
   if (vendor === undefined || spoken === undefined || dialect === undefined) {
     throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
   }
-  return { vendor, parties: { x, offer, asked: x.style!, spoken, dialect, clock } };
+  return { vendor, parties: { x, offer, asked: x.style!, spoken, dialect, clock, revisions } };
 }
 
 /** Sends it, and sees what comes. */
@@ -243,6 +245,11 @@ function judgeAnswer(
   }
   x.usage = withUnsaid(answer.usage, x.call, attempt.offer, undefined);
   endAttempt(x, attempt, tools);
+  if (answer.refusal !== undefined) {
+    // The vendor made it, and it has to be paid.
+    x.served = attempt.offer;
+    throw answer.refusal;
+  }
   return deliverWhole(x, attempt.offer, answer, conveyance, tools);
 }
 

@@ -28,6 +28,7 @@ import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
 import { Explaining } from './contracts/explaining.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import { Inspecting } from './contracts/inspecting.ts';
 import { KeyPlaces } from './contracts/key-places.ts';
 import type { Peers } from './contracts/peers.ts';
 import { Running } from './contracts/running.ts';
@@ -40,6 +41,7 @@ import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
+import { createInspecting } from './inspecting.ts';
 import { createIntake } from './intake.ts';
 import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
@@ -272,6 +274,7 @@ async function assembleGateway(
     provided: new Map<string, unknown>([
       ...outside.provided,
       [Explaining.id, explaining],
+      [Inspecting.id, createInspecting(() => current.generation, clock)],
       [Running.id, running.service],
     ]),
     ask: (vendors) => createAsk(upstream, vendors, clock),

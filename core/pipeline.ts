@@ -1,5 +1,6 @@
-/** The seven phases and how each runs: who plays, in which order, what a failure means. */
+/** The nine phases and how each runs: who plays, in which order, what a failure means. */
 import type { Attempt, Offer } from './contracts/call.ts';
+import type { Content, Inspection, Revision } from './contracts/content.ts';
 import type { Holder } from './contracts/keys.ts';
 import { GatewayError, refuse } from './errors.ts';
 import type { Log } from './log.ts';
@@ -11,18 +12,44 @@ export interface Player {
   readonly parts: Parts;
 }
 
+/** A plugin's revision of one answer. */
+export interface Revising {
+  readonly plugin: string;
+  readonly revision: Revision;
+}
+
+/** Who wants something done with a call's content, and the plugin's place in the pipeline. */
+export interface Inspector {
+  readonly plugin: string;
+  readonly at: number;
+}
+
+/** What is done with an inspection; true: the plugins behind this one are not asked. */
+export type Take = (inspection: Inspection, by: Inspector) => Awaitable<boolean>;
+
 /** The phases, each with its players. */
 export interface Pipeline {
   /** Who is calling? Refuses with 401 where nobody can tell. */
   authenticate(x: Exchange): Awaitable<Holder>;
   /** May the request come in? */
   enter(x: Entrant): Awaitable<void>;
+  /** Whether any plugin inspects calls. */
+  readonly inspects: boolean;
+  /** Whether any plugin revises answers. */
+  readonly revises: boolean;
+  /** What do plugins want done with the content? All in turn; rejects where one refuses. At once where nothing is waited for. */
+  inspect(x: Known, content: Content, take: Take): Awaitable<void>;
   /** May the call go ahead? */
   admit(x: Known): Awaitable<void>;
   /** What can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
   /** Can the answer be paid? Rejects with what the client is told where it cannot. At once where nothing is waited for. */
   pay(x: Known): Awaitable<void>;
+  /**
+   * The revisions of an answer, that of the last plugin first, as an onion. `before`: only those of plugins that stand before this place.
+   * Throws what a plugin throws.
+   */
+  revise(x: Known, before: number): readonly Revising[];
   /** Tells how an attempt went. */
   attempted(x: Known, attempt: Attempt): void;
   /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
@@ -42,7 +69,7 @@ function broken(log: Log, phase: string, plugin: string, error: unknown, x: { re
   throw error;
 }
 
-type Phase = 'authenticate' | 'enter' | 'admit' | 'route' | 'pay';
+type Phase = 'authenticate' | 'enter' | 'inspect' | 'admit' | 'route' | 'revise' | 'pay';
 
 /** A player of a phase who is asked about an `X`, and whose answer is a `T`. */
 interface Asked<X, T> {
@@ -68,16 +95,17 @@ function nobodyServes(): never {
 /** Builds the phases from the players, in the order of the pipeline. */
 export function createPipeline(players: readonly Player[], log: Log): Pipeline {
   const having = <P extends keyof Parts>(phase: P) =>
-    players
-      .filter((player) => player.parts[phase] !== undefined)
-      .map((player) => ({
-        name: player.name,
-        run: (player.parts[phase] as (...args: never[]) => unknown).bind(player.parts),
-      }));
+    players.flatMap(({ name, parts }, at) =>
+      parts[phase] === undefined
+        ? []
+        : [{ name, at, run: (parts[phase] as (...args: never[]) => unknown).bind(parts) }],
+    );
   const authenticate = having('authenticate') as { name: string; run: NonNullable<Parts['authenticate']> }[];
   const enter = having('enter') as { name: string; run: NonNullable<Parts['enter']> }[];
+  const inspect = having('inspect') as { name: string; at: number; run: NonNullable<Parts['inspect']> }[];
   const admit = having('admit') as { name: string; run: NonNullable<Parts['admit']> }[];
   const route = having('route') as { name: string; run: NonNullable<Parts['route']> }[];
+  const revise = having('revise') as { name: string; at: number; run: NonNullable<Parts['revise']> }[];
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
   const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
@@ -111,6 +139,31 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       }
     }
     return undefined;
+  }
+
+  /** Asks the players from this one on what they want done with the content. Rejects, and never throws. */
+  function inspectFrom(i: number, x: Known, content: Content, take: Take): Awaitable<void> {
+    for (let next = i; next < inspect.length; next++) {
+      const { name, at, run } = inspect[next]!;
+      const failed = (error: unknown): never => broken(log, 'inspect', name, error, x);
+      try {
+        const wanted = run(x, content);
+        if (wanted instanceof Promise) {
+          return wanted
+            .then((inspection) => inspection !== undefined && take(inspection, { plugin: name, at }))
+            .catch(failed)
+            .then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
+        }
+        if (wanted === undefined) continue;
+        const taking = take(wanted, { plugin: name, at });
+        if (taking instanceof Promise) {
+          return taking.catch(failed).then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
+        }
+        if (taking) return;
+      } catch (error) {
+        return rejected(() => failed(error));
+      }
+    }
   }
 
   /** Tells every player something that none of them can change. */
@@ -163,7 +216,23 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       return holder ?? rejected(nobodyKnows);
     },
     enter: (x) => ask('enter', enter, x, false),
+    inspects: inspect.length > 0,
+    revises: revise.length > 0,
+    inspect: (x, content, take) => inspectFrom(0, x, content, take),
     admit: (x) => ask('admit', admit, x, false),
+    revise(x, before) {
+      const found: Revising[] = [];
+      for (const { name, at, run } of revise) {
+        if (at >= before) break;
+        try {
+          const revision = run(x);
+          if (revision !== undefined) found.unshift({ plugin: name, revision });
+        } catch (error) {
+          broken(log, 'revise', name, error, x);
+        }
+      }
+      return found;
+    },
     route(x) {
       const offers = ask('route', route, x, true);
       if (offers instanceof Promise) return offers.then((found) => found ?? nobodyServes());
@@ -177,9 +246,11 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],
       ['enter', enter.map((p) => p.name)],
+      ['inspect', inspect.map((p) => p.name)],
       ['admit', admit.map((p) => p.name)],
       ['route', route.map((p) => p.name)],
       ['attempted', attempted.map((p) => p.name)],
+      ['revise', revise.map((p) => p.name)],
       ['pay', pay.map((p) => p.name)],
       ['settle', settle.map((p) => p.name)],
     ],

@@ -2,6 +2,7 @@
 import type { Clock } from './clock.ts';
 import type { Account } from './contracts/accounts.ts';
 import type { Attempt, Call, Headers, Json, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { Content, Inspection, Revision } from './contracts/content.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Peers } from './contracts/peers.ts';
 import type { AccessToken, Session } from './contracts/sessions.ts';
@@ -23,6 +24,7 @@ export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, size } from './config/values.ts';
 export type * from './contracts/call.ts';
+export type * from './contracts/content.ts';
 export type * from './contracts/conversation.ts';
 export type * from './contracts/peers.ts';
 export type * from './contracts/quirks.ts';
@@ -39,6 +41,7 @@ export { checkKinds } from './kinds.ts';
 export type { Log } from './log.ts';
 export { readName } from './names.ts';
 export { listenPrivately } from './private-socket.ts';
+export { isInScope, type Scope, scopeProperties } from './scope.ts';
 export { starIn } from './star.ts';
 export { addAmounts, checkedValue } from './store-values.ts';
 export { table } from './table.ts';
@@ -55,6 +58,7 @@ export { dropSearchExtras, dropSummaryLength, isBlank, omitRest, omitUnsaid } fr
 export { answerLimits } from './translation/limits.ts';
 export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './translation/quirks.ts';
 export { retell } from './translation/retell.ts';
+export { createTextRevision, Shifts, type TextFlow, type TextReviser } from './translation/text-revision.ts';
 export { flatName } from './translation/tool-names.ts';
 export { given, member, objectsIn, parsed, tokensIn } from './translation/values.ts';
 export { readVendorError, type VendorError, vendorError } from './translation/vendor-errors.ts';
@@ -95,7 +99,7 @@ export function definePlugin<const S extends Sections = {}>(plugin: Plugin<S>): 
 
 /** The parts a plugin may play. Most play one or two. */
 export interface Parts {
-  // The seven phases, in the order they run.
+  // The nine phases, in the order they run.
   /** Who is calling? The first answer wins; none: 401. */
   authenticate?(x: Exchange): Awaitable<Holder | undefined>;
   /**
@@ -103,12 +107,24 @@ export interface Parts {
    * of calls and of routes that a key asks for. `refuse` stops. May take, and give back with `defer`.
    */
   enter?(x: Entrant): Awaitable<void>;
+  /**
+   * What is in this call? All in turn, before anything is admitted that depends on its size; also of requests whose tokens are only counted.
+   * `refuse` stops it; what is returned replaces the content, or answers the call in place of a vendor. Calls of a passage have no content
+   * that could be read, and are not inspected.
+   */
+  inspect?(x: Known, content: Content): Awaitable<Inspection | undefined>;
   /** May this call go ahead? All in turn; `refuse` stops. May take, and give back with `defer`. */
   admit?(x: Known): Awaitable<void>;
   /** Which channels can serve it? The first answer wins; none: 404. Offers are pulled one at a time, after the last has failed. */
   route?(x: Known): Awaitable<Iterable<Offer> | undefined>;
   /** How did that channel do? All, after each attempt; synchronous. A throw is logged and ignored. */
   attempted?(x: Known, attempt: Attempt): void;
+  /**
+   * Follows an answer, whole or streamed: for each attempt before it is made, the last plugin of the pipeline first. Undefined: it has
+   * nothing to do with this one, which costs nothing then. Calls of styles whose answers have no common form are not revised: embeddings,
+   * images, audio.
+   */
+  revise?(x: Known): Revision | undefined;
   /**
    * Can the answer be paid? Asked once of an answer that ends well, when what it used is known and before its last bytes leave.
    * `refuse` withholds them: the client is told why, and `settle` follows with an outcome that is not `served`.
@@ -298,8 +314,13 @@ export interface Exchange extends Arriving {
   readonly delivered: boolean;
   /** Set before `settle`. */
   readonly outcome: Outcome | undefined;
-  /** The answer as the client got it, whole, where it was served and its style can say; for `settle`. */
+  /**
+   * The answer as the client got it, as a whole answer of its style, in `settle` of a call that was served. Undefined of an answer that is
+   * no JSON, and of a stream unless `keepAnswer` was called or its style keeps answers anyway (responses).
+   */
   answer(): JsonObject | undefined;
+  /** Collects the answer of this call if it is streamed, for `answer`: called in `inspect` or `admit`. A stream of several answers (`n`) has none. */
+  keepAnswer(): void;
   /** The status the client got, or would have got. */
   readonly status: number;
   /** Counts so many bytes as held in memory until its end, as its body is; refuses with 429 or 503 where that is too much. */

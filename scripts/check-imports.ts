@@ -24,6 +24,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   otplib: ['plugins/second-factors'],
   'prom-client': ['plugins/metrics'],
   qrcode: ['plugins/console', 'plugins/second-factors'],
+  re2js: ['core'],
   stripe: ['plugins/payments'],
   tsx: ['plugins/stores', 'scripts'],
   undici: ['core'],

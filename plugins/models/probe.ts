@@ -135,4 +135,7 @@ const UNHEARD: Losses = {
   refuse(field, why): never {
     throw new GatewayError(400, 'invalid_request_error', `${field} ${why}`);
   },
+  bar(field, why) {
+    this.refuse(field, why);
+  },
 };

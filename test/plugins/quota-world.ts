@@ -155,6 +155,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     notes: {},
     told,
     answer: () => undefined,
+    keepAnswer: () => {},
     cuts,
     limit: undefined,
     look: undefined,

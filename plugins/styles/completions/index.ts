@@ -10,6 +10,7 @@ import { createRelay } from '../chat/relay.ts';
 import { patchCommon } from '../chat/request.ts';
 import { about } from './about.ts';
 import { asked } from './bridge.ts';
+import { heard } from './heard.ts';
 import { readRequest } from './request.ts';
 
 /** `POST /v1/completions`. */
@@ -26,4 +27,6 @@ export const completions: Style = {
   errorEvent,
   keepAlive: ': keep-alive\n\n',
   asked,
+  heard,
+  texts: ['prompt', 'suffix', 'stop', 'user'],
 };

@@ -99,8 +99,9 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       const response = x.answer();
       if (response === undefined || !isResponseId(response.id)) return undefined;
       const said = resolved.get(x);
-      // A vendor that says it keeps nothing cannot be told the id.
-      const isIssued = x.served?.style === 'responses' && response.store !== false;
+      // A vendor that says it keeps nothing cannot be told the id, and none knows the id of an answer that was written here.
+      const isOurs = response.id === `resp_${x.id}`;
+      const isIssued = x.served?.style === 'responses' && response.store !== false && !isOurs;
       return turns.steps({
         accountId: x.identity.account.id,
         id: response.id,
