@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Attempt } from '../../core/contracts/call.ts';
+import type { Content, Inspection, Revision } from '../../core/contracts/content.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import { createLog } from '../../core/log.ts';
 import { createPipeline, type Pipeline } from '../../core/pipeline.ts';
@@ -184,6 +185,77 @@ describe('the phase settle', () => {
   });
 });
 
+describe('the phase inspect', () => {
+  const content = {} as Content;
+  const answer: Inspection = { texts: ['other'] };
+
+  it('asks all in turn, and hands on what each wants with its place in the pipeline', async () => {
+    for (const given of [answer, Promise.resolve(answer)]) {
+      for (const taking of [false, Promise.resolve(false)]) {
+        const seen: unknown[] = [];
+        const { pipeline } = pipelineOf(
+          { inspect: () => undefined },
+          {},
+          { inspect: () => given },
+          { inspect: () => given },
+        );
+        assert.ok(pipeline.inspects);
+        await pipeline.inspect(x, content, (inspection, by) => {
+          seen.push([inspection, by]);
+          return taking;
+        });
+        assert.deepEqual(seen, [
+          [answer, { plugin: 'three', at: 2 }],
+          [answer, { plugin: 'four', at: 3 }],
+        ]);
+      }
+    }
+  });
+
+  it('asks nobody behind the one that is taken for the last', async () => {
+    for (const last of [true, Promise.resolve(true)]) {
+      const { pipeline } = pipelineOf({ inspect: () => answer }, { inspect: unexpected });
+      await pipeline.inspect(x, content, () => last);
+    }
+  });
+
+  it('stops at a plugin that breaks, or wants what cannot be done, and names it in the log', async () => {
+    const takes = () => false;
+    for (const [inspect, take] of [
+      [broken, takes],
+      [async () => broken(), takes],
+      [() => answer, broken],
+      [async () => answer, async () => broken()],
+    ] as const) {
+      const { pipeline, log } = pipelineOf({ inspect }, { inspect: unexpected });
+      await assert.rejects(async () => pipeline.inspect(x, content, take), { message: 'broken' });
+      assert.deepEqual(facts(log), failure('inspect', 'one', 'broken'));
+    }
+  });
+});
+
+describe('the phase revise', () => {
+  const revision: Revision = { part: (part) => [part], end: () => [] };
+
+  it('has the revisions of those that have one, the last first, and of those before a place only', () => {
+    const { pipeline } = pipelineOf(
+      { revise: () => revision },
+      { revise: () => undefined },
+      { revise: () => revision },
+    );
+    const names = (before: number): readonly string[] => pipeline.revise(x, before).map(({ plugin }) => plugin);
+    assert.deepEqual(names(Infinity), ['three', 'one']);
+    assert.deepEqual(names(2), ['one']);
+    assert.equal(pipelineOf({}).pipeline.revises, false);
+  });
+
+  it('names a plugin that breaks in the log', () => {
+    const { pipeline, log } = pipelineOf({ revise: broken });
+    assert.throws(() => pipeline.revise(x, Infinity), { message: 'broken' });
+    assert.deepEqual(facts(log), failure('revise', 'one', 'broken'));
+  });
+});
+
 describe('a plugin', () => {
   it('plays its parts as itself', async () => {
     const asked: unknown[] = [];
@@ -202,9 +274,11 @@ describe('a plugin', () => {
     assert.deepEqual(pipeline.describe(), [
       ['authenticate', ['two']],
       ['enter', []],
+      ['inspect', []],
       ['admit', ['one']],
       ['route', []],
       ['attempted', []],
+      ['revise', []],
       ['pay', []],
       ['settle', ['one', 'three']],
     ]);

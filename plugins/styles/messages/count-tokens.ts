@@ -2,7 +2,7 @@
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
 import type { Conversation } from '../../../core/contracts/conversation.ts';
 import { Inspecting } from '../../../core/contracts/inspecting.ts';
-import { Keys } from '../../../core/contracts/keys.ts';
+import { type Holder, Keys } from '../../../core/contracts/keys.ts';
 import type {
   ApiRequest,
   Caller,
@@ -59,10 +59,8 @@ export function countTokensRoute(host: Host): Route {
         // The same words as for a model that does not exist: the key learns nothing about the others.
         refuse(404, 'model_not_found', `There is no model '${name}'.`, { param: 'model' });
       }
-      const { path, headers, ip } = request;
-      const replaced =
-        holder &&
-        (await host.find(Inspecting)?.inspect({ path, headers, ip, holder, style: messages.name, model: name, body }));
+      const inspecting = host.find(Inspecting);
+      const replaced = holder && inspecting && (await inspect(inspecting, name, body, { ...request, holder }));
       const counted = model && (await askVendor(host, model, { body, replaced }, request));
       if (counted !== undefined) return { input_tokens: counted };
       return answer(200, JSON.stringify({ input_tokens: estimateTokens(body) }), {
@@ -71,6 +69,16 @@ export function countTokensRoute(host: Host): Route {
       });
     },
   };
+}
+
+/** The conversation that plugins put in the place of the client's; undefined if it stays. Rejects where one refuses. */
+function inspect(
+  inspecting: Inspecting,
+  model: string,
+  body: JsonObject,
+  { path, headers, ip, holder }: Caller & { readonly holder: Holder },
+): Promise<Conversation | undefined> {
+  return inspecting.inspect({ path, headers, ip, holder, style: messages.name, model, body });
 }
 
 /** The vendor's count, from the first channel whose vendor can tell; undefined where it does not, or not in time. */
