@@ -85,6 +85,7 @@ export function translateAnswer(
         if (revised instanceof AnswerRefused) {
           return { body: bytes, usage, error: undefined, refusal: revised.refusal, value: () => undefined };
         }
+        if (hasLogprobs(complete) && !hasLogprobs(revised)) losses.omit('logprobs');
         complete = revised;
       }
       if (!x.call.stream) {
@@ -117,6 +118,10 @@ export function reviseReply(reply: Reply, revisions: Revisions): Reply | AnswerR
     if (error instanceof AnswerRefused) return error;
     throw error;
   }
+}
+
+function hasLogprobs({ blocks }: Reply): boolean {
+  return blocks.some((block) => block.type === 'text' && block.logprobs !== undefined);
 }
 
 /** The answer that the revisions kept, as a whole one for the client; undefined if it did not come to its end. */
@@ -190,6 +195,8 @@ function createTranslator(asked: Asked, reader: PartReader, options: TranslatorO
   let textLength = 0;
   let error: ReturnType<StreamRelay['error']>;
   let ended = false;
+  /** The vendor tells log probabilities, which a plugin that changes the text leaves out. */
+  let hadLogprobs = false;
 
   function write(part: Part, out: (Buffer | string)[]): EventKind {
     if (ended) return 'hold';
@@ -233,7 +240,9 @@ function createTranslator(asked: Asked, reader: PartReader, options: TranslatorO
       push(writer.write(part), out);
       return;
     }
+    if (part.type === 'delta') hadLogprobs ||= part.logprobs !== undefined;
     for (const own of revisions.pass(part)) {
+      if (own.type === 'delta' && hadLogprobs && own.logprobs === undefined) options.answering.losses.omit('logprobs');
       if (own.type === 'finish' && part.type !== 'finish') {
         // The vendor has not said what it used of an answer that ends here.
         usage = usage === undefined ? countedUsage(options.bounds, textLength) : withCountedOutput(usage, textLength);

@@ -9,9 +9,10 @@ import { foldParts } from '../../core/translation/fold.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import { replyOf } from '../kit/conversations.ts';
-import { VENDOR_KEY } from '../kit/gateway.ts';
+import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
+import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { breaksOff, heard, SCENARIOS, SPEECHES } from '../kit/scenarios.ts';
-import { eventStream, hold, jsonAnswer } from '../kit/script.ts';
+import { eventStream, hold, jsonAnswer, streamAnswer, wholeAnswer } from '../kit/script.ts';
 import { toldTo } from '../kit/told.ts';
 
 const CLIENT_NAMES = Object.keys(CLIENTS) as readonly ClientName[];
@@ -416,22 +417,47 @@ describe('the content of a call', () => {
     assert.deepEqual([refused.response.status, refused.requests.length], [403, 0], refused.text);
   });
 
-  it('of calls that are no conversation is their texts', async () => {
-    let texts: readonly string[] = [];
-    outer.acts.inspect = async (_x, content) => {
-      assert.equal(await content.conversation(), undefined);
-      texts = content.texts();
-      return content.mapTexts((text) => text.replaceAll('secret', 'public'));
+  it('loses its log probabilities where a plugin changes the text, and says so', async () => {
+    outer.acts.revise = () => ({
+      part: (part) => [part.type === 'delta' ? { type: 'delta', key: part.key, text: 'other' } : part],
+      end: () => [],
+    });
+    const logprobs = { content: [{ token: 'Hi', logprob: -1, bytes: null, top_logprobs: [] }], refusal: null };
+    const answer: JsonObject = {
+      ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm' },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, logprobs, finish_reason: 'stop' }],
     };
+    const chunk = { ...answer, object: 'chat.completion.chunk' };
+    const choice = { index: 0, delta: { role: 'assistant', content: 'Hi' }, logprobs, finish_reason: 'stop' };
     stand.vendor.next(
-      jsonAnswer(200, { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5] }], model: 'e' }),
+      jsonAnswer(200, answer),
+      eventStream([`data: ${JSON.stringify({ ...chunk, choices: [choice] })}\n\n`, 'data: [DONE]\n\n']),
     );
-    const { requests } = await send('/v1/embeddings', { model: modelOf('chat'), input: ['a secret', 'another'] });
-    assert.deepEqual(texts, ['a secret', 'another']);
-    const sent: JsonObject | undefined = requests[0]?.json;
-    if (sent !== undefined) assert.deepEqual(sent.input, ['a public', 'another'] as Json);
-    const tokens = await send('/v1/embeddings', { model: modelOf('chat'), input: [1, 2, 3] });
-    assert.deepEqual([tokens.response.status, tokens.requests.length], [400, 0], tokens.text);
+    const whole = await ask('chat', 'chat', { logprobs: true });
+    assert.match(whole.response.headers.get('x-turnpike-translation') ?? '', /logprobs:omitted/);
+    const streamed = await ask('chat', 'chat', { logprobs: true, ...CLIENTS.chat.streamed });
+    for (const { text } of [whole, streamed]) assert.ok(text.includes('other') && !text.includes('"Hi"'), text);
+    assert.deepEqual(
+      outer.acts.settled.map(({ notes }) => notes.translation),
+      [['logprobs:omitted'], ['logprobs:omitted']],
+    );
+  });
+
+  it('is replaced in a large body, whose media arrive as they were', async () => {
+    const image = Buffer.alloc(2 * 1_024 * 1_024, 'Turnpike').toString('base64');
+    const content = [
+      { type: 'text', text: 'A secret' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } },
+    ];
+    outer.acts.inspect = replacing('secret', 'picture');
+    for (const kind of ['chat', 'messages'] as const) {
+      stand.vendor.next((request) => jsonAnswer(200, SPEECHES[kind].whole(SCENARIOS.text, request.json)));
+      const { response, text, requests } = await ask('chat', kind, { messages: [{ role: 'user', content }] });
+      assert.equal(response.status, 200, text);
+      const body = requests[0]!.body.toString();
+      assert.ok(body.includes('A picture') && !body.includes('A secret'));
+      assert.ok(body.includes(image), kind);
+    }
   });
 
   it('is refused where it cannot be decoded, for nobody could say what it holds', async () => {
@@ -443,10 +469,194 @@ describe('the content of a call', () => {
     assert.deepEqual([response.status, requests.length], [400, 0]);
   });
 
+  it('is left where its client leaves, whatever the plugin that answers waits for', async () => {
+    let left = false;
+    const answer: AsyncIterable<Part> = {
+      async *[Symbol.asyncIterator]() {
+        yield { type: 'start', id: 'a', model: 'm' };
+        yield { type: 'blockStart', key: 0, block: { type: 'text', text: '' } };
+        yield { type: 'delta', key: 0, text: 'Hello' };
+        await new Promise(() => {});
+      },
+    };
+    outer.acts.inspect = (x) => {
+      x.defer(() => {
+        left = true;
+      });
+      return { answer, charge: 'nothing' };
+    };
+    const { path, ask: question } = CLIENTS.chat;
+    const leaving = new AbortController();
+    const response = await fetch(stand.root + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stand.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...question(modelOf('chat')), stream: true }),
+      signal: leaving.signal,
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    leaving.abort();
+    await assert.rejects(reader.read());
+    while (outer.acts.settled.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(outer.acts.settled[0]?.outcome, 'aborted');
+    assert.ok(left);
+  });
+
+  it('ends with an error where the plugin that answers breaks in the middle', async () => {
+    const parts: readonly Part[] = [
+      { type: 'start', id: 'a', model: 'm' },
+      { type: 'blockStart', key: 0, block: { type: 'text', text: '' } },
+      { type: 'delta', key: 0, text: 'Hello' },
+    ];
+    for (const client of CLIENT_NAMES) {
+      const style = CLIENTS[client];
+      outer.acts.inspect = () => ({ answer: later(parts), charge: 'usage' });
+      const streamed = await ask(client, client, style.streamed);
+      const understood = style.stream(streamed.text);
+      assert.deepEqual([understood.text, understood.ended], ['Hello', false], streamed.text);
+      assert.ok(understood.error !== undefined, streamed.text);
+      const whole = await ask(client, client);
+      assert.equal(whole.response.status, 500, whole.text);
+    }
+    assert.deepEqual(
+      outer.acts.settled.map(({ outcome }) => outcome),
+      Array(6).fill('failed'),
+    );
+  });
+
   it('tells plugins nothing of a call that no plugin looks at', async () => {
     stand.next(SCENARIOS.text);
     await ask('chat', 'chat', CLIENTS.chat.streamed);
     assert.deepEqual(outer.acts.answers, [undefined], 'a stream of chat is not collected');
+  });
+});
+
+describe('the texts of a call that is no conversation', () => {
+  let gateway: TestGateway;
+  let vendor: FakeVendor;
+  const { acts, plugin } = acting('texts');
+  before(async () => {
+    vendor = await fakeVendor();
+    const speaks = ['chat', 'completions', 'embeddings', 'images', 'speech'];
+    gateway = await startGateway({
+      plugins: [plugin],
+      config: {
+        channels: [
+          { name: 'main', vendor: 'compatible', url: vendor.url, key: VENDOR_KEY, speaks },
+          { name: 'chatty', vendor: 'compatible', url: vendor.url, key: VENDOR_KEY, speaks: ['chat'] },
+        ],
+        models: { m: { from: ['main'], free: true }, chatty: { from: ['chatty'], free: true } },
+      },
+    });
+  });
+  after(async () => {
+    await gateway?.stop();
+    await vendor?.close();
+  });
+  afterEach(() => {
+    delete acts.inspect;
+    delete acts.revise;
+    acts.answers = [];
+    vendor.forget();
+  });
+
+  async function send(path: string, body: JsonObject) {
+    const count = vendor.requests.length;
+    const response = await fetch(`${gateway.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', ...body }),
+    });
+    return { response, text: await textOf(response), requests: vendor.requests.slice(count) };
+  }
+
+  const embedding = {
+    object: 'list',
+    data: [0, 1].map((index) => ({ object: 'embedding', index, embedding: [0.5] })),
+    model: 'e',
+  };
+  const images = { created: 1, data: [{ b64_json: 'iVBORw0KGgo=' }] };
+  const completion = (text: string): JsonObject => ({
+    ...{ id: 'cmpl-1', object: 'text_completion', created: 1, model: 'm' },
+    choices: [{ text, index: 0, logprobs: null, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+  });
+  const CALLS = {
+    embeddings: {
+      body: { input: ['a secret', 'another'] },
+      sent: { input: ['a public', 'another'] },
+      answer: embedding,
+    },
+    'images/generations': {
+      body: { prompt: 'a secret', n: 1 },
+      sent: { prompt: 'a public', n: 1 },
+      answer: images,
+    },
+    completions: { body: { prompt: 'a secret' }, sent: { prompt: 'a public' }, answer: completion('So be it.') },
+  } as const satisfies Readonly<Record<string, { body: JsonObject; sent: JsonObject; answer: JsonObject }>>;
+
+  for (const [path, { body, sent, answer }] of Object.entries(CALLS)) {
+    it(`are seen and replaced on /v1/${path}`, async () => {
+      let texts: readonly string[] = [];
+      acts.inspect = async (_x, content) => {
+        assert.equal(await content.conversation(), undefined);
+        texts = content.texts();
+        return content.mapTexts((text) => text.replaceAll('secret', 'public'));
+      };
+      vendor.next(jsonAnswer(200, answer));
+      const { response, text, requests } = await send(path, body);
+      assert.equal(response.status, 200, text);
+      assert.equal(texts[0], 'a secret');
+      const json = requests[0]!.json;
+      for (const [name, value] of Object.entries(sent)) assert.deepEqual(json[name], value as Json);
+    });
+  }
+
+  it('are refused where they are token ids, which nobody here can read', async () => {
+    acts.inspect = (_x, content) => content.mapTexts((text) => text);
+    for (const [path, body] of [
+      ['embeddings', { input: [1, 2, 3] }],
+      ['embeddings', { input: [[1], [2]] }],
+      ['completions', { prompt: [1, 2] }],
+    ] as const) {
+      const { response, text, requests } = await send(path, body);
+      assert.deepEqual([response.status, requests.length], [400, 0], text);
+    }
+    acts.inspect = () => undefined;
+    vendor.next(jsonAnswer(200, embedding));
+    assert.equal((await send('embeddings', { input: [[1], [2]] })).response.status, 200);
+  });
+
+  it('have answers on completions that are revised and kept, whole and streamed, by vendors of either style', async () => {
+    const events = ['So ', 'be it.'].map((text) => ({ ...completion(text), usage: null })) as JsonObject[];
+    const stream = eventStream([...events.map((event) => `data: ${JSON.stringify(event)}\n\n`), 'data: [DONE]\n\n']);
+    for (const model of ['m', 'chatty']) {
+      for (const revises of [false, true]) {
+        acts.inspect = (x) => x.keepAnswer() as undefined;
+        if (revises) acts.revise = () => deltas((text) => text.toUpperCase());
+        else delete acts.revise;
+        const chat = { deltas: ['So ', 'be it.'] };
+        vendor.next(
+          model === 'm' ? jsonAnswer(200, completion('So be it.')) : wholeAnswer(chat),
+          model === 'm' ? stream : streamAnswer(chat),
+        );
+        const whole = await send('completions', { model, prompt: 'Amen' });
+        const streamed = await send('completions', { model, prompt: 'Amen', stream: true });
+        const expected = revises ? 'SO BE IT.' : 'So be it.';
+        const { choices } = JSON.parse(whole.text) as { readonly choices: readonly { readonly text: string }[] };
+        assert.equal(choices[0]!.text, expected);
+        const texts = [...streamed.text.matchAll(/"text":"([^"]*)"/g)].map(([, text]) => text);
+        assert.equal(texts.join(''), expected, streamed.text);
+        assert.ok(streamed.text.endsWith('data: [DONE]\n\n'));
+        for (const answer of acts.answers.splice(0)) {
+          const kept = answer as { readonly choices: readonly { readonly text: string }[] };
+          assert.equal(kept.choices[0]!.text, expected);
+        }
+      }
+    }
+    acts.revise = () => deltas((text) => text);
+    const two = await send('completions', { prompt: ['One', 'Two'] });
+    assert.deepEqual([two.response.status, two.requests.length], [400, 0], two.text);
   });
 });
 
