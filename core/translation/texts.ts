@@ -1,6 +1,15 @@
 /** The texts of a conversation, so that a plugin can look at all of them, or replace them, without knowing the forms they come in. */
 import type { Json, JsonObject } from '../contracts/call.ts';
-import type { Block, Citation, Conversation, Labels, Output, Tool, Turn } from '../contracts/conversation.ts';
+import type {
+  Block,
+  Citation,
+  Conversation,
+  Labels,
+  Output,
+  Tool,
+  Turn,
+  WebSearch,
+} from '../contracts/conversation.ts';
 import { isObject } from './fields.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 import { parsed } from './values.ts';
@@ -104,8 +113,19 @@ function mapTool(tool: Tool, map: TextMap): Tool {
         ...(tool.extras !== undefined && { extras: mapJson(tool.extras, map) }),
       });
     case 'hosted':
-      return withMembers(tool, { raw: mapJson(tool.raw, map) });
+      return withMembers(tool, {
+        raw: mapJson(tool.raw, map),
+        ...(tool.search !== undefined && { search: mapSearch(tool.search, map) }),
+      });
   }
+}
+
+/** The same search in the common form. */
+function mapSearch(search: WebSearch, map: TextMap): WebSearch {
+  return withMembers(search, {
+    ...(search.location !== undefined && { location: mapJson(search.location, map) }),
+    ...(search.extras !== undefined && { extras: mapJson(search.extras, map) }),
+  });
 }
 
 /** In a schema, members may be called anything: only its keywords for people are texts, and the values that it allows. */
@@ -143,9 +163,15 @@ function isSchema(value: Json): boolean {
 function mapLabels(labels: Labels, map: TextMap): Labels {
   return withMembers(labels, {
     ...(labels.user !== undefined && { user: map(labels.user) }),
-    ...(labels.metadata !== undefined && { metadata: mapJson(labels.metadata, map) }),
+    ...(labels.metadata !== undefined && { metadata: mapMetadata(labels.metadata, map) }),
     ...(labels.cacheKey !== undefined && { cacheKey: map(labels.cacheKey) }),
   });
+}
+
+/** Clients name its members as they like. */
+function mapMetadata(metadata: JsonObject, map: TextMap): JsonObject {
+  const mapped = Object.entries(metadata).map(([name, value]) => [name, mapJson(value, map)] as const);
+  return mapped.every(([name, value]) => value === metadata[name]) ? metadata : Object.fromEntries(mapped);
 }
 
 function mapOutput(output: Output, map: TextMap): Output {

@@ -9,8 +9,10 @@ import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts'
 import { CLIENTS, type ClientName } from '../e2e/style-clients.ts';
 import { COLLECTORS } from '../kit/collected.ts';
 import fc from '../kit/fast-check.ts';
+import { SIGNATURE } from '../kit/messages-speech.ts';
 import { type Scenario, SPEECHES, speechAt } from '../kit/scenarios.ts';
 import { eventStream, inPieces, jsonAnswer } from '../kit/script.ts';
+import { toldTo } from '../kit/told.ts';
 
 const NAMES = ['Ann Smith', 'Zoë "Z" Müller'];
 const VALUES = [...NAMES, 'ann@example.com', '+49 30 1234567', 'DE89 3704 0044 0532 0130 00', '4111 1111 1111 1111'];
@@ -155,6 +157,38 @@ describe('the plugin pseudonyms', () => {
     }
   }
 
+  for (const client of Object.keys(CLIENTS) as ClientName[]) {
+    for (const kind of KIND_NAMES) {
+      it(`hides what tools were called with and what they found, from ${client} to ${kind}`, async () => {
+        says({ text: ['Done.'], end: 'stop', usage });
+        const { response, text, requests } = await ask(client, kind, { ...HISTORY[client], ...TOOLS[client] });
+        assert.equal(response.status, 200, text);
+        const { calls, results } = toldTo(kind, requests[0]!.json);
+        assert.deepEqual(calls[0]?.input, { to: '[NAME_1]', n: 1.5 });
+        assert.match(results[0]!.text, /Sent to \[NAME_1\] at \[EMAIL_1\]/);
+        assert.ok(!/Zo|ann@/.test(requests[0]!.body.toString()));
+      });
+    }
+  }
+
+  it('sends a signed thought back as its vendor has signed it', async () => {
+    says({ reasoning: ['They are [NAME_1].'], text: [ANSWER], end: 'stop', usage });
+    const thinking = { max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } };
+    const first = await ask('messages', 'messages', thinking);
+    const { content } = JSON.parse(first.text) as { readonly content: readonly JsonObject[] };
+    assert.equal(content[0]?.thinking, `They are ${NAMES[1]}.`);
+    says({ text: ['Bye.'], end: 'stop', usage });
+    const messages = [
+      { role: 'user', content: SAID },
+      { role: 'assistant', content },
+      { role: 'user', content: 'And [EMAIL_1]?' },
+    ] as unknown as Json;
+    const { requests } = await ask('messages', 'messages', { ...thinking, messages });
+    const told = (requests[0]!.json.messages as readonly JsonObject[])[1]!.content as readonly JsonObject[];
+    assert.deepEqual(told[0], { type: 'thinking', thinking: 'They are [NAME_1].', signature: SIGNATURE });
+    assert.equal(told[1]?.text, ANSWER);
+  });
+
   it('knows what comes again as the client says it, and as it was kept', async () => {
     says({ text: [ANSWER], end: 'stop', usage });
     const first = await ask('responses', 'responses');
@@ -183,6 +217,40 @@ const TOOLS: Readonly<Record<ClientName, JsonObject>> = {
   chat: { tools: [{ type: 'function', function: { name: 'get_weather', parameters } }] },
   responses: { tools: [{ type: 'function', name: 'get_weather', parameters }] },
   messages: { tools: [{ name: 'get_weather', input_schema: parameters }] },
+};
+
+const CALLED = JSON.stringify({ to: NAMES[1], n: 1.5 });
+const FOUND = `Sent to ${NAMES[1]} at ann@example.com`;
+/** A conversation in which a tool was called. */
+const HISTORY: Readonly<Record<ClientName, JsonObject>> = {
+  chat: {
+    messages: [
+      { role: 'user', content: 'Send it.' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: CALLED } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: FOUND },
+    ],
+  },
+  responses: {
+    input: [
+      { role: 'user', content: 'Send it.' },
+      { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: CALLED },
+      { type: 'function_call_output', call_id: 'call_1', output: FOUND },
+    ],
+  },
+  messages: {
+    messages: [
+      { role: 'user', content: 'Send it.' },
+      {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id: 'call_1', name: 'get_weather', input: JSON.parse(CALLED) as Json }],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: FOUND }] },
+    ],
+  },
 };
 
 /** The input of the only tool call in an answer, whatever its style. */

@@ -7,7 +7,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
 import { collectLosses } from '../../../core/translation/losses.ts';
 import { mapArguments, mapConversation, mapJson } from '../../../core/translation/texts.ts';
-import { conversations } from '../../kit/conversations.ts';
+import { conversationOf, conversations } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { CLIENTS, targetOf, VENDORS } from '../../laws/halves.ts';
 
@@ -97,6 +97,19 @@ describe('the texts of a request', () => {
     assert.equal(mapArguments('{"a":"no \\"M\\u00fcller', map), '{"a":"no \\"M\\u00fcller', 'what is cut is no JSON');
     assert.equal(mapArguments('Müller', map), 'X');
     assert.equal(mapArguments('{"a":"\\\\"}', map), '{"a":"\\\\"}');
+  });
+
+  it('are labels whatever their names, and the place from which a search is made', () => {
+    const search = { location: { type: 'approximate', city: 'secret' } };
+    const conversation = conversationOf([], {
+      labels: { user: 'secret', metadata: { id: 'secret', url: 'secret' } },
+      tools: [
+        { type: 'hosted', name: 'web_search', style: 'chat', raw: { user_location: { city: 'secret' } }, search },
+      ],
+    });
+    const { labels, tools } = mapConversation(conversation, (text) => text.replaceAll('secret', 'x'));
+    assert.deepEqual(labels, { user: 'x', metadata: { id: 'x', url: 'x' } });
+    assert.ok(!JSON.stringify(tools).includes('secret'));
   });
 
   it('are no ids, kinds and media', () => {
