@@ -140,13 +140,13 @@ describe('the plugin guard', () => {
   const saying = (client: ClientName, text: string): JsonObject =>
     client === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] };
 
-  /** Every byte of the vendor's answer comes by itself. */
-  function says(scenario: Scenario): void {
+  /** A vendor whose stream comes in pieces of so many bytes. */
+  function says(scenario: Scenario, size = 1): void {
     stand.vendor.next((request) => {
       const speech = SPEECHES[speechAt(request.path)];
       const isStream = request.path.includes(':stream') || request.json.stream === true;
       if (!isStream) return jsonAnswer(200, speech.whole(scenario, request.json));
-      return inPieces(eventStream(speech.events(scenario, request.json)), 1);
+      return inPieces(eventStream(speech.events(scenario, request.json)), size);
     });
   }
   const scenario = (text: string): Scenario => ({
@@ -166,12 +166,14 @@ describe('the plugin guard', () => {
         assert.match(String(told.message), /'project'/);
         assert.ok(!/blue/i.test(asked.text));
 
-        says(scenario('Herr Müller says hello to Blue Herons and Müller.'));
+        // Every byte by itself, and cuts that fall elsewhere each time.
+        const size = kind === client ? 1 : 7;
+        says(scenario('Herr Müller says hello to Blue Herons and Müller.'), size);
         const redacted = await ask(client, modelOf(kind), { ...saying(client, 'Who is Müller?'), ...style.streamed });
         assert.equal(style.stream(redacted.text).text, 'Herr X says hello to Blue Herons and X.', redacted.text);
         assert.ok(JSON.stringify(redacted.requests[0]!.json).includes('Who is X?'));
 
-        says(scenario('It is said, and this is no lie, that Blue Heron is a project.'));
+        says(scenario('It is said, and this is no lie, that Blue Heron is a project.'), size);
         const cut = await ask(client, modelOf(kind), style.streamed);
         const understood = style.stream(cut.text);
         // Its style has few codes for responses that fail.
@@ -186,6 +188,45 @@ describe('the plugin guard', () => {
       });
     }
   }
+
+  it('looks at turns that were kept, and at requests whose tokens are only counted', async () => {
+    says(scenario('Hello.'));
+    const first = await ask('responses', modelOf('responses'), { input: 'Who is Müller?' });
+    const { id } = JSON.parse(first.text) as { readonly id: string };
+    says(scenario('He is.'));
+    const { requests } = await ask('responses', modelOf('responses'), { previous_response_id: id, input: 'And now?' });
+    assert.ok(requests[0]!.body.includes('Who is X?') && !requests[0]!.body.includes('ller?'));
+
+    const count = (text: string) =>
+      fetch(`${stand.v1}/messages/count_tokens`, {
+        method: 'POST',
+        headers: {
+          ...CLIENTS.messages.headers,
+          authorization: `Bearer ${stand.key}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ model: modelOf('messages'), messages: [{ role: 'user', content: text }] }),
+      });
+    stand.vendor.next(jsonAnswer(200, { input_tokens: 9 }));
+    const asked = stand.vendor.requests.length;
+    assert.deepEqual(await (await count('Who is Müller?')).json(), { input_tokens: 9 });
+    assert.ok(stand.vendor.requests[asked]!.body.includes('Who is X?'));
+    const refused = await count('Blue Heron');
+    assert.equal(refused.status, 403);
+    assert.match(await refused.text(), /content_refused/);
+    assert.equal(stand.vendor.requests.length, asked + 1);
+  });
+
+  it('tells its rules, and what it would refuse, to who has a call explained', async () => {
+    const explain = (content: string) =>
+      stand.gateway.tryCommand(
+        `explain --key ${stand.key} --style chat --body -`,
+        JSON.stringify({ model: modelOf('chat'), messages: [{ role: 'user', content }] }),
+      );
+    const { stdout } = await explain('Hello');
+    assert.match(stdout, /input: project \(refuse\), names \(redact\)/);
+    assert.match((await explain('Blue Heron')).stdout, /content_refused/);
+  });
 
   it('reads the arguments of tools as what they mean', async () => {
     const calls = [{ id: 'w1', name: 'search', pieces: ['{"q":"M\\u00fc', 'ller","n":1.50}'] }];

@@ -114,13 +114,13 @@ describe('the plugin pseudonyms', () => {
     return { response, text: await response.text(), requests: stand.vendor.requests.slice(count) };
   }
 
-  /** Every byte of the vendor's answer comes by itself. */
-  function says(scenario: Scenario): void {
+  /** A vendor whose stream comes in pieces of so many bytes. */
+  function says(scenario: Scenario, size = 1): void {
     stand.vendor.next((request) => {
       const speech = SPEECHES[speechAt(request.path)];
       const isStream = request.path.includes(':stream') || request.json.stream === true;
       if (!isStream) return jsonAnswer(200, speech.whole(scenario, request.json));
-      return inPieces(eventStream(speech.events(scenario, request.json)), 1);
+      return inPieces(eventStream(speech.events(scenario, request.json)), size);
     });
   }
 
@@ -132,7 +132,8 @@ describe('the plugin pseudonyms', () => {
     for (const kind of KIND_NAMES) {
       it(`puts back what a ${client} client said in the answer of a ${kind} vendor, which never got it`, async () => {
         for (const more of [{}, CLIENTS[client].streamed]) {
-          says({ text: [...ANSWER], end: 'stop', usage });
+          // Every byte by itself, and cuts that fall elsewhere each time.
+          says({ text: [...ANSWER], end: 'stop', usage }, kind === client ? 1 : 7);
           const { text, requests, response } = await ask(client, kind, more);
           assert.equal(response.status, 200, text);
           const body = requests[0]!.body.toString();
@@ -147,7 +148,7 @@ describe('the plugin pseudonyms', () => {
       it(`puts it back in reasoning and arguments of tools, from ${kind} to ${client}`, async () => {
         const args = '{"to":"[NAME_1] <[EMAIL_1]>","n":[1.50,"\\u005bNAME_1]"]}';
         const calls = [{ id: 'w1', name: 'get_weather', pieces: [...args] }];
-        says({ reasoning: [...'For [NAME_1].'], calls, end: 'tools', usage });
+        says({ reasoning: [...'For [NAME_1].'], calls, end: 'tools', usage }, kind === client ? 1 : 7);
         const { text } = await ask(client, kind, { ...CLIENTS[client].streamed, ...TOOLS[client] });
         const answer = await COLLECTORS[client](text);
         const input = inputIn(answer);
