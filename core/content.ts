@@ -1,11 +1,12 @@
 /** The content of a call as plugins see it: decoded on demand and once, and replaced where a plugin says so. */
-import type { Json, JsonObject } from './contracts/call.ts';
+
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
+import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import { type GatewayError, refuse } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
-import { type JsonBody, scanAnswer, scanJson } from './json.ts';
+import { scanAnswer, scanJson } from './json.ts';
 import type { Inspector, Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type CollectedLosses, collectLosses } from './translation/losses.ts';

@@ -1,6 +1,7 @@
 /** What plugins see of a call's content, and what they may do with it: the phases `inspect` and `revise`. */
+
+import type { Awaitable } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Awaitable } from '../plugin.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
 
 /** The content of one request. It is decoded when a plugin asks for it, and once for all of them. */

@@ -1,7 +1,10 @@
 /** The phase `inspect` for requests that are no calls, and whose content goes to a vendor all the same. Provided by core. */
-import { type Caller, service } from '../plugin.ts';
-import type { JsonObject, StyleName } from './call.ts';
+
+import { service } from '../definitions.ts';
+import type { StyleName } from './call.ts';
 import type { Conversation } from './conversation.ts';
+import type { Caller } from './exchange.ts';
+import type { JsonObject } from './json.ts';
 import type { Holder } from './keys.ts';
 
 /** A request whose tokens are to be counted. */

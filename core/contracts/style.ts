@@ -1,11 +1,11 @@
 /** A style: one shape of requests and answers. Core relays the bytes; a style reads them, and translates where two styles meet. */
 import type { Readable } from 'node:stream';
+import type { Awaitable, Schema } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Fetched } from '../guarded-fetch.ts';
-import type { JsonBody } from '../json.ts';
-import type { Awaitable, Known, Schema } from '../plugin.ts';
-import type { Bounds, Call, Headers, Json, JsonObject, StyleName, Upload, Usage } from './call.ts';
+import type { Bounds, Call, Headers, StyleName, Upload, Usage } from './call.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
+import type { Known } from './exchange.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Uses } from './uses.ts';
 
@@ -364,4 +364,11 @@ export interface Losses {
   refuse(field: string, why: string): never;
   /** The same for what can be read all the same: where a plugin only looks at the request, decoding goes on. */
   bar(field: string, why: string): void;
+}
+
+/** What was fetched. */
+export interface Fetched {
+  /** Lower case, without parameters; `application/octet-stream` where the server does not say. */
+  readonly mediaType: string;
+  readonly bytes: Buffer;
 }

@@ -1,7 +1,8 @@
 /** Revises the texts of an answer as they grow, wherever they are: words, reasoning, arguments of tools, transcripts, citations. */
-import type { Json } from '../contracts/call.ts';
+
 import type { ContentPart, Revision } from '../contracts/content.ts';
 import type { BlockStart, Citation, Part } from '../contracts/conversation.ts';
+import type { Json } from '../contracts/json.ts';
 import { isObject } from './fields.ts';
 import { mapBlocks, mapCitation, mapInput, type TextMap } from './texts.ts';
 

@@ -1,5 +1,5 @@
 /** The texts of a conversation, so that a plugin can look at all of them, or replace them, without knowing the forms they come in. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+
 import type {
   Block,
   Citation,
@@ -10,6 +10,7 @@ import type {
   Turn,
   WebSearch,
 } from '../contracts/conversation.ts';
+import type { Json, JsonObject } from '../contracts/json.ts';
 import { isObject } from './fields.ts';
 import { mapChanged, withBlocks } from './unchanged.ts';
 import { parsed } from './values.ts';

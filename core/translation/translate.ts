@@ -1,8 +1,9 @@
 /** Through the common form: a request into the vendor's style, an answer or a stream into the client's, also if both are one. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Clock } from '../clock.ts';
-import type { Bounds, JsonObject, Usage } from '../contracts/call.ts';
+import type { Bounds, Usage } from '../contracts/call.ts';
 import type { Conversation, Part, Reply } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type {
   Answering,
   Asked,
@@ -13,7 +14,6 @@ import type {
   StreamRelay,
   Style,
 } from '../contracts/style.ts';
-import type { Parties, WholeAnswer } from '../conveyance.ts';
 import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
 import { AnswerRefused, type Revisions } from '../revising.ts';
@@ -24,6 +24,7 @@ import { foldParts, partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
 import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
+import type { Parties, WholeAnswer } from './parties.ts';
 import { createRestorer, NOTHING_CHANGED } from './restore.ts';
 import { streamError } from './vendor-errors.ts';
 

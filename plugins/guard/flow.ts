@@ -1,6 +1,6 @@
 /** A text as it grows, of which so much is held back that no match leaves before it is complete. */
 import { type Match, Scanner } from '../../core/contracts/matching.ts';
-import { Shifts, type TextFlow } from '../../core/plugin.ts';
+import { Shifts, type TextFlow } from '../../core/translation/index.ts';
 import type { Rule } from './rules.ts';
 
 /** Characters before the held text that a pattern may look at (`\b`). */

@@ -1,12 +1,14 @@
 /** The plugin `guard`: words and patterns that are refused or redacted, before a vendor gets them, and before a client does. */
-import { createTextRevision, definePlugin, type Exchange, type Known, type Parts, refuse } from '../../core/plugin.ts';
+
+import { definePlugin, type Exchange, type Known, type Parts, refuse } from '../../core/plugin.ts';
+import { createTextRevision } from '../../core/translation/index.ts';
 import { type Applied, applyRules, createFlow } from './flow.ts';
 import { createRule, type Rule, rulesFor } from './rules.ts';
 import { guardSection } from './section.ts';
 
 export default definePlugin({
   name: 'guard',
-  api: 1,
+  api: 2,
   sections: { guard: guardSection },
   create(host, { guard }) {
     const rules = guard.rules.flatMap((entry, i) => {

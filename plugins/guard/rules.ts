@@ -1,6 +1,7 @@
 /** Rules as they run: what each finds, and which calls it is about. */
 import { type Finder, patternFinder, wordFinder } from '../../core/contracts/matching.ts';
-import { isInScope, type Known } from '../../core/plugin.ts';
+import type { Known } from '../../core/plugin.ts';
+import { isInScope } from '../../core/sdk.ts';
 import type { RuleEntry } from './section.ts';
 
 /** A rule that finds something. */

@@ -1,5 +1,7 @@
 /** The section `guard` of gateway.yaml. */
-import { type Scope, schema, scopeProperties } from '../../core/plugin.ts';
+
+import { schema } from '../../core/plugin.ts';
+import { type Scope, scopeProperties } from '../../core/sdk.ts';
 
 /** A rule as it is written. It has `words` or a `pattern`. */
 export interface RuleEntry extends Scope {

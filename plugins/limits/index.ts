@@ -4,7 +4,8 @@ import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../
 import { Counters } from '../../core/contracts/counters.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
-import { boundedMap, definePlugin, refuse } from '../../core/plugin.ts';
+import { definePlugin, refuse } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import { type GateRule, limits, type Rules, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
 const MINUTE_MS = 60_000;
@@ -17,7 +18,7 @@ const MAX_RETRY_AFTER_S = 60;
 
 export default definePlugin({
   name: 'limits',
-  api: 1,
+  api: 2,
   sections: { limits },
   needs: [Counters],
   create(host, config) {

@@ -9,7 +9,7 @@ import { createServer } from './server.ts';
 
 export default definePlugin({
   name: 'mail',
-  api: 1,
+  api: 2,
   sections: { mail: mailSection },
   wants: [Site],
   provides: [Mail],

@@ -1,21 +1,15 @@
 /** The plugin `pseudonyms`: vendors get placeholders for personal data, and clients get the data back in the answer. */
 import { patternFinder, wordFinder } from '../../core/contracts/matching.ts';
-import {
-  type Content,
-  createTextRevision,
-  definePlugin,
-  type Exchange,
-  type Inspection,
-  isInScope,
-  type Known,
-} from '../../core/plugin.ts';
+import { type Content, definePlugin, type Exchange, type Inspection, type Known } from '../../core/plugin.ts';
+import { isInScope } from '../../core/sdk.ts';
+import { createTextRevision } from '../../core/translation/index.ts';
 import { BUILT_IN, builtIn } from './kinds.ts';
 import { pseudonymsSection } from './section.ts';
 import { type KindFinder, placeholderFinders, Table } from './table.ts';
 
 export default definePlugin({
   name: 'pseudonyms',
-  api: 1,
+  api: 2,
   sections: { pseudonyms: pseudonymsSection },
   create(host, { pseudonyms: section }) {
     const listed: readonly KindFinder[] = [

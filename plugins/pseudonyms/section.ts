@@ -1,5 +1,7 @@
 /** The section `pseudonyms` of gateway.yaml. */
-import { type Scope, schema, scopeProperties } from '../../core/plugin.ts';
+
+import { schema } from '../../core/plugin.ts';
+import { type Scope, scopeProperties } from '../../core/sdk.ts';
 import { BUILT_IN } from './kinds.ts';
 
 /** The section. */

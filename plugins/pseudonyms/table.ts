@@ -1,6 +1,6 @@
 /** The placeholders of one call, and what each of them stands for. */
 import { type Finder, patternFinder, Scanner } from '../../core/contracts/matching.ts';
-import { Shifts, type TextFlow } from '../../core/plugin.ts';
+import { Shifts, type TextFlow } from '../../core/translation/index.ts';
 
 /** Finds values of one kind. */
 export interface KindFinder extends Finder {

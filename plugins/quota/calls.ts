@@ -127,7 +127,7 @@ export function createCalls(
   /** What records say of a price, made once. */
   const noted = new WeakMap<PriceRow, JsonObject>();
   // Calls of an older configuration that still run are running, too.
-  const running = host.lasting<Taking[]>('quota.running', () => []);
+  const running = host.lasting<Taking[]>({ name: 'quota.running', version: 1, make: () => [] });
 
   function begin(taking: Taking): void {
     taking.place = running.length;

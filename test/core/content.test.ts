@@ -1,9 +1,9 @@
 /** The phases `inspect` and `revise`, on a whole gateway: every client's style before every vendor's. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
 import type { Content, ContentPart, Inspection, Revision } from '../../core/contracts/content.ts';
 import type { Part } from '../../core/contracts/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { type Awaitable, definePlugin, type Exchange, type Known, refuse } from '../../core/plugin.ts';
 import { foldParts } from '../../core/translation/fold.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
@@ -30,7 +30,7 @@ function acting(name: string) {
   const acts: Acting = { settled: [], answers: [] };
   const plugin = definePlugin({
     name,
-    api: 1,
+    api: 2,
     create: () => ({
       inspect: (x, content) => acts.inspect?.(x, content),
       revise: (x) => acts.revise?.(x),

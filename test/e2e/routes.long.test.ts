@@ -324,7 +324,7 @@ describe('a route that says what its body looks like', () => {
   const seen: unknown[] = [];
   const orders = definePlugin({
     name: 'orders',
-    api: 1,
+    api: 2,
     create: () => ({
       routes: [
         {

@@ -1,7 +1,7 @@
 /** The plugin `guard`: what a rule finds reaches neither a vendor nor a client, however a stream is cut. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { type Applied, applyRules, createFlow } from '../../plugins/guard/flow.ts';
 import { createRule } from '../../plugins/guard/rules.ts';

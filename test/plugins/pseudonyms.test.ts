@@ -1,7 +1,7 @@
 /** The plugin `pseudonyms`: vendors get placeholders, clients get their data back, however a stream is cut. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { wordFinder } from '../../core/contracts/matching.ts';
 import { BUILT_IN, builtIn } from '../../plugins/pseudonyms/kinds.ts';
 import { placeholderFinders, Table } from '../../plugins/pseudonyms/table.ts';

@@ -1,6 +1,14 @@
 /** Reads the answers of completion vendors, for plugins that look at them: the text of the only choice. */
-import type { Json, JsonObject, Losses, Origin, Part, PartReader, Reply, Style, Usage } from '../../../core/plugin.ts';
-import { CUT_SHORT, isCutShort, isEndMark, isObject, parsed, readVendorError } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin, PartReader, Style, Usage } from '../../../core/plugin.ts';
+import type { Part, Reply } from '../../../core/translation/index.ts';
+import {
+  CUT_SHORT,
+  isCutShort,
+  isEndMark,
+  isObject,
+  parsed,
+  readVendorError,
+} from '../../../core/translation/index.ts';
 import { failureIn, readFinish } from '../chat/finish.ts';
 import { errorIn, usageIn } from '../chat/usage.ts';
 

@@ -1,6 +1,7 @@
 /** `previous_response_id` and `item_reference`: keeps what was said in a response, and says it again where a later request refers to it. */
 import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
-import { knownJson, refuse } from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
+import { knownJson } from '../../../core/translation/index.ts';
 import type { Issuer } from './issuer.ts';
 import type { Joiner, Run } from './joiner.ts';
 import { MAX_BYTES, MAX_TURNS, newItems, tooLong } from './joining.ts';

@@ -1,7 +1,8 @@
 /** Decides whether a response is kept: its account has a budget of bytes, and the disk must have room. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Running } from '../../../core/contracts/running.ts';
-import { byteSize, type Exchange, GatewayError, type Host, type JsonBody, type Known } from '../../../core/plugin.ts';
+import { type Exchange, GatewayError, type Host, type JsonBody, type Known } from '../../../core/plugin.ts';
+import { byteSize } from '../../../core/sdk.ts';
 import type { ResponsesSection } from './section.ts';
 
 /** Which of an account's budgets a response counts towards: that of models that are free, or the other. */

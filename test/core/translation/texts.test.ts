@@ -1,8 +1,8 @@
 /** Every text of a request is seen by plugins, wherever its style has it, and what they replace goes to no vendor. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../../core/contracts/call.ts';
 import type { Conversation } from '../../../core/contracts/conversation.ts';
+import type { Json, JsonObject } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { adapt } from '../../../core/translation/adapt.ts';
 import { collectLosses } from '../../../core/translation/losses.ts';
