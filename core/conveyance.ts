@@ -1,20 +1,19 @@
 /** What goes to a vendor for one attempt, and how its answer becomes the client's: untouched where both speak one style. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from './clock.ts';
-import type { JsonObject, Offer, Usage } from './contracts/call.ts';
-import type { AnswerFacts, Losses, StreamRelay, Style } from './contracts/style.ts';
-import type { Attachments, Dialect } from './contracts/vendor.ts';
+import type { JsonBody, JsonObject } from './contracts/json.ts';
+import type { AnswerFacts, Losses, StreamRelay } from './contracts/style.ts';
+import type { Attachments } from './contracts/vendor.ts';
 import { GatewayError } from './errors.ts';
-import type { LiveExchange } from './exchange.ts';
 import { fetchFor } from './fetched-media.ts';
-import { type Fetched, fetchGuarded } from './guarded-fetch.ts';
-import { type JsonBody, scanAnswer } from './json.ts';
+import { fetchGuarded } from './guarded-fetch.ts';
+import { scanAnswer } from './json.ts';
 import { LARGE } from './letters.ts';
 import { spliced } from './outline.ts';
 import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.ts';
-import type { Awaitable, Known } from './plugin.ts';
+import type { Awaitable } from './plugin.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
 import { type CollectedLosses, collectLosses } from './translation/losses.ts';
+import type { Parties, WholeAnswer } from './translation/parties.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from './translation/restore.ts';
 import { type TranslatedRequest, translateAnswer, translateRequest } from './translation/translate.ts';
 import { countedUsage } from './usage.ts';
@@ -34,32 +33,6 @@ export interface Conveyance {
   readonly foreign: boolean;
   /** What could not be carried over so far; grows while the answer comes. Undefined where nothing is ever lost. */
   readonly losses: (() => readonly string[]) | undefined;
-}
-
-/** A whole answer on its way to the client. */
-export interface WholeAnswer {
-  readonly body: Buffer;
-  /** Its content type; undefined: JSON, or events where a stream was asked for. */
-  readonly type?: string;
-  readonly usage: Usage;
-  /** The vendor's error in an answer whose status said success; nothing goes to the client then. */
-  readonly error: AnswerFacts['error'];
-  /** The answer as a value, where its style can say. */
-  value(): JsonObject | undefined;
-}
-
-/** Who takes part in one attempt. */
-export interface Parties {
-  readonly x: LiveExchange & Known;
-  readonly offer: Offer;
-  /** The client's style. */
-  readonly asked: Style;
-  /** The style of `offer`. */
-  readonly spoken: Style;
-  readonly dialect: Dialect;
-  readonly clock: Clock;
-  /** Fetches what the request names by its address; for a call that nobody makes, something in its place. */
-  readonly fetch?: (url: string, param: string) => Promise<Fetched>;
 }
 
 /**

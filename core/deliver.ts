@@ -13,10 +13,11 @@ import {
   quoted,
   TRANSLATION,
 } from './attempt.ts';
-import type { Attempt, FailureKind, Headers, Json, JsonObject, Offer } from './contracts/call.ts';
+import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
+import type { Json, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
-import { type Conveyance, convey, type Parties, type WholeAnswer } from './conveyance.ts';
+import { type Conveyance, convey } from './conveyance.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer } from './json.ts';
@@ -24,6 +25,7 @@ import type { Awaitable, Known } from './plugin.ts';
 import { isContextOverflow } from './translation/context-overflow.ts';
 import { isObject } from './translation/fields.ts';
 import { lossHeader } from './translation/losses.ts';
+import type { Parties, WholeAnswer } from './translation/parties.ts';
 import {
   faultOf,
   isUnpaid,

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
-import type { Attempt, Call, Headers, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { Attempt, Call, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
 import { Entry } from './entry.ts';

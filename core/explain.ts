@@ -5,22 +5,24 @@ import { Readable } from 'node:stream';
 import { toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
 import type { Clock } from './clock.ts';
-import type { Call, Json, JsonObject, Offer, Upload } from './contracts/call.ts';
+import type { Call, Offer, Upload } from './contracts/call.ts';
 import type { Block } from './contracts/conversation.ts';
 import type { Decision, ExplainedOffer, Explaining, KnownBounds, Named, Refusal } from './contracts/explaining.ts';
+import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { FormReader, Style } from './contracts/style.ts';
-import { convey, type Parties } from './conveyance.ts';
+import { convey } from './conveyance.ts';
 import { partiesOf, pathOf } from './deliver.ts';
 import { type GatewayError, refuse } from './errors.ts';
 import { LiveExchange } from './exchange.ts';
-import { type JsonBody, scanAnswer, scanJson } from './json.ts';
+import { scanAnswer, scanJson } from './json.ts';
 import { formParcel } from './parcel.ts';
 import type { Player } from './pipeline.ts';
 import type { Awaitable, Known, Offering } from './plugin.ts';
 import { type Generation, readCall } from './server.ts';
 import { createSpool } from './spool.ts';
 import { collectLosses } from './translation/losses.ts';
+import type { Parties } from './translation/parties.ts';
 
 /** A call that nobody makes. */
 export interface Supposed {

@@ -19,7 +19,8 @@ import {
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
-import type { JsonObject, Upload } from './contracts/call.ts';
+import type { Upload } from './contracts/call.ts';
+import type { JsonObject } from './contracts/json.ts';
 import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';

@@ -1,11 +1,11 @@
 /** A style: one shape of requests and answers. Core relays the bytes; a style reads them, and translates where two styles meet. */
 import type { Readable } from 'node:stream';
+import type { Awaitable, Schema } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Fetched } from '../guarded-fetch.ts';
-import type { JsonBody } from '../json.ts';
-import type { Awaitable, Known, Schema } from '../plugin.ts';
-import type { Bounds, Call, Headers, Json, JsonObject, StyleName, Upload, Usage } from './call.ts';
+import type { Bounds, Call, Headers, StyleName, Upload, Usage } from './call.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
+import type { Known } from './exchange.ts';
+import type { Json, JsonBody, JsonObject } from './json.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Uses } from './uses.ts';
 
@@ -353,4 +353,11 @@ export interface Losses {
   nameOf(field: string): string;
   /** Refuses the call with 400; the message names the field by the client's name, `why` ends the sentence that begins with it. */
   refuse(field: string, why: string): never;
+}
+
+/** What was fetched. */
+export interface Fetched {
+  /** Lower case, without parameters; `application/octet-stream` where the server does not say. */
+  readonly mediaType: string;
+  readonly bytes: Buffer;
 }

@@ -1,5 +1,5 @@
 /** A request as a vendor of another style would get it, for questions about it. */
-import type { JsonObject } from '../contracts/call.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Origin, Style, Target } from '../contracts/style.ts';
 import { adapt } from './adapt.ts';
 import { withFieldQuirks } from './field-quirks.ts';

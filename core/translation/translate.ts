@@ -1,9 +1,9 @@
 /** Between two styles: a request into the vendor's, an answer or a stream into the client's, through the common form. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { Bounds, JsonObject, Usage } from '../contracts/call.ts';
+import type { Bounds, Usage } from '../contracts/call.ts';
 import type { Conversation, Part } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Answering, Asked, EventKind, Origin, Spoken, StreamRelay } from '../contracts/style.ts';
-import type { Parties, WholeAnswer } from '../conveyance.ts';
 import { scanAnswer } from '../json.ts';
 import { countedUsage } from '../usage.ts';
 import { adapt, type Restorer } from './adapt.ts';
@@ -12,6 +12,7 @@ import { partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
 import type { CollectedLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
+import type { Parties, WholeAnswer } from './parties.ts';
 import { streamError } from './vendor-errors.ts';
 
 /** A request in the vendor's style, and what must be undone in its answer. */

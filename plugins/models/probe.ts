@@ -10,10 +10,9 @@ import {
   type Offer,
   type Question,
   refuse,
-  retell,
   type Style,
-  scanJson,
 } from '../../core/plugin.ts';
+import { retell, scanJson } from '../../core/translation/index.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import type { Channels, Configured } from './channels.ts';
 import { didYouMean } from './hint.ts';

@@ -15,7 +15,7 @@ import { responses } from './responses/index.ts';
 
 export default definePlugin({
   name: 'styles',
-  api: 1,
+  api: 2,
   sections: { responses: responsesSection },
   migrations,
   wants: [Catalog, Keys, Running],

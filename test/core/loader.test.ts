@@ -21,7 +21,7 @@ function write(path: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
-const plugin = (name: string): string => `export default { name: '${name}', api: 1, create: () => ({}) };\n`;
+const plugin = (name: string): string => `export default { name: '${name}', api: 2, create: () => ({}) };\n`;
 const problem = async (use: string): Promise<string> => {
   try {
     await loadPlugin(use, folder);
@@ -68,10 +68,10 @@ describe('what stands in the pipeline', () => {
     write('imports.mts', "import './nothing-here.ts';\n");
     write('silent.ts', 'export const name = 1;\n');
     write('function.ts', 'export default () => ({});\n');
-    write('nameless.ts', 'export default { api: 1, create() {} };\n');
+    write('nameless.ts', 'export default { api: 2, create() {} };\n');
     write('unversioned.ts', "export default { name: 'x', create() {} };\n");
     write('future.ts', "export default { name: 'x', api: 2, create() {} };\n");
-    write('uncreated.ts', "export default { name: 'x', api: 1 };\n");
+    write('uncreated.ts', "export default { name: 'x', api: 2 };\n");
     write('node_modules/closed/package.json', '{"type":"module","exports":{"./other":"./main.js"}}');
     const said: Readonly<Record<string, RegExp>> = {
       './missing.ts': /^\.\/missing\.ts does not exist; a path is relative to the file it stands in$/,
@@ -124,7 +124,7 @@ const PHASES = ['authenticate', 'enter', 'admit', 'route', 'settle', 'guard', 'h
 
 /** Refuses where the request says so, in words of its own; answers a route; has a command that is called wrongly. */
 const acme = (name: string): string => `{
-  name: '${name}', api: 1,
+  name: '${name}', api: 2,
   create() {
     const perhaps = (phase, { headers }) => {
       if (headers['x-refuse'] === '${name} ' + phase) core.refuse(418, '${name}_' + phase, 'Not today.');

@@ -146,7 +146,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   let host: Host | undefined;
   const hand = definePlugin({
     name: 'hand',
-    api: 1,
+    api: 2,
     create: (its) => ({
       start() {
         host = its;

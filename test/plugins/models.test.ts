@@ -9,20 +9,18 @@ import {
   type ApiRequest,
   type Attempt,
   type Channel,
-  durationMs,
   GatewayError,
   type Host,
   type JsonObject,
   type Known,
-  layQuirks,
   type Offer,
   type Parts,
-  packOpaque,
   type Service,
-  type SomeQuirks,
   type Style,
   type Vendor,
 } from '../../core/plugin.ts';
+import { durationMs } from '../../core/sdk.ts';
+import { layQuirks, packOpaque, type SomeQuirks } from '../../core/translation/index.ts';
 import { createRetryBudget } from '../../plugins/models/budget.ts';
 import { inOrder } from '../../plugins/models/choose.ts';
 import { createHealth } from '../../plugins/models/health.ts';

@@ -28,7 +28,8 @@ import type {
   Step,
   Usage,
 } from '../../core/plugin.ts';
-import { checkValue, GatewayError, refuse } from '../../core/plugin.ts';
+import { GatewayError, refuse } from '../../core/plugin.ts';
+import { checkValue } from '../../core/sdk.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
 import quota from '../../plugins/quota/index.ts';
 import { quotaSection } from '../../plugins/quota/sections.ts';

@@ -1,6 +1,8 @@
 /** A chat request in the common form. */
-import type { Conversation, Fields, JsonObject, Labels, Losses, Output, Sampling } from '../../../core/plugin.ts';
-import { given, readFields } from '../../../core/plugin.ts';
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Conversation, Fields, Labels, Output, Sampling } from '../../../core/translation/index.ts';
+import { given, readFields } from '../../../core/translation/index.ts';
 import { readMessages } from './decode-messages.ts';
 import { readReasoning } from './decode-reasoning.ts';
 import { readTools } from './decode-tools.ts';

@@ -2,7 +2,9 @@
  * The style `completions`: one text that goes on, from before there were conversations. Its answers, streams and errors are
  * framed as those of chat, so the same code reads them.
  */
-import { answerLimits, errorObject, type Style } from '../../../core/plugin.ts';
+
+import { errorObject, type Style } from '../../../core/plugin.ts';
+import { answerLimits } from '../../../core/translation/index.ts';
 import { readAnswer } from '../chat/answer.ts';
 import { finishAnswer } from '../chat/completion.ts';
 import { errorEvent } from '../chat/errors.ts';

@@ -15,17 +15,16 @@ import type {
   TokenCount,
   Vendor,
 } from '../../../core/plugin.ts';
+import { answer, refuse } from '../../../core/plugin.ts';
 import {
-  answer,
   type Fields,
   isObject,
   isOneOf,
   layQuirks,
   quirksOfModel,
   readFields,
-  refuse,
   retell,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { messages } from './index.ts';
 import { checkVersion, withoutSeals } from './request.ts';
 import { estimateTokens } from './token-estimate.ts';

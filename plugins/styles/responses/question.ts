@@ -1,18 +1,17 @@
 /** A request of this style in the common form. */
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
   Conversation,
   Effort,
   Fields,
-  Json,
-  JsonObject,
   Labels,
-  Losses,
   Output,
   Reasoning,
   Sampling,
   Turn,
-} from '../../../core/plugin.ts';
-import { given, readFields } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { given, readFields } from '../../../core/translation/index.ts';
 import { dropRest, required } from './content.ts';
 import { declaredTools, readInput } from './input-items.ts';
 import { readToolChoice, readTools } from './tools.ts';
