@@ -186,7 +186,8 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       peers: around.peers,
       env: plan.env,
       use<T>(service: Service<T>): T {
-        if (!names(plugin.needs, service)) throw new Error(`it uses ${service.id} without naming it in \`needs\``);
+        if (!names(plugin.needs, service) && !(names(plugin.wants, service) && services.has(service.id)))
+          throw new Error(`it uses ${service.id} without naming it in \`needs\``);
         return services.get(service.id) as T;
       },
       find<T>(service: Service<T>): T | undefined {

@@ -101,7 +101,8 @@ function shown(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return `"${value}"`;
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'object' ? 'an object' : String(value);
 }
 
 // ---- the interfaces, member by member

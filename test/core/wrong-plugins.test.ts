@@ -93,7 +93,11 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
     parts(`{ routes: [{ ${ROUTE.replace("'public'", "['nobody']")} }] }`),
     [/\/acme/, /guard nobody/],
   ],
-  ['a style that cannot read requests', style("{ name: 'morse', keepAlive: '' }"), [/acme/, /`styles\[0\]\.read` must be a function/]],
+  [
+    'a style that cannot read requests',
+    style("{ name: 'morse', keepAlive: '' }"),
+    [/acme/, /`styles\[0\]\.read` must be a function/],
+  ],
   [
     'a service that `needs` does not name',
     plugin("create: (host) => { host.use({ id: 'accounts' }); return {}; }"),
