@@ -1,4 +1,5 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
+
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { hostname } from 'node:os';
@@ -43,6 +44,7 @@ import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
 import { createInspecting } from './inspecting.ts';
 import { createIntake } from './intake.ts';
+import { LastingStates } from './lasting.ts';
 import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
@@ -194,7 +196,7 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
     tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
-      const around = { store, log, clock, vault, peers, lasting: new Map(), provided };
+      const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
       return assembleGateway(plan, around, { store, options, firstSecrets, place, mayMake, failed });
     });
   } catch (error) {
@@ -323,7 +325,7 @@ async function assembleGateway(
 
   const generationOf = (assembly: Assembly): Generation => {
     const { players, listen } = assembly;
-    const pipeline = createPipeline(players, log);
+    const pipeline = createPipeline(players, log, deadlines);
     const guards: Record<string, Guard> = Object.assign({}, ...players.map(({ parts }) => parts.guards ?? {}));
     const routes: Route[] = [...ownRoutes(() => state, store), ...players.flatMap(({ parts }) => parts.routes ?? [])];
     return {

@@ -2,6 +2,7 @@
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
 import type { Holder } from './contracts/keys.ts';
+import type { Deadlines } from './deadlines.ts';
 import { GatewayError, refuse } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Awaitable, Entrant, Exchange, Known, Parts, RouteEnd, Step } from './plugin.ts';
@@ -52,8 +53,15 @@ export interface Pipeline {
   revise(x: Known, before: number): readonly Revising[];
   /** Tells how an attempt went. */
   attempted(x: Known, attempt: Attempt): void;
-  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
-  settle(x: Exchange): Awaitable<readonly Step[]>;
+  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. Rejects if a required one failed. */
+  settle(x: Exchange): Awaitable<Settlement>;
+  /**
+   * The same without the steps of one plugin, which the store does not accept; undefined if nothing can be left out. `tried`: how many times the list
+   * was refused before.
+   */
+  without(settlement: Settlement, tried: number): Settlement | undefined;
+  /** Names the plugin in the log whose steps were left out because of `error`. */
+  blame(settlement: Settlement, error: unknown, x: Exchange): void;
   /** Tells that what was to be kept of an exchange could not be written. */
   unsettled(x: Exchange): void;
   /** Tells what a key's request for a route was answered. */
@@ -61,6 +69,19 @@ export interface Pipeline {
   /** `admit` → `keys → limits → quota`; for `check`. */
   describe(): readonly (readonly [phase: string, players: readonly string[]])[];
 }
+
+/** The steps of a call, and whose they are. */
+export interface Settlement {
+  /** Of all plugins, in the order of the pipeline. */
+  readonly steps: Step[];
+  /** Where those of each settling plugin end. */
+  readonly ends: number[];
+  /** The plugin whose steps were left out, by its place among those that settle. */
+  readonly omitted?: number;
+}
+
+/** How long a plugin may take for one phase of one call. */
+const PHASE_MS = 30_000;
 
 /** A plugin broke a phase. The client learns no more than that. */
 function broken(log: Log, phase: string, plugin: string, error: unknown, x: { readonly id: string }): never {
@@ -93,12 +114,20 @@ function nobodyServes(): never {
 }
 
 /** Builds the phases from the players, in the order of the pipeline. */
-export function createPipeline(players: readonly Player[], log: Log): Pipeline {
+export function createPipeline(players: readonly Player[], log: Log, deadlines: Deadlines): Pipeline {
   const having = <P extends keyof Parts>(phase: P) =>
     players.flatMap(({ name, parts }, at) =>
       parts[phase] === undefined
         ? []
-        : [{ name, at, run: (parts[phase] as (...args: never[]) => unknown).bind(parts) }],
+        : [
+            {
+              name,
+              at,
+              // A call that cannot be recorded by a plugin with `unsettled` must not end well.
+              isRequired: parts.unsettled !== undefined,
+              run: (parts[phase] as (...args: never[]) => unknown).bind(parts),
+            },
+          ],
     );
   const authenticate = having('authenticate') as { name: string; run: NonNullable<Parts['authenticate']> }[];
   const enter = having('enter') as { name: string; run: NonNullable<Parts['enter']> }[];
@@ -108,7 +137,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
   const revise = having('revise') as { name: string; at: number; run: NonNullable<Parts['revise']> }[];
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
-  const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
+  const settle = having('settle') as { name: string; isRequired: boolean; run: NonNullable<Parts['settle']> }[];
   const unsettled = having('unsettled') as { name: string; run: NonNullable<Parts['unsettled']> }[];
   const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
@@ -128,7 +157,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       try {
         const answer = run(x);
         if (answer instanceof Promise) {
-          return answer.then(
+          return inTime(answer).then(
             (found) => (wins && found !== undefined ? found : ask(phase, players, x, wins, i + 1)),
             (error) => broken(log, phase, name, error, x),
           );
@@ -149,7 +178,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       try {
         const wanted = run(x, content);
         if (wanted instanceof Promise) {
-          return wanted
+          return inTime(wanted)
             .then((inspection) => inspection !== undefined && take(inspection, { plugin: name, at }))
             .catch(failed)
             .then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
@@ -164,6 +193,16 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
         return rejected(() => failed(error));
       }
     }
+  }
+
+  /** What a plugin answers, or a rejection once it has taken too long. */
+  function inTime<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const deadline = deadlines.set(PHASE_MS, () =>
+        reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`)),
+      );
+      answer.then(resolve, reject).finally(() => deadlines.clear(deadline));
+    });
   }
 
   /** Tells every player something that none of them can change. */
@@ -182,31 +221,42 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     }
   }
 
-  function failedToSettle(plugin: string, error: unknown, x: Exchange): unknown {
-    log.error('a plugin failed', { phase: 'settle', plugin, exchange: x.id, error });
-    return error;
+  /** Names it in the log; what a required one throws ends the call badly. */
+  function failedToSettle(place: number, error: unknown, x: Exchange, failures: unknown[]): void {
+    const { name, isRequired } = settle[place]!;
+    log.error('a plugin failed', { phase: 'settle', plugin: name, exchange: x.id, error });
+    if (isRequired) failures.push(error);
   }
 
-  /** Asks the players from this one on for their steps; everybody is told that it is over, also where one of them fails. */
-  function collect(x: Exchange, from: number, steps: Step[], failures: unknown[]): Awaitable<readonly Step[]> {
+  /** Asks the players from this one on for their steps; all are told that the call is over, even if one of them fails. */
+  function collect(x: Exchange, from: number, settlement: Settlement, failures: unknown[]): Awaitable<Settlement> {
+    const { steps, ends } = settlement;
     for (let i = from; i < settle.length; i++) {
-      const { name, run } = settle[i]!;
       try {
-        const answer = run(x);
+        const answer = settle[i]!.run(x);
         if (answer instanceof Promise) {
-          return answer
+          return inTime(answer)
             .then(
               (more) => void steps.push(...(more ?? [])),
-              (error) => void failures.push(failedToSettle(name, error, x)),
+              (error) => failedToSettle(i, error, x, failures),
             )
-            .then(() => collect(x, i + 1, steps, failures));
+            .then(() => {
+              ends.push(steps.length);
+              return collect(x, i + 1, settlement, failures);
+            });
         }
         if (answer !== undefined) steps.push(...answer);
       } catch (error) {
-        failures.push(failedToSettle(name, error, x));
+        failedToSettle(i, error, x, failures);
       }
+      ends.push(steps.length);
     }
-    return failures.length > 0 ? Promise.reject(failures[0]) : steps;
+    return failures.length > 0 ? Promise.reject(failures[0]) : settlement;
+  }
+
+  /** The places among those that settle whose steps the call can end without, and that have some. */
+  function dispensable({ ends }: Settlement): readonly number[] {
+    return settle.flatMap(({ isRequired }, i) => (isRequired || ends[i] === (ends[i - 1] ?? 0) ? [] : [i]));
   }
 
   return {
@@ -242,7 +292,17 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     attempted: (x, attempt) => tell('attempted', attempted, x, attempt),
     answered: (x, end) => tell('answered', answered, x, end),
     unsettled: (x) => tell('unsettled', unsettled, x, undefined),
-    settle: (x) => collect(x, 0, [], []),
+    settle: (x) => collect(x, 0, { steps: [], ends: [] }, []),
+    without(settlement, tried) {
+      const omitted = dispensable(settlement)[tried];
+      if (omitted === undefined) return undefined;
+      const { steps, ends } = settlement;
+      return { steps: steps.filter((_, i) => i < (ends[omitted - 1] ?? 0) || i >= ends[omitted]!), ends, omitted };
+    },
+    blame({ omitted }, error, x) {
+      const plugin = settle[omitted!]!.name;
+      log.error('the store refused what a plugin wanted to keep of a call', { plugin, exchange: x.id, error });
+    },
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],
       ['enter', enter.map((p) => p.name)],

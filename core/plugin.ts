@@ -28,13 +28,17 @@ export type * from './contracts/vendor.ts';
 export { type Awaitable, type Schema, type Service, schema, service } from './definitions.ts';
 export { errorObject, GatewayError, refuse } from './errors.ts';
 export type { Log } from './log.ts';
+export { type Slot, slot } from './slot.ts';
 export type { Vault } from './vault.ts';
 
 /** A plugin: a name, its sections of gateway.yaml, its tables, what it needs and gives, its parts. */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the type of a plugin without sections
-export interface Plugin<S extends Sections = {}> {
+export interface Plugin<S extends Sections = {}, P extends Parts = Parts> {
   readonly name: string;
-  /** The interface version it was written for. */
+  /**
+   * The version of the interface that it was written for. 2 is the first that plugins outside the repository may rely on: within it, members are added
+   * and none is removed or changes its meaning.
+   */
   readonly api: 2;
   /** Checked, and defaults filled in, before `create`. The key is the section's name in gateway.yaml. */
   readonly sections?: S;
@@ -46,7 +50,7 @@ export interface Plugin<S extends Sections = {}> {
   readonly wants?: readonly Service<unknown>[];
   readonly provides?: readonly Service<unknown>[];
   /** Makes the parts. No timers, no sockets, no side effects here: those belong in `start`. */
-  create(host: Host, config: Config<S>): Awaitable<Parts>;
+  create(host: Host, config: Config<S>): Awaitable<P>;
 }
 
 /** Sections of gateway.yaml by name, each with its schema. */
@@ -55,15 +59,19 @@ export type Sections = Readonly<Record<string, Schema>>;
 /** What the sections hold, checked and with defaults. */
 export type Config<S extends Sections> = { readonly [K in keyof S]: S[K] extends Schema<infer T> ? T : never };
 
-/** Says that an object is a plugin, and lets the compiler check it. */
+/** Returns the plugin as it is, and makes the compiler check it: its members, those of its parts, and their types. */
 // biome-ignore lint/complexity/noBannedTypes: see `Plugin`
-export function definePlugin<const S extends Sections = {}>(plugin: Plugin<S>): Plugin<S> {
+export function definePlugin<const S extends Sections = {}, P extends Parts = Parts>(
+  plugin: Plugin<S, P & NoOthers<P>>,
+): Plugin<S> {
   return plugin;
 }
+/** Makes the compiler refuse what is not a part. */
+type NoOthers<P> = P extends unknown ? { readonly [K in Exclude<keyof P, keyof Parts>]: never } : never;
 
 /** The parts a plugin may play. Most play one or two. */
 export interface Parts {
-  // The nine phases, in the order they run.
+  // The nine phases, in the order they run. One that has not answered after 30 s has failed: the log names it, and the call ends with an error.
   /** Who is calling? The first answer wins; none: 401. */
   authenticate?(x: Exchange): Awaitable<Holder | undefined>;
   /**
@@ -96,7 +104,9 @@ export interface Parts {
   pay?(x: Known): Awaitable<void>;
   /**
    * What was used, what do we keep? All, exactly once, whatever happened. The steps of all plugins are written as one atomic
-   * list, and the last bytes of an answer leave only after it is durable.
+   * list, and the last bytes of an answer leave only after it is durable. If a plugin with `unsettled` fails in it, nothing is written and the
+   * call does not end well. If another one throws, does not answer in time, or returns steps that the store refuses, it is named in the log,
+   * and the call ends without its steps.
    */
   settle?(x: Exchange): Awaitable<readonly Step[] | undefined>;
   /**

@@ -1,5 +1,4 @@
 /** What one model call is made of: the records that phases, styles and vendors hand to each other. */
-
 import type { Conversation } from './conversation.ts';
 import type { JsonBody } from './json.ts';
 import type { Quirks } from './quirks.ts';

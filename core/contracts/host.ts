@@ -33,8 +33,8 @@ export interface Host {
   routes(): readonly Route[];
   /** Seals what is a secret in the store. */
   readonly vault: Vault;
-  /** Something that outlives a reload of the configuration: made the first time, the same object ever after. */
-  lasting<T>(name: string, make: () => T): T;
+  /** State that outlives a reload of the configuration: made the first time, the same object in every reload after it. */
+  lasting<T>(state: Lasting<T>): T;
   /**
    * Asks a vendor something beside a call: whole, small, at the gateway's expense (`turnpike`'s own headers and the vendor's
    * `credentials`). Rejects where no answer comes in time.
@@ -64,4 +64,15 @@ export interface VendorReply {
   readonly status: number;
   /** Undefined where it is not JSON. */
   readonly body: Json | undefined;
+}
+
+/** State that outlives reloads. */
+export interface Lasting<T> {
+  /** Begins with the plugin's name: `quota.leases`. */
+  readonly name: string;
+  /** Of the shape of `T`. Increase it when the shape changes: what an older version has left is never taken for a `T`. */
+  readonly version: number;
+  make(): T;
+  /** Makes a `T` of what another version has left. Without it, that is dropped, and `make` starts anew. */
+  migrate?(left: unknown, version: number): T;
 }

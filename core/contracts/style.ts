@@ -5,7 +5,7 @@ import type { GatewayError } from '../errors.ts';
 import type { Bounds, Call, Headers, StyleName, Upload, Usage } from './call.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
 import type { Known } from './exchange.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonBody, JsonObject } from './json.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Uses } from './uses.ts';
 

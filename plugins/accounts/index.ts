@@ -27,8 +27,8 @@ export default definePlugin({
   wants: [Ledger, FirstStart, Site, Audit],
   provides: [Accounts, Sessions, Tickets, Invitations],
   create(host) {
-    const passwords = host.lasting({ name: 'passwords', version: 1, make: createPasswords });
-    const now = host.lasting({ name: 'steady time', version: 1, make: () => createSteadyTime(host.clock) });
+    const passwords = host.lasting({ name: 'accounts.passwords', version: 1, make: createPasswords });
+    const now = host.lasting({ name: 'accounts.time', version: 1, make: () => createSteadyTime(host.clock) });
     const sessions = createSessions(host, now);
     const tickets = createTickets(host, now);
     const accounts = createAccounts(host, passwords, sessions, tickets);

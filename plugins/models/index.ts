@@ -32,7 +32,7 @@ export default definePlugin({
       shareRecent(host.lasting({ name: topic, version: 1, make: () => createRecent(host.clock) }), topic, host);
     const byModel = recentNamed('models.recent');
     const byChannel = recentNamed('models.recent-channels');
-    const created = host.lasting('models.created', () => new Map<string, number>());
+    const created = host.lasting({ name: 'models.created', version: 1, make: () => new Map<string, number>() });
 
     // The vendors are complete only when everybody is created, so this is read when it is first asked for, in `link` at the
     // latest.

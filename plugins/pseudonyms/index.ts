@@ -1,6 +1,13 @@
 /** The plugin `pseudonyms`: vendors get placeholders for personal data, and clients get the data back in the answer. */
 import { patternFinder, wordFinder } from '../../core/contracts/matching.ts';
-import { type Content, definePlugin, type Exchange, type Inspection, type Known } from '../../core/plugin.ts';
+import {
+  type Content,
+  definePlugin,
+  type Exchange,
+  type Inspection,
+  type Known,
+  type Parts,
+} from '../../core/plugin.ts';
 import { isInScope } from '../../core/sdk.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
 import { BUILT_IN, builtIn } from './kinds.ts';
@@ -11,7 +18,7 @@ export default definePlugin({
   name: 'pseudonyms',
   api: 2,
   sections: { pseudonyms: pseudonymsSection },
-  create(host, { pseudonyms: section }) {
+  create(host, { pseudonyms: section }): Parts {
     const listed: readonly KindFinder[] = [
       ...section.lists.map(({ kind, words }) => ({ kind, ...wordFinder(words) })),
       ...section.patterns.flatMap(({ kind, pattern }, i) => {

@@ -1,4 +1,5 @@
 /** From gateway.yaml to plugins that stand in the order of their needs, and every mistake said at once. */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +8,18 @@ import { after, describe, it } from 'node:test';
 import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { createLog } from '../../core/log.ts';
 import { aloneOf } from '../../core/peers.ts';
-import { definePlugin, type Plugin, type Sections, type Service, schema, service } from '../../core/plugin.ts';
+import {
+  definePlugin,
+  type Parts,
+  type Plugin,
+  type Sections,
+  type Service,
+  schema,
+  service,
+} from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
@@ -33,7 +43,7 @@ const around = {
   store: memoryStore(),
   log: createLog({ level: 'debug', write: (line) => lines.push(line), now: () => 0 }),
   clock: fakeClock(),
-  lasting: new Map<string, unknown>(),
+  lasting: new LastingStates(),
   peers: aloneOf('test'),
   vault: createVault(Buffer.alloc(32, 7)),
   ask: () => () => Promise.reject(new Error('nobody is asked here')),
@@ -450,7 +460,7 @@ describe('a plugin', () => {
       const clumsy = definePlugin({
         name: 'clumsy',
         api: 2,
-        create: () => (step === 'create' ? no() : { [step]: no }),
+        create: (): Parts => (step === 'create' ? no() : { [step]: no }),
       });
       await assert.rejects(
         async () => {

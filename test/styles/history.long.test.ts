@@ -71,7 +71,8 @@ async function stage(keep: string | 0 = '30d', { responses = {}, disk }: StageOp
         },
       };
       history = createResponseHistory(around, responses);
-      return history;
+      const { recall: _, ...parts } = history;
+      return parts;
     },
   });
   const host = await drive([plugin], {

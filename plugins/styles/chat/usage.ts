@@ -1,6 +1,7 @@
 /** How chat vendors say what was used, and the one form it is brought into. */
+
+import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
-import { servedAs } from '../../../core/plugin.ts';
 import type { VendorError } from '../../../core/translation/index.ts';
 import { isObject, readVendorError, tokensIn } from '../../../core/translation/index.ts';
 import { usesTold } from './hosted.ts';

@@ -1,5 +1,6 @@
 /** Messages requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 
+import { remembered } from '../../../core/contracts/uses.ts';
 import {
   type CallFacts,
   type Headers,
@@ -8,7 +9,6 @@ import {
   type JsonObject,
   type Patch,
   refuse,
-  remembered,
 } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, CARRIER, isObject, unpackOpaque } from '../../../core/translation/index.ts';

@@ -33,7 +33,7 @@ const upper: TextReviser = {
 /** The parts as they are sent. */
 function revised(parts: readonly Part[], reviser: TextReviser): readonly Part[] {
   const revision = createTextRevision(reviser);
-  return parts.flatMap((part) => {
+  return parts.flatMap((part): readonly Part[] => {
     if (part.type === 'ping' || part.type === 'error') return [part];
     return [...(part.type === 'finish' ? revision.end() : []), ...revision.part(part)];
   });
