@@ -6,6 +6,7 @@ import { CORE_COMMANDS } from './commands.ts';
 import type { Listen, PipelineEntry, StoreSection } from './config/core-sections.ts';
 import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
+import { nearest } from './config/nearest.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import type { Peers } from './contracts/peers.ts';
@@ -14,11 +15,13 @@ import type { Style } from './contracts/style.ts';
 import type { Vendor } from './contracts/vendor.ts';
 import { postGuarded } from './guarded-fetch.ts';
 import { boot } from './id.ts';
+import { LastingStates } from './lasting.ts';
 import { LoadError, loadDriver, loadPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
 import type { Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
+import { problemOfParts } from './registration.ts';
 import { spoolFolder } from './spool-folder.ts';
 import { readTls, type TlsFiles } from './tls.ts';
 import { createVault, type Vault } from './vault.ts';
@@ -70,7 +73,7 @@ export interface Surroundings {
   readonly vault: Vault;
   readonly peers: Peers;
   /** What outlives a reload. */
-  readonly lasting: Map<string, unknown>;
+  readonly lasting: LastingStates;
   /** How plugins ask vendors what is no call. */
   ask(vendors: ReadonlyMap<string, Vendor>): Host['ask'];
   /** Services that core itself provides. */
@@ -183,27 +186,36 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       peers: around.peers,
       env: plan.env,
       use<T>(service: Service<T>): T {
-        if (!services.has(service.id)) throw new Error(`it uses ${service.id} without naming it in \`needs\``);
+        if (!names(plugin.needs, service) && !(names(plugin.wants, service) && services.has(service.id)))
+          throw new Error(`it uses ${service.id} without naming it in \`needs\``);
         return services.get(service.id) as T;
       },
-      find: <T>(service: Service<T>) => services.get(service.id) as T | undefined,
+      find<T>(service: Service<T>): T | undefined {
+        if (!names(plugin.wants, service) && !names(plugin.needs, service))
+          throw new Error(`it looks for ${service.id} without naming it in \`wants\``);
+        return services.get(service.id) as T | undefined;
+      },
       provide<T>(service: Service<T>, implementation: T): void {
+        if (!names(plugin.provides, service))
+          throw new Error(`it provides ${service.id} without naming it in \`provides\``);
         services.set(service.id, implementation);
       },
       vendors: () => vendors,
       styles: () => styles,
       routes: () => routes,
       vault: around.vault,
-      lasting<T>(name: string, make: () => T): T {
-        if (!around.lasting.has(name)) around.lasting.set(name, make());
-        return around.lasting.get(name) as T;
-      },
+      lasting: (state) => around.lasting.get(state),
       ask: around.ask(vendors),
       post: (url, body, headers) => postGuarded(url, body, headers),
       problem: (path, message) => file.problem(path, message),
     };
     const config = Object.fromEntries(Object.keys(plugin.sections ?? {}).map((name) => [name, plan.values[name]]));
     const parts = await blaming(plugin.name, 'create', async () => plugin.create(host, config as never));
+    const problem = problemOfParts(parts);
+    if (problem !== undefined) {
+      file.problem(placeOf(plugin.name), `the plugin ${plugin.name}: ${problem}`);
+      continue;
+    }
     created.set(plugin.name, parts);
     const claim = (what: string): void => {
       const other = brought.get(what);
@@ -248,6 +260,17 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
         } catch (error) {
           throw blamed(name, 'link', error);
         }
+        for (const vendor of parts.vendors ?? []) {
+          for (const spoken of Object.keys(vendor.speaks)) {
+            if (styles.has(spoken)) continue;
+            const near = nearest(spoken, [...styles.keys()]);
+            const hint = near === undefined ? '' : `; did you mean ${near}?`;
+            file.problem(
+              placeOf(name),
+              `the plugin ${name}: \`vendors.${vendor.name}.speaks.${spoken}\`: no plugin brings this style${hint}`,
+            );
+          }
+        }
         for (const { method, path, access } of parts.routes ?? []) {
           for (const guard of access === 'public' ? [] : access) {
             if (!guards.has(guard))
@@ -278,6 +301,10 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       }
     },
   };
+}
+
+function names(services: readonly Service<unknown>[] | undefined, { id }: Service<unknown>): boolean {
+  return services?.some((service) => service.id === id) ?? false;
 }
 
 /** Does what a plugin is asked for; whatever it throws says whose mistake it is. */
@@ -315,7 +342,7 @@ export async function rehearse(plan: Plan, real: Partial<Surroundings> = {}): Pr
     clock: systemClock,
     vault: createVault(randomBytes(32)),
     peers: aloneOf(boot),
-    lasting: new Map(),
+    lasting: new LastingStates(),
     ask: () => () => Promise.reject(new Error('nobody is asked before `start`')),
     provided: new Map<string, unknown>([
       [FirstStart.id, { begin: () => {}, note: () => {}, signIn: () => {} } satisfies FirstStart],

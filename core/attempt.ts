@@ -4,7 +4,7 @@ import { AnswerBody } from './answer-body.ts';
 import { answerHeaders } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
-import type { StreamRelay, Style } from './contracts/style.ts';
+import type { EventKind, StreamRelay, Style } from './contracts/style.ts';
 import type { Channel, Frames } from './contracts/vendor.ts';
 import type { Conveyance } from './conveyance.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
@@ -16,6 +16,7 @@ import { isTooDeep } from './json-text.ts';
 import { isSecretName, type Log, SHORTEST_SECRET } from './log.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Known } from './plugin.ts';
+import { AnswerRefused } from './revising.ts';
 import { lossHeader } from './translation/losses.ts';
 import { isUnpaid, type VendorError } from './translation/vendor-errors.ts';
 import type { Breaking, Upstream, UpstreamCall, UpstreamListener, UpstreamRequest } from './upstream.ts';
@@ -323,7 +324,7 @@ class Delivery implements UpstreamListener {
     for (let i = 0; i < events.length; i++) {
       const event = events[i]!;
       const before = out.length;
-      const kind = this.#isUnreadable(event) ? 'broken' : this.#stream.see(event, out);
+      const kind = this.#isUnreadable(event) ? 'broken' : this.#see(event, out, begun);
       if (kind !== 'hold' && kind !== 'pass') {
         const ending = out.splice(before);
         this.#write(out, begun);
@@ -347,6 +348,16 @@ class Delivery implements UpstreamListener {
       begun ||= kind === 'pass';
     }
     this.#write(out, begun);
+  }
+
+  /** What a plugin let pass goes out, though it refuses what comes behind it. */
+  #see(event: Buffer, out: Bytes[], begun: boolean): EventKind {
+    try {
+      return this.#stream.see(event, out);
+    } catch (error) {
+      if (error instanceof AnswerRefused) this.#write(out, begun);
+      throw error;
+    }
   }
 
   /** Events are JSON, and no style can read what is nested too deeply; bytes that are no events are anything. */
@@ -547,7 +558,8 @@ class Delivery implements UpstreamListener {
     this.#stopWaiting();
     this.#state = 'done';
     // What comes behind the last event is not for anybody; a vendor that has said it all is left to close by itself.
-    if (outcome === 'served') this.#lingering = this.#tools.deadlines.set(LINGER_MS, () => call?.abort());
+    if (outcome === 'served' && this.#stream.isCut?.() !== true)
+      this.#lingering = this.#tools.deadlines.set(LINGER_MS, () => call?.abort());
     else call?.abort();
     endAttempt(x, this.#attempt, this.#tools);
     this.#tools
@@ -625,7 +637,8 @@ class Delivery implements UpstreamListener {
   #countInput(): void {
     this.#x.served = this.#attempt.offer;
     const stream = this.#state === 'stream' ? this.#stream : this.#conveyance.relay();
-    this.#x.usage = this.#complete(stream.unfinished?.('left') ?? countedUsage(this.#x.call.bounds, 0));
+    const textLength = stream.textLength();
+    this.#x.usage = this.#complete(stream.unfinished?.('left') ?? countedUsage(this.#x.call.bounds, textLength));
   }
 
   #complete(usage: Usage): Usage {
@@ -633,10 +646,31 @@ class Delivery implements UpstreamListener {
     return withUnsaid(usage, this.#x.call, this.#attempt.offer, stream?.uses?.());
   }
 
-  /** A bug of the style's says nothing about the vendor. */
+  /** A bug of the style's says nothing about the vendor, and no more does a plugin that refuses the answer. */
   #styleFailed(error: unknown): void {
+    if (error instanceof AnswerRefused) {
+      this.#refuseAnswer(error.refusal);
+      return;
+    }
     this.#tools.log.error('a style failed', { style: this.#style.name, exchange: this.#x.id, error });
     this.#stop(new GatewayError(500, 'internal_error', 'The gateway could not read the answer.'));
+  }
+
+  /** What the vendor made of the answer so far was used, whether or not any of it was sent. */
+  #refuseAnswer(refusal: GatewayError): void {
+    if (this.#state === 'done') return;
+    const x = this.#x;
+    this.#attempt.cut = true;
+    if (this.#committed) {
+      x.note({ code: refusal.code });
+      this.#breakOff(refusal);
+      return;
+    }
+    x.served = this.#attempt.offer;
+    x.usage = this.#complete(this.#unfinished(false));
+    x.running = undefined;
+    this.#call?.abort();
+    this.#done({ kind: 'stopped', error: refusal });
   }
 
   #fail(failure: FailureKind, reason: string, how = NOT_AGAIN): void {
@@ -695,7 +729,7 @@ function joined(pieces: readonly Bytes[]): Bytes {
 }
 
 /** Writes down what a translation could not carry over. */
-export function noteLosses(x: LiveExchange, { losses }: Conveyance): void {
+export function noteLosses(x: LiveExchange, { losses }: Pick<Conveyance, 'losses'>): void {
   const all = losses?.() ?? [];
   if (all.length > 0) x.note({ translation: all });
 }

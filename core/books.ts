@@ -5,8 +5,8 @@ import type { Outcome } from './contracts/call.ts';
 import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Log } from './log.ts';
-import type { Pipeline } from './pipeline.ts';
-import { type Known, type Step, type Store, StoreUnavailable } from './plugin.ts';
+import type { Pipeline, Settlement } from './pipeline.ts';
+import { type Known, type Store, StoreUnavailable } from './plugin.ts';
 
 /** How long an ending may wait for a store that cannot write. */
 const SETTLE_MS = 5_000;
@@ -57,26 +57,52 @@ function collect(x: LiveExchange, pipeline: Pipeline, books: Books): Promise<voi
   const settling = pipeline.settle(x);
   if (!(settling instanceof Promise)) return write(x, settling, pipeline, books);
   return settling.then(
-    (steps) => write(x, steps, pipeline, books),
+    (settlement) => write(x, settlement, pipeline, books),
     (error) => unsettled(x, error, pipeline, books),
   );
 }
 
-function write(x: LiveExchange, steps: readonly Step[], pipeline: Pipeline, books: Books): Promise<void> {
+function write(x: LiveExchange, settlement: Settlement, pipeline: Pipeline, books: Books): Promise<void> {
+  const { steps } = settlement;
   if (steps.length === 0) return Promise.resolve();
   return books.store.atomic(steps).then(
     (refused) => {
-      // Its hold is not there: it was lost with a commit that failed. Trying again would not bring it back.
-      if (refused !== undefined) unsettled(x, refusal(refused), pipeline, books);
+      // Trying all of it again would not help: what it must change is not there, such as a reservation that was lost with a commit that failed.
+      if (refused !== undefined) return writeRest(x, settlement, refusal(refused), pipeline, books);
     },
-    (error) => writeAgain(x, steps, error, pipeline, books),
+    (error) =>
+      error instanceof StoreUnavailable
+        ? writeAgain(x, settlement, error, pipeline, books)
+        : writeRest(x, settlement, error, pipeline, books),
   );
+}
+
+/** After the store has refused the list with `error`: without the steps of the plugin that is to blame, if the call can end without them. */
+async function writeRest(
+  x: LiveExchange,
+  settlement: Settlement,
+  error: unknown,
+  pipeline: Pipeline,
+  books: Books,
+): Promise<void> {
+  for (let tried = 0; ; tried++) {
+    const rest = pipeline.without(settlement, tried);
+    if (rest === undefined) return unsettled(x, error, pipeline, books);
+    try {
+      if ((await books.store.atomic(rest.steps)) !== undefined) continue;
+    } catch (failure) {
+      if (failure instanceof StoreUnavailable) return unsettled(x, failure, pipeline, books);
+      continue;
+    }
+    pipeline.blame(rest, error, x);
+    return;
+  }
 }
 
 /** After `error`, for as long as a store that cannot be written may be waited for. */
 async function writeAgain(
   x: LiveExchange,
-  steps: readonly Step[],
+  settlement: Settlement,
   error: unknown,
   pipeline: Pipeline,
   books: Books,
@@ -88,7 +114,7 @@ async function writeAgain(
     if (!canWait || books.clock.mono() >= giveUpAt) return unsettled(x, last, pipeline, books);
     await new Promise<void>((resolve) => books.clock.after(SETTLE_AGAIN_MS, resolve));
     try {
-      const refused = await books.store.atomic(steps);
+      const refused = await books.store.atomic(settlement.steps);
       return refused === undefined ? undefined : unsettled(x, refusal(refused), pipeline, books);
     } catch (failure) {
       last = failure;

@@ -1,7 +1,9 @@
 /** `turnpike check`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
 import { type Assembly, planFrom, rehearse } from './assembly.ts';
+import { systemClock } from './clock.ts';
 import { problemLine } from './config/file.ts';
 import { Site } from './contracts/site.ts';
+import { createDeadlines } from './deadlines.ts';
 import { silentLog } from './log.ts';
 import { missingKey } from './master-key.ts';
 import { isOnServer, keySourceOf, storeFileOf } from './opening.ts';
@@ -29,7 +31,7 @@ export function reportOf(assembly: Assembly, name: string): string {
     );
   }
   const row = (name: string, text: string): string => `${name.padEnd(14)}${text}\n`;
-  const phases = createPipeline(players, silentLog).describe();
+  const phases = createPipeline(players, silentLog, createDeadlines(systemClock)).describe();
   const routes = players.flatMap(({ parts }) => parts.routes ?? []);
   const passages = players.flatMap(({ parts }) => parts.passages ?? []);
   let report = '';

@@ -1,22 +1,30 @@
 /** What goes to a vendor for one attempt, and how its answer becomes the client's: untouched where both speak one style. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from './clock.ts';
-import type { JsonObject, Offer, Usage } from './contracts/call.ts';
-import type { AnswerFacts, Losses, StreamRelay, Style } from './contracts/style.ts';
-import type { Attachments, Dialect } from './contracts/vendor.ts';
+import { contentOf, fieldNames } from './content.ts';
+import type { JsonBody, JsonObject } from './contracts/json.ts';
+import type { AnswerFacts, Losses, StreamRelay } from './contracts/style.ts';
+import type { Attachments } from './contracts/vendor.ts';
 import { GatewayError } from './errors.ts';
-import type { LiveExchange } from './exchange.ts';
 import { fetchFor } from './fetched-media.ts';
-import { type Fetched, fetchGuarded } from './guarded-fetch.ts';
-import { type JsonBody, scanAnswer } from './json.ts';
+import { fetchGuarded } from './guarded-fetch.ts';
+import { scanAnswer } from './json.ts';
 import { LARGE } from './letters.ts';
 import { spliced } from './outline.ts';
 import { createPlacing, formParcel, type Parcel, piecesParcel } from './parcel.ts';
-import type { Awaitable, Known } from './plugin.ts';
+import type { Awaitable } from './plugin.ts';
+import { AnswerRefused, type Revisions } from './revising.ts';
 import { fieldChanges, withFieldQuirks } from './translation/field-quirks.ts';
 import { type CollectedLosses, collectLosses } from './translation/losses.ts';
+import type { Parties, WholeAnswer } from './translation/parties.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from './translation/restore.ts';
-import { type TranslatedRequest, translateAnswer, translateRequest } from './translation/translate.ts';
+import {
+  answerHalf,
+  observedRelay,
+  reviseReply,
+  type TranslatedRequest,
+  translateAnswer,
+  translateRequest,
+} from './translation/translate.ts';
 import { countedUsage } from './usage.ts';
 
 /** One attempt's request, and the reading of its answer. */
@@ -36,39 +44,36 @@ export interface Conveyance {
   readonly losses: (() => readonly string[]) | undefined;
 }
 
-/** A whole answer on its way to the client. */
-export interface WholeAnswer {
-  readonly body: Buffer;
-  /** Its content type; undefined: JSON, or events where a stream was asked for. */
-  readonly type?: string;
-  readonly usage: Usage;
-  /** The vendor's error in an answer whose status said success; nothing goes to the client then. */
-  readonly error: AnswerFacts['error'];
-  /** The answer as a value, where its style can say. */
-  value(): JsonObject | undefined;
-}
-
-/** Who takes part in one attempt. */
-export interface Parties {
-  readonly x: LiveExchange & Known;
-  readonly offer: Offer;
-  /** The client's style. */
-  readonly asked: Style;
-  /** The style of `offer`. */
-  readonly spoken: Style;
-  readonly dialect: Dialect;
-  readonly clock: Clock;
-  /** Fetches what the request names by its address; for a call that nobody makes, something in its place. */
-  readonly fetch?: (url: string, param: string) => Promise<Fetched>;
-}
-
 /**
  * Prepares an attempt. Throws a `GatewayError` where the request cannot be said in the vendor's style, or not without a loss
  * that the configuration does not allow.
  */
 export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
-  if (parties.asked !== parties.spoken) return translated(parties);
-  return parties.asked.outgoing === undefined ? untouched(parties) : withFiles(parties);
+  const { asked, spoken, revisions, x } = parties;
+  const isReplaced = x.call.conversation !== undefined;
+  if (asked === spoken && revisions?.changes && !isReplaced) return revisable(parties);
+  if (asked !== spoken || isReplaced) return translated(parties);
+  return asked.outgoing === undefined ? untouched(parties) : withFiles(parties);
+}
+
+/** A request as it is, whose answer takes the way through the common form; refused if that has no room for it. */
+function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
+  const { x } = parties;
+  if (x.call.bounds.choices > 1) throw oneAnswerOnly();
+  const content = contentOf(x);
+  const make = (): Conveyance => {
+    const barred = content.refusal();
+    if (barred !== undefined) throw barred;
+    return untouched(parties);
+  };
+  const decoding = content.conversation();
+  return decoding instanceof Promise ? decoding.then(make) : make();
+}
+
+function oneAnswerOnly(): GatewayError {
+  const message =
+    'Only one answer can be requested: plugins of this gateway revise answers. Leave `n` out, and send one prompt in a request.';
+  return new GatewayError(400, 'unsupported_parameter', message, { param: 'n' });
 }
 
 /** Whether we ask for a stream's usage on our own account. */
@@ -135,10 +140,13 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
     foreign: dialect.answer !== undefined,
     losses: () => losses.all,
   };
-  if (!call.stream) return plain;
+  const { revisions } = parties;
+  if (revisions?.changes) return { ...plain, ...writtenAnew(parties, losses) };
+  const seen = revisions === undefined || call.bounds.choices > 1 ? plain : observed(plain, parties, revisions);
+  if (!call.stream) return seen;
   // The common form knows one answer, not several side by side.
   if (call.bounds.choices > 1 || asked.asked === undefined || asked.spoken === undefined) {
-    return { ...plain, whole: asEvents(plain, parties) };
+    return { ...seen, whole: asEvents(seen, parties) };
   }
   // A stream that lacks something is written anew in the same style; and an answer that should have been a stream becomes one.
   if (offer.quirks.stream.rewrite) {
@@ -146,10 +154,32 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
     return { ...plain, ...writtenAnew(parties, lost), foreign: true, losses: () => lost.all };
   }
   return {
-    ...plain,
+    ...seen,
     whole(answer) {
       return writtenAnew(parties, lossesOf(parties)).whole(answer);
     },
+  };
+}
+
+/** An answer that is forwarded as it is, while plugins look at it. */
+function observed(plain: Conveyance, parties: Parties, revisions: Revisions): Conveyance {
+  return {
+    ...plain,
+    whole: observedWhole(plain, parties, revisions),
+    relay: () => observedRelay(plain.relay(), parties, revisions),
+  };
+}
+
+function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions): Conveyance['whole'] {
+  const { offer, spoken } = parties;
+  return async (bytes, type) => {
+    const answer = await plain.whole(bytes, type);
+    if (answer === undefined || answer.error !== undefined) return answer;
+    const origin = { channel: offer.channel.name, model: offer.model };
+    const reply = answerHalf(spoken).decodeReply(answer.value()!, origin, collectLosses({}));
+    if (reply === undefined) return answer;
+    const seen = reviseReply({ ...reply, usage: answer.usage }, revisions);
+    return seen instanceof AnswerRefused ? { ...answer, refusal: seen.refusal } : answer;
   };
 }
 
@@ -223,9 +253,8 @@ function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, asked }: Par
 }
 
 /** Begins to collect what cannot be carried over, by the client's names. */
-function lossesOf({ asked: { asked }, x }: Parties): CollectedLosses {
-  const names = asked?.names ?? {};
-  const losses = collectLosses(asked?.namesIn === undefined ? names : { ...names, ...asked.namesIn(x.call.body) });
+function lossesOf({ asked, x }: Parties): CollectedLosses {
+  const losses = collectLosses(fieldNames(asked, x.call.body));
   for (const field of x.dropped) losses.drop(field, 'hint');
   return losses;
 }
@@ -233,7 +262,10 @@ function lossesOf({ asked: { asked }, x }: Parties): CollectedLosses {
 /** Everything in the common form between; at once where the body is small and nothing has to be fetched. */
 function translated(parties: Parties): Conveyance | Promise<Conveyance> {
   const losses = lossesOf(parties);
-  const unfolding = parties.x.call.body.unfold();
+  const { call, content } = parties.x;
+  // It was decoded before a plugin replaced it, and what could not be decoded is lost all the same.
+  if (call.conversation !== undefined && content?.losses !== undefined) losses.add(content.losses);
+  const unfolding = call.body.unfold();
   if (unfolding !== undefined) return translatedInTurns(unfolding, parties, losses);
   const translating = translateRequest(parties, losses);
   if (translating instanceof Promise) return translating.then((request) => written(request, parties, losses));
@@ -258,12 +290,12 @@ function written({ body, restore }: TranslatedRequest, parties: Parties, losses:
   return otherStyle(spelled(body as Record<string, unknown>, parties, losses), restore, parties, losses);
 }
 
-/** A request for a vendor of another style, and how its answer is read. That lives as long as the call, and what stands here with it. */
+/** A request that was translated, and how its answer is read. That lives as long as the call, and what stands here with it. */
 function otherStyle(text: string, restore: Restorer, parties: Parties, losses: CollectedLosses): Conveyance {
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);
   const { whole, relay } = translateAnswer(parties, restore, losses);
-  return { body, whole, relay, foreign: true, losses: () => losses.all };
+  return { body, whole, relay, foreign: parties.asked !== parties.spoken, losses: () => losses.all };
 }
 
 /** A loss that changes the answer is refused where model or key are strict about it. */

@@ -1,4 +1,7 @@
-/** How plugins name what they share: services and schemas, each with the type that rides along. */
+/** How plugins name what they share: services and schemas, each with its type; and what they may answer at once or later. */
+
+/** Now or later: whoever can answer at once need not make a promise. */
+export type Awaitable<T> = T | Promise<T>;
 
 /** A name for something one plugin gives and others use; the type rides along. */
 export interface Service<out T> {

@@ -14,18 +14,21 @@ import {
   TRANSLATION,
 } from './attempt.ts';
 import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
-import type { Attempt, FailureKind, Headers, Json, JsonObject, Offer } from './contracts/call.ts';
+import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
+import type { Json, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
-import { type Conveyance, convey, type Parties, type WholeAnswer } from './conveyance.ts';
+import { type Conveyance, convey } from './conveyance.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { acceptOf } from './frames.ts';
 import { scanAnswer } from './json.ts';
 import type { Awaitable, Known } from './plugin.ts';
+import { type Revisions, revisionsOf } from './revising.ts';
 import { isContextOverflow } from './translation/context-overflow.ts';
 import { isObject } from './translation/fields.ts';
 import { lossHeader } from './translation/losses.ts';
+import type { Parties, WholeAnswer } from './translation/parties.ts';
 import {
   faultOf,
   isUnpaid,
@@ -110,7 +113,7 @@ function tryOffer(
   offer: Offer,
   tools: DeliverTools,
 ): Promise<Failed | GatewayError | undefined> {
-  const { vendor, parties } = partiesOf(x, offer, tools);
+  const { vendor, parties } = partiesOf(x, offer, tools, revisionsOf(x, tools.pipeline, tools.log));
   const attempt = beginAttempt(x, offer, tools.clock);
   return attemptOffer(parties, attempt, vendor, tools).then(
     (outcome) => {
@@ -131,6 +134,7 @@ export function partiesOf(
   x: LiveExchange & Known,
   offer: Offer,
   { vendors, styles, clock }: Pick<DeliverTools, 'vendors' | 'styles' | 'clock'>,
+  revisions?: Revisions,
 ): { readonly vendor: Vendor; readonly parties: Parties } {
   const vendor = vendors.get(offer.channel.vendor);
   const spoken = styles.get(offer.style);
@@ -138,7 +142,7 @@ export function partiesOf(
   if (vendor === undefined || spoken === undefined || dialect === undefined) {
     throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
   }
-  return { vendor, parties: { x, offer, asked: x.style!, spoken, dialect, clock } };
+  return { vendor, parties: { x, offer, asked: x.style!, spoken, dialect, clock, revisions } };
 }
 
 /** Sends it, and sees what comes. */
@@ -254,6 +258,11 @@ function judgeAnswer(
   }
   x.usage = withUnsaid(answer.usage, x.call, attempt.offer, undefined);
   endAttempt(x, attempt, tools);
+  if (answer.refusal !== undefined) {
+    // The vendor made it, and it has to be paid.
+    x.served = attempt.offer;
+    throw answer.refusal;
+  }
   return deliverWhole(x, attempt.offer, answer, conveyance, tools);
 }
 

@@ -6,6 +6,8 @@ import type { Awaitable } from './plugin.ts';
 export class Entry {
   /** Headers that plugins put on the answer. */
   readonly answerHeaders: Record<string, string> = new Dictionary();
+  /** What plugins keep of it (slot.ts). */
+  slots: unknown[] | undefined = undefined;
   #releases: (() => Awaitable<void>)[] | undefined;
 
   header(name: string, value: string): void {

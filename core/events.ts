@@ -1,5 +1,6 @@
 /** Server-sent events as bytes: cut at their blank lines, and read where somebody asks. */
-import { type JsonBody, scanAnswer } from './json.ts';
+import type { JsonBody } from './contracts/json.ts';
+import { scanAnswer } from './json.ts';
 import { closingQuote } from './json-text.ts';
 import { parsed } from './translation/values.ts';
 

@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerBody } from './answer-body.ts';
 import type { Clock } from './clock.ts';
-import type { Attempt, Call, Headers, JsonObject, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { CallContent, Given } from './content.ts';
+import type { Attempt, Call, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
+import type { JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Style } from './contracts/style.ts';
 import { Entry } from './entry.ts';
@@ -75,6 +77,14 @@ export class LiveExchange extends Entry implements Exchange, Member {
   running: (() => Usage | undefined) | undefined;
   /** Where the client's whole answer can be had. */
   answered: (() => JsonObject | undefined) | undefined;
+  /** The same of a stream that is collected because a plugin wants it. */
+  collected: (() => JsonObject | undefined) | undefined;
+  /** A plugin wants the whole answer. */
+  keepsAnswer = false;
+  /** What plugins see of it, once any has looked. */
+  content: CallContent | undefined;
+  /** The answer that a plugin gives in place of a vendor. */
+  given: Given | undefined;
 
   constructor(beginning: Beginning, clock: Clock) {
     super();
@@ -120,7 +130,11 @@ export class LiveExchange extends Entry implements Exchange, Member {
   }
 
   answer(): JsonObject | undefined {
-    return this.outcome === 'served' ? this.answered?.() : undefined;
+    return this.outcome === 'served' ? (this.answered?.() ?? this.collected?.()) : undefined;
+  }
+
+  keepAnswer(): void {
+    this.keepsAnswer = true;
   }
 
   get signal(): AbortSignal {

@@ -1,26 +1,28 @@
 /** The whole decision about a call without the call: who asks, what the plugins would do, where it would go, what would be lost. */
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
 import type { Clock } from './clock.ts';
-import type { Call, Json, JsonObject, Offer, Upload } from './contracts/call.ts';
+import { inspectCall } from './content.ts';
+import type { Call, Offer, Upload } from './contracts/call.ts';
 import type { Block } from './contracts/conversation.ts';
 import type { Decision, ExplainedOffer, Explaining, KnownBounds, Named, Refusal } from './contracts/explaining.ts';
+import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { FormReader, Style } from './contracts/style.ts';
-import { convey, type Parties } from './conveyance.ts';
+import { convey } from './conveyance.ts';
 import { partiesOf, pathOf } from './deliver.ts';
 import { type GatewayError, refuse } from './errors.ts';
-import { LiveExchange } from './exchange.ts';
-import { type JsonBody, scanAnswer, scanJson } from './json.ts';
+import type { LiveExchange } from './exchange.ts';
+import { scanAnswer, scanJson } from './json.ts';
 import { formParcel } from './parcel.ts';
 import type { Player } from './pipeline.ts';
 import type { Awaitable, Known, Offering } from './plugin.ts';
 import { type Generation, readCall } from './server.ts';
 import { createSpool } from './spool.ts';
+import { supposedExchange } from './supposed.ts';
 import { collectLosses } from './translation/losses.ts';
+import type { Parties } from './translation/parties.ts';
 
 /** A call that nobody makes. */
 export interface Supposed {
@@ -51,7 +53,8 @@ export interface ExplainTools {
 
 /** Asks everybody who has a say in a call what it would be. Nothing is taken, held or written, and no vendor is sent the call. */
 export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
-  const x = supposedExchange(supposed, tools);
+  const { style, headers, ip = '' } = supposed;
+  const x = supposedExchange(style, { path: style.path!, headers, ip }, tools.clock);
   try {
     return await decide(x, supposed, tools);
   } finally {
@@ -94,10 +97,12 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
     }
   });
   const isRead = refused === undefined;
+  refused ??= await refusalOf(async () => inspectCall(known, pipeline, 'explain'));
 
   const plugins: Decision['plugins'][number][] = [];
   let offerings: readonly Offering[] = [];
   for (const player of isRead ? tools.players : []) {
+    if (player.name === x.given?.plugin) plugins.push({ plugin: player.name, says: ['answers in place of a vendor'] });
     const said = await ask(player, known);
     if (said === undefined) continue;
     const { says, facts, offers, refusal } = said;
@@ -115,9 +120,9 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
   const offers: ExplainedOffer[] = [];
   let last: GatewayError | undefined;
   let tries = 0;
-  let served = false;
+  let served = x.given !== undefined;
   for (const offering of offerings) {
-    const asked = offering.asked && tries < deliver.maxAttempts;
+    const asked = offering.asked && tries < deliver.maxAttempts && x.given === undefined;
     const { parties } = partiesOf(known, offering.offer, deliver);
     const { error, ...facts } = await explainOffer(parties);
     offers.push({ ...facts, state: offering.state, asked });
@@ -140,23 +145,6 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
 /** The bounds with what is worked out only when it is asked for. */
 function boundsOf({ bounds }: Call): KnownBounds {
   return { ...bounds, open: bounds.open?.(), uses: bounds.uses?.() };
-}
-
-/** An exchange like any other, with nobody at the other end. */
-function supposedExchange({ headers: own, ip = '', style }: Supposed, { clock }: ExplainTools): LiveExchange {
-  const headers = { ...style.neededHeaders, ...own };
-  const request = new IncomingMessage(new Socket());
-  return new LiveExchange(
-    {
-      request,
-      response: new ServerResponse(request),
-      head: { method: 'POST', path: style.path!, search: '', headers, length: undefined, hasBody: true },
-      ip,
-      style,
-      passage: undefined,
-    },
-    clock,
-  );
 }
 
 /** The form that a client would make of it, read as if it had come. */
@@ -197,8 +185,8 @@ interface Said {
 /** What a plugin says; undefined where it has no say in calls. */
 async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
   if (parts.explain === undefined) {
-    const { enter, admit, route } = parts;
-    if (enter === undefined && admit === undefined && route === undefined) return undefined;
+    const { enter, inspect, admit, route, revise } = parts;
+    if ([enter, inspect, admit, route, revise].every((phase) => phase === undefined)) return undefined;
     return { says: ['has a say in this, and does not explain itself'], facts: {}, offers: [], refusal: undefined };
   }
   const says: string[] = [];

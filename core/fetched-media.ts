@@ -1,6 +1,8 @@
 /** What a request names by its address, fetched once for all its attempts: so many addresses, and so many bytes together. */
+
+import type { Fetched } from './contracts/style.ts';
 import { GatewayError } from './errors.ts';
-import { type Allowance, type Fetched, fetchGuarded, type GuardOptions } from './guarded-fetch.ts';
+import { type Allowance, fetchGuarded, type GuardOptions } from './guarded-fetch.ts';
 
 /** What may be fetched for one request, all of it together. */
 export const MAX_FETCHES = 16;

@@ -1,4 +1,5 @@
 /** A gateway: store, plugins and server put together, reloaded as a whole, and taken apart in reverse. */
+
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { hostname } from 'node:os';
@@ -28,6 +29,7 @@ import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
 import { Explaining } from './contracts/explaining.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import { Inspecting } from './contracts/inspecting.ts';
 import { KeyPlaces } from './contracts/key-places.ts';
 import type { Peers } from './contracts/peers.ts';
 import { Running } from './contracts/running.ts';
@@ -40,7 +42,9 @@ import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
 import { boot } from './id.ts';
+import { createInspecting } from './inspecting.ts';
 import { createIntake } from './intake.ts';
+import { LastingStates } from './lasting.ts';
 import { type Log, silentLog } from './log.ts';
 import { createOpaqueCarrier } from './opaque.ts';
 import {
@@ -192,7 +196,7 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
     tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
-      const around = { store, log, clock, vault, peers, lasting: new Map(), provided };
+      const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
       return assembleGateway(plan, around, { store, options, firstSecrets, place, mayMake, failed });
     });
   } catch (error) {
@@ -272,6 +276,7 @@ async function assembleGateway(
     provided: new Map<string, unknown>([
       ...outside.provided,
       [Explaining.id, explaining],
+      [Inspecting.id, createInspecting(() => current.generation, clock)],
       [Running.id, running.service],
     ]),
     ask: (vendors) => createAsk(upstream, vendors, clock),
@@ -320,7 +325,7 @@ async function assembleGateway(
 
   const generationOf = (assembly: Assembly): Generation => {
     const { players, listen } = assembly;
-    const pipeline = createPipeline(players, log);
+    const pipeline = createPipeline(players, log, deadlines);
     const guards: Record<string, Guard> = Object.assign({}, ...players.map(({ parts }) => parts.guards ?? {}));
     const routes: Route[] = [...ownRoutes(() => state, store), ...players.flatMap(({ parts }) => parts.routes ?? [])];
     return {

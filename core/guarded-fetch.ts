@@ -8,17 +8,11 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { createAddressList } from './address.ts';
+import type { Fetched } from './contracts/style.ts';
 import { GatewayError } from './errors.ts';
 
 /** The same words whether a name leads nowhere or to somewhere inside. */
 const UNREACHABLE = 'it could not be reached at a public address';
-
-/** What was fetched. */
-export interface Fetched {
-  /** Lower case, without parameters; `application/octet-stream` where the server does not say. */
-  readonly mediaType: string;
-  readonly bytes: Buffer;
-}
 
 /** How much may still come; whoever shares one shares the bytes. */
 export interface Allowance {

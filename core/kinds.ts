@@ -1,6 +1,7 @@
 /** Of which kind the members of a request are, told from their first bytes: what is inside is the vendor's to judge. */
+
+import type { JsonBody } from './contracts/json.ts';
 import { refuse } from './errors.ts';
-import type { JsonBody } from './json.ts';
 
 /** The kinds of JSON values. */
 export type JsonKind = 'string' | 'array' | 'object' | 'number' | 'boolean' | 'null';

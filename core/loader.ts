@@ -6,6 +6,7 @@ import { resolve as resolvePackage } from 'import-meta-resolve';
 import { compiledOf, importOutside, readTypeScript } from './compiled.ts';
 import { nearest } from './config/nearest.ts';
 import type { Plugin, Sections, StoreDriver } from './plugin.ts';
+import { problemOfPlugin } from './registration.ts';
 
 const SHIPPED = fileURLToPath(new URL('../plugins/', import.meta.url));
 
@@ -15,7 +16,7 @@ export class LoadError extends Error {}
 /** The plugin behind `use`, which is relative to `dir` where it is a path. Throws `LoadError`. */
 export async function loadPlugin(use: string, dir: string): Promise<Plugin<Sections>> {
   const plugin = await loadDefault(use, dir);
-  const problem = problemOf(plugin);
+  const problem = problemOfPlugin(plugin);
   if (problem !== undefined) throw new LoadError(`${use} is not a plugin: ${problem}`);
   return plugin as Plugin<Sections>;
 }
@@ -87,14 +88,4 @@ function shippedPlugins(): readonly string[] {
 /** Whether a pipeline's word means something that ships with the gateway. */
 export function shipsPlugin(use: string): boolean {
   return shippedPlugins().includes(use);
-}
-
-function problemOf(candidate: unknown): string | undefined {
-  if (typeof candidate !== 'object' || candidate === null) return 'it has no default export that is an object';
-  const plugin = candidate as Partial<Plugin<Sections>>;
-  if (typeof plugin.name !== 'string' || plugin.name === '') return 'its `name` must be a text';
-  if (plugin.api !== 1)
-    return `its \`api\` must be 1, the interface version of this gateway, and is ${String(plugin.api)}`;
-  if (typeof plugin.create !== 'function') return 'it has no function `create`';
-  return undefined;
 }

@@ -1,13 +1,7 @@
 /** A body without most of the bytes of its large media: names stand for them while it is translated, and they take their places again. */
 import { randomBytes } from 'node:crypto';
-import type { Json } from './contracts/call.ts';
+import type { Outline } from './contracts/json.ts';
 import { type Parcel, piecesParcel } from './parcel.ts';
-
-/** A body as a value, and what the names in it stand for. */
-export interface Outline {
-  readonly tree: Json;
-  readonly bytesOf: ReadonlyMap<string, Buffer>;
-}
 
 /** A body as text, in which names stand for stretches of letters; their number of characters leaves the same rest by four. */
 export function abridge(

@@ -1,7 +1,8 @@
 /** Bodies on their way to a vendor that are too large to be held: forms with files, and JSON with files inside. */
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Json, JsonObject, Upload } from './contracts/call.ts';
+import type { Upload } from './contracts/call.ts';
+import type { Json, JsonObject } from './contracts/json.ts';
 import type { Attachments } from './contracts/vendor.ts';
 
 /** A body whose length is known before it is read, and that can be read again for the next attempt. */

@@ -1,6 +1,8 @@
-/** The seven phases and how each runs: who plays, in which order, what a failure means. */
+/** The nine phases and how each runs: who plays, in which order, what a failure means. */
 import type { Attempt, Offer } from './contracts/call.ts';
+import type { Content, Inspection, Revision } from './contracts/content.ts';
 import type { Holder } from './contracts/keys.ts';
+import type { Deadlines } from './deadlines.ts';
 import { GatewayError, refuse } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Awaitable, Entrant, Exchange, Known, Parts, RouteEnd, Step } from './plugin.ts';
@@ -11,22 +13,55 @@ export interface Player {
   readonly parts: Parts;
 }
 
+/** A plugin's revision of one answer. */
+export interface Revising {
+  readonly plugin: string;
+  readonly revision: Revision;
+}
+
+/** Who wants something done with a call's content, and the plugin's place in the pipeline. */
+export interface Inspector {
+  readonly plugin: string;
+  readonly at: number;
+}
+
+/** What is done with an inspection; true: the plugins behind this one are not asked. */
+export type Take = (inspection: Inspection, by: Inspector) => Awaitable<boolean>;
+
 /** The phases, each with its players. */
 export interface Pipeline {
   /** Who is calling? Refuses with 401 where nobody can tell. */
   authenticate(x: Exchange): Awaitable<Holder>;
   /** May the request come in? */
   enter(x: Entrant): Awaitable<void>;
+  /** Whether any plugin inspects calls. */
+  readonly inspects: boolean;
+  /** Whether any plugin revises answers. */
+  readonly revises: boolean;
+  /** What do plugins want done with the content? All in turn; rejects where one refuses. At once where nothing is waited for. */
+  inspect(x: Known, content: Content, take: Take): Awaitable<void>;
   /** May the call go ahead? */
   admit(x: Known): Awaitable<void>;
   /** What can serve it? Refuses with 404. */
   route(x: Known): Awaitable<Iterable<Offer>>;
   /** Can the answer be paid? Rejects with what the client is told where it cannot. At once where nothing is waited for. */
   pay(x: Known): Awaitable<void>;
+  /**
+   * The revisions of an answer, that of the last plugin first, as an onion. `before`: only those of plugins that stand before this place.
+   * Throws what a plugin throws.
+   */
+  revise(x: Known, before: number): readonly Revising[];
   /** Tells how an attempt went. */
   attempted(x: Known, attempt: Attempt): void;
-  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. */
-  settle(x: Exchange): Awaitable<readonly Step[]>;
+  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. Rejects if a required one failed. */
+  settle(x: Exchange): Awaitable<Settlement>;
+  /**
+   * The same without the steps of one plugin, which the store does not accept; undefined if nothing can be left out. `tried`: how many times the list
+   * was refused before.
+   */
+  without(settlement: Settlement, tried: number): Settlement | undefined;
+  /** Names the plugin in the log whose steps were left out because of `error`. */
+  blame(settlement: Settlement, error: unknown, x: Exchange): void;
   /** Tells that what was to be kept of an exchange could not be written. */
   unsettled(x: Exchange): void;
   /** Tells what a key's request for a route was answered. */
@@ -35,6 +70,19 @@ export interface Pipeline {
   describe(): readonly (readonly [phase: string, players: readonly string[]])[];
 }
 
+/** The steps of a call, and whose they are. */
+export interface Settlement {
+  /** Of all plugins, in the order of the pipeline. */
+  readonly steps: Step[];
+  /** Where those of each settling plugin end. */
+  readonly ends: number[];
+  /** The plugin whose steps were left out, by its place among those that settle. */
+  readonly omitted?: number;
+}
+
+/** How long a plugin may take for one phase of one call. */
+const PHASE_MS = 30_000;
+
 /** A plugin broke a phase. The client learns no more than that. */
 function broken(log: Log, phase: string, plugin: string, error: unknown, x: { readonly id: string }): never {
   if (error instanceof GatewayError) throw error;
@@ -42,7 +90,7 @@ function broken(log: Log, phase: string, plugin: string, error: unknown, x: { re
   throw error;
 }
 
-type Phase = 'authenticate' | 'enter' | 'admit' | 'route' | 'pay';
+type Phase = 'authenticate' | 'enter' | 'inspect' | 'admit' | 'route' | 'revise' | 'pay';
 
 /** A player of a phase who is asked about an `X`, and whose answer is a `T`. */
 interface Asked<X, T> {
@@ -66,21 +114,30 @@ function nobodyServes(): never {
 }
 
 /** Builds the phases from the players, in the order of the pipeline. */
-export function createPipeline(players: readonly Player[], log: Log): Pipeline {
+export function createPipeline(players: readonly Player[], log: Log, deadlines: Deadlines): Pipeline {
   const having = <P extends keyof Parts>(phase: P) =>
-    players
-      .filter((player) => player.parts[phase] !== undefined)
-      .map((player) => ({
-        name: player.name,
-        run: (player.parts[phase] as (...args: never[]) => unknown).bind(player.parts),
-      }));
+    players.flatMap(({ name, parts }, at) =>
+      parts[phase] === undefined
+        ? []
+        : [
+            {
+              name,
+              at,
+              // A call that cannot be recorded by a plugin with `unsettled` must not end well.
+              isRequired: parts.unsettled !== undefined,
+              run: (parts[phase] as (...args: never[]) => unknown).bind(parts),
+            },
+          ],
+    );
   const authenticate = having('authenticate') as { name: string; run: NonNullable<Parts['authenticate']> }[];
   const enter = having('enter') as { name: string; run: NonNullable<Parts['enter']> }[];
+  const inspect = having('inspect') as { name: string; at: number; run: NonNullable<Parts['inspect']> }[];
   const admit = having('admit') as { name: string; run: NonNullable<Parts['admit']> }[];
   const route = having('route') as { name: string; run: NonNullable<Parts['route']> }[];
+  const revise = having('revise') as { name: string; at: number; run: NonNullable<Parts['revise']> }[];
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
-  const settle = having('settle') as { name: string; run: NonNullable<Parts['settle']> }[];
+  const settle = having('settle') as { name: string; isRequired: boolean; run: NonNullable<Parts['settle']> }[];
   const unsettled = having('unsettled') as { name: string; run: NonNullable<Parts['unsettled']> }[];
   const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
@@ -100,7 +157,7 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       try {
         const answer = run(x);
         if (answer instanceof Promise) {
-          return answer.then(
+          return inTime(answer).then(
             (found) => (wins && found !== undefined ? found : ask(phase, players, x, wins, i + 1)),
             (error) => broken(log, phase, name, error, x),
           );
@@ -111,6 +168,41 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       }
     }
     return undefined;
+  }
+
+  /** Asks the players from this one on what they want done with the content. Rejects, and never throws. */
+  function inspectFrom(i: number, x: Known, content: Content, take: Take): Awaitable<void> {
+    for (let next = i; next < inspect.length; next++) {
+      const { name, at, run } = inspect[next]!;
+      const failed = (error: unknown): never => broken(log, 'inspect', name, error, x);
+      try {
+        const wanted = run(x, content);
+        if (wanted instanceof Promise) {
+          return inTime(wanted)
+            .then((inspection) => inspection !== undefined && take(inspection, { plugin: name, at }))
+            .catch(failed)
+            .then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
+        }
+        if (wanted === undefined) continue;
+        const taking = take(wanted, { plugin: name, at });
+        if (taking instanceof Promise) {
+          return taking.catch(failed).then((isLast) => (isLast ? undefined : inspectFrom(next + 1, x, content, take)));
+        }
+        if (taking) return;
+      } catch (error) {
+        return rejected(() => failed(error));
+      }
+    }
+  }
+
+  /** What a plugin answers, or a rejection once it has taken too long. */
+  function inTime<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const deadline = deadlines.set(PHASE_MS, () =>
+        reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`)),
+      );
+      answer.then(resolve, reject).finally(() => deadlines.clear(deadline));
+    });
   }
 
   /** Tells every player something that none of them can change. */
@@ -129,31 +221,42 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     }
   }
 
-  function failedToSettle(plugin: string, error: unknown, x: Exchange): unknown {
-    log.error('a plugin failed', { phase: 'settle', plugin, exchange: x.id, error });
-    return error;
+  /** Names it in the log; what a required one throws ends the call badly. */
+  function failedToSettle(place: number, error: unknown, x: Exchange, failures: unknown[]): void {
+    const { name, isRequired } = settle[place]!;
+    log.error('a plugin failed', { phase: 'settle', plugin: name, exchange: x.id, error });
+    if (isRequired) failures.push(error);
   }
 
-  /** Asks the players from this one on for their steps; everybody is told that it is over, also where one of them fails. */
-  function collect(x: Exchange, from: number, steps: Step[], failures: unknown[]): Awaitable<readonly Step[]> {
+  /** Asks the players from this one on for their steps; all are told that the call is over, even if one of them fails. */
+  function collect(x: Exchange, from: number, settlement: Settlement, failures: unknown[]): Awaitable<Settlement> {
+    const { steps, ends } = settlement;
     for (let i = from; i < settle.length; i++) {
-      const { name, run } = settle[i]!;
       try {
-        const answer = run(x);
+        const answer = settle[i]!.run(x);
         if (answer instanceof Promise) {
-          return answer
+          return inTime(answer)
             .then(
               (more) => void steps.push(...(more ?? [])),
-              (error) => void failures.push(failedToSettle(name, error, x)),
+              (error) => failedToSettle(i, error, x, failures),
             )
-            .then(() => collect(x, i + 1, steps, failures));
+            .then(() => {
+              ends.push(steps.length);
+              return collect(x, i + 1, settlement, failures);
+            });
         }
         if (answer !== undefined) steps.push(...answer);
       } catch (error) {
-        failures.push(failedToSettle(name, error, x));
+        failedToSettle(i, error, x, failures);
       }
+      ends.push(steps.length);
     }
-    return failures.length > 0 ? Promise.reject(failures[0]) : steps;
+    return failures.length > 0 ? Promise.reject(failures[0]) : settlement;
+  }
+
+  /** The places among those that settle whose steps the call can end without, and that have some. */
+  function dispensable({ ends }: Settlement): readonly number[] {
+    return settle.flatMap(({ isRequired }, i) => (isRequired || ends[i] === (ends[i - 1] ?? 0) ? [] : [i]));
   }
 
   return {
@@ -163,7 +266,23 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
       return holder ?? rejected(nobodyKnows);
     },
     enter: (x) => ask('enter', enter, x, false),
+    inspects: inspect.length > 0,
+    revises: revise.length > 0,
+    inspect: (x, content, take) => inspectFrom(0, x, content, take),
     admit: (x) => ask('admit', admit, x, false),
+    revise(x, before) {
+      const found: Revising[] = [];
+      for (const { name, at, run } of revise) {
+        if (at >= before) break;
+        try {
+          const revision = run(x);
+          if (revision !== undefined) found.unshift({ plugin: name, revision });
+        } catch (error) {
+          broken(log, 'revise', name, error, x);
+        }
+      }
+      return found;
+    },
     route(x) {
       const offers = ask('route', route, x, true);
       if (offers instanceof Promise) return offers.then((found) => found ?? nobodyServes());
@@ -173,13 +292,25 @@ export function createPipeline(players: readonly Player[], log: Log): Pipeline {
     attempted: (x, attempt) => tell('attempted', attempted, x, attempt),
     answered: (x, end) => tell('answered', answered, x, end),
     unsettled: (x) => tell('unsettled', unsettled, x, undefined),
-    settle: (x) => collect(x, 0, [], []),
+    settle: (x) => collect(x, 0, { steps: [], ends: [] }, []),
+    without(settlement, tried) {
+      const omitted = dispensable(settlement)[tried];
+      if (omitted === undefined) return undefined;
+      const { steps, ends } = settlement;
+      return { steps: steps.filter((_, i) => i < (ends[omitted - 1] ?? 0) || i >= ends[omitted]!), ends, omitted };
+    },
+    blame({ omitted }, error, x) {
+      const plugin = settle[omitted!]!.name;
+      log.error('the store refused what a plugin wanted to keep of a call', { plugin, exchange: x.id, error });
+    },
     describe: () => [
       ['authenticate', authenticate.map((p) => p.name)],
       ['enter', enter.map((p) => p.name)],
+      ['inspect', inspect.map((p) => p.name)],
       ['admit', admit.map((p) => p.name)],
       ['route', route.map((p) => p.name)],
       ['attempted', attempted.map((p) => p.name)],
+      ['revise', revise.map((p) => p.name)],
       ['pay', pay.map((p) => p.name)],
       ['settle', settle.map((p) => p.name)],
     ],

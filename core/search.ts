@@ -1,5 +1,5 @@
 /** What the query of an address says, as the values that a route's `search` schema names. */
-import type { Json, JsonObject } from './contracts/call.ts';
+import type { Json, JsonObject } from './contracts/json.ts';
 import { Dictionary } from './dictionary.ts';
 import type { Schema } from './plugin.ts';
 

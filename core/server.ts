@@ -19,7 +19,9 @@ import {
 import type { Clock } from './clock.ts';
 import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
-import type { JsonObject, Upload } from './contracts/call.ts';
+import { inspectCall } from './content.ts';
+import type { Upload } from './contracts/call.ts';
+import type { JsonObject } from './contracts/json.ts';
 import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
@@ -27,6 +29,7 @@ import { type DeliverTools, deliver } from './deliver.ts';
 import { Entry } from './entry.ts';
 import { GatewayError } from './errors.ts';
 import { ClientLeft, LiveExchange } from './exchange.ts';
+import { deliverGiven } from './given.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
 import { newId } from './id.ts';
 import type { Intake } from './intake.ts';
@@ -407,8 +410,14 @@ async function serveCall(
   }
   const reading = readCall(x, bytes, limits, files);
   if (reading !== undefined) await reading;
+  const inspecting = inspectCall(x, pipeline, 'call');
+  if (inspecting !== undefined) await inspecting;
   const admitting = pipeline.admit(x);
   if (admitting !== undefined) await admitting;
+  if (x.given !== undefined) {
+    await deliverGiven(x, x.given, tools);
+    return;
+  }
   const offers = pipeline.route(x);
   await deliver(x, offers instanceof Promise ? await offers : offers, tools);
 }

@@ -1,5 +1,5 @@
 /** Finds the words and the code in a vendor's refusal, in whatever shape it comes. */
-import type { Json } from './contracts/call.ts';
+import type { Json } from './contracts/json.ts';
 import { readVendorError, type VendorError } from './translation/vendor-errors.ts';
 
 /** Errors inside errors, written as text: one for each gateway they have passed. */

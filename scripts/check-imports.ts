@@ -1,7 +1,10 @@
-/** The rule of who may import whom, that nothing imports itself in a circle when it runs, and that core knows no brand. Part of `npm test`. */
+/** Checks who imports whom: the rules of rooms and packages, no import cycle, and no brand in core. Part of `npm test`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
+
+/** What a plugin may import of core, beside the contracts. */
+const OPEN_TO_PLUGINS = ['core/plugin.ts', 'core/sdk.ts', 'core/translation/index.ts'];
 
 /** The only rooms that may use a package. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -24,6 +27,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   otplib: ['plugins/second-factors'],
   'prom-client': ['plugins/metrics'],
   qrcode: ['plugins/console', 'plugins/second-factors'],
+  re2js: ['core'],
   stripe: ['plugins/payments'],
   tsx: ['plugins/stores', 'scripts'],
   undici: ['core'],
@@ -48,10 +52,12 @@ const BROWSER_PACKAGES: readonly string[] = [
 const BRANDS = /openai|anthropic|gemini|stripe|creem|alipay|epay|github|claude|google|groq|mistral|deepseek/i;
 /** `import … from '…'`, `export … from '…'`, `import '…'`. */
 const STATEMENT = /^(?:import|export)\b(?:[^;'"]*\bfrom)?\s*'([^']+)'/gm;
-/** What a statement imports is there for types only, and gone when the program runs. */
+/** A statement that imports only types, which are gone when the program runs. */
 const TYPES_ONLY = /^(?:import|export)\s+(?:type\b|\{(?:\s*type\s[^,}]*,?)+\s*\})/;
-/** Of each file, what it imports when it runs; imports that are made later, by `import(…)`, close no circle. */
+/** What each file imports when it runs. Dynamic imports (`import(…)`) are made later and close no cycle. */
 const running = new Map<string, readonly string[]>();
+/** What each file imports, types included. */
+const imported = new Map<string, readonly string[]>();
 const builtins = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
 const problems: string[] = [];
 
@@ -61,30 +67,53 @@ for (const room of ['core', 'plugins', 'console/src', 'scripts', 'test']) {
     const file = join(room, name);
     const text = readFileSync(file, 'utf8');
     const imports: string[] = [];
+    const values: string[] = [];
     for (const [statement, from = ''] of text.matchAll(STATEMENT)) {
       checkImport(file, from);
-      if (from.startsWith('.') && !TYPES_ONLY.test(statement))
-        imports.push(relative('.', resolve(dirname(file), from)));
+      if (!from.startsWith('.')) continue;
+      const target = relative('.', resolve(dirname(file), from));
+      imports.push(target);
+      if (!TYPES_ONLY.test(statement)) values.push(target);
     }
-    running.set(file, imports);
+    imported.set(file, imports);
+    running.set(file, values);
     for (const [, from = ''] of text.matchAll(/\bimport\('([^']+)'\)/g)) checkImport(file, from);
     if (room === 'core' && BRANDS.test(text)) problems.push(`${file}: core names a vendor's brand`);
   }
 }
 
-checkCircles();
+checkCycles();
 
-/** In a circle, which file comes first depends on who is asked first: what one of them needs at once may not be there yet. */
-function checkCircles(): void {
-  const done = new Set<string>();
-  const visit = (file: string, path: readonly string[]): void => {
-    const begin = path.indexOf(file);
-    if (begin >= 0) problems.push(`${[...path.slice(begin), file].join(' imports ')}: that is a circle`);
-    if (begin >= 0 || done.has(file)) return;
-    for (const next of running.get(file) ?? []) visit(next, [...path, file]);
-    done.add(file);
+/** At run time any cycle is one too many: which of its files runs first depends on who imports first. Of types, only cycles between folders are. */
+function checkCycles(): void {
+  for (const cycle of cyclesOf(running)) problems.push(`an import cycle: ${cycle.join(', ')}`);
+  for (const cycle of cyclesOf(imported)) {
+    const folders = new Set(cycle.map((file) => dirname(file)));
+    if (folders.size > 1) problems.push(`a cycle of type imports between folders: ${cycle.join(', ')}`);
+  }
+}
+
+/** The strongly connected components with more than one file (Tarjan). */
+function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const cycles: string[][] = [];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file)!);
+    stack.push(file);
+    for (const next of graph.get(file) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(file, Math.min(low.get(file)!, low.get(next)!));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const cycle = stack.splice(stack.lastIndexOf(file));
+    if (cycle.length > 1) cycles.push(cycle);
   };
-  for (const file of running.keys()) visit(file, []);
+  for (const file of graph.keys()) if (!index.has(file)) visit(file);
+  return cycles;
 }
 
 /** The plugin a file belongs to: `plugins/vendors/demo`, `plugins/keys`. */
@@ -103,9 +132,11 @@ function checkImport(file: string, from: string): void {
   const [fromRoom, toRoom] = [file.split('/')[0], target.split('/')[0]];
   if (fromRoom === 'core' && toRoom !== 'core') problems.push(`${file}: core imports ${target}`);
   if (fromRoom === 'plugins') {
-    const open = target === 'core/plugin.ts' || target.startsWith('core/contracts/');
+    const open = OPEN_TO_PLUGINS.includes(target) || target.startsWith('core/contracts/');
     if (toRoom === 'core' && !open)
-      problems.push(`${file}: a plugin imports ${target}; only core/plugin.ts and core/contracts are for plugins`);
+      problems.push(
+        `${file}: a plugin imports ${target}; only ${OPEN_TO_PLUGINS.join(', ')} and core/contracts are for plugins`,
+      );
     if (toRoom === 'plugins' && pluginOf(target) !== pluginOf(file))
       problems.push(`${file}: one plugin imports another: ${target}`);
     if (toRoom !== 'core' && toRoom !== 'plugins') problems.push(`${file}: a plugin imports ${target}`);

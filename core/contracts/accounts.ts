@@ -1,6 +1,8 @@
 /** Accounts: who pays. Provided by the plugin `accounts`. */
-import type { JsonObject, Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { JsonObject } from './json.ts';
+import type { Step } from './store.ts';
 
 /** What an account may do in the gateway itself; there is one `root`, made on the first start. */
 export type Role = 'member' | 'admin' | 'root';

@@ -1,6 +1,8 @@
 /** The audit log: who changed what. Provided by the plugin `audit`. */
-import type { JsonObject, Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { JsonObject } from './json.ts';
+import type { Step } from './store.ts';
 
 /** Who did it. */
 export interface Actor {

@@ -1,13 +1,9 @@
 /** What one model call is made of: the records that phases, styles and vendors hand to each other. */
-import type { JsonBody } from '../json.ts';
+import type { Conversation } from './conversation.ts';
+import type { JsonBody } from './json.ts';
 import type { Quirks } from './quirks.ts';
 import type { ServedAs, UseBounds, Uses } from './uses.ts';
 import type { Channel } from './vendor.ts';
-
-/** A value that JSON can say. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json };
-/** Its objects. */
-export type JsonObject = { readonly [member: string]: Json };
 
 /** Header names in lower case. A header that came twice was refused or joined by core before anybody reads this. */
 export type Headers = Readonly<Record<string, string>>;
@@ -25,6 +21,8 @@ export interface Call {
   readonly asksUsage: boolean;
   /** What was sent; of a form its fields, as a JSON object. */
   readonly body: JsonBody;
+  /** What a plugin put in the place of the conversation in `body`; vendors get this one. */
+  readonly conversation?: Conversation;
   /** The files that a form brought; undefined where the body was JSON. */
   readonly files?: readonly Upload[];
   /**

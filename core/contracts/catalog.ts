@@ -1,6 +1,6 @@
 /** The catalog: which models there are, and what may serve them. Provided by the plugin `models`. */
 
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 import type { FailureKind, StyleName } from './call.ts';
 import type { Holder } from './keys.ts';
 import type { Quirks } from './quirks.ts';

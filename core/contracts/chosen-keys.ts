@@ -1,5 +1,6 @@
 /** Keys that are named instead of sent, by somebody who proves in another way that they are theirs. Provided by the plugin `console`. */
-import { type Awaitable, type Caller, service } from '../plugin.ts';
+import { type Awaitable, service } from '../definitions.ts';
+import type { Caller } from './exchange.ts';
 import type { Holder } from './keys.ts';
 
 /** Reads such a request. */

@@ -2,7 +2,9 @@
  * The common form: what a conversation, an answer and a stream are between two styles. Ordered, typed blocks, richer than any one
  * style, so that translating loses as little as the other side can say.
  */
-import type { Json, JsonObject, StyleName, Usage } from './call.ts';
+
+import type { StyleName, Usage } from './call.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** A request: everything that is said so far, and how the answer is wanted. */
 export interface Conversation {

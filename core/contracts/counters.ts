@@ -5,8 +5,8 @@
  * and what it answers is plain JSON but for an infinite `retryAfterMs`: so one message to another process can stand for it, or one Lua
  * script of Valkey.
  */
-import type { Awaitable } from '../plugin.ts';
-import { service } from '../plugin.ts';
+import type { Awaitable } from '../definitions.ts';
+import { service } from '../definitions.ts';
 
 /** A sliding window, and what is to be taken from it: at most `limit` within any `windowMs`. One name always goes with one `windowMs`. */
 export interface WindowTake {

@@ -1,6 +1,7 @@
 /** Departments: a tree of people, with budgets and a price factor. Provided by the plugin `departments`. */
-import type { Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { Step } from './store.ts';
 
 /** One department. Amounts are micro-quota. */
 export interface Department {

@@ -1,6 +1,7 @@
 /** What would become of a call that nobody makes. Provided by core. */
-import { type Awaitable, service } from '../plugin.ts';
-import type { Bounds, Json, JsonObject, StyleName } from './call.ts';
+import { type Awaitable, service } from '../definitions.ts';
+import type { Bounds, StyleName } from './call.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { Holder } from './keys.ts';
 import type { UseBounds } from './uses.ts';
 

@@ -1,5 +1,5 @@
 /** The first start: secrets that are made once, shown to the operator once, and where they are good. Provided by core. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 
 /** Core's ear for them. */
 export interface FirstStart {

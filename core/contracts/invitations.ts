@@ -1,6 +1,7 @@
 /** Invitations: each is good for one new account. Provided by the plugin `accounts`. */
-import type { Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { Step } from './store.ts';
 
 /** One, without its code. */
 export interface Invitation {

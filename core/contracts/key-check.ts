@@ -1,5 +1,5 @@
 /** Whether a key is good. Provided by the plugin `auth`. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 import type { Holder } from './keys.ts';
 
 /** The rule that every call is let in by. */

@@ -1,5 +1,5 @@
 /** Where a request may carry its key, for whoever must not pass it on. Provided by the plugin `auth`. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 
 /** The places, as gateway.yaml names them. */
 export interface KeyPlaces {

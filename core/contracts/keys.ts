@@ -1,7 +1,8 @@
 /** Keys: what a client sends to be let in. Provided by the plugin `keys`. */
-import type { Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
+import type { Step } from './store.ts';
 
 /** A key without its secret. */
 export interface KeyRecord {

@@ -1,7 +1,9 @@
 /** The ledger: who has how much. Provided by the plugin `quota`. All amounts are micro-quota: 1 quota = 1,000,000. */
-import type { Exchange, Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { Exchange } from './exchange.ts';
 import type { UsageRecord } from './records.ts';
+import type { Step } from './store.ts';
 
 /** Micro-quota in one quota unit. */
 export const MICRO = 1_000_000n;

@@ -1,5 +1,5 @@
 /** Mail. Provided by the plugin `mail`. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 
 /** A letter in plain text. */
 export interface Letter {

@@ -1,6 +1,7 @@
 /** Sign-in with an account elsewhere. Provided by the plugin `oauth`. */
-import type { Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { Step } from './store.ts';
 
 /** A provider that is configured. */
 export interface OAuthProvider {

@@ -1,5 +1,5 @@
 /** Payments: buying quota and plans, and codes that are as good as money. Provided by the plugin `payments`. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
 import type { Actor } from './audit.ts';
 

@@ -5,7 +5,8 @@
  * On one machine the first process is the owner: it has the store's lock, keeps what is in memory once for all (counters), answers
  * every route, and runs commands and chores. The others are its workers: they serve calls and passthrough routes.
  */
-import type { Awaitable, Json } from '../plugin.ts';
+import type { Awaitable } from '../definitions.ts';
+import type { Json } from './json.ts';
 
 /** Answers a message of another process. `epoch`: which process sent it. What it throws is logged, and the sender gets no answer. */
 export type PeerListener = (message: Json, epoch: string) => Awaitable<Json | undefined>;

@@ -1,5 +1,5 @@
 /** Prices: what models cost, for those who show them. Provided by the plugin `quota`. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 
 /**
  * The price of a model now, where it is served first. Amounts are currency units, as decimal numbers are written (`2.5`), so that

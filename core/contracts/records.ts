@@ -1,7 +1,9 @@
 /** Usage records and what else an account's log tells: written with what they are about, read in pages and in sums. Provided by `log`. */
-import type { Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
-import type { Json, Outcome, Usage } from './call.ts';
+
+import { service } from '../definitions.ts';
+import type { Outcome, Usage } from './call.ts';
+import type { Json } from './json.ts';
+import type { Step } from './store.ts';
 
 /** One exchange as it stands in the books. */
 export interface UsageRecord {

@@ -1,5 +1,5 @@
 /** The gateway itself: what it is doing now, how it is doing, and what it was configured with, over all its processes. Provided by core. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 import type { Holder } from './keys.ts';
 
 /** What an exchange waits for: `waiting`: no vendor was asked yet; `asking`: one was; `answering`: bytes of it have gone to the client. */

@@ -1,7 +1,9 @@
 /** Second factors: codes of an authenticator, backup codes, passkeys. Provided by the plugin `second-factors`. */
-import type { Json, JsonObject, Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Step } from './store.ts';
 
 /** What an account has beside its password. */
 export interface FactorStatus {

@@ -1,7 +1,9 @@
 /** Sessions and tickets: who is signed in, and what was begun and waits for its second half. Provided by `accounts`. */
-import type { JsonObject, Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
 import type { Account } from './accounts.ts';
+import type { JsonObject } from './json.ts';
+import type { Step } from './store.ts';
 
 /** Somebody is signed in, in one browser. */
 export interface Session {

@@ -1,5 +1,5 @@
 /** The console as gateway.yaml describes it: its address, who may come in and how. Provided by the plugin `console`. */
-import { service } from '../plugin.ts';
+import { service } from '../definitions.ts';
 
 /** What is known of the console without asking a request, which could lie. */
 export interface Site {

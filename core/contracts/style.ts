@@ -1,11 +1,11 @@
 /** A style: one shape of requests and answers. Core relays the bytes; a style reads them, and translates where two styles meet. */
 import type { Readable } from 'node:stream';
+import type { Awaitable, Schema } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Fetched } from '../guarded-fetch.ts';
-import type { JsonBody } from '../json.ts';
-import type { Awaitable, Known, Schema } from '../plugin.ts';
-import type { Bounds, Call, Headers, Json, JsonObject, StyleName, Upload, Usage } from './call.ts';
+import type { Bounds, Call, Headers, StyleName, Upload, Usage } from './call.ts';
 import type { Conversation, Part, Reply } from './conversation.ts';
+import type { Known } from './exchange.ts';
+import type { Json, JsonBody, JsonObject } from './json.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Uses } from './uses.ts';
 
@@ -75,6 +75,13 @@ export interface Style {
   readonly asked?: Asked;
   /** Vendors of this style with clients of another. */
   readonly spoken?: Spoken;
+  /** The half of `spoken` that reads answers, of a style that has only this one: for plugins that look at answers. */
+  readonly heard?: Pick<Spoken, 'decodeReply' | 'decoder'>;
+  /**
+   * Members of its requests that hold texts for the model, of a style whose requests are not a conversation: then plugins see these texts
+   * and no conversation. Strings, or anything that has strings in it.
+   */
+  readonly texts?: readonly string[];
 }
 
 /** What the description of the interface (OpenAPI) says of a style. */
@@ -248,6 +255,8 @@ export interface StreamRelay {
   error(): { readonly message: string; readonly code: string } | undefined;
   /** The answer as the client would have got it whole, after `last`, where the style keeps answers. */
   answer?(): JsonObject | undefined;
+  /** After `last`: a plugin ended the answer, and its vendor may still be writing. */
+  isCut?(): boolean;
 }
 
 // ---- between two styles
@@ -353,4 +362,13 @@ export interface Losses {
   nameOf(field: string): string;
   /** Refuses the call with 400; the message names the field by the client's name, `why` ends the sentence that begins with it. */
   refuse(field: string, why: string): never;
+  /** The same for what can be read all the same: where a plugin only looks at the request, decoding goes on. */
+  bar(field: string, why: string): void;
+}
+
+/** What was fetched. */
+export interface Fetched {
+  /** Lower case, without parameters; `application/octet-stream` where the server does not say. */
+  readonly mediaType: string;
+  readonly bytes: Buffer;
 }

@@ -1,6 +1,7 @@
 /** Subscriptions: what an account may use within a day, a week and a month. Provided by the plugin `quota`. */
-import type { Step } from '../plugin.ts';
-import { service } from '../plugin.ts';
+
+import { service } from '../definitions.ts';
+import type { Step } from './store.ts';
 
 /** A plan of gateway.yaml. Amounts are micro-quota; undefined: no limit in that window. */
 export interface Plan {

@@ -1,5 +1,5 @@
 /** What vendors do for an answer beside words, and the ways in which they serve one: names that styles, prices and records share. */
-import type { Json } from './call.ts';
+import type { Json } from './json.ts';
 
 /**
  * How often a vendor ran something for an answer, by its name: `web_search`, `web_fetch`, `file_search`, `code_execution`,

@@ -1,6 +1,8 @@
 /** A vendor: what core must know to talk to one kind of upstream. Data, and two or three small functions. */
-import type { Awaitable, Caller, Schema } from '../plugin.ts';
-import type { Call, Headers, Json, JsonObject, Offer, StyleName, Upload } from './call.ts';
+import type { Awaitable, Schema } from '../definitions.ts';
+import type { Call, Headers, Offer, StyleName, Upload } from './call.ts';
+import type { Caller } from './exchange.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { SomeQuirks } from './quirks.ts';
 import type { Losses } from './style.ts';
 

@@ -1,5 +1,5 @@
 /** What a model wrote as the arguments of a tool, for styles in which they are an object. */
-import type { JsonObject } from '../contracts/call.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import { isObject } from './fields.ts';
 import { parsed } from './values.ts';
 

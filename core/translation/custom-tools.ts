@@ -1,6 +1,7 @@
 /** Tools that are called with free text, for vendors that know only functions: one text inside an object, and out of it again. */
-import type { JsonObject } from '../contracts/call.ts';
+
 import type { CustomTool, FunctionTool } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
 import { parsed } from './values.ts';

@@ -1,6 +1,7 @@
 /** The schema of an answer for vendors who have no other place to say what it is for. */
-import type { JsonObject } from '../contracts/call.ts';
+
 import type { Output } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
 
 /** The schema, with the description that stood beside it. */
 export function describedSchema({

@@ -1,8 +1,7 @@
 /** Top-level fields that a vendor does not take, calls otherwise or always wants: the last thing done to a body. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+import type { Json, JsonBody, JsonObject } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
-import type { JsonBody } from '../json.ts';
 import { isNeutral } from './sampling.ts';
 
 type FieldQuirks = Pick<Quirks, 'drop_fields' | 'rename_fields' | 'set_fields'>;

@@ -1,5 +1,5 @@
 /** Reads an object of a client's or a vendor's field by field, and knows in the end which fields nobody has read. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+import type { Json, JsonObject } from '../contracts/json.ts';
 import { GatewayError } from '../errors.ts';
 
 /**

@@ -1,6 +1,8 @@
 /** Streams and whole answers are two forms of one thing: the parts of an answer, and the answer of its parts. */
-import type { Json, Usage } from '../contracts/call.ts';
+
+import type { Usage } from '../contracts/call.ts';
 import type { Block, BlockStart, Citation, Finish, Part, Reply, TextBlock } from '../contracts/conversation.ts';
+import type { Json } from '../contracts/json.ts';
 
 /** A block under construction. It grows in place: an answer may come in a great many pieces. */
 type Growing = Mutable<Exclude<Block, TextBlock>> | GrowingText;

@@ -1,6 +1,7 @@
 /** What one side holds and the other has no place for, where all styles name it alike: nothing vanishes silently. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+
 import type { Citation, Reasoning, WebSearch } from '../contracts/conversation.ts';
+import type { Json, JsonObject } from '../contracts/json.ts';
 import type { Losses } from '../contracts/style.ts';
 import { isObject } from './fields.ts';
 

@@ -1,8 +1,8 @@
 /** The limit of an answer, within what the model allows and what can be paid. */
 import type { Conversation } from '../contracts/conversation.ts';
+import type { JsonBody } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses, Patch } from '../contracts/style.ts';
-import type { JsonBody } from '../json.ts';
 
 /**
  * The limit of output that a vendor must be told, beside the client's own and the model's; undefined where these are lower, or nothing

@@ -9,14 +9,18 @@ export interface CollectedLosses extends Losses {
   /** Those that change the answer: what `strict` refuses. */
   readonly serious: readonly string[];
   readonly isEmpty: boolean;
+  /** What `bar` was called for first, of losses that are only collected to look at a request. */
+  readonly barred: GatewayError | undefined;
+  /** Adds what others have collected, by the same names. */
+  add(others: CollectedLosses): void;
 }
 
 const MAX_LOSSES = 64;
 const MAX_NAME = 64;
 
-/** `names`: what the client's style calls the fields. */
-export function collectLosses(names: Readonly<Record<string, string>>): CollectedLosses {
-  return new NamedLosses(names);
+/** `names`: what the client's style calls the fields. `looks`: what is barred does not end the decoding. */
+export function collectLosses(names: Readonly<Record<string, string>>, looks = false): CollectedLosses {
+  return new NamedLosses(names, looks);
 }
 
 const NONE: readonly string[] = [];
@@ -24,11 +28,14 @@ const NONE: readonly string[] = [];
 /** A class, because there is one for every attempt, and most lose nothing. */
 class NamedLosses implements CollectedLosses {
   readonly #names: Readonly<Record<string, string>>;
+  readonly #looks: boolean;
   /** Whether each of them is more than a hint. */
   #found: Map<string, boolean> | undefined;
+  barred: GatewayError | undefined;
 
-  constructor(names: Readonly<Record<string, string>>) {
+  constructor(names: Readonly<Record<string, string>>, looks: boolean) {
     this.#names = names;
+    this.#looks = looks;
   }
 
   get all(): readonly string[] {
@@ -67,8 +74,21 @@ class NamedLosses implements CollectedLosses {
   }
 
   refuse(field: string, why: string): never {
+    throw this.#refusal(field, why);
+  }
+
+  bar(field: string, why: string): void {
+    if (!this.#looks) throw this.#refusal(field, why);
+    this.barred ??= this.#refusal(field, why);
+  }
+
+  add(others: NamedLosses): void {
+    for (const [loss, isSerious] of others.#found ?? []) this.#add(loss, isSerious);
+  }
+
+  #refusal(field: string, why: string): GatewayError {
     const name = this.nameOf(field);
-    throw new GatewayError(400, 'unsupported_parameter', `\`${name}\` ${why}`, { param: name });
+    return new GatewayError(400, 'unsupported_parameter', `\`${name}\` ${why}`, { param: name });
   }
 
   #own(field: string): string | undefined {

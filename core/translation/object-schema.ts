@@ -1,5 +1,5 @@
 /** The schema of a tool's arguments for vendors that take no union at its top level: one object with the properties of all branches. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+import type { Json, JsonObject } from '../contracts/json.ts';
 import { isObject } from './fields.ts';
 
 /** Keywords that some vendors refuse beside `type: object`. */

@@ -1,6 +1,7 @@
 /** Texts that end an answer: those the vendor is told, and those the gateway looks for itself where the vendor knows none. */
-import type { Json } from '../contracts/call.ts';
+
 import type { Part } from '../contracts/conversation.ts';
+import type { Json } from '../contracts/json.ts';
 import type { Quirks } from '../contracts/quirks.ts';
 import type { Losses } from '../contracts/style.ts';
 import type { PartSink } from './restore.ts';

@@ -1,17 +1,31 @@
-/** Between two styles: a request into the vendor's, an answer or a stream into the client's, through the common form. */
+/** Through the common form: a request into the vendor's style, an answer or a stream into the client's, also if both are one. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import type { Bounds, JsonObject, Usage } from '../contracts/call.ts';
-import type { Conversation, Part } from '../contracts/conversation.ts';
-import type { Answering, Asked, EventKind, Origin, Spoken, StreamRelay } from '../contracts/style.ts';
-import type { Parties, WholeAnswer } from '../conveyance.ts';
+import type { Clock } from '../clock.ts';
+import type { Bounds, Usage } from '../contracts/call.ts';
+import type { Conversation, Part, Reply } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type {
+  Answering,
+  Asked,
+  EventKind,
+  Origin,
+  PartReader,
+  Spoken,
+  StreamRelay,
+  Style,
+} from '../contracts/style.ts';
+import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
-import { countedUsage } from '../usage.ts';
+import { AnswerRefused, type Revisions } from '../revising.ts';
+import { countedUsage, withCountedOutput } from '../usage.ts';
 import { adapt, type Restorer } from './adapt.ts';
 import { withFieldQuirks } from './field-quirks.ts';
-import { partsOf, textLengthOf } from './fold.ts';
+import { foldParts, partsOf, textLengthOf } from './fold.ts';
 import { limitAnswer } from './limits.ts';
-import type { CollectedLosses } from './losses.ts';
+import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
+import type { Parties, WholeAnswer } from './parties.ts';
+import { createRestorer, NOTHING_CHANGED } from './restore.ts';
 import { streamError } from './vendor-errors.ts';
 
 /** A request in the vendor's style, and what must be undone in its answer. */
@@ -26,12 +40,13 @@ export function translateRequest(
   losses: CollectedLosses,
 ): TranslatedRequest | Promise<TranslatedRequest> {
   const { x, offer } = parties;
-  const { asked, spoken } = halves(parties);
+  const { asked } = clientHalf(parties);
+  const { spoken } = vendorHalf(parties);
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const { channel, model } = originOf(parties);
   const target = { channel, model, quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
-  const decoded = asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
+  const decoded = x.call.conversation ?? asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
   const encode = (complete: Conversation): TranslatedRequest => ({
@@ -48,10 +63,12 @@ export function translateAnswer(
   restore: Restorer,
   losses: CollectedLosses,
 ): { whole(bytes: Buffer): WholeAnswer | undefined; relay(): StreamRelay } {
-  const { x } = parties;
-  const { asked, spoken } = halves(parties);
+  const { x, revisions } = parties;
+  const { asked } = clientHalf(parties);
+  const heard = answerHalf(parties.spoken);
   const origin = originOf(parties);
-  const answering = new AnswerTo(parties, losses);
+  const answering = new AnswerTo(x, parties.offer.model, parties.clock, losses);
+  if (revisions?.kept !== undefined) x.collected = () => collected(x, revisions, answering);
 
   return {
     whole(bytes) {
@@ -60,10 +77,18 @@ export function translateAnswer(
       if (body === undefined || facts === undefined) return undefined;
       const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength());
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
-      const reply = spoken.decodeReply(body.tree() as JsonObject, origin, losses);
+      const reply = heard.decodeReply(body.tree() as JsonObject, origin, losses);
       if (reply === undefined) return undefined;
       answering.named(reply.model);
-      const complete = { ...restore.reply(reply), usage };
+      let complete: Reply = { ...restore.reply(reply), usage };
+      if (revisions !== undefined) {
+        const revised = reviseReply(complete, revisions);
+        if (revised instanceof AnswerRefused) {
+          return { body: bytes, usage, error: undefined, refusal: revised.refusal, value: () => undefined };
+        }
+        if (hasLogprobs(complete) && !hasLogprobs(revised)) losses.omit('logprobs');
+        complete = revised;
+      }
       if (!x.call.stream) {
         const value = asked.encodeReply(complete, answering);
         return { body: Buffer.from(JSON.stringify(value)), usage, error: undefined, value: () => value };
@@ -75,35 +100,60 @@ export function translateAnswer(
     },
     relay() {
       const { overloadedStatus } = parties.asked;
-      return createTranslator(asked, spoken, {
-        origin,
+      return createTranslator(asked, heard.decoder(origin, losses), {
         answering,
         restore,
-        losses,
         overloadedStatus,
         bounds: x.call.bounds,
+        revisions,
       });
     },
   };
 }
 
+/** A whole answer through the revisions, as if it had been a stream. */
+export function reviseReply(reply: Reply, revisions: Revisions): Reply | AnswerRefused {
+  try {
+    return foldParts(partsOf(reply).flatMap((part) => revisions.pass(part)))!;
+  } catch (error) {
+    if (error instanceof AnswerRefused) return error;
+    throw error;
+  }
+}
+
+function hasLogprobs({ blocks }: Reply): boolean {
+  return blocks.some((block) => block.type === 'text' && block.logprobs !== undefined);
+}
+
+/** The answer that the revisions kept, as a whole one for the client; undefined if it did not come to its end. */
+export function collected(
+  x: LiveExchange,
+  revisions: Revisions | undefined,
+  answering: AnswerTo,
+): JsonObject | undefined {
+  const reply = revisions?.reply();
+  return reply && x.style!.asked!.encodeReply(reply, answering);
+}
+
 /** A class, because there is one for every attempt: nothing but the facts is made for each. */
-class AnswerTo implements Answering {
+export class AnswerTo implements Answering {
   readonly id: string;
   model: string;
   readonly createdMs: number;
   readonly asksUsage: boolean;
   readonly losses: CollectedLosses;
-  readonly #parties: Parties;
+  readonly #x: LiveExchange;
+  readonly #clock: Clock;
 
-  constructor(parties: Parties, losses: CollectedLosses) {
-    const { x, offer } = parties;
+  /** `model`: what it is called until the answer says its name. */
+  constructor(x: LiveExchange, model: string, clock: Clock, losses: CollectedLosses) {
     this.id = x.id;
-    this.model = offer.model;
+    this.model = model;
     this.createdMs = x.startedMs;
     this.asksUsage = x.call.asksUsage;
     this.losses = losses;
-    this.#parties = parties;
+    this.#x = x;
+    this.#clock = clock;
   }
 
   /** Hears the vendor's name for the model. */
@@ -112,45 +162,46 @@ class AnswerTo implements Answering {
   }
 
   now(): number {
-    return this.#parties.clock.now();
+    return this.#clock.now();
   }
 
   get request(): JsonObject {
-    const { call } = this.#parties.x;
+    const { call } = this.#x;
     // As it came: what was filled in is not what the client said.
     return (call.earlier?.body ?? call.body).outline().tree as JsonObject;
   }
 
   get estimatedInput(): number {
-    return countedUsage(this.#parties.x.call.bounds, 0).input;
+    return countedUsage(this.#x.call.bounds, 0).input;
   }
 }
 
 interface TranslatorOptions {
-  readonly origin: Origin;
   readonly answering: AnswerTo;
   readonly restore: Restorer;
-  readonly losses: CollectedLosses;
   /** As the client's style says it. */
   readonly overloadedStatus: number | undefined;
   /** For our own count, where the vendor does not tell. */
   readonly bounds: Bounds;
+  readonly revisions: Revisions | undefined;
 }
 
 /** One stream: the vendor's events are read into parts, and the parts written as the client's events. */
-function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptions): StreamRelay {
-  const reader = spoken.decoder(options.origin, options.losses);
+function createTranslator(asked: Asked, reader: PartReader, options: TranslatorOptions): StreamRelay {
+  const { revisions } = options;
   const writer = asked.encoder(options.answering);
   const restored = options.restore.parts();
-  let events: EventSourceMessage[] = [];
-  const parser = createParser({ onEvent: (event) => void events.push(event) });
+  const parse = createEventParser();
   let usage: Usage | undefined;
   let textLength = 0;
   let error: ReturnType<StreamRelay['error']>;
   let ended = false;
+  /** The vendor tells log probabilities, which a plugin that changes the text leaves out. */
+  let hadLogprobs = false;
 
   function write(part: Part, out: (Buffer | string)[]): EventKind {
     if (ended) return 'hold';
+    const before = out.length;
     switch (part.type) {
       case 'ping':
         return 'hold';
@@ -166,17 +217,40 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
         usage = part.usage;
         break;
       case 'finish':
-        ended = true;
         // A style that always tells its usage gets our count where the vendor has none.
-        if (usage === undefined)
-          push(writer.write({ type: 'usage', usage: countedUsage(options.bounds, textLength) }), out);
-        push(writer.write(part), out);
+        if (usage === undefined) show({ type: 'usage', usage: countedUsage(options.bounds, textLength) }, out);
+        show(part, out);
+        ended = true;
         return 'last';
       default:
+        // What the vendor made counts, whatever is shown of it.
         textLength += textLengthOf(part);
     }
-    push(writer.write(part), out);
-    return part.type === 'start' || part.type === 'usage' ? 'hold' : 'pass';
+    show(part, out);
+    if (revisions?.isCut) {
+      ended = true;
+      return 'last';
+    }
+    // While plugins hold everything back, nothing has begun that another channel could not do as well.
+    const isHeld = revisions?.changes === true && out.length === before;
+    return part.type === 'start' || part.type === 'usage' || isHeld ? 'hold' : 'pass';
+  }
+
+  function show(part: Part, out: (Buffer | string)[]): void {
+    if (revisions === undefined) {
+      push(writer.write(part), out);
+      return;
+    }
+    if (part.type === 'delta') hadLogprobs ||= part.logprobs !== undefined;
+    for (const own of revisions.pass(part)) {
+      if (own.type === 'delta' && hadLogprobs && own.logprobs === undefined) options.answering.losses.omit('logprobs');
+      if (own.type === 'finish' && part.type !== 'finish') {
+        // The vendor has not said what it used of an answer that ends here.
+        usage = usage === undefined ? countedUsage(options.bounds, textLength) : withCountedOutput(usage, textLength);
+        push(writer.write({ type: 'usage', usage }), out);
+      }
+      push(writer.write(own), out);
+    }
   }
 
   /** The weightiest of what the parts of one event mean. */
@@ -184,15 +258,6 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
     let kind: EventKind = 'hold';
     for (const part of parts) for (const own of restored(part)) kind = weightier(kind, write(own, out));
     return kind;
-  }
-
-  /** The events that stand in these bytes; there is more than one where a vendor forgot a blank line. */
-  function parse(bytes: Buffer): readonly EventSourceMessage[] {
-    events = [];
-    const text = bytes.toString('utf8');
-    // A byte order mark is no part of the first line.
-    parser.feed(text.startsWith('\uFEFF') ? text.slice(1) : text);
-    return events;
   }
 
   return {
@@ -224,6 +289,67 @@ function createTranslator(asked: Asked, spoken: Spoken, options: TranslatorOptio
     answer() {
       return writer.answer?.();
     },
+    isCut() {
+      return revisions?.isCut === true;
+    },
+  };
+}
+
+/** Reads the events that stand in bytes; there is more than one where a vendor forgot a blank line. */
+function createEventParser(): (bytes: Buffer) => readonly EventSourceMessage[] {
+  let events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => void events.push(event) });
+  return (bytes) => {
+    events = [];
+    const text = bytes.toString('utf8');
+    // A byte order mark is no part of the first line.
+    parser.feed(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    return events;
+  };
+}
+
+/** A stream that is forwarded as bytes, while plugins look at its parts. */
+export function observedRelay(relay: StreamRelay, parties: Parties, revisions: Revisions): StreamRelay {
+  const losses = collectLosses({});
+  const reader = answerHalf(parties.spoken).decoder(originOf(parties), losses);
+  const restored = createRestorer(NOTHING_CHANGED).parts();
+  const parse = createEventParser();
+  const { x } = parties;
+  const answering = new AnswerTo(x, parties.offer.model, parties.clock, losses);
+  if (revisions.kept !== undefined) x.collected = () => collected(x, revisions, answering);
+
+  function look(parts: readonly Part[]): void {
+    for (const part of parts) {
+      if (part.type === 'start') answering.named(part.model);
+      for (const own of restored(part)) revisions.pass(own);
+    }
+  }
+  function lookAt(bytes: Buffer): void {
+    for (const { event: name, data } of parse(bytes)) look(reader.read({ name, data }));
+  }
+
+  return {
+    see(event, out) {
+      const kind = relay.see(event, out);
+      if (kind !== 'error' && kind !== 'broken') lookAt(event);
+      if (kind === 'last') look(reader.close());
+      return kind;
+    },
+    close(out) {
+      const how = relay.close(out);
+      if (how !== 'broken') {
+        lookAt(LINE_ENDS);
+        look(reader.close());
+      }
+      return how;
+    },
+    fail: (error, requestId) => relay.fail(error, requestId),
+    usage: () => relay.usage(),
+    uses: () => relay.uses?.(),
+    textLength: () => relay.textLength(),
+    error: () => relay.error(),
+    answer: () => relay.answer?.(),
+    ...(relay.unfinished !== undefined && { unfinished: (how) => relay.unfinished!(how) }),
   };
 }
 
@@ -243,10 +369,24 @@ function originOf({ offer }: Parties): Origin {
   return { channel: offer.channel.name, model: offer.model };
 }
 
-/** Whoever offers a translation has seen that both can be translated. */
-function halves({ asked, spoken }: Parties): { readonly asked: Asked; readonly spoken: Spoken } {
-  if (asked.asked === undefined || spoken.spoken === undefined) {
-    throw new Error(`there is no translation from ${asked.name} to ${spoken.name}`);
-  }
-  return { asked: asked.asked, spoken: spoken.spoken };
+/** Whoever offers a translation has seen that both can be translated, and only such answers are revised. */
+function clientHalf({ asked }: Parties): { readonly asked: Asked } {
+  if (asked.asked === undefined) throw untranslated(asked);
+  return { asked: asked.asked };
+}
+
+function vendorHalf({ spoken }: Parties): { readonly spoken: Spoken } {
+  if (spoken.spoken === undefined) throw untranslated(spoken);
+  return { spoken: spoken.spoken };
+}
+
+/** What reads the answers of a style. */
+export function answerHalf(style: Style): NonNullable<Style['heard']> {
+  const half = style.spoken ?? style.heard;
+  if (half === undefined) throw untranslated(style);
+  return half;
+}
+
+function untranslated({ name }: Style): Error {
+  return new Error(`the style ${name} cannot be translated`);
 }

@@ -1,5 +1,5 @@
 /** Small readings of JSON that nobody has checked: what is not as expected is not there. */
-import type { Json, JsonObject } from '../contracts/call.ts';
+import type { Json, JsonObject } from '../contracts/json.ts';
 import { isTooDeep } from '../json-text.ts';
 import { isObject } from './fields.ts';
 

@@ -1,5 +1,5 @@
 /** What a vendor says went wrong, in the one form that all styles bring it into, and what it means for the call. */
-import type { Json } from '../contracts/call.ts';
+import type { Json } from '../contracts/json.ts';
 import { GatewayError } from '../errors.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import { member } from './values.ts';

@@ -4,7 +4,8 @@ import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import type { Balance } from '../../core/contracts/ledger.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
-import { refuse, table, UsageError } from '../../core/plugin.ts';
+import { refuse, UsageError } from '../../core/plugin.ts';
+import { table } from '../../core/sdk.ts';
 
 /** The commands, for the service of the same plugin. */
 export function createCommands(host: Host, accounts: Accounts): readonly Command[] {

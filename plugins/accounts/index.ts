@@ -6,7 +6,8 @@ import { Invitations } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { createChore, definePlugin, GatewayError, refuse } from '../../core/plugin.ts';
+import { definePlugin, GatewayError, refuse } from '../../core/plugin.ts';
+import { createChore } from '../../core/sdk.ts';
 import { createAccounts } from './accounts.ts';
 import { createCommands } from './commands.ts';
 import { createInvitations } from './invitations.ts';
@@ -21,13 +22,13 @@ const SWEEP_EVERY_MS = 3_600_000;
 
 export default definePlugin({
   name: 'accounts',
-  api: 1,
+  api: 2,
   migrations,
   wants: [Ledger, FirstStart, Site, Audit],
   provides: [Accounts, Sessions, Tickets, Invitations],
   create(host) {
-    const passwords = host.lasting('passwords', createPasswords);
-    const now = host.lasting('steady time', () => createSteadyTime(host.clock));
+    const passwords = host.lasting({ name: 'accounts.passwords', version: 1, make: createPasswords });
+    const now = host.lasting({ name: 'accounts.time', version: 1, make: () => createSteadyTime(host.clock) });
     const sessions = createSessions(host, now);
     const tickets = createTickets(host, now);
     const accounts = createAccounts(host, passwords, sessions, tickets);

@@ -1,6 +1,7 @@
 /** Invitations: a ticket is what is good for an account, and a row tells what became of it. */
 import type { Invitation, Invitations } from '../../core/contracts/invitations.ts';
-import { all, type Host, readPage } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
+import { all, readPage } from '../../core/sdk.ts';
 import type { SteadyTime } from './steady-time.ts';
 import type { TicketBook } from './tickets.ts';
 

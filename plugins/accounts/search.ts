@@ -1,6 +1,6 @@
 /** Which accounts a search means, as the condition of a query. */
 import type { AccountSearch } from '../../core/contracts/accounts.ts';
-import { all, type Condition, condition, contains, either, mentions } from '../../core/plugin.ts';
+import { all, type Condition, condition, contains, either, mentions } from '../../core/sdk.ts';
 import { fold } from './people.ts';
 
 const ID = /^\d{1,15}$/;

@@ -1,6 +1,6 @@
 /** Secrets nobody can guess, and what of them is stored. */
 import { hash } from 'node:crypto';
-import { randomBase62 } from '../../core/plugin.ts';
+import { randomBase62 } from '../../core/sdk.ts';
 
 const LENGTH = 43;
 

@@ -1,6 +1,7 @@
 /** The audit log: writing entries along with what they tell of, and reading them. */
 import type { Audit, AuditEntry, AuditEvent } from '../../core/contracts/audit.ts';
-import { all, condition, type Host, type JsonObject } from '../../core/plugin.ts';
+import type { Host, JsonObject } from '../../core/plugin.ts';
+import { all, condition } from '../../core/sdk.ts';
 import { COLUMNS, linkSteps, type Row, readHead, verifyStretch } from './chain.ts';
 import { storedFacts, storedText } from './facts.ts';
 

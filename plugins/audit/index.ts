@@ -1,6 +1,7 @@
 /** The audit log: who changed what, written in the same list as the change, each entry chained to the one before it. */
 import { Audit } from '../../core/contracts/audit.ts';
-import { type Command, createChore, definePlugin, refuse, UsageError } from '../../core/plugin.ts';
+import { type Command, definePlugin, refuse, UsageError } from '../../core/plugin.ts';
+import { createChore } from '../../core/sdk.ts';
 import { createAudit } from './audit.ts';
 import { type Head, readHead, verifyChain } from './chain.ts';
 import { migrations } from './tables.ts';
@@ -11,13 +12,13 @@ const DAY_MS = 24 * LOOK_MS;
 
 export default definePlugin({
   name: 'audit',
-  api: 1,
+  api: 2,
   migrations,
   provides: [Audit],
   create(host) {
     const { store, clock, log } = host;
     host.provide(Audit, createAudit(host));
-    const told = host.lasting('audit.told', () => ({ day: -1 }));
+    const told = host.lasting({ name: 'audit.told', version: 1, make: () => ({ day: -1 }) });
 
     /** Once a day the head goes where the database's owner cannot change it: into the log. */
     async function tellHead(): Promise<void> {

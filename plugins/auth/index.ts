@@ -10,7 +10,7 @@ import { authSection, presentedKey, refuseKey, refuseNoKey } from './carriers.ts
 
 export default definePlugin({
   name: 'auth',
-  api: 1,
+  api: 2,
   sections: { auth: authSection },
   needs: [Keys],
   wants: [ChosenKeys],

@@ -38,7 +38,7 @@ import { createVerification } from './verification.ts';
 
 export default definePlugin({
   name: 'console',
-  api: 1,
+  api: 2,
   sections: { console: consoleSection },
   needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
   wants: [

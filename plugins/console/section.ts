@@ -1,7 +1,8 @@
 /** The section `console` of gateway.yaml. */
 import { isIP } from 'node:net';
 import type { OAuthSettings, Site } from '../../core/contracts/site.ts';
-import { duration, durationMs, schema } from '../../core/plugin.ts';
+import { schema } from '../../core/plugin.ts';
+import { duration, durationMs } from '../../core/sdk.ts';
 import { text } from './schemas.ts';
 
 interface ConsoleSection {

@@ -16,7 +16,7 @@ const SWEEP_MS = 60_000;
 
 export default definePlugin({
   name: 'counters',
-  api: 1,
+  api: 2,
   sections: { counters: section },
   provides: [Counters],
   create(host, { counters: { driver, url, prefix } }) {
@@ -27,7 +27,7 @@ export default definePlugin({
       return {};
     }
     const counters = memoryOf(host);
-    const guests = host.lasting<Guests>('counters.guests', () => new Map());
+    const guests = host.lasting<Guests>({ name: 'counters.guests', version: 1, make: () => new Map() });
     host.provide(Counters, counters);
     let stops: readonly (() => void)[] = [];
     return {
@@ -68,7 +68,7 @@ function onServer(host: Host, url: string, prefix: string): Parts {
 
 /** A reload must not hand out every limit anew. */
 function memoryOf(host: Host): MemoryCounters {
-  return host.lasting('counters.memory', () => createMemoryCounters(host.clock));
+  return host.lasting({ name: 'counters.memory', version: 1, make: () => createMemoryCounters(host.clock) });
 }
 
 function sweeping(host: Host, counters: MemoryCounters): () => void {

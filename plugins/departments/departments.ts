@@ -1,7 +1,8 @@
 /** Departments: a tree in memory, written so that what was checked in memory still holds when it is written. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import type { Department, DepartmentChanges, Departments } from '../../core/contracts/departments.ts';
-import { type Host, readName, refuse, type Step } from '../../core/plugin.ts';
+import { type Host, refuse, type Step } from '../../core/plugin.ts';
+import { readName } from '../../core/sdk.ts';
 import { LARGEST_BUDGET } from './tables.ts';
 import { createTree, fold, type Tree } from './tree.ts';
 

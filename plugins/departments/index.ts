@@ -1,7 +1,8 @@
 /** Departments: a tree of people, with budgets that calls are taken from and a price factor. The ledger is `quota`'s. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Departments } from '../../core/contracts/departments.ts';
-import { createChore, definePlugin } from '../../core/plugin.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { createChore } from '../../core/sdk.ts';
 import { createDepartments } from './departments.ts';
 import { migrations } from './tables.ts';
 
@@ -10,7 +11,7 @@ const REFRESH_MS = 5_000;
 
 export default definePlugin({
   name: 'departments',
-  api: 1,
+  api: 2,
   migrations,
   needs: [Accounts],
   provides: [Departments],

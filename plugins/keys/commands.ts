@@ -4,7 +4,8 @@ import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
 import type { KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
-import { durationMs, refuse, table, UsageError } from '../../core/plugin.ts';
+import { refuse, UsageError } from '../../core/plugin.ts';
+import { durationMs, table } from '../../core/sdk.ts';
 
 /** The commands, for the service of the same plugin. */
 export function createCommands(host: Host, keys: Keys): readonly Command[] {

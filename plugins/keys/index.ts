@@ -5,7 +5,8 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
-import { createChore, definePlugin, type Known, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Known, refuse } from '../../core/plugin.ts';
+import { createChore } from '../../core/sdk.ts';
 import { createCommands } from './commands.ts';
 import { createKeys, NO_RETRY } from './keys.ts';
 import { migrations } from './tables.ts';
@@ -14,7 +15,7 @@ const TIDY_MS = 60_000;
 
 export default definePlugin({
   name: 'keys',
-  api: 1,
+  api: 2,
   migrations,
   needs: [Accounts],
   wants: [Ledger, Catalog, FirstStart, Audit],

@@ -1,5 +1,7 @@
 /** What may be written into a key: names of models that exist, addresses that mean something. */
-import { canonicalRange, nearest, refuse, starIn } from '../../core/plugin.ts';
+
+import { refuse } from '../../core/plugin.ts';
+import { canonicalRange, nearest, starIn } from '../../core/sdk.ts';
 
 /** Whether a name stands in the list of a key, or a name with a `*` that stands for it. */
 export function isListed(models: readonly string[], name: string): boolean {

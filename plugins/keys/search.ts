@@ -1,6 +1,6 @@
 /** Which keys a search means, as the condition of a query. */
 import type { KeySearch } from '../../core/contracts/keys.ts';
-import { all, type Condition, condition, contains, mentions } from '../../core/plugin.ts';
+import { all, type Condition, condition, contains, mentions } from '../../core/sdk.ts';
 import { hashOf, isWellFormed } from './secret.ts';
 
 /** How much of a secret's end is stored. */

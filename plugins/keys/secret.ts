@@ -1,7 +1,7 @@
 /** The secret of a key: `sk-`, 43 base62 characters of 256 random bits, 6 check characters that catch typing errors. */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { BASE62, randomBase62 } from '../../core/plugin.ts';
+import { BASE62, randomBase62 } from '../../core/sdk.ts';
 
 const PREFIX = 'sk-';
 const BODY = 43;

@@ -4,7 +4,8 @@ import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../
 import { Counters } from '../../core/contracts/counters.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
-import { boundedMap, definePlugin, refuse } from '../../core/plugin.ts';
+import { definePlugin, refuse, slot } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import { type GateRule, limits, type Rules, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,9 +16,12 @@ const MOST_KNOWN = 10_000;
 /** Client libraries obey `retry-after` without a bound of their own. */
 const MAX_RETRY_AFTER_S = 60;
 
+/** What a call took of the token limits before its use was known. */
+const estimates = slot<Admission>('limits.estimate');
+
 export default definePlugin({
   name: 'limits',
-  api: 1,
+  api: 2,
   sections: { limits },
   needs: [Counters],
   create(host, config) {
@@ -26,8 +30,6 @@ export default definePlugin({
     const { requests, tokens, gates } = rules;
     /** By the id of the key: made once, for a call needs several. */
     const known = boundedMap<number, Counted>(MOST_KNOWN);
-    /** What calls took of `tokens` before their use was known. */
-    const estimates = new WeakMap<Exchange, Admission>();
 
     function knownOf(identity: Holder): Counted {
       let it = known.get(identity.key.id);

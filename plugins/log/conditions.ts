@@ -1,6 +1,7 @@
 /** Filters as conditions of statements about lines. */
 import type { UsageFilter } from '../../core/contracts/records.ts';
-import { type Condition, condition, type Value } from '../../core/plugin.ts';
+import type { Value } from '../../core/plugin.ts';
+import { type Condition, condition } from '../../core/sdk.ts';
 import { placeOf, RUN_NAMED, runOf } from './ids.ts';
 import { isOneOf, type SumKinds } from './kinds.ts';
 

@@ -5,7 +5,8 @@
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
-import { definePlugin, duration, durationMs, type Exchange, type Known, type Step, schema } from '../../core/plugin.ts';
+import { definePlugin, type Exchange, type Known, type Step, schema } from '../../core/plugin.ts';
+import { duration, durationMs } from '../../core/sdk.ts';
 import { hourOf } from './additions.ts';
 import { eventSteps } from './events.ts';
 import { createPages } from './pages.ts';
@@ -40,7 +41,7 @@ const isKnown = (x: Exchange): x is Known => x.identity !== undefined;
 
 export default definePlugin({
   name: 'log',
-  api: 1,
+  api: 2,
   sections: { log: logSection },
   migrations,
   wants: [Ledger, Departments],
@@ -48,7 +49,7 @@ export default definePlugin({
   create(host, { log: { keep } }) {
     const keepMs = durationMs(keep);
     const { store, clock, log } = host;
-    const rolled = host.lasting('log.rolled', newRolled);
+    const rolled = host.lasting({ name: 'log.rolled', version: 1, make: newRolled });
     const retention = createRetention(host, keepMs, rolled);
     const departmentOf = ({ accountId }: UsageRecord): number =>
       host.find(Departments)?.departmentOf(accountId)?.id ?? 0;

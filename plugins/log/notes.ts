@@ -1,5 +1,7 @@
 /** What was noted of a call, as the row and the label of its record have it: members of a JSON object, each behind a comma. */
-import { isObject, type Json, type JsonObject } from '../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../core/plugin.ts';
+import { isObject } from '../../core/translation/index.ts';
 
 /** A note that is the same of many calls. */
 export interface Shared {

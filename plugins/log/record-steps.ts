@@ -1,6 +1,7 @@
 /** The steps that write a usage record: what repeats as a label (`labels.ts`), the rest as a row. */
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { type Clock, type Step, type Store, type Usage, unusualIn, type Value } from '../../core/plugin.ts';
+import { unusualIn } from '../../core/contracts/uses.ts';
+import type { Clock, Step, Store, Usage, Value } from '../../core/plugin.ts';
 import { type ADDED, type Addition, additionSteps, dayOf } from './additions.ts';
 import { assertId, msOf, placeOf, RUN_NAMED, runOf } from './ids.ts';
 import { sumKindOf } from './kinds.ts';

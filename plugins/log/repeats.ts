@@ -2,7 +2,8 @@
  * What one key meets again and again within a minute is added up: a bounded number of records for each process, however often it asks.
  */
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { createChore, type Host, type Step } from '../../core/plugin.ts';
+import type { Host, Step } from '../../core/plugin.ts';
+import { createChore } from '../../core/sdk.ts';
 import { msOf } from './ids.ts';
 
 const MINUTE_MS = 60_000;

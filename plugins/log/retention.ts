@@ -1,5 +1,7 @@
 /** Forgets what is old enough, in small bites, so that calls never wait long behind a deletion; sums of days stay. */
-import { type Chore, createChore, type Host } from '../../core/plugin.ts';
+
+import type { Host } from '../../core/plugin.ts';
+import { type Chore, createChore } from '../../core/sdk.ts';
 import { dayOf } from './additions.ts';
 import { msOf, timeOf } from './ids.ts';
 import { type Rolled, rolledUntil, rollUp } from './roll-up.ts';

@@ -1,15 +1,8 @@
 /** Lines of the log as they stand in the tables. */
 import type { Images } from '../../core/contracts/call.ts';
 import type { LogEntry, LogFilter, UsageRecord } from '../../core/contracts/records.ts';
-import {
-  all,
-  type Condition,
-  condition,
-  type JsonObject,
-  type ServedAs,
-  type Usage,
-  type Uses,
-} from '../../core/plugin.ts';
+import type { JsonObject, ServedAs, Usage, Uses } from '../../core/plugin.ts';
+import { all, type Condition, condition } from '../../core/sdk.ts';
 import { eventsWithin, ofEvents, ofRecords, type Range, recordsWithin, recordWith } from './conditions.ts';
 import { msOf } from './ids.ts';
 import { kindsOf, type SumKinds, tablesOf } from './kinds.ts';

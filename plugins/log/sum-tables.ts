@@ -1,6 +1,7 @@
 /** Reads the tables of sums, in pieces: one statement reads so much that it keeps nobody waiting for long. */
 import type { UsageFilter } from '../../core/contracts/records.ts';
-import { all, type Clock, type Condition, condition, type Host } from '../../core/plugin.ts';
+import type { Clock, Host } from '../../core/plugin.ts';
+import { all, type Condition, condition } from '../../core/sdk.ts';
 import { oneOf } from './conditions.ts';
 import { ERRORS, type SumKinds, sqlList } from './kinds.ts';
 import { DAY_MS, HOUR_MS } from './tables.ts';

@@ -1,6 +1,7 @@
 /** Sums of usage: of whole days and hours from the sums that are kept, of what a range has before and behind them from the records. */
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../core/contracts/records.ts';
-import { all, type Condition, condition, type Host, type Reader } from '../../core/plugin.ts';
+import type { Host, Reader } from '../../core/plugin.ts';
+import { all, type Condition, condition } from '../../core/sdk.ts';
 import { dayOf, hourOf } from './additions.ts';
 import { ofRecords, oneOf, recordsWithin } from './conditions.ts';
 import { timeOf } from './ids.ts';

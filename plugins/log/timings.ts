@@ -1,6 +1,7 @@
 /** How long the newest calls took, read where they are. */
 import type { CallTiming, LogFilter, Records } from '../../core/contracts/records.ts';
-import { all, type Condition, type Host } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
+import { all, type Condition } from '../../core/sdk.ts';
 import { ofRecords, type Range, recordsWithin } from './conditions.ts';
 import { msOf } from './ids.ts';
 import { CALLS, kindsOf, type SumKinds } from './kinds.ts';

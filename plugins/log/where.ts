@@ -1,6 +1,7 @@
 /** Where lines are: the sums by the hour say it, and nothing but those hours needs to be read. */
 import type { LogFilter } from '../../core/contracts/records.ts';
-import type { Condition, Host } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
+import type { Condition } from '../../core/sdk.ts';
 import { hourOf } from './additions.ts';
 import type { Range } from './conditions.ts';
 import { msOf, placeOf, runOf, timeOf } from './ids.ts';

@@ -1,7 +1,7 @@
 /** Mail: letters to people, through a server of yours, or into the log where there is none. */
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { definePlugin, type Parts } from '../../core/plugin.ts';
 import { isAddress, plainLine } from './letter.ts';
 import { createQueue } from './queue.ts';
 import { mailSection } from './section.ts';
@@ -9,11 +9,11 @@ import { createServer } from './server.ts';
 
 export default definePlugin({
   name: 'mail',
-  api: 1,
+  api: 2,
   sections: { mail: mailSection },
   wants: [Site],
   provides: [Mail],
-  create(host, { mail: { smtp, from } }) {
+  create(host, { mail: { smtp, from } }): Parts {
     if (smtp === '') {
       host.provide(Mail, {
         delivers: false,

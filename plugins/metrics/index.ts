@@ -30,13 +30,17 @@ const section = schema<MetricsSection>({
 
 export default definePlugin({
   name: 'metrics',
-  api: 1,
+  api: 2,
   sections: { metrics: section },
   wants: [Counters, Running, Site],
   create(host, { metrics: { token } }) {
     // Numbers count on through a reload.
-    const meters = host.lasting('metrics', createMeters);
-    const processes = createProcessMetrics(meters.registry, host.lasting('metrics.workers', noWorkers), host);
+    const meters = host.lasting({ name: 'metrics', version: 1, make: createMeters });
+    const processes = createProcessMetrics(
+      meters.registry,
+      host.lasting({ name: 'metrics.workers', version: 1, make: noWorkers }),
+      host,
+    );
 
     return {
       attempted(_x, { offer, failure, startedMs, endedMs }) {

@@ -2,7 +2,8 @@
 
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import { boundedMap, type Host, refuse, type StyleName } from '../../core/plugin.ts';
+import { type Host, refuse, type StyleName } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import type { Channels } from './channels.ts';
 import { createEntries, type Entries } from './entries.ts';
 import { didYouMean } from './hint.ts';

@@ -1,5 +1,7 @@
 /** Makes channels of the section `channels`, and says what is wrong with it. */
-import { type Channel, checkValue, durationMs, type Host, type StyleName, type Vendor } from '../../core/plugin.ts';
+
+import type { Channel, Host, StyleName, Vendor } from '../../core/plugin.ts';
+import { checkValue, durationMs } from '../../core/sdk.ts';
 import { checkCredentials, type Problem, readHeaders, readQuery } from './channel-fields.ts';
 import { didYouMean } from './hint.ts';
 import { CHANNEL_FIELDS, type ChannelEntry } from './sections.ts';

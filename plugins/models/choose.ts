@@ -11,7 +11,9 @@
  * answer, which our own store knows, is asked first whatever its priority: the first choice may have failed once. What a client
  * itself says of a channel, in the seals it sends back, only chooses among those that could come first anyway.
  */
-import { CARRIER, type Call, type Channel, unpackOpaque } from '../../core/plugin.ts';
+
+import type { Call, Channel } from '../../core/plugin.ts';
+import { CARRIER, unpackOpaque } from '../../core/translation/index.ts';
 
 /** What is put in order: a channel, and its own name for the model. */
 interface Candidate {

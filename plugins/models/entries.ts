@@ -1,5 +1,5 @@
 /** The entries of the section `models` by name: those that spell it out, and those whose `*` stands for a part of it. */
-import { starIn } from '../../core/plugin.ts';
+import { starIn } from '../../core/sdk.ts';
 import type { ModelEntry } from './sections.ts';
 
 /** The section, to be looked up in. */

@@ -1,6 +1,7 @@
 /** What is known of a model, for people who choose one. What nobody says stays unsaid. */
 import { ABILITIES, type Ability, type ModelFacts, type Purpose } from '../../core/contracts/catalog.ts';
-import type { SomeQuirks, Style, StyleName } from '../../core/plugin.ts';
+import type { Style, StyleName } from '../../core/plugin.ts';
+import type { SomeQuirks } from '../../core/translation/index.ts';
 import { answers, type ModelCatalog } from './catalog.ts';
 import type { Health } from './health.ts';
 import type { Recent } from './recent.ts';

@@ -1,5 +1,7 @@
 /** What is remembered of the health of channels. Times are the clock's `mono`. */
-import { boundedMap, type Channel, type FailureKind } from '../../core/plugin.ts';
+
+import type { Channel, FailureKind } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 
 const MOST_BREAKERS = 10_000;

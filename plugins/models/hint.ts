@@ -1,5 +1,5 @@
 /** Suggests the name that was probably meant. */
-import { nearest } from '../../core/plugin.ts';
+import { nearest } from '../../core/sdk.ts';
 
 /** Longer names are not looked at: a client may send any, and comparing costs the product of the lengths. */
 const MAX_LENGTH = 200;

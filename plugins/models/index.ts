@@ -21,22 +21,18 @@ import { channelStatus } from './status.ts';
 
 export default definePlugin({
   name: 'models',
-  api: 1,
+  api: 2,
   sections: { channels, models },
   wants: [Keys, Prices],
   provides: [Catalog],
   create(host, config) {
-    const health = createHealth(host.lasting('models.health', createHealthState), host);
-    const budget = host.lasting('models.budget', createRetryBudget);
+    const health = createHealth(host.lasting({ name: 'models.health', version: 1, make: createHealthState }), host);
+    const budget = host.lasting({ name: 'models.budget', version: 1, make: createRetryBudget });
     const recentNamed = (topic: string): SharedRecent =>
-      shareRecent(
-        host.lasting(topic, () => createRecent(host.clock)),
-        topic,
-        host,
-      );
+      shareRecent(host.lasting({ name: topic, version: 1, make: () => createRecent(host.clock) }), topic, host);
     const byModel = recentNamed('models.recent');
     const byChannel = recentNamed('models.recent-channels');
-    const created = host.lasting('models.created', () => new Map<string, number>());
+    const created = host.lasting({ name: 'models.created', version: 1, make: () => new Map<string, number>() });
 
     // The vendors are complete only when everybody is created, so this is read when it is first asked for, in `link` at the
     // latest.

@@ -1,5 +1,7 @@
 /** What may serve a call: offers one at a time, each chosen when the one before has failed. */
-import { boundedMap, type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
+
+import { type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import type { RetryBudget, Seat } from './budget.ts';
 import { answers, type ModelCatalog, type ServedModel } from './catalog.ts';
 import { boundTo, inOrder } from './choose.ts';

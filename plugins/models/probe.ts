@@ -10,10 +10,9 @@ import {
   type Offer,
   type Question,
   refuse,
-  retell,
   type Style,
-  scanJson,
 } from '../../core/plugin.ts';
+import { retell, scanJson } from '../../core/translation/index.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import type { Channels, Configured } from './channels.ts';
 import { didYouMean } from './hint.ts';
@@ -135,5 +134,8 @@ const UNHEARD: Losses = {
   nameOf: (field) => field,
   refuse(field, why): never {
     throw new GatewayError(400, 'invalid_request_error', `${field} ${why}`);
+  },
+  bar(field, why) {
+    this.refuse(field, why);
   },
 };

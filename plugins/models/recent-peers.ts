@@ -1,5 +1,7 @@
 /** Counts of the last 24 hours over all processes: each counts its own calls, and tells the owner once a second what it has counted. */
-import { boundedMap, type Host, type Json } from '../../core/plugin.ts';
+
+import type { Host, Json } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import { type Counts, noCounts, type Recent, stepOf } from './recent.ts';
 
 /** How often counts are told. */

@@ -1,6 +1,7 @@
 /** What the last 24 hours were like: counts by the hour in memory, for people to look at. No decision is made by them. */
 import type { RecentCalls } from '../../core/contracts/catalog.ts';
-import { type Attempt, boundedMap, type Clock, type Exchange } from '../../core/plugin.ts';
+import type { Attempt, Clock, Exchange } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import type { ModelCatalog } from './catalog.ts';
 
 /** Callers choose names where a pattern serves them. */

@@ -1,6 +1,9 @@
 /** The sections `channels` and `models` of gateway.yaml: how they must look. */
-import type { Channel, SomeQuirks } from '../../core/plugin.ts';
-import { duration, quirksSchema, schema } from '../../core/plugin.ts';
+import type { Channel } from '../../core/plugin.ts';
+import { schema } from '../../core/plugin.ts';
+import { duration } from '../../core/sdk.ts';
+import type { SomeQuirks } from '../../core/translation/index.ts';
+import { quirksSchema } from '../../core/translation/index.ts';
 
 /** One channel as it is written; besides these fields it has those of its vendor. */
 export interface ChannelEntry {

@@ -1,14 +1,6 @@
 /** A channel that may serve a model: which clients it can serve, and what the model takes there. */
-import {
-  type Channel,
-  isOneOf,
-  layQuirks,
-  type Quirks,
-  quirksOfModel,
-  type SomeQuirks,
-  type Style,
-  type StyleName,
-} from '../../core/plugin.ts';
+import type { Channel, Style, StyleName } from '../../core/plugin.ts';
+import { isOneOf, layQuirks, type Quirks, quirksOfModel, type SomeQuirks } from '../../core/translation/index.ts';
 import type { Configured } from './channels.ts';
 
 /** Where a model may be had. */

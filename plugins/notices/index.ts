@@ -3,7 +3,8 @@ import { Accounts } from '../../core/contracts/accounts.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Mail } from '../../core/contracts/mail.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { boundedMap, createChore, definePlugin } from '../../core/plugin.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { boundedMap, createChore } from '../../core/sdk.ts';
 import { createFalls, remainingOf } from './falls.ts';
 import { createNotices } from './notices.ts';
 import { migrations } from './tables.ts';
@@ -28,7 +29,7 @@ interface Moved {
 
 export default definePlugin({
   name: 'notices',
-  api: 1,
+  api: 2,
   migrations,
   needs: [Ledger, Accounts],
   wants: [Mail, Site],
@@ -38,7 +39,11 @@ export default definePlugin({
     const falls = createFalls(host);
     const notices = createNotices(host);
     const { peers } = host;
-    const moved = host.lasting<Moved>('notices.moved', () => ({ accounts: new Set(), ripe: new Set() }));
+    const moved = host.lasting<Moved>({
+      name: 'notices.moved',
+      version: 1,
+      make: () => ({ accounts: new Set(), ripe: new Set() }),
+    });
 
     /** When it was seen that they want none. Of most changes we hear; of one whose message is lost, or that comes as we read, we know by then. */
     const wishless = boundedMap<number, number>(MOST_WISHLESS);

@@ -16,7 +16,7 @@ const TAKEN = ['state', 'email', 'password', 'passkey'];
 
 export default definePlugin({
   name: 'oauth',
-  api: 1,
+  api: 2,
   migrations,
   needs: [Accounts, Tickets],
   wants: [Site],

@@ -7,7 +7,7 @@ import { type PassthroughEntry, passthroughSection } from './section.ts';
 
 export default definePlugin({
   name: 'passthrough',
-  api: 1,
+  api: 2,
   sections: { passthrough: passthroughSection },
   needs: [Catalog],
   wants: [KeyPlaces],

@@ -4,18 +4,8 @@ import { Audit } from '../../core/contracts/audit.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { RedemptionCode, RedemptionCodes } from '../../core/contracts/payments.ts';
 import { Records } from '../../core/contracts/records.ts';
-import {
-  all,
-  type Condition,
-  condition,
-  either,
-  type Host,
-  mentions,
-  readPage,
-  refuse,
-  type Step,
-  type Surrender,
-} from '../../core/plugin.ts';
+import { type Host, refuse, type Step, type Surrender } from '../../core/plugin.ts';
+import { all, type Condition, condition, either, mentions, readPage } from '../../core/sdk.ts';
 
 interface Row {
   readonly id: number;

@@ -6,7 +6,8 @@ import { Payments } from '../../core/contracts/payments.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { createChore, definePlugin } from '../../core/plugin.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { createChore } from '../../core/sdk.ts';
 import { createBalanceSale } from './balance.ts';
 import { createCodes } from './codes.ts';
 import { createEvents } from './events.ts';
@@ -27,7 +28,7 @@ const TIDY_MS = 60_000;
 
 export default definePlugin({
   name: 'payments',
-  api: 1,
+  api: 2,
   sections: { payments: paymentsSection },
   migrations,
   needs: [Accounts, Ledger],

@@ -1,16 +1,8 @@
 /** Orders as they stand in the store, and the one way in which they change state. */
 import { randomBytes } from 'node:crypto';
 import type { Order, OrderSearch, OrderState } from '../../core/contracts/payments.ts';
-import {
-  all,
-  type Clock,
-  condition,
-  contains,
-  readPage,
-  type Step,
-  type Store,
-  type Value,
-} from '../../core/plugin.ts';
+import type { Clock, Step, Store, Value } from '../../core/plugin.ts';
+import { all, condition, contains, readPage } from '../../core/sdk.ts';
 import { moneyText } from './money.ts';
 import { type Books, leadsTo, returned } from './states.ts';
 

@@ -10,6 +10,7 @@ import {
   type Known,
   type Step,
   StoreUnavailable,
+  slot,
   type Usage,
 } from '../../core/plugin.ts';
 import type { EstimateOptions } from './estimate.ts';
@@ -95,15 +96,10 @@ const LONGEST_WAIT_MS = 2_000;
 const LOOK_EACH = 256;
 
 /**
- * An exchange bears its taking itself, and those that run stand in a list: measured, a WeakMap and a Map that change with every
- * call moved three times as much of each call to the old generation.
+ * In a slot of the call, and those that run in a list: measured, a WeakMap and a Map that change with every call moved three times as
+ * much of each call to the old generation.
  */
-const TAKING = Symbol('taking');
-type Bearer = Exchange & { [TAKING]?: Taking };
-
-function takingOf(x: Bearer): Taking | undefined {
-  return x[TAKING];
-}
+const takings = slot<Taking>('quota.taking');
 
 /** `ledger` is asked where a call is refused or outgrows its hold, and for how much quota a currency unit is. */
 export function createCalls(
@@ -127,7 +123,7 @@ export function createCalls(
   /** What records say of a price, made once. */
   const noted = new WeakMap<PriceRow, JsonObject>();
   // Calls of an older configuration that still run are running, too.
-  const running = host.lasting<Taking[]>('quota.running', () => []);
+  const running = host.lasting<Taking[]>({ name: 'quota.running', version: 1, make: () => [] });
 
   function begin(taking: Taking): void {
     taking.place = running.length;
@@ -381,12 +377,12 @@ export function createCalls(
       begin(taking);
       if (x.call.stream) x.watch((textLength) => look(taking, textLength));
     }
-    (x as Bearer)[TAKING] = taking;
+    takings.set(x, taking);
   }
 
   return {
-    charged: (x) => takingOf(x)?.charged ?? 0n,
-    isIncluded: (x) => takingOf(x)?.terms.fromAccount === false,
+    charged: (x) => takings.get(x)?.charged ?? 0n,
+    isIncluded: (x) => takings.get(x)?.terms.fromAccount === false,
 
     reservations: reservationsOf,
 
@@ -396,7 +392,7 @@ export function createCalls(
     },
 
     pay(x) {
-      const taking = takingOf(x);
+      const taking = takings.get(x);
       if (taking?.hold === undefined) return;
       // What is being held more is waited for, for it is a part of what `settle` closes.
       end(taking);
@@ -406,7 +402,7 @@ export function createCalls(
     },
 
     settle(x) {
-      const taking = takingOf(x);
+      const taking = takings.get(x);
       if (taking === undefined) return undefined;
       end(taking);
       const { hold, growing, withheld } = taking;
@@ -419,7 +415,7 @@ export function createCalls(
     },
 
     unsettled(x) {
-      const taking = takingOf(x);
+      const taking = takings.get(x);
       if (taking?.hold === undefined) return;
       unsettled.add(x as Known, taking.hold, taking.terms);
       // Its lease may be another's by now. Where that cannot be asked the store is away, and admits no calls either.

@@ -1,7 +1,8 @@
 /** Reads entries of the ledger: what a call moved, and what came to an account and left it beside its calls. */
 import type { Entry, Layer, Ledger, MoneyDay, MoneyEntry } from '../../core/contracts/ledger.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { all, condition, type Store } from '../../core/plugin.ts';
+import type { Store } from '../../core/plugin.ts';
+import { all, condition } from '../../core/sdk.ts';
 import { readLayers } from './layers.ts';
 import { DAY_MS } from './windows.ts';
 

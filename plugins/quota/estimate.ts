@@ -1,6 +1,7 @@
 /** The most tokens a call may use: what a reservation is computed from. */
 import type { Bounds } from '../../core/contracts/call.ts';
-import { countedUsage, type Uses } from '../../core/plugin.ts';
+import type { Uses } from '../../core/plugin.ts';
+import { countedUsage } from '../../core/translation/index.ts';
 import { saneImages, saneSeconds, wholeTokens } from './usage-sanity.ts';
 import { boundedUses } from './use-prices.ts';
 

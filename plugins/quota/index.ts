@@ -38,7 +38,7 @@ const REFRESH_MS = 4_000;
 
 export default definePlugin({
   name: 'quota',
-  api: 1,
+  api: 2,
   sections: { quota: quotaSection, prices: pricesSchema },
   migrations,
   needs: [Catalog],
@@ -49,9 +49,13 @@ export default definePlugin({
     const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
     const tariff = createTariff(host.use(Catalog), book, quota);
     const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
-    const memory = host.lasting('quota.subscriptions', () => createSubscriptionMemory(host));
+    const memory = host.lasting({
+      name: 'quota.subscriptions',
+      version: 1,
+      make: () => createSubscriptionMemory(host),
+    });
     const termsOf = createTerms({ memory, plans, departments: () => host.find(Departments) });
-    const leases = host.lasting('quota.leases', () => createLeases(host));
+    const leases = host.lasting({ name: 'quota.leases', version: 1, make: () => createLeases(host) });
     const unsettled = createUnsettled(host);
     const calls = createCalls(host, { tariff, termsOf, options: quota, leases, unsettled }, () => ledger);
     const ledger = createLedger({

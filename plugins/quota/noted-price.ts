@@ -1,5 +1,7 @@
 /** What a usage record tells of the price that it was charged by: enough to charge it again, for prices change. */
-import { isObject, type JsonObject } from '../../core/plugin.ts';
+
+import type { JsonObject } from '../../core/plugin.ts';
+import { isObject } from '../../core/translation/index.ts';
 import { type Decimal, decimal, decimalText } from './decimal.ts';
 import { type PriceRow, RATES, type Rates } from './price.ts';
 import { amountsIn } from './price-list.ts';

@@ -1,7 +1,8 @@
 /** Which price a model has, and what a use of it costs: gateway.yaml first, then the vendors' list prices. */
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
-import { type ServedAs, TOKENS_ONLY, unusualIn } from '../../core/plugin.ts';
+import { TOKENS_ONLY, unusualIn } from '../../core/contracts/uses.ts';
+import type { ServedAs } from '../../core/plugin.ts';
 import type { TokenBounds } from './estimate.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
 import { type ListPrice, type ListPrices, listPrices, type Upstream } from './price-data.ts';

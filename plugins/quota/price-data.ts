@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import { boundedMap } from '../../core/plugin.ts';
+import { boundedMap } from '../../core/sdk.ts';
 import { type Decimal, decimal } from './decimal.ts';
 import { type PriceRow, pricesNothing, type Rate, type Tier } from './price.ts';
 import { type PublishedBeside, publishedBeside, publishedPrice } from './published-prices.ts';

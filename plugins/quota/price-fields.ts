@@ -1,5 +1,5 @@
 /** The fields a price is written in: an object of known names, and amounts in currency units. */
-import { nearest } from '../../core/plugin.ts';
+import { nearest } from '../../core/sdk.ts';
 import { type Decimal, decimal } from './decimal.ts';
 
 /** Where a mistake is, and what it is. */

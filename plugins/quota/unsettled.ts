@@ -16,7 +16,11 @@ export interface Unsettled {
 /** Makes it; calls of every configuration are on one list. */
 export function createUnsettled(host: Host): Unsettled {
   const { store, clock, log } = host;
-  const calls = host.lasting('quota.unsettled', () => new Map<Hold, { readonly x: Known; readonly payers: Payers }>());
+  const calls = host.lasting({
+    name: 'quota.unsettled',
+    version: 1,
+    make: () => new Map<Hold, { readonly x: Known; readonly payers: Payers }>(),
+  });
   return {
     add(x, hold, payers) {
       hold.reopen();

@@ -4,7 +4,8 @@ import type {
   AuthenticatorTransport,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { isObject, type JsonObject } from '../../core/plugin.ts';
+import type { JsonObject } from '../../core/plugin.ts';
+import { isObject } from '../../core/translation/index.ts';
 
 /** The answer to a question who somebody is; undefined where it has not that shape, or comes from a frame of another site. */
 export function readAssertion(credential: JsonObject): AuthenticationResponseJSON | undefined {

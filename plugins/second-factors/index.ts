@@ -14,7 +14,7 @@ import { migrations } from './tables.ts';
 
 export default definePlugin({
   name: 'second-factors',
-  api: 1,
+  api: 2,
   migrations,
   needs: [Accounts, Sessions, Tickets],
   wants: [Site, Audit],

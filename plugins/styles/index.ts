@@ -1,5 +1,6 @@
 /** The plugin `styles`: the kinds of requests this gateway understands, and the answers it keeps so that they can be continued. */
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { Inspecting } from '../../core/contracts/inspecting.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { definePlugin } from '../../core/plugin.ts';
@@ -15,10 +16,10 @@ import { responses } from './responses/index.ts';
 
 export default definePlugin({
   name: 'styles',
-  api: 1,
+  api: 2,
   sections: { responses: responsesSection },
   migrations,
-  wants: [Catalog, Keys, Running],
+  wants: [Catalog, Inspecting, Keys, Running],
   create(host, config) {
     const { recall, settle, routes, invariants, start, stop } = createResponseHistory(host, config.responses);
     return {

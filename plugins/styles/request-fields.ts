@@ -1,5 +1,7 @@
 /** What the styles of this folder read alike in requests, and in which words they refuse it. */
-import { type Fields, type JsonBody, readFields, refuse } from '../../core/plugin.ts';
+
+import { type JsonBody, refuse } from '../../core/plugin.ts';
+import { type Fields, readFields } from '../../core/translation/index.ts';
 
 /** Some members of a body; the others, which may be long, are not parsed. */
 export function fieldsIn(body: JsonBody, names: readonly string[]): Fields {

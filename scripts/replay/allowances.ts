@@ -1,5 +1,5 @@
 /** What is spelled differently in another style, and so is neither found there nor lost. Each rule says why. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, objectOf, objectsOf, textOf } from './json.ts';

@@ -1,5 +1,5 @@
 /** Plays one recorded answer to a client of one style, whole and cut, and says what of it was not as it should be. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { Script } from '../../test/kit/script.ts';
 import { createRandom } from '../chaos/random.ts';
 import { excusedInAnswer } from './allowances.ts';

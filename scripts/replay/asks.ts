@@ -1,5 +1,5 @@
 /** The requests of clients who get recorded answers: as recorded where the client speaks the vendor's style, else the least of its own. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import { eventsIn } from './event-stream.ts';
 import type { Recorded } from './folder.ts';

@@ -1,6 +1,6 @@
 /** A client of the gateway: sends one request, and waits for the whole answer with its trailers, but not for ever. */
 import { Agent, request } from 'node:http';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { VendorStyle } from './folder.ts';
 
 /** The styles in which clients ask. */

@@ -1,5 +1,5 @@
 /** Holds what a client reads against what the vendor said. Every difference is one line. */
-import type { Json } from '../../core/contracts/call.ts';
+import type { Json } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import type { VendorStyle } from './folder.ts';
 import { brief, isObject, isSame, parsed } from './json.ts';

@@ -1,5 +1,5 @@
 /** Whether an answer of the vendor's own style is what the vendor sent, but for what the gateway promises its clients. */
-import type { Json } from '../../core/contracts/call.ts';
+import type { Json } from '../../core/contracts/json.ts';
 import { eventsIn } from './event-stream.ts';
 import { isObject, isSame, listOf, parsed } from './json.ts';
 

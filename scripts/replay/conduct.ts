@@ -1,5 +1,5 @@
 /** Whether a stream that the gateway wrote keeps the order that the strictest clients of its style insist on. */
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { ClientStyle } from './client.ts';
 import { firstDifference } from './compare.ts';
 import type { StreamEvent } from './event-stream.ts';

@@ -1,5 +1,5 @@
 /** Reads an event stream that has come to its end. Written without a look at the gateway's own reader. */
-import type { Json } from '../../core/contracts/call.ts';
+import type { Json } from '../../core/contracts/json.ts';
 import { parsed } from './json.ts';
 
 /** One event. */

@@ -1,5 +1,5 @@
 /** Folds the streams of the vendor whose events are partial answers, and whose calls may come argument by argument. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { StreamEvent } from './event-stream.ts';
 import type { Folded } from './fold.ts';
 import { isObject, listOf, objectOf, objectsOf, textOf } from './json.ts';

@@ -2,7 +2,7 @@
  * Folds a stream to the whole answer that the vendor would have given in its place. Works on the streams of vendors and on those
  * that our clients get; shares nothing with the gateway's own readers, so that the two can be held against each other.
  */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { StreamEvent } from './event-stream.ts';
 import { foldGemini } from './fold-gemini.ts';
 import type { VendorStyle } from './folder.ts';

@@ -1,6 +1,6 @@
 /** Looks into JSON that may be anything: every question has a harmless answer. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 
 /** True for what JSON calls an object. */
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -2,7 +2,7 @@
  * Finds what vanished: every scalar that went in has to come out somewhere, as a value or inside a text, or its field has to be
  * named as lost, or a table has to say why it is spelled differently (allowances.ts).
  */
-import type { Json } from '../../core/contracts/call.ts';
+import type { Json } from '../../core/contracts/json.ts';
 import { isObject, parsed } from './json.ts';
 
 /** A scalar, and where it stands. */

@@ -1,5 +1,5 @@
 /** Sends one recorded request to a vendor of another kind: it arrives whole, or what is missing is named, or it is refused clearly. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { type Crossing, excusedInRequest } from './allowances.ts';
 import { errorOf } from './asks.ts';
 import type { ClientStyle } from './client.ts';

@@ -1,5 +1,5 @@
 /** What a body must look like for a vendor of each style not to refuse it, as far as that can be told from the body alone. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, isSame, listOf, objectOf, objectsOf, parsed, textOf } from './json.ts';
 

@@ -2,7 +2,7 @@
  * What an answer says to somebody who reads it: text, reasoning, calls, why it ends, what it cost. A small reading of each style,
  * written from the formats alone and without the gateway's decoders: whatever those get wrong shows up as a difference.
  */
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { VendorStyle } from './folder.ts';
 import { isObject, listOf, numberOf, objectOf, objectsOf, textOf } from './json.ts';
 

@@ -1,5 +1,5 @@
 /** What the vendor of a replay does on the wire: recorded bytes, whole, streamed or cut anywhere; and a plain answer of each style. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { chatBody, chatEvents } from '../../test/kit/fixtures.ts';
 import { chunk, head, jsonAnswer, lastChunk, type Move, type Script, sized } from '../../test/kit/script.ts';
 import type { Random } from '../chaos/random.ts';

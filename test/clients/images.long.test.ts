@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import OpenAI, { APIError, toFile } from 'openai';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { fetchGuarded } from '../../core/guarded-fetch.ts';
 import { imageStyles } from '../../plugins/styles/images/index.ts';

@@ -1,7 +1,7 @@
 /** Every client, asked about every scenario, behind every kind of vendor, whole and streamed: they all read the same. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { VENDOR_KEY } from '../kit/gateway.ts';
 import { THOUGHT_SIGNATURE } from '../kit/gemini-speech.ts';
 import { SIGNATURE } from '../kit/messages-speech.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { SCENARIOS, SPEECHES, type SpeechName } from '../kit/scenarios.ts';
 import { eventStream, jsonAnswer, type Script, sized } from '../kit/script.ts';
 import { openStand, type Stand } from './stand.ts';

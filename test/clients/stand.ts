@@ -1,4 +1,5 @@
 /** One gateway before one vendor that speaks all four shapes: what every client of this folder talks to. */
+import type { Plugin, Sections } from '../../core/plugin.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { type Scenario, type SpeechName, says } from '../kit/scenarios.ts';
@@ -36,8 +37,19 @@ export function modelOf(kind: SpeechName): string {
   return `${kind}-0`;
 }
 
+/** What a stand has beside. */
+export interface StandOptions {
+  /** Plugins of the test, and those that ship, by their names; these come first in the pipeline. */
+  readonly plugins?: readonly Plugin<Sections>[];
+  readonly ship?: readonly string[];
+  /** Sections of gateway.yaml. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** What models cost; without it they are free. */
+  readonly price?: Readonly<Record<string, number>>;
+}
+
 /** `spares`: how many fresh models of each kind there are, beside the first. */
-export async function openStand(spares = 0): Promise<Stand> {
+export async function openStand(spares = 0, options: StandOptions = {}): Promise<Stand> {
   const vendor = await fakeVendor(says(NOTHING, { key: VENDOR_KEY }));
   const counts = Array.from({ length: 1 + spares }, (_, i) => i);
   const each = KIND_NAMES.flatMap((kind) => counts.map((i) => ({ name: `${kind}-${i}`, ...KINDS[kind] })));
@@ -45,10 +57,17 @@ export async function openStand(spares = 0): Promise<Stand> {
   const gateway = await startGateway({
     config: {
       ...rest,
-      pipeline: [...new Set([...pipeline, 'vendors/anthropic', 'vendors/gemini'])],
+      ...options.config,
+      pipeline: [...new Set([...(options.ship ?? []), ...pipeline, 'vendors/anthropic', 'vendors/gemini'])],
       channels: each.map(({ model: _, ...channel }) => ({ ...channel, url: vendor.url, key: VENDOR_KEY })),
-      models: Object.fromEntries(each.map(({ name, model }) => [name, { from: [{ [name]: model }], free: true }])),
+      models: Object.fromEntries(
+        each.map(({ name, model }) => [
+          name,
+          { from: [{ [name]: model }], ...(options.price === undefined ? { free: true } : { price: options.price }) },
+        ]),
+      ),
     },
+    ...(options.plugins !== undefined && { plugins: options.plugins }),
   }).catch(async (error: unknown) => {
     await vendor.close();
     throw error;

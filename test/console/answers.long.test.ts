@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Records } from '../../core/contracts/records.ts';
-import { NO_TOKENS } from '../../core/plugin.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 import { authenticator } from '../kit/authenticator.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {

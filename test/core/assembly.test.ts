@@ -1,4 +1,5 @@
 /** From gateway.yaml to plugins that stand in the order of their needs, and every mistake said at once. */
+
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +8,18 @@ import { after, describe, it } from 'node:test';
 import { type Assembly, assemble, type Plan, planFrom } from '../../core/assembly.ts';
 import { ConfigError } from '../../core/config/file.ts';
 import { throwIfWrong } from '../../core/config/sections.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { createLog } from '../../core/log.ts';
 import { aloneOf } from '../../core/peers.ts';
-import { definePlugin, type Plugin, type Sections, type Service, schema, service } from '../../core/plugin.ts';
+import {
+  definePlugin,
+  type Parts,
+  type Plugin,
+  type Sections,
+  type Service,
+  schema,
+  service,
+} from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
@@ -19,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'turnpike-assembly-'));
 after(() => rmSync(folder, { recursive: true }));
 const configFile = join(folder, 'gateway.yaml');
 /** The one plugin of the file; the others of a test are handed over beside it. */
-writeFileSync(join(folder, 'first.mjs'), "export default { name: 'first', api: 1, create: () => ({}) };\n");
+writeFileSync(join(folder, 'first.mjs'), "export default { name: 'first', api: 2, create: () => ({}) };\n");
 
 type AnyPlugin = Plugin<Sections>;
 interface Wiring {
@@ -33,7 +43,7 @@ const around = {
   store: memoryStore(),
   log: createLog({ level: 'debug', write: (line) => lines.push(line), now: () => 0 }),
   clock: fakeClock(),
-  lasting: new Map<string, unknown>(),
+  lasting: new LastingStates(),
   peers: aloneOf('test'),
   vault: createVault(Buffer.alloc(32, 7)),
   ask: () => () => Promise.reject(new Error('nobody is asked here')),
@@ -78,7 +88,7 @@ function wired(names: Readonly<Record<string, Wiring>>): { plugins: AnyPlugin[];
   const plugins = Object.entries(names).map(([name, wiring]) =>
     definePlugin({
       name,
-      api: 1,
+      api: 2,
       ...wiring,
       create(host) {
         order.push(name);
@@ -217,7 +227,7 @@ describe('services', () => {
 
   it('are had by core, and by whoever named them', async () => {
     const { plugins } = wired({ one: { provides: [A] } });
-    const nosy = definePlugin({ name: 'nosy', api: 1, create: (host) => ({ styles: [host.use(A)] as never }) });
+    const nosy = definePlugin({ name: 'nosy', api: 2, create: (host) => ({ styles: [host.use(A)] as never }) });
     assert.equal((await assembled(plugins)).find(A), 'a of one');
     assert.equal((await assembled(plugins)).find(B), undefined);
     await assert.rejects(assembled([nosy, ...plugins]), {
@@ -238,7 +248,7 @@ describe('sections', () => {
     let config: unknown;
     const keeper = definePlugin({
       name: 'keeper',
-      api: 1,
+      api: 2,
       sections: { shop },
       create(_host, given) {
         config = given;
@@ -248,7 +258,7 @@ describe('sections', () => {
     });
     const other = definePlugin({
       name: 'other',
-      api: 1,
+      api: 2,
       sections: { till: schema({ type: 'object' }) },
       create: () => ({}),
     });
@@ -257,7 +267,7 @@ describe('sections', () => {
   });
 
   it('have one reader, or readers that agree on what is written there', async () => {
-    const reader = (name: string, sections: Sections) => definePlugin({ name, api: 1, sections, create: () => ({}) });
+    const reader = (name: string, sections: Sections) => definePlugin({ name, api: 2, sections, create: () => ({}) });
     const yaml = 'shop: { name: Corner }\n';
     await assembled([reader('one', { shop }), reader('two', { shop })], yaml);
     const another = { shop: schema({ type: 'object' }) };
@@ -272,7 +282,7 @@ describe('sections', () => {
   it('hold no secret that the log would show', async () => {
     const talker = definePlugin({
       name: 'talker',
-      api: 1,
+      api: 2,
       sections: {
         shop: schema<{ readonly apiKey: string }>({ type: 'object', properties: { apiKey: { type: 'string' } } }),
       },
@@ -293,7 +303,7 @@ describe('mistakes', () => {
   const troubled = (name: string, at: 'create' | 'link') =>
     definePlugin({
       name,
-      api: 1,
+      api: 2,
       create(host) {
         const report = () => host.problem(['pipeline', 0], `${name} is unhappy`);
         if (at === 'create') report();
@@ -315,7 +325,7 @@ describe('mistakes', () => {
     const bringing = (name: string): AnyPlugin =>
       definePlugin({
         name,
-        api: 1,
+        api: 2,
         create: () => ({
           vendors: [{ name: 'acme', speaks: {} }],
           guards: { badge: async () => undefined },
@@ -334,7 +344,7 @@ describe('mistakes', () => {
   it('are a route or a command of a plugin that core has, too', async () => {
     const greedy = definePlugin({
       name: 'greedy',
-      api: 1,
+      api: 2,
       create: () => ({
         routes: ['/healthz', '/readyz'].map((path) => ({
           method: 'GET',
@@ -357,12 +367,12 @@ describe('mistakes', () => {
     const route = (path: string, ...access: string[]) => ({ method: 'GET', path, access, handle: () => 9 }) as const;
     const house = definePlugin({
       name: 'house',
-      api: 1,
+      api: 2,
       create: () => ({ routes: [route('/door', 'badge'), route('/safe', 'badge', 'code')] }),
     });
     const porter = definePlugin({
       name: 'porter',
-      api: 1,
+      api: 2,
       create: () => ({ guards: { badge: async () => undefined } }),
     });
     const assembly = await assembled([house, porter]);
@@ -391,9 +401,9 @@ describe('a plugin', () => {
     const kept: object[] = [];
     const keeper = definePlugin({
       name: 'keeper',
-      api: 1,
+      api: 2,
       create(host) {
-        kept.push(host.lasting('keeper', () => ({})));
+        kept.push(host.lasting({ name: 'keeper', version: 1, make: () => ({}) }));
         return {};
       },
     });
@@ -408,7 +418,7 @@ describe('a plugin', () => {
     const make = (name: string, wiring: Wiring) =>
       definePlugin({
         name,
-        api: 1,
+        api: 2,
         ...wiring,
         create(host) {
           for (const it of wiring.provides ?? []) host.provide(it, name);
@@ -427,7 +437,7 @@ describe('a plugin', () => {
     const make = (name: string, fails: boolean) =>
       definePlugin({
         name,
-        api: 1,
+        api: 2,
         create: () => ({
           start() {
             told.push(`start ${name}`);
@@ -449,8 +459,8 @@ describe('a plugin', () => {
       };
       const clumsy = definePlugin({
         name: 'clumsy',
-        api: 1,
-        create: () => (step === 'create' ? no() : { [step]: no }),
+        api: 2,
+        create: (): Parts => (step === 'create' ? no() : { [step]: no }),
       });
       await assert.rejects(
         async () => {
@@ -468,7 +478,7 @@ describe('a plugin', () => {
     const make = (name: string, stop: () => void | Promise<void>) =>
       definePlugin({
         name,
-        api: 1,
+        api: 2,
         create: () => ({
           stop() {
             told.push(name);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { type Books, endExchange } from '../../core/books.ts';
+import { createDeadlines } from '../../core/deadlines.ts';
 import { ClientLeft, LiveExchange } from '../../core/exchange.ts';
 import { newId } from '../../core/id.ts';
 import { createLog } from '../../core/log.ts';
@@ -127,8 +128,8 @@ describe('what is known of an exchange', () => {
 });
 
 describe('the end of an exchange', () => {
-  /** What becomes of it, with a store that fails as often as it is told. */
-  function ending(parts: Parts, failures: readonly Error[] = []) {
+  /** What becomes of it, with a store that fails as often as it is told. No call ends well without the first plugin's steps. */
+  function ending(parts: Parts, failures: readonly Error[] = [], others: readonly Parts[] = []) {
     const clock = fakeClock();
     const log: string[] = [];
     const kept: (readonly Step[])[] = [];
@@ -139,7 +140,7 @@ describe('the end of an exchange', () => {
         const failure = left.shift();
         if (failure !== undefined) throw failure;
         kept.push(steps);
-        return statementOf(steps[0]!).must;
+        return steps.map((step) => statementOf(step).must).find((must) => must !== undefined);
       },
     };
     const books: Books = {
@@ -147,7 +148,8 @@ describe('the end of an exchange', () => {
       clock,
       log: createLog({ level: 'info', write: (line) => log.push(line), now: () => 0 }),
     };
-    const pipeline = createPipeline([{ name: 'only', parts }], books.log);
+    const players = [{ unsettled() {}, ...parts }, ...others].map((each, i) => ({ name: `plugin-${i}`, parts: each }));
+    const pipeline = createPipeline(players, books.log, createDeadlines(clock));
     const x = live(clock);
     return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endExchange(x, outcome, pipeline, books) };
   }
@@ -241,6 +243,46 @@ describe('the end of an exchange', () => {
     const { kept, end } = ending({ settle: () => STEPS }, [new StoreUnavailable('disk full')]);
     await assert.rejects(end('refused'), StoreUnavailable);
     assert.deepEqual(kept, []);
+  });
+
+  it('is written without the steps of another plugin that fails or hangs, which the log names', async () => {
+    const { clock, kept, log, end } = ending(
+      { settle: () => STEPS },
+      [],
+      [
+        {
+          settle() {
+            throw new Error('lost count');
+          },
+        },
+        { settle: () => new Promise(() => {}) },
+      ],
+    );
+    const ended = end();
+    await new Promise(setImmediate);
+    clock.advance(31_000);
+    await ended;
+    assert.deepEqual(kept, [STEPS]);
+    assert.deepEqual(
+      log.map((line) => JSON.parse(line)).map(({ phase, plugin, error }) => [phase, plugin, error.message]),
+      [
+        ['settle', 'plugin-1', 'lost count'],
+        ['settle', 'plugin-2', 'it has not answered within 30 s'],
+      ],
+    );
+  });
+
+  it('is written without the steps of another plugin that the store refuses, which the log names', async () => {
+    const bad: Step = { sql: 'bad', must: 'never' };
+    const { kept, log, end } = ending(
+      { settle: () => STEPS },
+      [],
+      [{ settle: () => [{ sql: 'good' }] }, { settle: () => [bad] }],
+    );
+    await end();
+    assert.deepEqual(kept.at(-1), [...STEPS, { sql: 'good' }]);
+    assert.equal(log.length, 1);
+    assert.match(log[0]!, /"plugin":"plugin-2"/);
   });
 
   it('does not try again what the store refuses', async () => {

@@ -7,10 +7,10 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { after, before, describe, it } from 'node:test';
 import { createSecureContext } from 'node:tls';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { Fetched } from '../../core/contracts/style.ts';
 import { GatewayError } from '../../core/errors.ts';
 import {
   type Allowance,
-  type Fetched,
   fetchGuarded,
   type GuardOptions,
   isPublicAddress,

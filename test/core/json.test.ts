@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonBody, JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { type JsonBody, type JsonLimits, scanAnswer, scanJson } from '../../core/json.ts';
+import { type JsonLimits, scanAnswer, scanJson } from '../../core/json.ts';
 import fc from '../kit/fast-check.ts';
 
 const scan = (text: string, limits?: JsonLimits): JsonBody => scanJson(Buffer.from(text), limits);

@@ -21,7 +21,7 @@ function write(path: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
-const plugin = (name: string): string => `export default { name: '${name}', api: 1, create: () => ({}) };\n`;
+const plugin = (name: string): string => `export default { name: '${name}', api: 2, create: () => ({}) };\n`;
 const problem = async (use: string): Promise<string> => {
   try {
     await loadPlugin(use, folder);
@@ -68,10 +68,10 @@ describe('what stands in the pipeline', () => {
     write('imports.mts', "import './nothing-here.ts';\n");
     write('silent.ts', 'export const name = 1;\n');
     write('function.ts', 'export default () => ({});\n');
-    write('nameless.ts', 'export default { api: 1, create() {} };\n');
+    write('nameless.ts', 'export default { api: 2, create() {} };\n');
     write('unversioned.ts', "export default { name: 'x', create() {} };\n");
-    write('future.ts', "export default { name: 'x', api: 2, create() {} };\n");
-    write('uncreated.ts', "export default { name: 'x', api: 1 };\n");
+    write('future.ts', "export default { name: 'x', api: 3, create() {} };\n");
+    write('uncreated.ts', "export default { name: 'x', api: 2 };\n");
     write('node_modules/closed/package.json', '{"type":"module","exports":{"./other":"./main.js"}}');
     const said: Readonly<Record<string, RegExp>> = {
       './missing.ts': /^\.\/missing\.ts does not exist; a path is relative to the file it stands in$/,
@@ -79,12 +79,12 @@ describe('what stands in the pipeline', () => {
       './throws.ts': /^\.\/throws\.ts could not be loaded: out of order$/,
       './syntax.ts': /^\.\/syntax\.ts could not be loaded: /,
       './imports.mts': /^\.\/imports\.mts could not be loaded: .*nothing-here/,
-      './silent.ts': /^\.\/silent\.ts is not a plugin: it has no default export that is an object$/,
-      './function.ts': /^\.\/function\.ts is not a plugin: it has no default export that is an object$/,
-      './nameless.ts': /^\.\/nameless\.ts is not a plugin: its `name` must be a text$/,
-      './unversioned.ts': /is not a plugin: its `api` must be 1, .* and is undefined$/,
-      './future.ts': /is not a plugin: its `api` must be 1, .* and is 2$/,
-      './uncreated.ts': /is not a plugin: it has no function `create`$/,
+      './silent.ts': /^\.\/silent\.ts is not a plugin: its default export is not an object$/,
+      './function.ts': /^\.\/function\.ts is not a plugin: its default export is not an object$/,
+      './nameless.ts': /^\.\/nameless\.ts is not a plugin: `name` must be a text, and is undefined$/,
+      './unversioned.ts': /is not a plugin: `api` must be 2, .* and is undefined$/,
+      './future.ts': /is not a plugin: `api` must be 2, .* and is 3$/,
+      './uncreated.ts': /is not a plugin: `create` must be a function, and is undefined$/,
       closed: /^closed is installed, but the `exports` of its package\.json have nothing under that name/,
       'acme-plugin/inside': /^acme-plugin\/inside is /,
     };
@@ -120,11 +120,11 @@ describe('a store driver', () => {
 // ---- every way to write a file
 
 const CORE = JSON.stringify(fileURLToPath(new URL('../../core/plugin.ts', import.meta.url)));
-const PHASES = ['authenticate', 'enter', 'admit', 'route', 'settle', 'guard', 'handle'] as const;
+const PHASES = ['authenticate', 'enter', 'admit', 'route', 'pay', 'guard', 'handle'] as const;
 
 /** Refuses where the request says so, in words of its own; answers a route; has a command that is called wrongly. */
 const acme = (name: string): string => `{
-  name: '${name}', api: 1,
+  name: '${name}', api: 2,
   create() {
     const perhaps = (phase, { headers }) => {
       if (headers['x-refuse'] === '${name} ' + phase) core.refuse(418, '${name}_' + phase, 'Not today.');
@@ -134,7 +134,7 @@ const acme = (name: string): string => `{
       enter: (x) => perhaps('enter', x),
       admit: (x) => perhaps('admit', x),
       route: (x) => perhaps('route', x),
-      settle: (x) => perhaps('settle', x),
+      pay: (x) => perhaps('pay', x),
       guards: { '${name}': (caller) => perhaps('guard', caller) },
       routes: [{
         method: 'GET', path: '/${name}', access: ['${name}'],

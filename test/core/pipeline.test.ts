@@ -2,21 +2,30 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Attempt } from '../../core/contracts/call.ts';
+import type { Content, Inspection, Revision } from '../../core/contracts/content.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
+import { createDeadlines } from '../../core/deadlines.ts';
 import { createLog } from '../../core/log.ts';
 import { createPipeline, type Pipeline } from '../../core/pipeline.ts';
 import { GatewayError, type Offer, type Parts, refuse, type Step } from '../../core/plugin.ts';
+import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { exchange, verdict } from '../kit/drive.ts';
 
 const x = exchange({ id: 'exchange-1' });
 
 /** A pipeline of plugins named `one`, `two`, …, and what it logs. */
-function pipelineOf(...parts: readonly Parts[]): { pipeline: Pipeline; log: readonly Record<string, unknown>[] } {
+function pipelineOf(...parts: readonly Parts[]): {
+  pipeline: Pipeline;
+  log: readonly Record<string, unknown>[];
+  clock: FakeClock;
+} {
+  const clock = fakeClock();
   const log: Record<string, unknown>[] = [];
   const write = (line: string): void => void log.push(JSON.parse(line) as Record<string, unknown>);
   const names = ['one', 'two', 'three', 'four'];
   const players = parts.map((part, i) => ({ name: names[i]!, parts: part }));
-  return { pipeline: createPipeline(players, createLog({ level: 'info', write, now: () => 0 })), log };
+  const pipeline = createPipeline(players, createLog({ level: 'info', write, now: () => 0 }), createDeadlines(clock));
+  return { pipeline, log, clock };
 }
 /** What the log says of a failure. */
 const failure = (phase: string, plugin: string, message: string) => [
@@ -144,12 +153,13 @@ describe('the phase settle', () => {
       { settle: () => [step('3')] },
       { settle: async () => [step('4'), step('5')] },
     );
-    assert.deepEqual(await pipeline.settle(x), ['1', '2', '3', '4', '5'].map(step));
+    assert.deepEqual((await pipeline.settle(x)).steps, ['1', '2', '3', '4', '5'].map(step));
   });
 
-  it('asks everybody once although one fails, and then has nothing to write', async () => {
+  it('asks all plugins once although a required one fails, and then has nothing to write', async () => {
     const asked: string[] = [];
     const asks = (name: string, then: () => readonly Step[]): Parts => ({
+      unsettled() {},
       settle() {
         asked.push(name);
         return then();
@@ -174,14 +184,100 @@ describe('the phase settle', () => {
 
   it('passes on what the first that failed has said', async () => {
     const { pipeline } = pipelineOf(
-      { settle: async () => refuse(503, 'first', 'First.') },
-      { settle: () => refuse(500, 'second', 'Second.') },
+      { unsettled() {}, settle: async () => refuse(503, 'first', 'First.') },
+      { unsettled() {}, settle: () => refuse(500, 'second', 'Second.') },
     );
     await assert.rejects(
       async () => pipeline.settle(x),
       (error) => error instanceof GatewayError && error.code === 'first',
     );
   });
+});
+
+describe('the phase inspect', () => {
+  const content = {} as Content;
+  const answer: Inspection = { texts: ['other'] };
+
+  it('asks all in turn, and hands on what each wants with its place in the pipeline', async () => {
+    for (const given of [answer, Promise.resolve(answer)]) {
+      for (const taking of [false, Promise.resolve(false)]) {
+        const seen: unknown[] = [];
+        const { pipeline } = pipelineOf(
+          { inspect: () => undefined },
+          {},
+          { inspect: () => given },
+          { inspect: () => given },
+        );
+        assert.ok(pipeline.inspects);
+        await pipeline.inspect(x, content, (inspection, by) => {
+          seen.push([inspection, by]);
+          return taking;
+        });
+        assert.deepEqual(seen, [
+          [answer, { plugin: 'three', at: 2 }],
+          [answer, { plugin: 'four', at: 3 }],
+        ]);
+      }
+    }
+  });
+
+  it('asks nobody behind the one that is taken for the last', async () => {
+    for (const last of [true, Promise.resolve(true)]) {
+      const { pipeline } = pipelineOf({ inspect: () => answer }, { inspect: unexpected });
+      await pipeline.inspect(x, content, () => last);
+    }
+  });
+
+  it('stops at a plugin that breaks, or wants what cannot be done, and names it in the log', async () => {
+    const takes = () => false;
+    for (const [inspect, take] of [
+      [broken, takes],
+      [async () => broken(), takes],
+      [() => answer, broken],
+      [async () => answer, async () => broken()],
+    ] as const) {
+      const { pipeline, log } = pipelineOf({ inspect }, { inspect: unexpected });
+      await assert.rejects(async () => pipeline.inspect(x, content, take), { message: 'broken' });
+      assert.deepEqual(facts(log), failure('inspect', 'one', 'broken'));
+    }
+  });
+});
+
+describe('the phase revise', () => {
+  const revision: Revision = { part: (part) => [part], end: () => [] };
+
+  it('has the revisions of those that have one, the last first, and of those before a place only', () => {
+    const { pipeline } = pipelineOf(
+      { revise: () => revision },
+      { revise: () => undefined },
+      { revise: () => revision },
+    );
+    const names = (before: number): readonly string[] => pipeline.revise(x, before).map(({ plugin }) => plugin);
+    assert.deepEqual(names(Infinity), ['three', 'one']);
+    assert.deepEqual(names(2), ['one']);
+    assert.equal(pipelineOf({}).pipeline.revises, false);
+  });
+
+  it('names a plugin that breaks in the log', () => {
+    const { pipeline, log } = pipelineOf({ revise: broken });
+    assert.throws(() => pipeline.revise(x, Infinity), { message: 'broken' });
+    assert.deepEqual(facts(log), failure('revise', 'one', 'broken'));
+  });
+});
+
+describe('a plugin that does not answer', () => {
+  for (const phase of ['authenticate', 'enter', 'admit', 'route', 'pay'] as const)
+    it(`has failed in the phase ${phase} after 30 s, and is named in the log`, async () => {
+      const { pipeline, log, clock } = pipelineOf({ [phase]: () => new Promise(() => {}) });
+      const asked = Promise.resolve(pipeline[phase](x as never)).then(unexpected, (error: Error) => error.message);
+      await new Promise(setImmediate);
+      clock.advance(31_000);
+      assert.equal(await asked, 'it has not answered within 30 s');
+      assert.deepEqual(
+        facts(log).map(({ plugin }) => [phase, plugin]),
+        [[phase, 'one']],
+      );
+    });
 });
 
 describe('a plugin', () => {
@@ -202,9 +298,11 @@ describe('a plugin', () => {
     assert.deepEqual(pipeline.describe(), [
       ['authenticate', ['two']],
       ['enter', []],
+      ['inspect', []],
       ['admit', ['one']],
       ['route', []],
       ['attempted', []],
+      ['revise', []],
       ['pay', []],
       ['settle', ['one', 'three']],
     ]);

@@ -1,7 +1,7 @@
 /** Coding agents before vendors of every kind, each as strict as a real one: single tasks, and long conversations that change the model. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { KIND_NAMES, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import { AGENTS, type Agent, type AgentCall, type AgentConversation } from '../kit/agents.ts';
 import { COLLECTORS } from '../kit/collected.ts';

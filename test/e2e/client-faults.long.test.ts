@@ -191,7 +191,7 @@ function gate(): { readonly arrived: Promise<void>; arrive(): Promise<void>; ope
 describe('a client that leaves before its call has gone out', () => {
   it('T-CL-01 while it is being admitted is charged nothing, and no vendor hears of it', async () => {
     const { arrived, arrive, open } = gate();
-    const last = definePlugin({ name: 'last', api: 1, create: () => ({ admit: () => arrive() }) });
+    const last = definePlugin({ name: 'last', api: 2, create: () => ({ admit: () => arrive() }) });
     const { gateway, vendor, stop } = await openBench({ plugins: [last] });
     try {
       const client = await rawConnection(gateway.port);
@@ -218,7 +218,7 @@ describe('a client that leaves before its call has gone out', () => {
     const { arrived, arrive, open } = gate();
     const slow = definePlugin({
       name: 'slow-auth',
-      api: 1,
+      api: 2,
       needs: [Keys],
       create: (host) => ({
         guards: { key: () => undefined },

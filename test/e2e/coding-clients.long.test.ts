@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { isObject } from '../../core/translation/fields.ts';
 import { KIND_NAMES, KINDS, modelOf, openStand, type Stand } from '../clients/stand.ts';
 import {

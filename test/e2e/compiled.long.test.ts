@@ -30,11 +30,11 @@ const dist = join(checkout, 'core/dist');
 writeFileSync(
   join(checkout, 'hours.ts'),
   `import { definePlugin, refuse } from './core/plugin.ts';
-   export default definePlugin({ name: 'hours', api: 1, create: (): object => ({ report: () => [String(typeof refuse)] }) });`,
+   export default definePlugin({ name: 'hours', api: 2, create: (): object => ({ report: () => [String(typeof refuse)] }) });`,
 );
 writeFileSync(
   join(checkout, 'plain.mjs'),
-  `export default { name: 'plain', api: 1, create: () => ({ report: () => ['here'] }) };`,
+  `export default { name: 'plain', api: 2, create: () => ({ report: () => ['here'] }) };`,
 );
 
 /** What was compiled there. */

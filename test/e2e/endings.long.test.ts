@@ -37,7 +37,7 @@ describe('a style with a bug', () => {
   };
   const plugin = definePlugin({
     name: 'buggy',
-    api: 1,
+    api: 2,
     create: () => ({
       styles: [buggy],
       vendors: [{ name: 'buggy', speaks: { buggy: { path: '/chat/completions', headers: () => ({}) } } }],
@@ -83,7 +83,7 @@ describe('a route with a bug', () => {
       plugins: [
         definePlugin({
           name: 'broken',
-          api: 1,
+          api: 2,
           create: () => ({
             routes: [
               {

@@ -35,7 +35,7 @@ async function open(): Promise<Stand> {
   };
   const probe = definePlugin({
     name: 'probe',
-    api: 1,
+    api: 2,
     create: () => ({
       routes: [
         { method: 'GET', path: '/v1/probe', access: ['key'], handle },
@@ -924,7 +924,7 @@ describe('T-HDR-01 T-HDR-02 T-HDR-03 what a client says', () => {
     const vendor = await fakeVendor();
     const careless = definePlugin({
       name: 'careless',
-      api: 1,
+      api: 2,
       create: () => ({
         admit(x) {
           const said = String(x.call.body.get('user'));

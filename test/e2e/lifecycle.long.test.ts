@@ -243,7 +243,7 @@ describe('starting', () => {
 
   it('what was made once is shown although the start fails, and good for the next', async () => {
     const late = join(dir, 'late.mjs');
-    writeFileSync(late, "export default { name: 'late', api: 1, create: () => ({ start: () => nothing }) };\n");
+    writeFileSync(late, "export default { name: 'late', api: 2, create: () => ({ start: () => nothing }) };\n");
     const { pipeline } = defaultConfig([vendor]) as { readonly pipeline: readonly string[] };
     configure({ pipeline: [...pipeline, './late.mjs'] });
     const { code, stdout, stderr } = await run('start');
@@ -418,12 +418,12 @@ describe('stopping', () => {
 
 describe('stopping a plugin', () => {
   const stopping = (name: string, stop: () => void | Promise<void>) =>
-    ({ name, api: 1, create: () => ({ stop }) }) as const;
+    ({ name, api: 2, create: () => ({ stop }) }) as const;
 
   it('that fails, and leaves something running, keeps no process alive', async () => {
     writeFileSync(
       join(dir, 'clumsy.mjs'),
-      `export default { name: 'clumsy', api: 1, create: () => ({
+      `export default { name: 'clumsy', api: 2, create: () => ({
         start: () => void setInterval(() => {}, 1_000),
         stop: () => { throw new Error('not now'); },
       }) };\n`,
@@ -597,7 +597,7 @@ describe('reloading', () => {
     let running = 0;
     const watched = {
       name: 'watched',
-      api: 1,
+      api: 2,
       create: () => ({
         start: () => void running++,
         stop: () => void running--,

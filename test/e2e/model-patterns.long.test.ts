@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeAssembly } from '../../core/check.ts';
-import type { JsonObject } from '../../core/contracts/call.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 

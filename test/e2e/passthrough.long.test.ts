@@ -48,7 +48,7 @@ const admitted: LiveExchange[] = [];
 let settling: (() => Promise<void>) | undefined;
 const witness = definePlugin({
   name: 'witness',
-  api: 1,
+  api: 2,
   create: () => ({
     admit(x) {
       admitted.push(x as LiveExchange);

@@ -58,7 +58,7 @@ describe('the examples for authors of plugins', () => {
   });
 
   it('pass their own tests, run outside the checkout', async () => {
-    const command = /^Run them with `node ([^`]+)`\.$/m.exec(page('plugins/README.md'))?.[1] ?? '';
+    const command = /^Run them with `node ([^`]+)`\.$/m.exec(page('plugins/TESTING.md'))?.[1] ?? '';
     // A runner inside a runner would report to it instead of printing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { stdout } = await run(process.execPath, command.split(' '), { cwd: place.dir, env }).catch(

@@ -48,7 +48,7 @@ const column = '${version === 1 ? 'calls' : 'answers'}';
 const sql = \`INSERT INTO tally (one, \${column}) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET \${column} = tally.\${column} + 1\`;
 export default {
   name: 'tally',
-  api: 1,
+  api: 2,
   migrations: ${JSON.stringify(MIGRATIONS.slice(0, version))},
   create: () => ({ settle: (x) => (x.outcome === 'served' ? [{ sql }] : undefined) }),
 };

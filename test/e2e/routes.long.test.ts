@@ -1,4 +1,5 @@
 /** Every door of a gateway with all that ships: nobody passes without a key, and nothing reaches a vendor that is not in the books. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -6,6 +7,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
 import { definePlugin, type JsonObject, type Passage, type Route, type Style, schema } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
@@ -128,7 +130,7 @@ describe('every door of the gateway', () => {
       store: memoryStore(),
       log: { debug() {}, info() {}, warn() {}, error() {}, hide() {} },
       clock: fakeClock(),
-      lasting: new Map(),
+      lasting: new LastingStates(),
       peers: aloneOf('test'),
       vault: createVault(Buffer.alloc(32, 7)),
       ask: () => () => Promise.reject(new Error('nobody is asked here')),
@@ -324,7 +326,7 @@ describe('a route that says what its body looks like', () => {
   const seen: unknown[] = [];
   const orders = definePlugin({
     name: 'orders',
-    api: 1,
+    api: 2,
     create: () => ({
       routes: [
         {

@@ -409,7 +409,7 @@ describe('a model that answers on some styles only', () => {
     const dialect = { path: '/elsewhere', headers: () => ({}) };
     const plugin = definePlugin({
       name: 'bilingual',
-      api: 1,
+      api: 2,
       create: () => ({
         styles: [other],
         vendors: [{ name: 'bilingual', keyless: true, speaks: { chat: dialect, other: dialect } }],

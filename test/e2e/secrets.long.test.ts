@@ -204,7 +204,7 @@ describe('T-SEC-01 secrets', () => {
       plugins: [
         definePlugin({
           name: 'talker',
-          api: 1,
+          api: 2,
           create: (host) => ({
             admit(x) {
               // What a careless plugin might log, and what an exception might carry.
@@ -432,7 +432,7 @@ describe('T-LOG-01 words of others in the log', () => {
     const EVENT = 'words of a client';
     const listener = definePlugin({
       name: 'listener',
-      api: 1,
+      api: 2,
       create: (host) => ({
         settle(x) {
           const { body, model } = x.call;
@@ -487,7 +487,7 @@ describe('T-ERR-01 a plugin that fails', () => {
     const fail = (place) => (x) => {
       if (x.headers['x-fail'] === place) throw new TypeError(${JSON.stringify(SECRET)});
     };
-    export default { name: '${name}', api: 1, create: () => ({
+    export default { name: '${name}', api: 2, create: () => ({
       ${phases.map((phase) => `${phase}: fail('${name} ${phase}')`).join(', ')}
     }) };`;
   const PHASES = ['authenticate', 'enter', 'admit', 'route', 'attempted', 'settle'];

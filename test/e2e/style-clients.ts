@@ -1,7 +1,8 @@
 /** A client of each style, as far as the fault tables need one: how it asks, and what it makes of what comes. */
 import assert from 'node:assert/strict';
 import { createParser } from 'eventsource-parser';
-import type { Headers, Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Headers } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 
 export type ClientName = 'chat' | 'responses' | 'messages';
 

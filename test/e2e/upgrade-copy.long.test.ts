@@ -21,7 +21,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
 const shells = (...migrations: readonly Migration[]) =>
   definePlugin({
     name: 'sea/shells',
-    api: 1,
+    api: 2,
     migrations,
     create: (host) => ({ start: () => host.store.run("INSERT INTO shell (name) VALUES ('whelk')").then(() => {}) }),
   });

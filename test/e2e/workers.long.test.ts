@@ -27,7 +27,7 @@ const MIRROR = `
 const seen = ({ method, path, query, headers, ip, bytes }) => ({ method, path, query: String(query), headers, ip, bytes: bytes.length });
 export default {
   name: 'mirror',
-  api: 1,
+  api: 2,
   create: () => ({
     routes: [
       { method: 'GET', path: '/mirror', access: 'public', cors: true, handle: seen },

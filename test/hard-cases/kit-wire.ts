@@ -1,13 +1,15 @@
 /** Calls between a client of one style and a vendor of any, without a socket: what the vendor gets, and what the client does. */
 import { createParser } from 'eventsource-parser';
-import type { JsonObject, Offer } from '../../core/contracts/call.ts';
+import type { Offer } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { SomeQuirks } from '../../core/contracts/quirks.ts';
 import type { Style } from '../../core/contracts/style.ts';
 import type { ModelQuirks } from '../../core/contracts/vendor.ts';
-import { convey, type Parties } from '../../core/conveyance.ts';
+import { convey } from '../../core/conveyance.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { createEventSplitter } from '../../core/events.ts';
 import { scanJson } from '../../core/json.ts';
+import type { Parties } from '../../core/translation/parties.ts';
 import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';

@@ -1,7 +1,7 @@
 /** The hard cases of translation that lie in limits, in fields and in how answers end: numbers 99 to 114, but for those that need a whole gateway. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { chatBody, chatEvent, chatEvents, DONE } from '../kit/fixtures.ts';
 import { SCENARIOS, SPEECHES, type SpeechName } from '../kit/scenarios.ts';
 import {

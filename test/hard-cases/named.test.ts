@@ -1,7 +1,7 @@
 /** What a translation changes is named as the client spelled it, also where little is left of a message or a file. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { packOpaque, UNSEALED } from '../../core/translation/carrier.ts';
 import { call } from './kit.ts';
 

@@ -1,7 +1,7 @@
 /** What is known of a model is mended where client and vendor speak one style, too, and named. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { packOpaque, UNSEALED } from '../../core/translation/carrier.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
 import { call, type Special } from './kit.ts';

@@ -1,6 +1,6 @@
 /** An answer as its vendor would have streamed it: the same content in pieces, for tests that hold the two forms against each other. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
-import { isObject } from '../../core/plugin.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
+import { isObject } from '../../core/translation/index.ts';
 import { chatChunk, geminiSays, named, type Said, type VendorKind } from './kit.ts';
 
 /** The vendor's stream for its whole answer. */

@@ -1,7 +1,8 @@
 /** The hard cases of usage: what is told when, by whom, and of what it is a part. Numbered as they were collected. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject, Usage } from '../../core/contracts/call.ts';
+import type { Usage } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { decimal } from '../../plugins/quota/decimal.ts';
 import { exactPrice } from '../../plugins/quota/price.ts';
 import {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { type Bench, openBench } from '../e2e/bench.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';

@@ -1,8 +1,9 @@
 /** Calls and their destinations as core makes them, for tests of styles and vendors by themselves. */
-import type { Call, JsonObject, Upload } from '../../core/contracts/call.ts';
+import type { Call, Upload } from '../../core/contracts/call.ts';
+import type { JsonBody, JsonObject } from '../../core/contracts/json.ts';
 import type { Destination, Patch, Style } from '../../core/contracts/style.ts';
 import type { Attachments } from '../../core/contracts/vendor.ts';
-import { type JsonBody, scanJson } from '../../core/json.ts';
+import { scanJson } from '../../core/json.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
 

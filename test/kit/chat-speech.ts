@@ -1,5 +1,5 @@
 /** Scenarios as vendors of the chat style say them; parallel calls come in fragments that interleave. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { chatError, chatEvent, DONE } from './fixtures.ts';
 import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
 

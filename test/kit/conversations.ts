@@ -1,6 +1,6 @@
 /** Conversations, answers and streams in the common form, as fast-check makes them up: legal by their types, not always sensible. */
 
-import type { Json, JsonObject, Usage } from '../../core/contracts/call.ts';
+import type { Usage } from '../../core/contracts/call.ts';
 import type {
   Block,
   Conversation,
@@ -13,6 +13,7 @@ import type {
   ToolChoice,
   Turn,
 } from '../../core/contracts/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { SomeQuirks } from '../../core/contracts/quirks.ts';
 import type { Target } from '../../core/contracts/style.ts';
 import { adapt } from '../../core/translation/adapt.ts';

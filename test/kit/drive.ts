@@ -1,7 +1,9 @@
 /** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
+
 import { createHash } from 'node:crypto';
 import type BetterSqlite3 from 'better-sqlite3';
 import { FirstStart } from '../../core/contracts/first-start.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
 import {
   type Awaitable,
@@ -115,7 +117,7 @@ export async function drive(
     [FirstStart.id, { begin() {}, note: (lines: Driven['shown'][number]) => shown.push(lines), signIn() {} }],
     ...(options.services?.(store, clock) ?? []).map(([service, it]) => [service.id, it] as const),
   ]);
-  const lasting = new Map<string, unknown>();
+  const lasting = new LastingStates();
   const quiet = () => {};
   const host: Host = {
     store,
@@ -136,10 +138,7 @@ export async function drive(
     styles: () => new Map(),
     routes: () => [],
     vault: createVault(Buffer.alloc(32, 7)),
-    lasting<T>(name: string, make: () => T): T {
-      if (!lasting.has(name)) lasting.set(name, make());
-      return lasting.get(name) as T;
-    },
+    lasting: (state) => lasting.get(state),
     problem: (path, message) => {
       throw new Error(`${path.join('.')}: ${message}`);
     },

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Headers, JsonObject } from '../../core/contracts/call.ts';
+import type { Headers } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { errorAnswer, type Move, type Script, streamAnswer, wholeAnswer } from './script.ts';
 
 /** A script, or how to make one for a request whose body has come. */

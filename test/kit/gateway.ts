@@ -15,6 +15,7 @@ import type { FakeVendor } from './fake-vendor.ts';
 import { dropTestDatabase, isOnPostgres, testDatabase } from './postgres.ts';
 import { ledgerFaults } from './reconcile.ts';
 import { type Row, readRows } from './rows.ts';
+import { SERVICES } from './services.ts';
 
 export interface TestGatewayOptions {
   /** Sections of gateway.yaml; each replaces the section of the default configuration. */
@@ -146,7 +147,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   let host: Host | undefined;
   const hand = definePlugin({
     name: 'hand',
-    api: 1,
+    api: 2,
+    wants: SERVICES,
     create: (its) => ({
       start() {
         host = its;

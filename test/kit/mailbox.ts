@@ -18,7 +18,7 @@ export function mailbox(): Mailbox {
   let read = 0;
   const plugin = definePlugin({
     name: 'mailbox',
-    api: 1,
+    api: 2,
     provides: [Mail],
     create(host) {
       host.provide(Mail, {

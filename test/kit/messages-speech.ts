@@ -1,5 +1,5 @@
 /** Scenarios as vendors of the messages style say them: one block after the other. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
 
 /** What this vendor signs thoughts with. */

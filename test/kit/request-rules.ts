@@ -1,5 +1,5 @@
 /** What real vendors of each style refuse: unknown fields, results without calls, thoughts that they have not signed. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { VendorRequest } from './fake-vendor.ts';
 import { THOUGHT_SIGNATURE } from './gemini-speech.ts';
 import { SIGNATURE } from './messages-speech.ts';

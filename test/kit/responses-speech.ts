@@ -1,5 +1,5 @@
 /** Scenarios as vendors of the responses style say them; parallel calls stand open side by side. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { Scenario, ScenarioCall, Speech } from './scenarios.ts';
 
 /** Thoughts as only this vendor can read them. */

@@ -1,5 +1,5 @@
 /** What a vendor says, free of any style: the same answers can be spoken in all four, whole and streamed, by one fake vendor. */
-import type { JsonObject } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import { chatSpeech } from './chat-speech.ts';
 import type { Answer, VendorRequest } from './fake-vendor.ts';
 import { geminiSpeech } from './gemini-speech.ts';

@@ -1,11 +1,12 @@
 /** What every style must do, whatever it looks like on the wire. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Call, Json, JsonObject, Usage } from '../../core/contracts/call.ts';
+import type { Call, Usage } from '../../core/contracts/call.ts';
+import type { Json, JsonBody, JsonObject } from '../../core/contracts/json.ts';
 import type { EventKind, StreamRelay, Style } from '../../core/contracts/style.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { createEventSplitter } from '../../core/events.ts';
-import { type JsonBody, scanAnswer, scanJson } from '../../core/json.ts';
+import { scanAnswer, scanJson } from '../../core/json.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { ANY_CALL, bodyOf, callOf, patchTo } from './calls.ts';
 

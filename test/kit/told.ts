@@ -1,5 +1,5 @@
 /** Reads back from a request what a vendor is told of the conversation so far, in whatever shape. */
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { SpeechName } from './scenarios.ts';
 
 /** The conversation as the vendor hears it. */

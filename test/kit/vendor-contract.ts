@@ -1,11 +1,13 @@
 /** What every vendor must do: first asked of the object itself, then seen on the wire behind a whole gateway. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import type { Call, JsonObject, Offer, StyleName, Upload } from '../../core/contracts/call.ts';
+import type { Call, Offer, StyleName, Upload } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { Style } from '../../core/contracts/style.ts';
 import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
 import { loadPlugin } from '../../core/loader.ts';
-import { type Caller, checkValue, type Host, type Plugin, type Sections } from '../../core/plugin.ts';
+import type { Caller, Host, Plugin, Sections } from '../../core/plugin.ts';
+import { checkValue } from '../../core/sdk.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
 import { callOf, NO_ATTACHMENTS, uploadOf } from './calls.ts';

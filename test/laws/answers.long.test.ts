@@ -1,8 +1,8 @@
 /** An answer is the same after it has been told in a style, whole or streamed, in whatever order its pieces came. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
 import type { Block, Reply } from '../../core/contracts/conversation.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { foldParts } from '../../core/translation/fold.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { streamsOf } from '../kit/conversations.ts';

@@ -1,7 +1,8 @@
 /** What each style can show of an answer, in a form that can be compared, and answers that its laws are tested with. */
 
-import type { Json, Usage } from '../../core/contracts/call.ts';
+import type { Usage } from '../../core/contracts/call.ts';
 import type { Block, Finish, Opaque, Part, Reply } from '../../core/contracts/conversation.ts';
+import type { Json } from '../../core/contracts/json.ts';
 import { unpackOpaque } from '../../core/translation/carrier.ts';
 import { isObject } from '../../core/translation/fields.ts';
 import { NO_TOKENS } from '../../core/usage.ts';

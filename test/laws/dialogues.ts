@@ -1,6 +1,5 @@
 /** What conversations within the means of a style are made of, whichever style it is. */
 
-import type { JsonObject } from '../../core/contracts/call.ts';
 import type {
   Block,
   CacheHint,
@@ -13,6 +12,7 @@ import type {
   ToolResultBlock,
   Turn,
 } from '../../core/contracts/conversation.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { SomeQuirks } from '../../core/contracts/quirks.ts';
 import fc from '../kit/fast-check.ts';
 

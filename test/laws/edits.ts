@@ -1,6 +1,6 @@
 /** Damage done to JSON: members that are missing, of another type or in the wrong place, lists out of order, strings cut short. */
 
-import type { Json } from '../../core/contracts/call.ts';
+import type { Json } from '../../core/contracts/json.ts';
 import { isObject } from '../../core/translation/fields.ts';
 import fc from '../kit/fast-check.ts';
 

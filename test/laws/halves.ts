@@ -1,7 +1,7 @@
 /** The styles whose laws are tested, and short ways through the halves of their translation. */
 import { createParser } from 'eventsource-parser';
-import type { JsonObject } from '../../core/contracts/call.ts';
 import type { Conversation, Part } from '../../core/contracts/conversation.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { SomeQuirks } from '../../core/contracts/quirks.ts';
 import type { Answering, Asked, Origin, Spoken, Style, Target } from '../../core/contracts/style.ts';
 import type { Vendor } from '../../core/contracts/vendor.ts';

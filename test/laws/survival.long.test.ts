@@ -1,7 +1,7 @@
 /** Whatever a vendor says or a client asks, however broken: nothing throws that is not meant for the client's ears. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { scanAnswer } from '../../core/json.ts';
 import { adapt } from '../../core/translation/adapt.ts';

@@ -1,7 +1,7 @@
 /** Nothing that a client says vanishes: it is in what the vendor gets, or it is named among the losses. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Json, JsonObject } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { isObject } from '../../core/translation/fields.ts';

@@ -1,9 +1,12 @@
 /** The plugin `counters`: the contract, bounded memory, what survives a reload, and one memory for all processes. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
+import type { Lasting } from '../../core/plugin.ts';
 import { GatewayError, type Host, type Peers } from '../../core/plugin.ts';
 import plugin from '../../plugins/counters/index.ts';
 import { createMemoryCounters } from '../../plugins/counters/memory.ts';
@@ -19,15 +22,12 @@ const from = (name: string, limit: number, windowMs: number, cost = 1): readonly
 const at = (name: string, limit: number, id: string): GateEntry => ({ id, gates: [{ name, limit }] });
 
 /** The plugin in one process that keeps `lasting` over reloads. */
-async function generation(lasting: Map<string, unknown>, clock: FakeClock, peers: Peers = aloneOf('test')) {
+async function generation(lasting: LastingStates, clock: FakeClock, peers: Peers = aloneOf('test')) {
   let provided: Counters | undefined;
   const host = {
     clock,
     peers,
-    lasting<T>(name: string, make: () => T): T {
-      if (!lasting.has(name)) lasting.set(name, make());
-      return lasting.get(name) as T;
-    },
+    lasting: <T>(state: Lasting<T>) => lasting.get(state),
     provide(_service: unknown, implementation: unknown) {
       provided = implementation as Counters;
     },
@@ -40,7 +40,7 @@ async function generation(lasting: Map<string, unknown>, clock: FakeClock, peers
 /** The plugin in an owner and its workers. */
 async function processes(clock: FakeClock, count: number) {
   const kit = createPeers(count, { clock, isOwned: true });
-  const lasting = kit.peers.map(() => new Map<string, unknown>());
+  const lasting = kit.peers.map(() => new LastingStates());
   const start = async (i: number): Promise<Counters> => {
     const { parts, counters } = await generation(lasting[i]!, clock, kit.peers[i]!);
     await parts.start?.();
@@ -112,7 +112,7 @@ describe('counters in memory', () => {
 describe('the plugin counters', () => {
   it('keeps what was counted over a reload', async () => {
     const clock = fakeClock();
-    const lasting = new Map<string, unknown>();
+    const lasting = new LastingStates();
     const before = await generation(lasting, clock);
     await before.counters.take(from('a', 1, 60_000));
     await before.counters.take([], at('gate', 1, 'one'));
@@ -125,9 +125,13 @@ describe('the plugin counters', () => {
 
   it('sweeps between start and stop, and at no other time', async () => {
     const clock = fakeClock();
-    const lasting = new Map<string, unknown>();
+    const lasting = new LastingStates();
     const { parts } = await generation(lasting, clock);
-    const memory = [...lasting.values()][0] as ReturnType<typeof createMemoryCounters>;
+    const memory = lasting.get({
+      name: 'counters.memory',
+      version: 1,
+      make: (): ReturnType<typeof createMemoryCounters> => assert.fail('it kept none'),
+    });
     memory.take(from('a', 1, 1_000));
     clock.advance(600_000);
     assert.equal(memory.size, 1);

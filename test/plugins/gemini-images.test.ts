@@ -1,7 +1,8 @@
 /** Images at the vendor `gemini`: requests and answers, there and back. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Call, JsonObject, Offer, Upload } from '../../core/contracts/call.ts';
+import type { Call, Offer, Upload } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { Channel } from '../../core/contracts/vendor.ts';
 import { createPlacing } from '../../core/parcel.ts';
 import { collectLosses } from '../../core/translation/losses.ts';

@@ -2,23 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanAnswer, scanJson } from '../../core/json.ts';
-import type {
-  Block,
-  Call,
-  Channel,
-  Conversation,
-  Host,
-  Json,
-  JsonObject,
-  Offer,
-  Part,
-  Reply,
-  Style,
-  Target,
-  Turn,
-} from '../../core/plugin.ts';
+import type { Call, Channel, Host, Json, JsonObject, Offer, Style, Target } from '../../core/plugin.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { foldParts } from '../../core/translation/fold.ts';
+import type { Block, Conversation, Part, Reply, Turn } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
 import plugin from '../../plugins/vendors/gemini/index.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Attempt, type Channel, layQuirks, type Offer } from '../../core/plugin.ts';
+import type { Attempt, Channel, Offer } from '../../core/plugin.ts';
+import { layQuirks } from '../../core/translation/index.ts';
 import { createHealth } from '../../plugins/models/health.ts';
 import { createHealthState } from '../../plugins/models/health-state.ts';
 import { createRecent } from '../../plugins/models/recent.ts';

@@ -1,28 +1,29 @@
 /** The plugin `models`: its catalog, its choice of channels, their health, its lists, and what it says about mistakes. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { type KeyRecord, Keys } from '../../core/contracts/keys.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
+import type { Lasting } from '../../core/plugin.ts';
 import {
   type ApiRequest,
   type Attempt,
   type Channel,
-  durationMs,
   GatewayError,
   type Host,
   type JsonObject,
   type Known,
-  layQuirks,
   type Offer,
   type Parts,
-  packOpaque,
   type Service,
-  type SomeQuirks,
   type Style,
   type Vendor,
 } from '../../core/plugin.ts';
+import { durationMs } from '../../core/sdk.ts';
+import { layQuirks, packOpaque, type SomeQuirks } from '../../core/translation/index.ts';
 import { createRetryBudget } from '../../plugins/models/budget.ts';
 import { inOrder } from '../../plugins/models/choose.ts';
 import { createHealth } from '../../plugins/models/health.ts';
@@ -91,13 +92,20 @@ interface Written {
   /** `Keys.allows`; undefined: nobody provides keys. */
   readonly allows?: (key: KeyRecord, model: string) => boolean;
   readonly clock?: ReturnType<typeof fakeClock>;
-  readonly lasting?: Map<string, unknown>;
+  readonly lasting?: LastingStates;
   readonly styles?: typeof STYLES;
   readonly vendors?: readonly Vendor[];
 }
 
 async function started(given: Written) {
-  const { allows, clock = fakeClock(), lasting = new Map(), styles = STYLES, vendors = VENDORS, ...written } = given;
+  const {
+    allows,
+    clock = fakeClock(),
+    lasting = new LastingStates(),
+    styles = STYLES,
+    vendors = VENDORS,
+    ...written
+  } = given;
   const problems: string[] = [];
   const hidden: string[] = [];
   const lines: string[] = [];
@@ -114,10 +122,7 @@ async function started(given: Written) {
       assert.equal(service, Catalog);
       catalog = implementation as Catalog;
     },
-    lasting<T>(name: string, make: () => T): T {
-      if (!lasting.has(name)) lasting.set(name, make());
-      return lasting.get(name) as T;
-    },
+    lasting: <T>(state: Lasting<T>) => lasting.get(state),
     problem: (path: readonly (string | number)[], message: string) => problems.push(`${path.join('.')}: ${message}`),
   } as unknown as Host;
   const parts: Parts = await plugin.create(host, sections(written));

@@ -1,7 +1,7 @@
 /** The section `payments`: which providers there are, and what is no way to fill one in. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkValue } from '../../core/plugin.ts';
+import { checkValue } from '../../core/sdk.ts';
 import { type PaymentsSection, paymentsSection, readSection } from '../../plugins/payments/section.ts';
 import { fakeAlipay } from '../kit/fake-payments.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Usage } from '../../core/contracts/call.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
-import { NO_TOKENS } from '../../core/plugin.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 import { noteOfPrice } from '../../plugins/quota/noted-price.ts';
 import { exactPrice, type PriceRow } from '../../plugins/quota/price.ts';
 import { type PriceFields, readPrice } from '../../plugins/quota/price-section.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Bounds, Images, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
-import { NO_TOKENS } from '../../core/plugin.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 import { ESTIMATE_DEFAULTS, tokenBounds } from '../../plugins/quota/estimate.ts';
 import {
   createPriceBook,

@@ -1,4 +1,5 @@
 /** A store with the ledger in it, and runs of the plugin `quota` over it: what its tests stand on. */
+
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { type Balance, type Layer, Ledger } from '../../core/contracts/ledger.ts
 import type { Peers } from '../../core/contracts/peers.ts';
 import { Records, type UsageRecord } from '../../core/contracts/records.ts';
 import { type Subscription, Subscriptions } from '../../core/contracts/subscriptions.ts';
+import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
 import type {
   Call,
@@ -19,6 +21,7 @@ import type {
   Host,
   JsonObject,
   Known,
+  Lasting,
   Log,
   Offer,
   OpenStore,
@@ -28,7 +31,8 @@ import type {
   Step,
   Usage,
 } from '../../core/plugin.ts';
-import { checkValue, GatewayError, refuse } from '../../core/plugin.ts';
+import { GatewayError, refuse } from '../../core/plugin.ts';
+import { checkValue } from '../../core/sdk.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
 import quota from '../../plugins/quota/index.ts';
 import { quotaSection } from '../../plugins/quota/sections.ts';
@@ -155,6 +159,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     notes: {},
     told,
     answer: () => undefined,
+    keepAnswer: () => {},
     cuts,
     limit: undefined,
     look: undefined,
@@ -309,7 +314,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
   const clock = fakeClock();
   const records: UsageRecord[] = [];
   const departments = new Map<number, readonly Department[]>();
-  const lasting = new Map<string, unknown>();
+  const lasting = new LastingStates();
   const openings = new Set([store]);
   let latest: Ledger | undefined;
   const world: World = {
@@ -347,12 +352,8 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         provide: <T>(service: Service<T>, it: T) => void provided.set(service.id, it),
         vendors: () => new Map(),
         styles: () => new Map(),
-        lasting<T>(name: string, make: () => T): T {
-          // One process has one boot, however often its configuration is read.
-          const place = `${boot} ${name}`;
-          if (!lasting.has(place)) lasting.set(place, make());
-          return lasting.get(place) as T;
-        },
+        // One process has one boot, however often its configuration is read.
+        lasting: <T>(state: Lasting<T>) => lasting.get({ ...state, name: `${boot} ${state.name}` }),
         problem: (path: readonly unknown[], message: string) => void problems.push(`${path.join('.')}: ${message}`),
       } as unknown as Host;
       const parts = await quota.create(host, { quota: checked, prices: PRICES });

@@ -471,7 +471,7 @@ describe('the vendor demo behind a gateway', () => {
 describe('a vendor that judges some statuses itself', () => {
   const plugin = definePlugin({
     name: 'picky',
-    api: 1,
+    api: 2,
     create: () => ({
       vendors: [
         {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseBuffer } from 'music-metadata';
-import type { Call, JsonObject, Upload } from '../../core/contracts/call.ts';
+import type { Call, Upload } from '../../core/contracts/call.ts';
+import type { JsonObject } from '../../core/contracts/json.ts';
 import type { StreamRelay, Style } from '../../core/contracts/style.ts';
 import { scanAnswer } from '../../core/json.ts';
 import { GatewayError } from '../../core/plugin.ts';

@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
-import type {
-  Answering,
-  Block,
-  Conversation,
-  Json,
-  JsonObject,
-  Part,
-  Reply,
-  SomeQuirks,
-  Tool,
-  Turn,
-} from '../../core/plugin.ts';
-import { CARRIER, GatewayError } from '../../core/plugin.ts';
+import type { Answering, Json, JsonObject } from '../../core/plugin.ts';
+import { GatewayError } from '../../core/plugin.ts';
 import { foldParts, partsOf } from '../../core/translation/fold.ts';
+import type { Block, Conversation, Part, Reply, SomeQuirks, Tool, Turn } from '../../core/translation/index.ts';
+import { CARRIER } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
 import { asked, spoken } from '../../plugins/styles/chat/bridge.ts';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanJson } from '../../core/json.ts';
-import type { Answering, Block, Json, JsonObject, Reply, Usage } from '../../core/plugin.ts';
+import type { Answering, Json, JsonObject, Usage } from '../../core/plugin.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { partsOf } from '../../core/translation/fold.ts';
+import type { Block, Reply } from '../../core/translation/index.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { completions } from '../../plugins/styles/completions/index.ts';
 import { chatError, chatEvent, chatUsage, DONE } from '../kit/fixtures.ts';

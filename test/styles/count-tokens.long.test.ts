@@ -15,7 +15,8 @@ import type {
   Vendor,
   VendorReply,
 } from '../../core/plugin.ts';
-import { definePlugin, packOpaque, type Route, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Route, refuse } from '../../core/plugin.ts';
+import { packOpaque } from '../../core/translation/index.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
 import { countTokensRoute } from '../../plugins/styles/messages/count-tokens.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
@@ -75,7 +76,7 @@ async function stage(...sources: readonly ReturnType<typeof from>[]): Promise<St
   let route: Route | undefined;
   const plugin = definePlugin({
     name: 'styles',
-    api: 1,
+    api: 2,
     create(host) {
       const around: Host = {
         ...host,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanAnswer, scanJson } from '../../core/json.ts';
-import type { Call, Finishing, Json, JsonBody, JsonObject, Quirks, Usage } from '../../core/plugin.ts';
-import { GatewayError, layQuirks, NO_TOKENS } from '../../core/plugin.ts';
+import type { Call, Finishing, Json, JsonBody, JsonObject, Usage } from '../../core/plugin.ts';
+import { GatewayError } from '../../core/plugin.ts';
+import type { Quirks } from '../../core/translation/index.ts';
+import { layQuirks, NO_TOKENS } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';
 import { bodyOf, callOf, patchTo } from '../kit/calls.ts';

@@ -14,12 +14,12 @@ import {
   type Json,
   type JsonObject,
   type Known,
-  packOpaque,
   type Question,
   type Recalled,
   refuse,
   type VendorReply,
 } from '../../core/plugin.ts';
+import { packOpaque } from '../../core/translation/index.ts';
 import {
   createResponseHistory,
   migrations,
@@ -56,7 +56,7 @@ async function stage(keep: string | 0 = '30d', { responses = {}, disk }: StageOp
   let history: ResponseHistory | undefined;
   const plugin = definePlugin({
     name: 'styles',
-    api: 1,
+    api: 2,
     sections: { responses: responsesSection },
     migrations,
     create(host, { responses }) {
@@ -71,7 +71,8 @@ async function stage(keep: string | 0 = '30d', { responses = {}, disk }: StageOp
         },
       };
       history = createResponseHistory(around, responses);
-      return history;
+      const { recall: _, ...parts } = history;
+      return parts;
     },
   });
   const host = await drive([plugin], {
@@ -906,7 +907,7 @@ describe('a conversation through the whole gateway', () => {
   /** A vendor of the client's style, beside the one of chat that the kit has. */
   const acme = definePlugin({
     name: 'vendors/acme',
-    api: 1,
+    api: 2,
     create: () => ({
       vendors: [
         {

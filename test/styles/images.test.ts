@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
-import type { Call, Json, JsonObject, Upload, Usage } from '../../core/contracts/call.ts';
+import type { Call, Upload, Usage } from '../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../core/contracts/json.ts';
 import type { Destination, EventKind, Finishing, Patch, Style } from '../../core/contracts/style.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { scanAnswer } from '../../core/json.ts';
-import { NO_TOKENS } from '../../core/plugin.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, USUAL } from '../../core/translation/quirks.ts';
 import { imageStyles, variationsRoute } from '../../plugins/styles/images/index.ts';

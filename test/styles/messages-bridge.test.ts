@@ -2,25 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import { MessageStream as OlderStream } from 'anthropic-sdk-0/lib/MessageStream';
+import { type Answering, GatewayError, type JsonObject, type Target, type Usage } from '../../core/plugin.ts';
+import { adapt } from '../../core/translation/adapt.ts';
+import { foldParts, partsOf } from '../../core/translation/fold.ts';
 import {
-  type Answering,
   type Block,
   type Conversation,
-  GatewayError,
   isObject,
-  type JsonObject,
   type Opaque,
   type Part,
   packOpaque,
   type Reply,
   type SomeQuirks,
-  type Target,
   type Turn,
-  type Usage,
   unpackOpaque,
-} from '../../core/plugin.ts';
-import { adapt } from '../../core/translation/adapt.ts';
-import { foldParts, partsOf } from '../../core/translation/fold.ts';
+} from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';

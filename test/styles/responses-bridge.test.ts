@@ -5,21 +5,23 @@ import { createEventSplitter, eventData, eventName } from '../../core/events.ts'
 import {
   type Answering,
   type Asked,
-  type Block,
-  type Conversation,
   GatewayError,
   type Json,
   type JsonObject,
+  type Spoken,
+  type Target,
+} from '../../core/plugin.ts';
+import { foldParts } from '../../core/translation/fold.ts';
+import {
+  type Block,
+  type Conversation,
   type Opaque,
   type Part,
   packOpaque,
   type SomeQuirks,
-  type Spoken,
-  type Target,
   type Tool,
   unpackOpaque,
-} from '../../core/plugin.ts';
-import { foldParts } from '../../core/translation/fold.ts';
+} from '../../core/translation/index.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanAnswer, scanJson } from '../../core/json.ts';
-import { GatewayError, type Json, type JsonObject, NO_TOKENS, packOpaque, type Usage } from '../../core/plugin.ts';
+import { GatewayError, type Json, type JsonObject, type Usage } from '../../core/plugin.ts';
+import { NO_TOKENS, packOpaque } from '../../core/translation/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
 import { ANY_CALL, patchTo } from '../kit/calls.ts';
 import { relayed, styleContract } from '../kit/style-contract.ts';

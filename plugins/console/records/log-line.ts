@@ -1,6 +1,7 @@
 /** A line of the log as `/api` shows it. */
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
-import { isObject, type Json, type JsonObject } from '../../../core/plugin.ts';
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { boolean, integer, number, text } from '../schemas.ts';
 import { currencyText, quotaNumber, secondsOf } from '../units.ts';
 import { TYPES } from './log-search.ts';

@@ -2,7 +2,8 @@
 
 import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
-import { isPublicAddress, type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
+import { type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
+import { isPublicAddress } from '../../../core/sdk.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { EMAIL_PATTERN } from '../schemas.ts';
 

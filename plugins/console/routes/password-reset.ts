@@ -2,7 +2,8 @@
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
-import { randomBase62, refuse, schema } from '../../../core/plugin.ts';
+import { refuse, schema } from '../../../core/plugin.ts';
+import { randomBase62 } from '../../../core/sdk.ts';
 import { inTheirWords } from '../envelope.ts';
 import { PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';

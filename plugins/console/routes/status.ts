@@ -57,7 +57,7 @@ const ABSENT = {
 
 /** The rows. */
 export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
-  const startedMs = host.lasting('console.started', () => host.clock.now());
+  const startedMs = host.lasting({ name: 'console.started', version: 1, make: () => host.clock.now() });
 
   /** A text that is nowhere to be set: tools show what it says above what they have to say. */
   const noText = (path: string, summary: string): ApiRoute =>

@@ -1,6 +1,7 @@
 /** Creem: products at fixed prices, sold by the provider itself; it is asked over HTTP and signs with HMAC-SHA256. */
 import { createHmac } from 'node:crypto';
-import { isObject, type Json, type JsonObject, parsed } from '../../../core/plugin.ts';
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject, parsed } from '../../../core/translation/index.ts';
 import {
   ANSWER_MS,
   amountsIn,

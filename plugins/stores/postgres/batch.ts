@@ -4,7 +4,8 @@
  */
 import type pg from 'pg';
 import type { Step, Sum, Value } from '../../../core/plugin.ts';
-import { addAmounts, statementOf } from '../../../core/plugin.ts';
+import { statementOf } from '../../../core/plugin.ts';
+import { addAmounts } from '../../../core/sdk.ts';
 import { bound } from './connection.ts';
 import { readText, type Text } from './dialect.ts';
 import { kindOf, statementError } from './errors.ts';

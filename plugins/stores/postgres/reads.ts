@@ -1,7 +1,8 @@
 /** Everything that reads: connections that cannot write, and snapshots that have one of their own. */
 import pg from 'pg';
 import type { Log, Reader, Value } from '../../../core/plugin.ts';
-import { checkedValue, StoreUnavailable } from '../../../core/plugin.ts';
+import { StoreUnavailable } from '../../../core/plugin.ts';
+import { checkedValue } from '../../../core/sdk.ts';
 import { clientConfig, connect, disconnect, query, type ServerSettings } from './connection.ts';
 import { numbered } from './dialect.ts';
 import { kindOf, reasonOf, statementError } from './errors.ts';

@@ -1,5 +1,7 @@
 /** The section `store` of gateway.yaml where the store is PostgreSQL. */
-import { duration, schema } from '../../../core/plugin.ts';
+
+import { schema } from '../../../core/plugin.ts';
+import { duration } from '../../../core/sdk.ts';
 
 /** The section, checked and with its defaults. */
 export interface PostgresSection {

@@ -1,7 +1,8 @@
 /** The embedded store: one SQLite file, one thread that writes it, others that read it, in this process or in those that are attached. */
 import { resolve } from 'node:path';
 import type { Log, OpenStore, Reader, StoreDriver, StoreOpening } from '../../../core/plugin.ts';
-import { StoreUnavailable, startAhead } from '../../../core/plugin.ts';
+import { StoreUnavailable } from '../../../core/plugin.ts';
+import { startAhead } from '../../../core/sdk.ts';
 import { describeTables } from './describe.ts';
 import { threadBehind } from './joined.ts';
 import type { Reads } from './reads.ts';

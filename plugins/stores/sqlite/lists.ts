@@ -3,7 +3,8 @@
  * lists add to one row is added up before it goes.
  */
 import type { Step, Sum, Value } from '../../../core/plugin.ts';
-import { addAmounts, checkedValue, StoreUnavailable, statementOf } from '../../../core/plugin.ts';
+import { StoreUnavailable, statementOf } from '../../../core/plugin.ts';
+import { addAmounts, checkedValue } from '../../../core/sdk.ts';
 import { type Answers, type Batch, FOLDED, OF_FOLDS, type StepError } from './wire.ts';
 
 /** Beyond either, new lists are refused: whoever asks for more is better told so at once. */

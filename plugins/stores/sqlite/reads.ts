@@ -1,6 +1,7 @@
 /** A reading thread as the rest of the gateway sees it: questions and their answers. */
 import type { Reader, Value } from '../../../core/plugin.ts';
-import { checkedValue, StoreUnavailable, startThread } from '../../../core/plugin.ts';
+import { StoreUnavailable } from '../../../core/plugin.ts';
+import { checkedValue, startThread } from '../../../core/sdk.ts';
 import type { FromReader, Question, ToReader } from './wire.ts';
 import { isStorageError } from './wire.ts';
 

@@ -1,6 +1,6 @@
 /** The unix socket of the writing thread: other processes hand their lists in there, past the main thread of the one that owns the store. */
 import { createServer, type Socket } from 'node:net';
-import { listenPrivately } from '../../../core/plugin.ts';
+import { listenPrivately } from '../../../core/sdk.ts';
 import { createSender, type Sent } from './batch.ts';
 import { frame, readFrames } from './frames.ts';
 import type { Batch, FromWriter, Joining } from './wire.ts';

@@ -1,13 +1,7 @@
 /** The writing thread as the rest of the gateway sees it: of this process, or of the one that owns the store. */
 import type { Log, Store, StoreRoom } from '../../../core/plugin.ts';
-import {
-  StoreInUse,
-  StoreMissing,
-  StoreUnavailable,
-  startThread,
-  type Thread,
-  type ThreadEvents,
-} from '../../../core/plugin.ts';
+import { StoreInUse, StoreMissing, StoreUnavailable } from '../../../core/plugin.ts';
+import { startThread, type Thread, type ThreadEvents } from '../../../core/sdk.ts';
 import { REWRITE_MARK } from './connection.ts';
 import { createLists } from './lists.ts';
 import type { FromWriter, Joining, Opening, Refusal, ToWriter } from './wire.ts';

@@ -1,13 +1,6 @@
 /** Whole answers to what is heard: JSON, plain text and subtitles. */
-import {
-  type AnswerFacts,
-  type Call,
-  isObject,
-  type JsonBody,
-  type JsonObject,
-  objectsIn,
-  parsed,
-} from '../../../core/plugin.ts';
+import type { AnswerFacts, Call, JsonBody, JsonObject } from '../../../core/plugin.ts';
+import { isObject, objectsIn, parsed } from '../../../core/translation/index.ts';
 import { errorIn } from '../chat/usage.ts';
 import { FILES } from './hearing-request.ts';
 import { heardUsage, toldUsage } from './hearing-usage.ts';

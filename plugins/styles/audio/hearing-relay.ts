@@ -1,14 +1,6 @@
 /** Passes the events of a transcription on, and counts along. */
-import {
-  type EventKind,
-  eventData,
-  isObject,
-  type JsonObject,
-  parsed,
-  type RelayOptions,
-  type StreamRelay,
-  type Usage,
-} from '../../../core/plugin.ts';
+import type { EventKind, JsonObject, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
+import { eventData, isObject, parsed } from '../../../core/translation/index.ts';
 import { errorEvent } from '../chat/errors.ts';
 import { errorIn } from '../chat/usage.ts';
 import { heardUsage, toldUsage, unfinishedUsage } from './hearing-usage.ts';

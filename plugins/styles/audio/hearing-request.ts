@@ -1,17 +1,16 @@
 /** Requests to write down what is heard: forms, whose fields are all texts, whatever they mean. */
-import {
-  type Bounds,
-  type Call,
-  type CallFacts,
-  type Destination,
-  type Fields,
-  given,
-  type Json,
-  type JsonBody,
-  type JsonObject,
-  type Outgoing,
-  type Upload,
+import type {
+  Bounds,
+  Call,
+  CallFacts,
+  Destination,
+  Json,
+  JsonBody,
+  JsonObject,
+  Outgoing,
+  Upload,
 } from '../../../core/plugin.ts';
+import { type Fields, given } from '../../../core/translation/index.ts';
 import { fieldsIn, modelIn, wordIn } from '../request-fields.ts';
 import { measureSound } from './sound/file.ts';
 

@@ -1,5 +1,6 @@
 /** What was used to write down what is heard: as the vendor tells it, else by the length of the sound. */
-import { type Bounds, type Call, countedUsage, type Json, member, tokensIn, type Usage } from '../../../core/plugin.ts';
+import type { Bounds, Call, Json, Usage } from '../../../core/plugin.ts';
+import { countedUsage, member, tokensIn } from '../../../core/translation/index.ts';
 import { fileIn } from './hearing-request.ts';
 import { longestSeconds, measuredSeconds } from './sound/file.ts';
 

@@ -46,5 +46,6 @@ function hearing(name: string, path: string, summary: string, options: HearingOp
     error: (error) => errorObject(error),
     errorEvent,
     keepAlive: ': keep-alive\n\n',
+    texts: ['prompt', 'keywords', 'known_speaker_names'],
   };
 }

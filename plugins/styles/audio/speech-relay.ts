@@ -1,13 +1,6 @@
 /** Passes speech on, as bytes or in events, and listens how long it gets. */
-import {
-  type EventKind,
-  eventData,
-  isObject,
-  parsed,
-  type RelayOptions,
-  type StreamRelay,
-  type Usage,
-} from '../../../core/plugin.ts';
+import type { EventKind, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
+import { eventData, isObject, parsed } from '../../../core/translation/index.ts';
 import { errorEvent } from '../chat/errors.ts';
 import { errorIn } from '../chat/usage.ts';
 import { FORMATS } from './formats.ts';

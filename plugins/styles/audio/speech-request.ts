@@ -1,5 +1,6 @@
 /** Requests for speech: what is to be said, checked as far as the specification limits it. */
-import { type CallFacts, type Fields, isObject, type Json, type JsonBody, type Patch } from '../../../core/plugin.ts';
+import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
+import { type Fields, isObject } from '../../../core/translation/index.ts';
 import { fieldsIn, modelIn, wordIn, wrong } from '../request-fields.ts';
 import { FORMATS } from './formats.ts';
 

@@ -1,13 +1,6 @@
 /** What speech used, where the vendor does not say: by the text that was spoken, and the length of the sound. */
-import {
-  type Call,
-  countedUsage,
-  type JsonObject,
-  member,
-  NO_TOKENS,
-  tokensIn,
-  type Usage,
-} from '../../../core/plugin.ts';
+import type { Call, JsonObject, Usage } from '../../../core/plugin.ts';
+import { countedUsage, member, NO_TOKENS, tokensIn } from '../../../core/translation/index.ts';
 import { speechFacts } from './speech-request.ts';
 
 /** A second of speech in the vendors' tokens, and in characters of most languages. */

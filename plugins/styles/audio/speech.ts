@@ -20,6 +20,7 @@ export const speech: Style = {
   error: (error) => errorObject(error),
   errorEvent,
   keepAlive: ': keep-alive\n\n',
+  texts: ['input', 'instructions'],
 };
 
 /** Sound never comes as JSON; an error may. */

@@ -1,6 +1,7 @@
 /** Whole chat answers. */
-import type { AnswerFacts, JsonBody, Usage, VendorError } from '../../../core/plugin.ts';
-import { behindSpace, readVendorError } from '../../../core/plugin.ts';
+import type { AnswerFacts, JsonBody, Usage } from '../../../core/plugin.ts';
+import type { VendorError } from '../../../core/translation/index.ts';
+import { behindSpace, readVendorError } from '../../../core/translation/index.ts';
 import { failureIn } from './finish.ts';
 import { glance } from './glance.ts';
 import { CITED, SEARCHED } from './hosted.ts';

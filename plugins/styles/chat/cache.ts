@@ -1,5 +1,7 @@
 /** Marks for the vendor's prompt cache, which chat servers spell in two ways. */
-import type { CacheHint, Fields, JsonObject, Losses, Quirks } from '../../../core/plugin.ts';
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { CacheHint, Fields, Quirks } from '../../../core/translation/index.ts';
 
 /** The mark on a message, a part or a tool. */
 export function readCache(fields: Fields, losses: Losses): { readonly cache?: CacheHint } {

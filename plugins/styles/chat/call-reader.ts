@@ -1,6 +1,7 @@
 /** Puts the pieces of streamed tool calls together, whatever their vendor leaves out. */
-import type { Json, JsonObject, Losses, Opaque, Origin, Part, ToolCallBlock } from '../../../core/plugin.ts';
-import { isObject, parsed } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Opaque, Part, ToolCallBlock } from '../../../core/translation/index.ts';
+import { isObject, parsed } from '../../../core/translation/index.ts';
 import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
 import { type GrowingJson, growJson } from './growing-json.ts';
 import { omitFromCall } from './members.ts';

@@ -1,7 +1,8 @@
 /** Tool calls in the answers of chat vendors, who spell them with more freedom than clients may. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Json, JsonObject, Origin, ToolCallBlock } from '../../../core/plugin.ts';
-import { isObject } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Origin } from '../../../core/plugin.ts';
+import type { ToolCallBlock } from '../../../core/translation/index.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { thoughtSignature } from './thinking.ts';
 
 /** A call, or a piece of one. What is missing is empty. */

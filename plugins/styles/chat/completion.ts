@@ -1,6 +1,6 @@
 /** The usage that every client is promised, in answers whose vendor leaves it out: by our own count. */
 import type { Call, Finishing, JsonBody, JsonObject } from '../../../core/plugin.ts';
-import { countedUsage } from '../../../core/plugin.ts';
+import { countedUsage } from '../../../core/translation/index.ts';
 import { isCounted, writeUsage } from './usage.ts';
 
 /** A whole answer with its usage; undefined where it has one. */

@@ -1,6 +1,8 @@
 /** What a message of a chat request says: a text, or a list of parts. */
-import type { Block, Fields, Losses, Source } from '../../../core/plugin.ts';
-import { readDataUrl } from '../../../core/plugin.ts';
+
+import type { Losses } from '../../../core/plugin.ts';
+import type { Block, Fields, Source } from '../../../core/translation/index.ts';
+import { readDataUrl } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 import { thinkingText } from './thinking.ts';

@@ -1,5 +1,7 @@
 /** The messages of a chat request as turns, one for each. */
-import type { Block, Fields, Losses, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/plugin.ts';
+
+import type { Losses } from '../../../core/plugin.ts';
+import type { Block, Fields, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { readContent } from './decode-content.ts';
 import { dropRest } from './leftovers.ts';

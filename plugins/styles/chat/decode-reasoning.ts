@@ -1,5 +1,7 @@
 /** How much a chat client wants the model to think: one official field, and those that servers have added. */
-import type { Effort, Fields, Losses, Reasoning } from '../../../core/plugin.ts';
+
+import type { Losses } from '../../../core/plugin.ts';
+import type { Effort, Fields, Reasoning } from '../../../core/translation/index.ts';
 import { dropRest } from './leftovers.ts';
 
 const EFFORTS: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies readonly Effort[];

@@ -1,6 +1,8 @@
 /** A chat vendor's whole answer in the common form. */
-import type { Block, Json, JsonObject, Losses, Origin, Reply, TextBlock } from '../../../core/plugin.ts';
-import { isObject, omitRest } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Block, Reply, TextBlock } from '../../../core/translation/index.ts';
+import { isObject, omitRest } from '../../../core/translation/index.ts';
 import { newCallId, readCallPiece, stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
 import { readAnnotation, readImage } from './media.ts';

@@ -1,6 +1,8 @@
 /** A chat request in the common form. */
-import type { Conversation, Fields, JsonObject, Labels, Losses, Output, Sampling } from '../../../core/plugin.ts';
-import { given, readFields } from '../../../core/plugin.ts';
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Conversation, Fields, Labels, Output, Sampling } from '../../../core/translation/index.ts';
+import { given, readFields } from '../../../core/translation/index.ts';
 import { readMessages } from './decode-messages.ts';
 import { readReasoning } from './decode-reasoning.ts';
 import { readTools } from './decode-tools.ts';
@@ -15,7 +17,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     if (name !== 'include_usage') losses.drop(`stream_options.${name}`, 'hint');
   }
   if ((fields.number('n') ?? 1) > 1) {
-    losses.refuse('n', 'must be 1 for this model: its vendor gives one answer to a request.');
+    losses.bar('n', 'must be 1 for this model: its vendor gives one answer to a request.');
   }
   const limits = [fields.number('max_completion_tokens'), fields.number('max_tokens')];
   if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1]) losses.drop('max_tokens', 'hint');

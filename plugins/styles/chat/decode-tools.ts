@@ -1,6 +1,8 @@
 /** The tools of a chat request, and how they may be called. */
-import type { Fields, Json, JsonObject, Losses, Tool, ToolChoice, WebSearch } from '../../../core/plugin.ts';
-import { isObject } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Fields, Tool, ToolChoice, WebSearch } from '../../../core/translation/index.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 

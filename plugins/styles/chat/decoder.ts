@@ -1,16 +1,7 @@
 /** Reads the stream of a chat vendor. */
-import type {
-  Block,
-  Json,
-  JsonObject,
-  Losses,
-  Opaque,
-  Origin,
-  Part,
-  PartReader,
-  Usage,
-  VendorError,
-} from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses, Origin, PartReader, Usage } from '../../../core/plugin.ts';
+import type { Block, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
 import {
   CUT_SHORT,
   isCutShort,
@@ -20,7 +11,7 @@ import {
   parsed,
   readVendorError,
   withCountedOutput,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { createCallReader } from './call-reader.ts';
 import { stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';

@@ -1,6 +1,8 @@
 /** Blocks of a turn as the content of a chat message. */
-import type { AudioBlock, Block, FileBlock, JsonObject, Losses, Quirks, Source } from '../../../core/plugin.ts';
-import { dataUrl } from '../../../core/plugin.ts';
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { AudioBlock, Block, FileBlock, Quirks, Source } from '../../../core/translation/index.ts';
+import { dataUrl } from '../../../core/translation/index.ts';
 import { writeCache } from './cache.ts';
 
 /** What everybody who writes messages must know. */

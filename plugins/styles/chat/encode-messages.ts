@@ -1,5 +1,7 @@
 /** Turns as the messages of a chat request. */
-import type { Block, JsonObject, ThinkingBlock, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/plugin.ts';
+
+import type { JsonObject } from '../../../core/plugin.ts';
+import type { Block, ThinkingBlock, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/translation/index.ts';
 import { writeCache } from './cache.ts';
 import { textOf, type Writing, writeContent } from './encode-content.ts';
 import { extraContent, writeThinking } from './thinking.ts';

@@ -1,6 +1,7 @@
 /** How much a chat vendor is asked to think, in the field that it has for it. */
-import type { JsonObject, Losses, Quirks, Reasoning } from '../../../core/plugin.ts';
-import { dropSummaryLength } from '../../../core/plugin.ts';
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Quirks, Reasoning } from '../../../core/translation/index.ts';
+import { dropSummaryLength } from '../../../core/translation/index.ts';
 
 /** The members of the request. Core has chosen the effort, or the budget, that the model knows. */
 export function writeReasoning(

@@ -1,5 +1,6 @@
 /** A whole answer as a chat client gets it. */
-import type { Answering, Json, JsonObject, Reply, ToolCallBlock } from '../../../core/plugin.ts';
+import type { Answering, Json, JsonObject } from '../../../core/plugin.ts';
+import type { Reply, ToolCallBlock } from '../../../core/translation/index.ts';
 import { knowsFunctionsOnly } from './decode-tools.ts';
 import { omitEnd, writeFinish } from './finish.ts';
 import { audioId, writeAnnotation, writeImage } from './media.ts';

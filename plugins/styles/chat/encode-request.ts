@@ -1,17 +1,8 @@
 /** The common form as a chat vendor's request. */
 import { createHash } from 'node:crypto';
-import type {
-  Conversation,
-  Json,
-  JsonObject,
-  Labels,
-  Losses,
-  Quirks,
-  Sampling,
-  Target,
-  Turn,
-} from '../../../core/plugin.ts';
-import { describedSchema, given } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Conversation, Labels, Quirks, Sampling, Turn } from '../../../core/translation/index.ts';
+import { describedSchema, given } from '../../../core/translation/index.ts';
 import type { Writing } from './encode-content.ts';
 import { writeMessages } from './encode-messages.ts';
 import { writeReasoning } from './encode-reasoning.ts';

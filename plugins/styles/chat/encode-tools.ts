@@ -1,6 +1,8 @@
 /** Tools, and how they may be called, as a chat request says it. */
-import type { Conversation, HostedTool, Json, JsonObject, Tool, ToolChoice } from '../../../core/plugin.ts';
-import { choosesHosted, dropSearchExtras } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import type { Conversation, HostedTool, Tool, ToolChoice } from '../../../core/translation/index.ts';
+import { choosesHosted, dropSearchExtras } from '../../../core/translation/index.ts';
 import { writeCache } from './cache.ts';
 import type { Writing } from './encode-content.ts';
 

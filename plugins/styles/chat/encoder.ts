@@ -1,15 +1,6 @@
 /** Writes the stream of a chat client. */
-import type {
-  Answering,
-  Block,
-  Citation,
-  Json,
-  JsonObject,
-  Opaque,
-  Part,
-  PartWriter,
-  Usage,
-} from '../../../core/plugin.ts';
+import type { Answering, Json, JsonObject, PartWriter, Usage } from '../../../core/plugin.ts';
+import type { Block, Citation, Opaque, Part } from '../../../core/translation/index.ts';
 import { knowsFunctionsOnly } from './decode-tools.ts';
 import { errorEvent } from './errors.ts';
 import { omitEnd, writeFinish } from './finish.ts';

@@ -1,5 +1,7 @@
 /** Why an answer ends, in the words of chat and in those of the common form. */
-import type { Finish, FinishReason, Json, Losses, VendorError } from '../../../core/plugin.ts';
+
+import type { Json, Losses } from '../../../core/plugin.ts';
+import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
 
 /** What vendors say beside the five official words. Whatever is not here is a plain stop. */
 const REASONS: ReadonlyMap<string, FinishReason> = new Map([

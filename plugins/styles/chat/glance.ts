@@ -1,6 +1,6 @@
 /** What one event or one answer says, seen in a single pass over its bytes: a stream has too many events to parse each. */
 
-import { behindSpace, closingQuote, jsonTextLength } from '../../../core/plugin.ts';
+import { behindSpace, closingQuote, jsonTextLength } from '../../../core/translation/index.ts';
 
 /** Everything the meter must know before it decides to parse. */
 export interface Glance {

@@ -1,5 +1,5 @@
 /** Tells of JSON that comes piece by piece whether it is whole, without reading it anew for every piece. */
-import { parsed } from '../../../core/plugin.ts';
+import { parsed } from '../../../core/translation/index.ts';
 
 /** One value that grows. */
 export interface GrowingJson {

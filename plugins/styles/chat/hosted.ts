@@ -1,6 +1,8 @@
 /** What vendors of this style search by themselves: whether a request allows it, and how often an answer tells that they did. */
+
+import { toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, UseBounds, Uses } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn, tokensIn, toolName } from '../../../core/plugin.ts';
+import { isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
 
 /** Tools that the client runs. */
 const CLIENTS: readonly (Json | undefined)[] = ['function', 'custom', undefined];

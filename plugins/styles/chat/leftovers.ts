@@ -1,6 +1,8 @@
 /** What a message, a part or an answer holds and nobody has read: it is named, so that nothing vanishes silently. */
-import type { Fields, Losses } from '../../../core/plugin.ts';
-import { isBlank } from '../../../core/plugin.ts';
+
+import type { Losses } from '../../../core/plugin.ts';
+import type { Fields } from '../../../core/translation/index.ts';
+import { isBlank } from '../../../core/translation/index.ts';
 
 /** Members without a meaning for the model: names of things, and what client libraries add to an answer they send back. */
 const HARMLESS: ReadonlySet<string> = new Set([

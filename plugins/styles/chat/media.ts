@@ -1,6 +1,7 @@
 /** What a chat answer holds beside words: images, sound, and where a statement comes from. */
-import type { Answering, Citation, ImageBlock, Json, JsonObject, Losses } from '../../../core/plugin.ts';
-import { dataUrl, isObject, omitUnsaid, readDataUrl } from '../../../core/plugin.ts';
+import type { Answering, Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Citation, ImageBlock } from '../../../core/translation/index.ts';
+import { dataUrl, isObject, omitUnsaid, readDataUrl } from '../../../core/translation/index.ts';
 import { omitFromImage } from './members.ts';
 
 /** One entry of `images`, which servers of image models add; also a part of a content. Undefined where it is none. */

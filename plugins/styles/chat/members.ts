@@ -1,6 +1,6 @@
 /** The members of a chat vendor's answer that are read, and those that mean nothing to a client; any other is named as lost. */
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
-import { isObject, omitRest } from '../../../core/plugin.ts';
+import { isObject, omitRest } from '../../../core/translation/index.ts';
 
 /** Of the answer, or of one event. */
 export const BODY: ReadonlySet<string> = new Set([

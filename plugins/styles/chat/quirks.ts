@@ -1,5 +1,5 @@
 /** What servers that speak chat usually take; what is special to one stands with its vendor. */
-import type { SomeQuirks } from '../../../core/plugin.ts';
+import type { SomeQuirks } from '../../../core/translation/index.ts';
 
 /** Laid over what any model takes. */
 export const chatQuirks: SomeQuirks = {

@@ -1,13 +1,6 @@
 /** Passes one stream of chat chunks on, byte for byte, and counts along. */
-import type {
-  EventKind,
-  Json,
-  JsonObject,
-  RelayOptions,
-  StreamRelay,
-  Usage,
-  VendorError,
-} from '../../../core/plugin.ts';
+import type { EventKind, Json, JsonObject, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
+import type { VendorError } from '../../../core/translation/index.ts';
 import {
   eventData,
   eventName,
@@ -18,7 +11,7 @@ import {
   parsed,
   readVendorError,
   withCountedOutput,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { usageEvent } from './completion.ts';
 import { errorEvent } from './errors.ts';
 import { failureIn } from './finish.ts';

@@ -1,15 +1,10 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+
+import { remembered, servedAs } from '../../../core/contracts/uses.ts';
 import type { Bounds, CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
-import {
-  answerLimits,
-  behindSpace,
-  CARRIER,
-  checkKinds,
-  isObject,
-  refuse,
-  remembered,
-  servedAs,
-} from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
+import { checkKinds } from '../../../core/sdk.ts';
+import { answerLimits, behindSpace, CARRIER, isObject } from '../../../core/translation/index.ts';
 import { mayUse, usesAsked } from './hosted.ts';
 import { unsealed } from './thinking.ts';
 

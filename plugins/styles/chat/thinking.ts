@@ -2,8 +2,9 @@
  * What the model thought, as chat messages hold it: as a text (`reasoning_content`, `reasoning`), and with some servers as
  * `reasoning_details`, a list of texts, signatures and sealed thoughts.
  */
-import type { Json, JsonObject, Losses, Opaque, Quirks, ThinkingBlock } from '../../../core/plugin.ts';
-import { CARRIER, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Opaque, Quirks, ThinkingBlock } from '../../../core/translation/index.ts';
+import { CARRIER, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/translation/index.ts';
 
 /** The members of a message that hold thoughts. */
 export interface Thoughts {

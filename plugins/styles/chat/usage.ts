@@ -1,6 +1,9 @@
 /** How chat vendors say what was used, and the one form it is brought into. */
-import type { Json, JsonObject, Usage, VendorError } from '../../../core/plugin.ts';
-import { isObject, readVendorError, servedAs, tokensIn } from '../../../core/plugin.ts';
+
+import { servedAs } from '../../../core/contracts/uses.ts';
+import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
+import type { VendorError } from '../../../core/translation/index.ts';
+import { isObject, readVendorError, tokensIn } from '../../../core/translation/index.ts';
 import { usesTold } from './hosted.ts';
 
 /** A usage that is still being made. */

@@ -1,6 +1,7 @@
 /** The translation of the style `completions`: the prompt is all that the user says, and the answer is its text. */
-import type { Answering, Asked, Conversation, Fields, JsonObject, Losses, Reply } from '../../../core/plugin.ts';
-import { readFields } from '../../../core/plugin.ts';
+import type { Answering, Asked, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Conversation, Fields, Reply } from '../../../core/translation/index.ts';
+import { readFields } from '../../../core/translation/index.ts';
 import { readLabels, readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';

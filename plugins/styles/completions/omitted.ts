@@ -1,5 +1,5 @@
 /** Answers are text here; whatever else a model brings forth is named. */
-import type { Block } from '../../../core/plugin.ts';
+import type { Block } from '../../../core/translation/index.ts';
 
 const NAMES: Readonly<Partial<Record<Block['type'], string>>> = { thinking: 'reasoning', toolCall: 'tool_calls' };
 

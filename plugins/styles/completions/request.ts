@@ -1,5 +1,6 @@
 /** Completion requests: what is asked, checked as far as the gateway must understand it. */
-import { type CallFacts, type Fields, type Json, type JsonBody, readFields } from '../../../core/plugin.ts';
+import type { CallFacts, Json, JsonBody } from '../../../core/plugin.ts';
+import { type Fields, readFields } from '../../../core/translation/index.ts';
 
 /** Everything that is looked at before the vendor sees it. */
 const NAMES = ['model', 'prompt', 'temperature', 'top_p', 'stream', 'stream_options', 'max_tokens', 'n', 'best_of'];

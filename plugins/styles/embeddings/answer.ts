@@ -1,18 +1,7 @@
 /** Embedding lists: what they tell, and what some vendors leave out of them. */
 import { setImmediate } from 'node:timers/promises';
-import {
-  type AnswerFacts,
-  type Call,
-  type Finishing,
-  isObject,
-  type Json,
-  type JsonBody,
-  member,
-  NO_TOKENS,
-  type Span,
-  tokensIn,
-  type Usage,
-} from '../../../core/plugin.ts';
+import type { AnswerFacts, Call, Finishing, Json, JsonBody, Span, Usage } from '../../../core/plugin.ts';
+import { isObject, member, NO_TOKENS, tokensIn } from '../../../core/translation/index.ts';
 import { errorIn } from '../chat/usage.ts';
 import { readInputs } from './inputs.ts';
 import { askedDimensions, asksBase64, asksOtherNumbers } from './request.ts';

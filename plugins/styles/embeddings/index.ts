@@ -22,4 +22,5 @@ export const embeddings: Style = {
   error: (error) => errorObject(error),
   errorEvent,
   keepAlive: ': keep-alive\n\n',
+  texts: ['input', 'user'],
 };

@@ -2,7 +2,9 @@
  * Where values stand inside JSON that a scan has already proven sound: found by their bytes, and not made. Lists of texts, tokens
  * and vectors have megabytes, of which hardly any has to be read.
  */
-import { behindSpace, type Span } from '../../../core/plugin.ts';
+
+import type { Span } from '../../../core/plugin.ts';
+import { behindSpace } from '../../../core/translation/index.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -1,5 +1,7 @@
 /** The vectors of an answer, where they stand: as numbers, or in base64 as 32-bit floats, the lowest byte first. */
-import { behindSpace, type JsonBody, type Span } from '../../../core/plugin.ts';
+
+import type { JsonBody, Span } from '../../../core/plugin.ts';
+import { behindSpace } from '../../../core/translation/index.ts';
 import { itemsAt, kindAt, membersAt } from './places.ts';
 
 /** One entry of `data`. */

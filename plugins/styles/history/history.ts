@@ -1,6 +1,7 @@
 /** `previous_response_id` and `item_reference`: keeps what was said in a response, and says it again where a later request refers to it. */
 import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
-import { knownJson, refuse } from '../../../core/plugin.ts';
+import { refuse, slot } from '../../../core/plugin.ts';
+import { knownJson } from '../../../core/translation/index.ts';
 import type { Issuer } from './issuer.ts';
 import type { Joiner, Run } from './joiner.ts';
 import { MAX_BYTES, MAX_TURNS, newItems, tooLong } from './joining.ts';
@@ -24,12 +25,12 @@ interface HistoryTools {
   readonly keepMs: number;
 }
 
-export function createHistory(host: Host, { turns, issuer, keeping, joiner, keepMs }: HistoryTools): History {
-  /** What each call that is under way goes on from. */
-  const recalled = new WeakMap<Exchange, Turn>();
-  /** What each call that is under way says for the first time, with the items that it only named. */
-  const resolved = new WeakMap<Exchange, Uint8Array>();
+/** What a call goes on from. */
+const recalled = slot<Turn>('styles.recalled');
+/** What a call says for the first time, with the items that it only named. */
+const resolved = slot<Uint8Array>('styles.resolved');
 
+export function createHistory(host: Host, { turns, issuer, keeping, joiner, keepMs }: HistoryTools): History {
   /** The responses whose items a request names, as far as they are this account's. */
   async function namedBy(x: Known, body: JsonBody, run: Run): Promise<readonly Uint8Array[]> {
     if (!namesItems(body)) return [];
@@ -99,8 +100,9 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       const response = x.answer();
       if (response === undefined || !isResponseId(response.id)) return undefined;
       const said = resolved.get(x);
-      // A vendor that says it keeps nothing cannot be told the id.
-      const isIssued = x.served?.style === 'responses' && response.store !== false;
+      // A vendor that says it keeps nothing cannot be told the id, and none knows the id of an answer that was written here.
+      const isOurs = response.id === `resp_${x.id}`;
+      const isIssued = x.served?.style === 'responses' && response.store !== false && !isOurs;
       return turns.steps({
         accountId: x.identity.account.id,
         id: response.id,

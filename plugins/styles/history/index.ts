@@ -1,5 +1,7 @@
 /** What makes responses last: they can be continued, read and deleted, whichever vendor made them. */
-import { durationMs, type Host, type Parts, type Style } from '../../../core/plugin.ts';
+
+import type { Host, Parts, Style } from '../../../core/plugin.ts';
+import { durationMs } from '../../../core/sdk.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
 import { createJoiner } from './joiner.ts';

@@ -1,6 +1,7 @@
 /** The vendor that issued a response: what it knows of it, beside the call that made it. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
-import { type Host, isObject, type JsonObject, type Question } from '../../../core/plugin.ts';
+import type { Host, JsonObject, Question } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { completion } from '../responses/completion.ts';
 import type { Turn, Turns } from './turns.ts';
 import { bufferOf } from './work.ts';

@@ -1,5 +1,7 @@
 /** The items that a response was made from, as a list that is read page by page. */
-import { isObject, type Json, type JsonObject, refuse } from '../../../core/plugin.ts';
+
+import { type Json, type JsonObject, refuse } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { type Direction, type ItemsFound, type ItemsWork, outputOf, textOf } from './work.ts';
 
 const MAX_LIMIT = 100;

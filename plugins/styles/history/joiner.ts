@@ -1,5 +1,6 @@
 /** Works on kept responses: small ones at once, large ones in a thread, one at a time for each account. */
-import { GatewayError, refuse, startThread, type Thread } from '../../../core/plugin.ts';
+import { GatewayError, refuse } from '../../../core/plugin.ts';
+import { startThread, type Thread } from '../../../core/sdk.ts';
 import { work } from './joining.ts';
 import type { Done, ItemsFound, Joined, Work } from './work.ts';
 

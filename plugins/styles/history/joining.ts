@@ -1,5 +1,6 @@
 /** What is done with the texts of kept responses. Nothing here reads the store: large ones are worked on by a thread of their own. */
-import { type Json, type JsonBody, type JsonObject, refuse, scanJson } from '../../../core/plugin.ts';
+import { type Json, type JsonBody, type JsonObject, refuse } from '../../../core/plugin.ts';
+import { scanJson } from '../../../core/translation/index.ts';
 import { itemsOf } from './items.ts';
 import { referencesIn, resolveReferences } from './references.ts';
 import { retold } from './retold.ts';

@@ -1,7 +1,8 @@
 /** Decides whether a response is kept: its account has a budget of bytes, and the disk must have room. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import { Running } from '../../../core/contracts/running.ts';
-import { byteSize, type Exchange, GatewayError, type Host, type JsonBody, type Known } from '../../../core/plugin.ts';
+import { type Exchange, GatewayError, type Host, type JsonBody, type Known, slot } from '../../../core/plugin.ts';
+import { byteSize } from '../../../core/sdk.ts';
 import type { ResponsesSection } from './section.ts';
 
 /** Which of an account's budgets a response counts towards: that of models that are free, or the other. */
@@ -18,11 +19,13 @@ export interface Keeping {
   readonly budgets: readonly Budget[];
 }
 
+/** What a call's response counts towards, if it is to be kept. */
+const decided = slot<Budget>('styles.kept');
+
 /** `keeps`: whether any response is kept. */
 export function createKeeping(host: Host, { perAccount, perAccountFree }: ResponsesSection, keeps: boolean): Keeping {
   const paid: Budget = { isFree: false, bytes: byteSize(perAccount) };
   const free: Budget = { isFree: true, bytes: byteSize(perAccountFree) };
-  const decided = new WeakMap<Exchange, Budget>();
   /** Of calls under way whose responses are to be kept: the disk does not show them yet. */
   let promised = 0;
 

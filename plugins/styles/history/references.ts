@@ -1,5 +1,7 @@
 /** `item_reference`: an item of an earlier answer that a request names instead of repeating it. */
-import { isObject, type Json, refuse } from '../../../core/plugin.ts';
+
+import { type Json, refuse } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { outputOf } from './work.ts';
 
 /** Each is looked up before anything is paid for. */

@@ -1,5 +1,7 @@
 /** What was answered, so that any vendor can be told it: thoughts sealed for their maker alone, and no labels of whoever kept them. */
-import { isObject, type Json, packOpaque } from '../../../core/plugin.ts';
+
+import type { Json } from '../../../core/plugin.ts';
+import { isObject, packOpaque } from '../../../core/translation/index.ts';
 
 /** Items whose id and status only say where they were kept, and that they are done. */
 const LABELLED: readonly (Json | undefined)[] = ['message', 'function_call', 'custom_tool_call'];

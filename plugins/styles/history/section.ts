@@ -1,5 +1,7 @@
 /** How the section `responses` must look. */
-import { duration, schema, size } from '../../../core/plugin.ts';
+
+import { schema } from '../../../core/plugin.ts';
+import { duration, size } from '../../../core/sdk.ts';
 
 export interface ResponsesSection {
   /** `30d`, or 0. */

@@ -1,5 +1,7 @@
 /** Forgets conversations whose last turn has expired, in small bites, so that calls never wait long behind a deletion. */
-import { type Chore, createChore, type Host } from '../../../core/plugin.ts';
+
+import type { Host } from '../../../core/plugin.ts';
+import { type Chore, createChore } from '../../../core/sdk.ts';
 import type { Budget } from './keeping.ts';
 import { removeSteps, trim } from './sizes.ts';
 

@@ -1,5 +1,7 @@
 /** The work there is on texts of kept responses: what is asked and answered, and how texts are read. */
-import { isObject, type JsonObject, type ScanFacts } from '../../../core/plugin.ts';
+
+import type { JsonObject } from '../../../core/plugin.ts';
+import { isObject, type ScanFacts } from '../../../core/translation/index.ts';
 
 export type Direction = 'asc' | 'desc';
 

@@ -1,13 +1,6 @@
 /** Whole answers: the images in them, and what they tell about themselves. */
-import {
-  type AnswerFacts,
-  type Call,
-  type Json,
-  type JsonBody,
-  type JsonObject,
-  member,
-  objectsIn,
-} from '../../../core/plugin.ts';
+import type { AnswerFacts, Call, Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
+import { member, objectsIn } from '../../../core/translation/index.ts';
 import { errorIn, imagesMade, tokensOf, tokensTold } from './usage.ts';
 
 /** What an answer tells; undefined where it holds neither an image nor an error. */

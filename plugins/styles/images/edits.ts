@@ -10,7 +10,7 @@ import type {
   Patch,
   Upload,
 } from '../../../core/plugin.ts';
-import { dataUrl, readDataUrl } from '../../../core/plugin.ts';
+import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { wrong } from '../request-fields.ts';
 import { heldFile } from './held-file.ts';
 import { imageTypeOf, TELLING_BYTES } from './media-type.ts';

@@ -1,6 +1,6 @@
 /** Makes of a whole answer what the client asked for: an address or the bytes themselves, in the plain form. */
 import type { Awaitable, Call, Clock, Finishing, Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
-import { dataUrl, readDataUrl } from '../../../core/plugin.ts';
+import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { isText, itemsOf, structuredItems } from './answer.ts';
 import { imageTypeOf, imageTypeOfBase64 } from './media-type.ts';
 

@@ -31,6 +31,7 @@ export function imageStyles(clock: Clock): readonly Style[] {
     keepAlive: ': keep-alive\n\n',
     // A picture as large as screens are, in base64.
     maxEventBytes: 32 * 1_024 * 1_024,
+    texts: ['prompt', 'negative_prompt', 'input', 'parameters', 'user'],
   } satisfies Partial<Style>;
   return [
     {

@@ -1,12 +1,7 @@
 /** The images that are to be edited, wherever in a request they stand. */
-import {
-  type Fields,
-  type JsonBody,
-  type JsonObject,
-  readDataUrl,
-  readFields,
-  type Upload,
-} from '../../../core/plugin.ts';
+
+import type { JsonBody, JsonObject, Upload } from '../../../core/plugin.ts';
+import { type Fields, readDataUrl, readFields } from '../../../core/translation/index.ts';
 import { fieldsIn, wrong } from '../request-fields.ts';
 import { imageTypeOfBase64 } from './media-type.ts';
 import { contentsOf } from './structured.ts';

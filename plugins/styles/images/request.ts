@@ -1,5 +1,6 @@
 /** Requests for images: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
-import type { Bounds, CallFacts, Fields, JsonBody } from '../../../core/plugin.ts';
+import type { Bounds, CallFacts, JsonBody } from '../../../core/plugin.ts';
+import type { Fields } from '../../../core/translation/index.ts';
 import { fieldsIn, modelIn, wholeNumberIn, wordIn } from '../request-fields.ts';
 import { PARTIAL_TOKENS, tokensOfImage } from './bounds.ts';
 import { readSize, spelled } from './size.ts';

@@ -3,22 +3,24 @@ import {
   type Call,
   type EventKind,
   errorObject,
-  eventData,
-  eventName,
   type GatewayError,
-  isObject,
   type Json,
   type JsonBody,
   type JsonObject,
+  type RelayOptions,
+  type StreamRelay,
+  type Usage,
+} from '../../../core/plugin.ts';
+import {
+  eventData,
+  eventName,
+  isObject,
   member,
   NO_TOKENS,
   objectsIn,
   parsed,
-  type RelayOptions,
   readVendorError,
-  type StreamRelay,
-  type Usage,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { isImage } from './answer.ts';
 import { addUsage, countedImages, imagesMade, tokensOf, tokensTold } from './usage.ts';
 

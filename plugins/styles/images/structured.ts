@@ -1,5 +1,7 @@
 /** The structured form of a request: what is asked for in `input.messages`, how in `parameters`. */
-import { type Fields, type Json, type JsonObject, readFields } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { type Fields, readFields } from '../../../core/translation/index.ts';
 
 /** The pieces of all messages, in order; a message that is only a text is one piece. Refuses with 400 what is no such input. */
 export function contentsOf(input: Fields): readonly Fields[] {

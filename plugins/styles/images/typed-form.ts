@@ -1,5 +1,6 @@
 /** Forms of images and edits: their texts become the values that JSON would have, so that nothing behind has to know the difference. */
-import { type FormReader, isObject, type Json, type JsonObject, parsed } from '../../../core/plugin.ts';
+import type { FormReader, Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject, parsed } from '../../../core/translation/index.ts';
 import { wrong } from '../request-fields.ts';
 
 /** What is no text among the fields that clients send. */

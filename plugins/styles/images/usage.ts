@@ -1,16 +1,6 @@
 /** What a vendor of images says was used, and what counts where it does not say. */
-import {
-  type AnswerFacts,
-  type Call,
-  countedUsage,
-  type Images,
-  type Json,
-  member,
-  NO_TOKENS,
-  readVendorError,
-  tokensIn,
-  type Usage,
-} from '../../../core/plugin.ts';
+import type { AnswerFacts, Call, Images, Json, Usage } from '../../../core/plugin.ts';
+import { countedUsage, member, NO_TOKENS, readVendorError, tokensIn } from '../../../core/translation/index.ts';
 
 /** Tokens as they stand in a whole answer or in the last event of a stream; undefined where none are counted. */
 export function tokensTold(value: Json | undefined): Usage | undefined {

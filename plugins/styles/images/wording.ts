@@ -1,5 +1,7 @@
 /** A request in the form that a vendor's model takes: plain, with `prompt` and `size`, or structured, with `input` and `parameters`. */
-import { isObject, type Json, type JsonBody, type JsonObject, type Patch } from '../../../core/plugin.ts';
+
+import type { Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { PICTURE_FIELDS } from './pictures.ts';
 import { type Asked, readAsked } from './request.ts';
 import { spelled } from './size.ts';

@@ -1,5 +1,6 @@
 /** Whole messages, as a vendor sends them. */
-import { type AnswerFacts, isObject, type Json, type JsonBody } from '../../../core/plugin.ts';
+import type { AnswerFacts, Json, JsonBody } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { errorIn } from './errors.ts';
 import { usesIn } from './hosted.ts';
 import { toUsage } from './usage.ts';

@@ -1,5 +1,7 @@
 /** `cache_control` as clients write it. */
-import type { CacheHint, Fields, Losses } from '../../../core/plugin.ts';
+
+import type { Losses } from '../../../core/plugin.ts';
+import type { CacheHint, Fields } from '../../../core/translation/index.ts';
 
 /** The hint on a block or a tool, to be spread into it. */
 export function readCacheHint(fields: Fields, losses: Losses): { readonly cache?: CacheHint } {

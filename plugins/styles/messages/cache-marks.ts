@@ -1,5 +1,7 @@
 /** Which blocks and tools of a request get a `cache_control`: a vendor takes four, and the long-lived ones first. */
-import type { Block, CacheHint, Conversation, JsonObject, Losses, Quirks, Tool } from '../../../core/plugin.ts';
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Block, CacheHint, Conversation, Quirks, Tool } from '../../../core/translation/index.ts';
 
 /** The marks that were chosen. */
 export interface CacheMarks {

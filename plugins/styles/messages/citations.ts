@@ -1,5 +1,7 @@
 /** Where a text says it has something from. */
-import { type Citation, isObject, type Json, type JsonObject, type Losses, omitUnsaid } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import { type Citation, isObject, omitUnsaid } from '../../../core/translation/index.ts';
 
 /** The citations of a text in the common form; `length` is how long it is. Those of a text without words are named. */
 export function decodeCitations(raw: readonly Json[], length: number, losses: Losses): readonly Citation[] {

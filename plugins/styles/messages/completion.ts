@@ -1,6 +1,6 @@
 /** The counts that every client is promised, in answers whose vendor leaves some of them out. */
 import type { Call, Finishing, Json, JsonBody, JsonObject, Losses, Usage } from '../../../core/plugin.ts';
-import { isObject } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { toUsage, usageBody } from './usage.ts';
 
 const COUNTS = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'];

@@ -1,6 +1,8 @@
 /** `POST /v1/messages/count_tokens`: what a request would be counted as; the vendor's word, else an estimate that says so. */
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
-import { Keys } from '../../../core/contracts/keys.ts';
+import type { Conversation } from '../../../core/contracts/conversation.ts';
+import { Inspecting } from '../../../core/contracts/inspecting.ts';
+import { type Holder, Keys } from '../../../core/contracts/keys.ts';
 import type {
   ApiRequest,
   Caller,
@@ -8,6 +10,7 @@ import type {
   Clock,
   Dialect,
   Host,
+  Json,
   JsonObject,
   Question,
   Route,
@@ -15,17 +18,16 @@ import type {
   TokenCount,
   Vendor,
 } from '../../../core/plugin.ts';
+import { answer, refuse } from '../../../core/plugin.ts';
 import {
-  answer,
   type Fields,
   isObject,
   isOneOf,
   layQuirks,
   quirksOfModel,
   readFields,
-  refuse,
   retell,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { messages } from './index.ts';
 import { checkVersion, withoutSeals } from './request.ts';
 import { estimateTokens } from './token-estimate.ts';
@@ -56,7 +58,9 @@ export function countTokensRoute(host: Host): Route {
         // The same words as for a model that does not exist: the key learns nothing about the others.
         refuse(404, 'model_not_found', `There is no model '${name}'.`, { param: 'model' });
       }
-      const counted = model && (await askVendor(host, model, body, request));
+      const inspecting = host.find(Inspecting);
+      const replaced = holder && inspecting && (await inspect(inspecting, name, body, { ...request, holder }));
+      const counted = model && (await askVendor(host, model, { body, replaced }, request));
       if (counted !== undefined) return { input_tokens: counted };
       return answer(200, JSON.stringify({ input_tokens: estimateTokens(body) }), {
         'content-type': 'application/json',
@@ -66,15 +70,25 @@ export function countTokensRoute(host: Host): Route {
   };
 }
 
+/** The conversation that plugins put in the place of the client's; undefined if it stays. Rejects where one refuses. */
+function inspect(
+  inspecting: Inspecting,
+  model: string,
+  body: JsonObject,
+  { path, headers, ip, holder }: Caller & { readonly holder: Holder },
+): Promise<Conversation | undefined> {
+  return inspecting.inspect({ path, headers, ip, holder, style: messages.name, model, body });
+}
+
 /** The vendor's count, from the first channel whose vendor can tell; undefined where it does not, or not in time. */
-async function askVendor(host: Host, model: Model, body: JsonObject, caller: Caller): Promise<number | undefined> {
+async function askVendor(host: Host, model: Model, asked: Asked, caller: Caller): Promise<number | undefined> {
   const sources = model.from.toSorted((a, b) => a.channel.priority - b.channel.priority);
   for (const { channel, model: upstream } of sources) {
     const counter = counterOf(host, channel, upstream);
     if (counter === undefined) continue;
     const facts = { channel: channel.name, model: upstream };
     try {
-      const reply = await inTime(host.clock, host.ask(channel, question(host, counter, body, caller)));
+      const reply = await inTime(host.clock, host.ask(channel, question(host, counter, asked, caller)));
       const good = reply.status >= 200 && reply.status < 300 && reply.body !== undefined;
       const counted = good ? counter.count.read(reply.body!) : undefined;
       // No request has no tokens: a vendor that says 0 has not counted.
@@ -111,11 +125,17 @@ function counterOf(host: Host, channel: Channel, model: string): Counter | undef
   return undefined;
 }
 
+/** What is to be counted: the client's request, and the conversation that a plugin put in the place of the one in it. */
+interface Asked {
+  readonly body: JsonObject;
+  readonly replaced: Conversation | undefined;
+}
+
 /** Asks for what would be sent if this were a call. Throws where it could not be. */
-function question(host: Host, counter: Counter, asked: JsonObject, caller: Caller): Question {
+function question(host: Host, counter: Counter, asked: Asked, caller: Caller): Question {
   const { channel, model, style, dialect, count } = counter;
   const isOwn = style === messages.name;
-  const body = isOwn ? withoutSeals({ ...asked, model }, channel.name) : translated(host, counter, asked);
+  const body = isOwn ? ownQuestion(host, counter, asked) : translated(host, counter, asked);
   return {
     method: 'POST',
     model,
@@ -125,10 +145,29 @@ function question(host: Host, counter: Counter, asked: JsonObject, caller: Calle
   };
 }
 
-function translated(host: Host, { channel, model, vendor, style }: Counter, asked: JsonObject): JsonObject {
+/** Members of a request that are made of its conversation. */
+const OF_CONVERSATION = ['system', 'messages', 'tools', 'tool_choice', 'thinking'];
+
+function ownQuestion(host: Host, counter: Counter, asked: Asked): JsonObject {
+  const { channel, model } = counter;
+  if (asked.replaced === undefined) return withoutSeals({ ...asked.body, model }, channel.name);
+  const encoded = translated(host, counter, asked);
+  const body: Record<string, Json> = { ...asked.body, model };
+  for (const name of OF_CONVERSATION) {
+    if (encoded[name] === undefined) delete body[name];
+    else body[name] = encoded[name];
+  }
+  return body;
+}
+
+function translated(
+  host: Host,
+  { channel, model, vendor, style }: Counter,
+  { body: asked, replaced }: Asked,
+): JsonObject {
   const spoken = host.styles().get(style);
   const quirks = layQuirks(spoken?.spoken?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), channel.quirks);
-  const body = spoken && retell(asked, messages, spoken, { channel: channel.name, model, quirks });
+  const body = spoken && retell(asked, messages, spoken, { channel: channel.name, model, quirks }, replaced);
   if (body === undefined) throw new Error(`there is no translation from ${messages.name} to ${style}`);
   return body;
 }

@@ -1,11 +1,11 @@
 /** Content blocks as clients write them, in the common form. */
+
+import type { Json, Losses } from '../../../core/plugin.ts';
 import {
   type Block,
   type Fields,
   type FileBlock,
   isObject,
-  type Json,
-  type Losses,
   type Opaque,
   readDataUrl,
   readFields,
@@ -14,7 +14,7 @@ import {
   type ThinkingBlock,
   UNSEALED,
   unpackOpaque,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { readCacheHint } from './cache-hints.ts';
 import { decodeCitation } from './citations.ts';
 import { dropRest } from './leftovers.ts';

@@ -1,14 +1,7 @@
 /** A vendor's whole answer in the common form. */
-import {
-  type Block,
-  isObject,
-  type Json,
-  type JsonObject,
-  type Losses,
-  type Opaque,
-  type Origin,
-  type Reply,
-} from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import { type Block, isObject, type Opaque, type Reply } from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
 import { decodeFinish } from './finish.ts';
 import { omitFromBlock, omitFromMessage } from './members.ts';

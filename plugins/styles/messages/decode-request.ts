@@ -1,19 +1,19 @@
 /** A client's request in the common form. */
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import {
   type Block,
   type Conversation,
   type Effort,
   type Fields,
-  type JsonObject,
   type Labels,
-  type Losses,
   member,
   type Output,
   parsed,
   type Reasoning,
   readFields,
   type Turn,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { readCacheHint } from './cache-hints.ts';
 import { decodeContent, decodeTextBlock } from './decode-blocks.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';

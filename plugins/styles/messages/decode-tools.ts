@@ -1,17 +1,16 @@
 /** The tools of a request, and which of them may be called, in the common form. */
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import {
   type Fields,
   type FunctionTool,
   type HostedTool,
   isObject,
-  type Json,
-  type JsonObject,
-  type Losses,
   readFields,
   type Tool,
   type ToolChoice,
   type WebSearch,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { readCacheHint } from './cache-hints.ts';
 import { dropRest } from './leftovers.ts';
 

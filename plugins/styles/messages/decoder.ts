@@ -1,19 +1,16 @@
 /** A vendor's stream of message events in the common form. */
+
+import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
   isCutShort,
   isObject,
-  type Json,
-  type JsonObject,
-  type Losses,
-  type Origin,
   type Part,
-  type PartReader,
   parsed,
   readVendorError,
   type VendorError,
   vendorError,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
 import { inputOf, sealOf, textOf, tierOf } from './decode-reply.ts';
 import { errorIn } from './errors.ts';

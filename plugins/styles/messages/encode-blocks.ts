@@ -1,18 +1,17 @@
 /** Blocks as a vendor of this style takes them. */
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
   AudioBlock,
   Block,
   FileBlock,
   ImageBlock,
-  Json,
-  JsonObject,
-  Losses,
   Quirks,
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
   Turn,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { toInput } from './arguments.ts';
 import type { CacheMarks } from './cache-marks.ts';
 

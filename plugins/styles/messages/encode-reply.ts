@@ -1,13 +1,6 @@
 /** A whole answer as a client gets it. */
-import {
-  type Answering,
-  type Block,
-  isObject,
-  type JsonObject,
-  packOpaque,
-  type Reply,
-  UNSEALED,
-} from '../../../core/plugin.ts';
+import type { Answering, JsonObject } from '../../../core/plugin.ts';
+import { type Block, isObject, packOpaque, type Reply, UNSEALED } from '../../../core/translation/index.ts';
 import { toInput } from './arguments.ts';
 import { encodeCitation } from './citations.ts';
 import { encodeFinish, omitEnd } from './finish.ts';

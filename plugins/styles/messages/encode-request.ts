@@ -1,7 +1,8 @@
 /** A request as a vendor of this style gets it. */
 import { createHash } from 'node:crypto';
-import type { Conversation, Json, JsonObject, Losses, Output, Quirks, Sampling, Target } from '../../../core/plugin.ts';
-import { describedSchema } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Conversation, Output, Quirks, Sampling } from '../../../core/translation/index.ts';
+import { describedSchema } from '../../../core/translation/index.ts';
 import { chooseMarks } from './cache-marks.ts';
 import { type EncodedThinking, encodeThinking } from './encode-thinking.ts';
 import { encodeTools } from './encode-tools.ts';

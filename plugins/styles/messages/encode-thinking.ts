@@ -1,6 +1,8 @@
 /** How much the model may think, as a vendor of this style is asked, and what that means for the length of the answer. */
-import type { Conversation, Effort, JsonObject, Losses, Quirks, Reasoning } from '../../../core/plugin.ts';
-import { dropSummaryLength } from '../../../core/plugin.ts';
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Conversation, Effort, Quirks, Reasoning } from '../../../core/translation/index.ts';
+import { dropSummaryLength } from '../../../core/translation/index.ts';
 
 /** What a body says about thinking. */
 export interface EncodedThinking {

@@ -1,15 +1,15 @@
 /** The tools as a vendor of this style takes them, and which of them may be called. */
+
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
   Conversation,
   CustomTool,
   FunctionTool,
   HostedTool,
-  JsonObject,
-  Losses,
   Quirks,
   Tool,
-} from '../../../core/plugin.ts';
-import { dropSearchExtras } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { dropSearchExtras } from '../../../core/translation/index.ts';
 import type { CacheMarks } from './cache-marks.ts';
 import { plainSchema } from './plain-schema.ts';
 

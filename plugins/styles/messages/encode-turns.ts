@@ -1,5 +1,6 @@
 /** Turns as messages: who may speak when, and in which order the blocks of one message stand. */
-import type { JsonObject, Turn } from '../../../core/plugin.ts';
+import type { JsonObject } from '../../../core/plugin.ts';
+import type { Turn } from '../../../core/translation/index.ts';
 import { type BlockContext, encodeBlock } from './encode-blocks.ts';
 
 /** The prompt and the messages of a body. */

@@ -1,18 +1,15 @@
 /** A stream as a client gets it: one block after the other, whatever order its pieces come in. */
+import type { Answering, JsonObject, PartWriter, Usage } from '../../../core/plugin.ts';
 import {
-  type Answering,
   type BlockStart,
   type Finish,
   isObject,
-  type JsonObject,
   NO_TOKENS,
   type Opaque,
   type Part,
-  type PartWriter,
   packOpaque,
   UNSEALED,
-  type Usage,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { encodeCitation } from './citations.ts';
 import { callId, messageHead, thought, tierFor } from './encode-reply.ts';
 import { errorEvent } from './errors.ts';

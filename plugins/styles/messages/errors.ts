@@ -1,16 +1,13 @@
 /** Errors as this style spells them, and as its vendors do. */
+import { errorObject, type GatewayError, type Json, type JsonObject } from '../../../core/plugin.ts';
 import {
-  errorObject,
-  type GatewayError,
   isObject,
-  type Json,
-  type JsonObject,
   member,
   overflowTokens,
   readVendorError,
   type VendorError,
   vendorError,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { event } from './event.ts';
 
 const TYPES: Readonly<Record<number, string>> = {

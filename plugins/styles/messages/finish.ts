@@ -1,12 +1,7 @@
 /** Why an answer ends, in both directions. */
-import {
-  type Finish,
-  type FinishReason,
-  isObject,
-  type Json,
-  type JsonObject,
-  type Losses,
-} from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import { type Finish, type FinishReason, isObject } from '../../../core/translation/index.ts';
 
 const SAYS: Readonly<Record<FinishReason, string>> = {
   stop: 'end_turn',

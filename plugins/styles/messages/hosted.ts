@@ -1,6 +1,8 @@
 /** The tools that vendors of this style run themselves: which a request allows, and how often an answer shows or tells them run. */
+
+import { countUses, servedAs, toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, ServedAs, UseBounds, Uses } from '../../../core/plugin.ts';
-import { countUses, isObject, servedAs, tokensIn, toolName } from '../../../core/plugin.ts';
+import { isObject, tokensIn } from '../../../core/translation/index.ts';
 
 /** Tools that the client runs, although their schema is the vendor's. */
 const CLIENTS = /^(custom|bash|text_editor|computer|memory)$/;

@@ -1,5 +1,7 @@
 /** What a request holds and nobody has read: it is named, so that nothing vanishes silently. */
-import type { Fields, Losses } from '../../../core/plugin.ts';
+
+import type { Losses } from '../../../core/plugin.ts';
+import type { Fields } from '../../../core/translation/index.ts';
 
 /** Members without a meaning for the model. */
 const HARMLESS: ReadonlySet<string> = new Set([

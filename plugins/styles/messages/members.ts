@@ -1,5 +1,7 @@
 /** The members of a vendor's answer that are read, and those that mean nothing to a client; any other is named as lost. */
-import { isObject, type Json, type JsonObject, type Losses, omitRest } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import { isObject, omitRest } from '../../../core/translation/index.ts';
 
 const MESSAGE: ReadonlySet<string> = new Set([
   ...['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'usage'],

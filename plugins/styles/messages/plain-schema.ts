@@ -1,5 +1,7 @@
 /** JSON Schemas as this style's vendors enforce them: few keywords; what the others say becomes part of the description. */
-import { isObject, type Json, type JsonObject } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 
 const UNKNOWN: ReadonlySet<string> = new Set([
   'minimum',

@@ -1,5 +1,5 @@
 /** What vendors of this style usually take. */
-import type { SomeQuirks } from '../../../core/plugin.ts';
+import type { SomeQuirks } from '../../../core/translation/index.ts';
 
 /** Laid over what all models take; cautious, for others than the style's inventor speak it, too. */
 export const messagesQuirks: SomeQuirks = {

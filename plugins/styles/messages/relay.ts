@@ -1,23 +1,20 @@
 /** Passes one stream of message events on, byte for byte, and counts along. */
+
+import type { EventKind, GatewayError, JsonObject, RelayOptions, StreamRelay } from '../../../core/plugin.ts';
 import {
   behindSpace,
   countedUsage,
-  type EventKind,
   eventData,
   eventName,
-  type GatewayError,
   isClosed,
   isCutShort,
   isEndMark,
   isObject,
-  type JsonObject,
   jsonTextLength,
   parsed,
   patchedEvent,
-  type RelayOptions,
   readVendorError,
-  type StreamRelay,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { contentLength } from './answer.ts';
 import { completing } from './completion.ts';
 import { errorEvent, errorIn } from './errors.ts';

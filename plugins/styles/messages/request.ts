@@ -1,19 +1,17 @@
 /** Messages requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+
+import { remembered } from '../../../core/contracts/uses.ts';
 import {
-  answerLimits,
-  CARRIER,
   type CallFacts,
-  checkKinds,
   type Headers,
-  isObject,
   type Json,
   type JsonBody,
   type JsonObject,
   type Patch,
   refuse,
-  remembered,
-  unpackOpaque,
 } from '../../../core/plugin.ts';
+import { checkKinds } from '../../../core/sdk.ts';
+import { answerLimits, CARRIER, isObject, unpackOpaque } from '../../../core/translation/index.ts';
 import { serviceIn, usesAsked } from './hosted.ts';
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];

@@ -1,5 +1,7 @@
 /** Results of tools that do not say whose call they are for: some clients of this style lose the id on the way. */
-import { isObject, type Json, type JsonObject, type Losses } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 
 /**
  * The body with the ids of the calls right before filled in, in their order, where as many results have none as calls have no

@@ -1,5 +1,7 @@
 /** About how many tokens a messages request has, where its vendor does not say. */
-import { isObject, type Json, type JsonObject } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 
 const PER_IMAGE = 1_600;
 /** What surrounds a message, and what a vendor tells its model about tools in general. */

@@ -1,5 +1,7 @@
 /** How messages vendors say what was used, and the one form it is brought into; and the way back. */
-import { isObject, type Json, type JsonObject, tokensIn, type Usage, withCountedOutput } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
+import { isObject, tokensIn, withCountedOutput } from '../../../core/translation/index.ts';
 import { serviceIn, usesTold } from './hosted.ts';
 
 /**

@@ -1,6 +1,7 @@
 /** Answers for clients of this style, whole and streamed; both are made in the same way, so that they cannot differ. */
-import type { Answering, Block, Finish, JsonObject, Part, PartWriter, Reply, Usage } from '../../../core/plugin.ts';
-import { partsOf } from '../../../core/plugin.ts';
+import type { Answering, JsonObject, PartWriter, Usage } from '../../../core/plugin.ts';
+import type { Block, Finish, Part, Reply } from '../../../core/translation/index.ts';
+import { partsOf } from '../../../core/translation/index.ts';
 import { deltaText, errorEvent, eventText, failedEvent } from './failures.ts';
 import { createOutput, type EventSink, type Writing } from './output-items.ts';
 import { type Progress, responseObject } from './response-object.ts';

@@ -1,5 +1,6 @@
 /** The style's translation to and from the common form. */
-import type { Asked, SomeQuirks, Spoken } from '../../../core/plugin.ts';
+import type { Asked, Spoken } from '../../../core/plugin.ts';
+import type { SomeQuirks } from '../../../core/translation/index.ts';
 import { createWriter, writeReply } from './answering.ts';
 import { readReply } from './output-blocks.ts';
 import { readQuestion } from './question.ts';

@@ -1,6 +1,6 @@
 /** What a vendor of this style leaves out of its responses although every client is promised it. */
 import type { Call, Finishing, Json, JsonBody, JsonObject, Losses, Usage } from '../../../core/plugin.ts';
-import { isObject } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { toUsage, usageObject } from './usage.ts';
 
 /** The counts that stand in every answer: the style's own names, and those of chat completions. */

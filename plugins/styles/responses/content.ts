@@ -1,17 +1,16 @@
 /** Content of messages and of tool results: its parts as blocks, and blocks as parts. */
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
   Block,
   CacheHint,
   Fields,
   FileBlock,
   ImageBlock,
-  Json,
-  JsonObject,
-  Losses,
   Quirks,
   Source,
-} from '../../../core/plugin.ts';
-import { dataUrl, given, readDataUrl } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { dataUrl, given, readDataUrl } from '../../../core/translation/index.ts';
 
 /** What vendors never look at: losing it changes no answer. */
 const HINTS = new Set(['id', 'status', 'phase', 'annotations', 'logprobs', 'caller', 'async', 'created_by', 'agent']);

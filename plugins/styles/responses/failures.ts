@@ -1,6 +1,7 @@
 /** Errors of this style: as vendors put them into answers and streams, and as events of our own. */
-import type { GatewayError, Json, JsonObject, VendorError } from '../../../core/plugin.ts';
-import { member, readVendorError, vendorError } from '../../../core/plugin.ts';
+import type { GatewayError, Json, JsonObject } from '../../../core/plugin.ts';
+import type { VendorError } from '../../../core/translation/index.ts';
+import { member, readVendorError, vendorError } from '../../../core/translation/index.ts';
 
 /** The error of a whole answer, or of the response that an event carries; undefined where it did not fail. */
 export function failureOf(response: Json | undefined): VendorError | undefined {

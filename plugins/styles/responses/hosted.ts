@@ -1,6 +1,8 @@
 /** The tools that vendors of this style run themselves: which a request allows, and how often an answer shows them run. */
+
+import { countUses, servedAs, toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, ServedAs, UseBounds, Uses } from '../../../core/plugin.ts';
-import { countUses, isObject, member, objectsIn, servedAs, tokensIn, toolName } from '../../../core/plugin.ts';
+import { isObject, member, objectsIn, tokensIn } from '../../../core/translation/index.ts';
 
 /** Tools that the client runs. */
 const CLIENTS = /^(function|custom|namespace|apply_patch|local_shell|computer(_.*)?)$/;

@@ -1,6 +1,8 @@
 /** The items of a vendor's stream as they grow, told as parts of the common form. */
-import type { Block, Json, JsonObject, Losses, Origin, Part } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import type { Block, Part } from '../../../core/translation/index.ts';
+import { isObject, member, objectsIn } from '../../../core/translation/index.ts';
 import { createItemFinder } from './item-finder.ts';
 import { omitFromItem } from './members.ts';
 import {

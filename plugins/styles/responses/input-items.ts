@@ -1,16 +1,16 @@
 /** The items of a request's input as turns: what one speaker says in several items becomes one turn. */
+
+import type { Json, Losses } from '../../../core/plugin.ts';
 import type {
   Block,
   Fields,
-  Json,
-  Losses,
   Opaque,
   ThinkingBlock,
   Tool,
   ToolCallBlock,
   Turn,
-} from '../../../core/plugin.ts';
-import { flatName, isObject, unpackOpaque } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { flatName, isObject, unpackOpaque } from '../../../core/translation/index.ts';
 import { dropRest, readContent, required } from './content.ts';
 import { CLIENT_SEARCH } from './tools.ts';
 import { textIn } from './values.ts';

@@ -1,6 +1,6 @@
 /** The members of a vendor's response that are read, and those that mean nothing to a client; any other is named as lost. */
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
-import { member, objectsIn, omitRest } from '../../../core/plugin.ts';
+import { member, objectsIn, omitRest } from '../../../core/translation/index.ts';
 import { textIn } from './values.ts';
 
 /** Of the response. Most of it repeats the request. */

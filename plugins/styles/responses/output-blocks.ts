@@ -1,18 +1,16 @@
 /** The output of a whole response as blocks. */
+
+import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type {
   Block,
   Citation,
   Finish,
-  Json,
-  JsonObject,
-  Losses,
   Opaque,
-  Origin,
   Reply,
   TextBlock,
   ToolCallBlock,
-} from '../../../core/plugin.ts';
-import { given, isObject, member, objectsIn, readDataUrl } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { given, isObject, member, objectsIn, readDataUrl } from '../../../core/translation/index.ts';
 import { failureOf } from './failures.ts';
 import { omitFromItem, omitFromResponse } from './members.ts';
 import { usageIn } from './usage.ts';

@@ -1,16 +1,7 @@
 /** Makes the items of a response out of blocks, and the events by which a client sees them grow. */
-import type {
-  Answering,
-  Block,
-  Citation,
-  Json,
-  JsonObject,
-  Media,
-  Opaque,
-  ThinkingBlock,
-  ToolCallBlock,
-} from '../../../core/plugin.ts';
-import { given, isObject, omitUnsaid, packOpaque, parsed, UNSEALED } from '../../../core/plugin.ts';
+import type { Answering, Json, JsonObject } from '../../../core/plugin.ts';
+import type { Block, Citation, Media, Opaque, ThinkingBlock, ToolCallBlock } from '../../../core/translation/index.ts';
+import { given, isObject, omitUnsaid, packOpaque, parsed, UNSEALED } from '../../../core/translation/index.ts';
 import { CLIENT_SEARCH, hasClientSearch } from './tools.ts';
 
 /** The output of a response that is being made. */

@@ -1,18 +1,17 @@
 /** A request of this style in the common form. */
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
   Conversation,
   Effort,
   Fields,
-  Json,
-  JsonObject,
   Labels,
-  Losses,
   Output,
   Reasoning,
   Sampling,
   Turn,
-} from '../../../core/plugin.ts';
-import { given, readFields } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { given, readFields } from '../../../core/translation/index.ts';
 import { dropRest, required } from './content.ts';
 import { declaredTools, readInput } from './input-items.ts';
 import { readToolChoice, readTools } from './tools.ts';
@@ -27,9 +26,9 @@ const KEPT: Readonly<Record<string, string>> = {
 /** Reads the body; refuses what nobody could understand, and what only a vendor of this style can do. */
 export function readQuestion(body: JsonObject, losses: Losses): Conversation {
   const request = readFields(body, '');
-  for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) losses.refuse(name, why);
+  for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) losses.bar(name, why);
   if (request.flag('background') === true) {
-    losses.refuse('background', 'is not possible with this model: its vendor answers at once. Leave it out.');
+    losses.bar('background', 'is not possible with this model: its vendor answers at once. Leave it out.');
   }
   for (const name of ['model', 'stream']) request.get(name);
   // How a stream is padded, and what a program tells its own server.

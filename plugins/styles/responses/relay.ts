@@ -19,7 +19,7 @@ import {
   parsed,
   patchedEvent,
   readVendorError,
-} from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
 import { completing } from './completion.ts';
 import { errorEvent, failedEvent, failureOf } from './failures.ts';
 import { followUses } from './hosted.ts';

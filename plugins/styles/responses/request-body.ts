@@ -1,21 +1,18 @@
 /** A conversation as a vendor of this style gets it. */
 import { createHash } from 'node:crypto';
+import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type {
   Block,
   Conversation,
-  Json,
-  JsonObject,
   Labels,
-  Losses,
   Output,
   Quirks,
   Reasoning,
   Sampling,
-  Target,
   Tool,
   Turn,
-} from '../../../core/plugin.ts';
-import { given } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { given } from '../../../core/translation/index.ts';
 import { createPartsWriter, foreignItem, type PartsWriter } from './content.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 

@@ -1,16 +1,10 @@
 /** Requests of this style: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+
+import { remembered, servedAs } from '../../../core/contracts/uses.ts';
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
-import {
-  answerLimits,
-  CARRIER,
-  checkKinds,
-  isObject,
-  member,
-  refuse,
-  remembered,
-  servedAs,
-  unpackOpaque,
-} from '../../../core/plugin.ts';
+import { refuse } from '../../../core/plugin.ts';
+import { checkKinds } from '../../../core/sdk.ts';
+import { answerLimits, CARRIER, isObject, member, unpackOpaque } from '../../../core/translation/index.ts';
 import { usesAsked } from './hosted.ts';
 
 /** What is no number has to be of these kinds; its values are the vendor's business, and whether there is a question at all. */

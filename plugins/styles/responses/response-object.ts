@@ -1,6 +1,6 @@
 /** The response object around an output: the client's request is repeated in it, as clients that check its shape demand. */
 import type { Answering, Json, JsonObject } from '../../../core/plugin.ts';
-import { isObject, member } from '../../../core/plugin.ts';
+import { isObject, member } from '../../../core/translation/index.ts';
 
 /** What changes while a response is made. */
 export interface Progress {

@@ -1,6 +1,7 @@
 /** Reads a vendor's stream of this style. Servers skip events, repeat them and mix up ids; what is whole in the end counts. */
-import type { Json, JsonObject, Losses, Origin, Part, PartReader, VendorError } from '../../../core/plugin.ts';
-import { CUT_SHORT, isCutShort, isObject, member, parsed, readVendorError } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
+import type { Part, VendorError } from '../../../core/translation/index.ts';
+import { CUT_SHORT, isCutShort, isObject, member, parsed, readVendorError } from '../../../core/translation/index.ts';
 import { failureOf } from './failures.ts';
 import { followUses } from './hosted.ts';
 import { followItems, type IncomingItems } from './incoming-items.ts';

@@ -1,6 +1,6 @@
 /** How much a vendor has said, in characters: for answers whose vendor does not count. */
 import type { Json } from '../../../core/plugin.ts';
-import { behindSpace, jsonTextLength, member, objectsIn } from '../../../core/plugin.ts';
+import { behindSpace, jsonTextLength, member, objectsIn } from '../../../core/translation/index.ts';
 import { textIn } from './values.ts';
 
 /** The texts of an item that a stream would bring by deltas. */

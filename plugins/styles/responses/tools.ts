@@ -1,17 +1,16 @@
 /** Tools and the choice among them: as clients of this style declare them, and as its vendors get them. */
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
   CustomTool,
   Fields,
   FunctionTool,
   HostedTool,
-  Json,
-  JsonObject,
-  Losses,
   Tool,
   ToolChoice,
   WebSearch,
-} from '../../../core/plugin.ts';
-import { dropSearchExtras, given, isObject, readFields } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { dropSearchExtras, given, isObject, readFields } from '../../../core/translation/index.ts';
 import { dropRest, required } from './content.ts';
 
 const SEARCH = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;

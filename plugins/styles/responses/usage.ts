@@ -1,6 +1,6 @@
 /** How vendors of this style say what was used, the one form it is brought into, and how clients are told. */
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
-import { member, tokensIn } from '../../../core/plugin.ts';
+import { member, tokensIn } from '../../../core/translation/index.ts';
 import { serviceIn, usesInOutput, usesTold } from './hosted.ts';
 
 /**

@@ -1,5 +1,6 @@
 /** The plugin `vendors/anthropic`: the vendor `anthropic` at its own address. */
-import { type Caller, type Channel, definePlugin, isObject, type Vendor } from '../../../core/plugin.ts';
+import { type Caller, type Channel, definePlugin, type Vendor } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { anthropicQuirks } from './quirks.ts';
 
 /** What is spoken where the client has no word for it. The last version whose models can be sampled from. */
@@ -41,4 +42,4 @@ const vendor: Vendor = {
   credentials,
 };
 
-export default definePlugin({ name: 'vendors/anthropic', api: 1, create: () => ({ vendors: [vendor] }) });
+export default definePlugin({ name: 'vendors/anthropic', api: 2, create: () => ({ vendors: [vendor] }) });

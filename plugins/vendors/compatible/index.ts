@@ -78,4 +78,4 @@ const vendor: Vendor = {
   credentials,
 };
 
-export default definePlugin({ name: 'vendors/compatible', api: 1, create: () => ({ vendors: [vendor] }) });
+export default definePlugin({ name: 'vendors/compatible', api: 2, create: () => ({ vendors: [vendor] }) });

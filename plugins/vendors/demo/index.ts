@@ -8,7 +8,7 @@ function at(path: string): Dialect {
 
 export default definePlugin({
   name: 'vendors/demo',
-  api: 1,
+  api: 2,
   create(host) {
     const server = createDemoServer(host.clock);
     const vendor: Vendor = {

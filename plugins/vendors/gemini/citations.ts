@@ -1,6 +1,8 @@
 /** Where the statements of an answer come from: the vendor lists sources beside the text and says which bytes of it they support. */
-import type { Citation, Json, JsonObject, Losses } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn, omitRest } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Citation } from '../../../core/translation/index.ts';
+import { isObject, member, objectsIn, omitRest } from '../../../core/translation/index.ts';
 import { isEmpty, numberIn, textIn } from './looking.ts';
 
 /** Each is looked for in the text, so there may not be any number of them. */

@@ -1,17 +1,16 @@
 /** Turns as the vendor has them: instructions apart, then `user` and `model`, each a list of parts. */
+
+import type { JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type {
   Block,
   Conversation,
   FileBlock,
-  JsonObject,
-  Losses,
   Opaque,
-  Target,
   ToolCallBlock,
   ToolResultBlock,
   Turn,
-} from '../../../core/plugin.ts';
-import { argumentsOf, isObject, parsed } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { argumentsOf, isObject, parsed } from '../../../core/translation/index.ts';
 import { mediaPart } from './media.ts';
 
 /** What a request says in its turns. */

@@ -3,7 +3,8 @@
  * unit length. They are left as they are, so that they compare with those that were fetched elsewhere: the cosine of two is the
  * same, but whoever only multiplies them has to normalize them.
  */
-import { type Dialect, type Json, type JsonObject, type Losses, member, tokensIn } from '../../../core/plugin.ts';
+import type { Dialect, Json, JsonObject, Losses } from '../../../core/plugin.ts';
+import { member, tokensIn } from '../../../core/translation/index.ts';
 
 /** The dialect, but for its headers. */
 export const embeddings: Omit<Dialect, 'headers'> = {

@@ -1,6 +1,8 @@
 /** Why an answer ends, in the vendor's words and in ours. */
-import type { Finish, FinishReason, Json, VendorError } from '../../../core/plugin.ts';
-import { member } from '../../../core/plugin.ts';
+
+import type { Json } from '../../../core/plugin.ts';
+import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
+import { member } from '../../../core/translation/index.ts';
 import { textIn } from './looking.ts';
 
 /** What is not here is a plain stop. */

@@ -2,16 +2,8 @@
  * How the vendor is asked for images. Those of the Gemini family draw as they talk: the images to be edited are part of what they
  * are told, and the prompt is the rest of it. Imagen draws from a prompt alone, several at once.
  */
-import {
-  type Attachments,
-  type Dialect,
-  type Json,
-  type JsonObject,
-  type Losses,
-  member,
-  type Offer,
-  objectsIn,
-} from '../../../core/plugin.ts';
+import type { Attachments, Dialect, Json, JsonObject, Losses, Offer } from '../../../core/plugin.ts';
+import { member, objectsIn } from '../../../core/translation/index.ts';
 import { aspectOf, GEMINI_RATIOS, IMAGEN_RATIOS, nearestRatio, stepOf } from './image-size.ts';
 import { countIn, textIn } from './looking.ts';
 import { errorIn, usageIn } from './usage.ts';

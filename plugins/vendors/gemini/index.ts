@@ -4,12 +4,12 @@ import {
   type Channel,
   type Dialect,
   definePlugin,
-  isObject,
   type Offer,
   schema,
   type TokenCount,
   type Vendor,
 } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { embeddings } from './embeddings.ts';
 import { edits, images } from './images.ts';
 import { MODEL_QUIRKS } from './quirks.ts';
@@ -83,6 +83,6 @@ const vendor: Vendor = {
 
 export default definePlugin({
   name: 'vendors/gemini',
-  api: 1,
+  api: 2,
   create: () => ({ styles: [gemini], vendors: [vendor] }),
 });

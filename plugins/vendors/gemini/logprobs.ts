@@ -1,6 +1,6 @@
 /** Log probabilities as clients know them. */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
-import { member, objectsIn } from '../../../core/plugin.ts';
+import { member, objectsIn } from '../../../core/translation/index.ts';
 import { textIn } from './looking.ts';
 
 /** `[{token, logprob, bytes, top_logprobs}]`; undefined where there are none. */

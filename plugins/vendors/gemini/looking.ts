@@ -1,5 +1,6 @@
 /** Looks into what the vendor sent without trusting any of it: what is not as expected is not there. */
-import { type Json, member, tokensIn } from '../../../core/plugin.ts';
+import type { Json } from '../../../core/plugin.ts';
+import { member, tokensIn } from '../../../core/translation/index.ts';
 
 /** A member that is a string. */
 export function textIn(value: Json | undefined, name: string): string | undefined {

@@ -1,7 +1,8 @@
 /** Images, sound and files: as parts of what the vendor gets, and as blocks of what it answers. */
 import { isUtf8 } from 'node:buffer';
-import type { AudioBlock, Block, FileBlock, ImageBlock, JsonObject, Losses, Source } from '../../../core/plugin.ts';
-import { readDataUrl } from '../../../core/plugin.ts';
+import type { JsonObject, Losses } from '../../../core/plugin.ts';
+import type { AudioBlock, Block, FileBlock, ImageBlock, Source } from '../../../core/translation/index.ts';
+import { readDataUrl } from '../../../core/translation/index.ts';
 
 /** Sound formats by the media type that the vendor calls them. Raw samples come as `audio/L16;codec=pcm;rate=24000`. */
 const SOUNDS: Readonly<Record<string, string>> = {

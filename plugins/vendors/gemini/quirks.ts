@@ -1,5 +1,6 @@
 /** What the vendor's models take: what all of them do, and what is special about each family. */
-import type { ModelQuirks, SomeQuirks } from '../../../core/plugin.ts';
+import type { ModelQuirks } from '../../../core/plugin.ts';
+import type { SomeQuirks } from '../../../core/translation/index.ts';
 
 /** Models of this style, unless something else is known about one. */
 export const STYLE_QUIRKS: SomeQuirks = {

@@ -1,19 +1,8 @@
 /** Reads the vendor's answer, event by event, into parts of the common form. A whole answer is a stream of one event. */
 import { createHash, randomUUID } from 'node:crypto';
-import type {
-  Block,
-  Finish,
-  Json,
-  JsonObject,
-  Losses,
-  Opaque,
-  Origin,
-  Part,
-  Usage,
-  Uses,
-  VendorError,
-} from '../../../core/plugin.ts';
-import { isObject, member, objectsIn } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin, Usage, Uses } from '../../../core/plugin.ts';
+import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
+import { isObject, member, objectsIn } from '../../../core/translation/index.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
 import { blockedIn, failureIn, finishIn, withCalls } from './finish.ts';
 import { logprobsIn } from './logprobs.ts';

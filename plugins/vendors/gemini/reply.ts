@@ -1,15 +1,7 @@
 /** A whole answer in the common form: what its reader says, put together. */
-import {
-  foldParts,
-  type Json,
-  type JsonObject,
-  type Losses,
-  member,
-  type Origin,
-  objectsIn,
-  type Reply,
-  type VendorError,
-} from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
+import { foldParts, member, objectsIn, type Reply, type VendorError } from '../../../core/translation/index.ts';
 import { failureIn } from './finish.ts';
 import { createReader } from './reader.ts';
 import { errorIn } from './usage.ts';

@@ -1,6 +1,8 @@
 /** A whole request in the vendor's words. */
-import type { Conversation, Json, JsonObject, Labels, Losses, Output, Target } from '../../../core/plugin.ts';
-import { describedSchema, dropSummaryLength, given, isObject } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
+import type { Conversation, Labels, Output } from '../../../core/translation/index.ts';
+import { describedSchema, dropSummaryLength, given, isObject } from '../../../core/translation/index.ts';
 import { encodeContents } from './contents.ts';
 import { usualModalities } from './quirks.ts';
 import { cleanSchema } from './schema.ts';

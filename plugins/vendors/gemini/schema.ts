@@ -2,7 +2,9 @@
  * JSON Schema in the part of OpenAPI that older models of the vendor's understand: everything written out, nothing referred to,
  * and no keyword but those it knows.
  */
-import { isObject, type Json, type JsonObject } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 
 /** A cleaned schema. */
 export interface CleanSchema {

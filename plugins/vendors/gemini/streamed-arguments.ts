@@ -1,5 +1,7 @@
 /** Arguments of a call that come piece by piece: values, each with the path at which it belongs. */
-import { isObject, type Json, type JsonObject, member, objectsIn } from '../../../core/plugin.ts';
+
+import type { Json, JsonObject } from '../../../core/plugin.ts';
+import { isObject, member, objectsIn } from '../../../core/translation/index.ts';
 import { textIn } from './looking.ts';
 
 /** An object that grows. */

@@ -1,6 +1,6 @@
 /** The style `gemini`: what the vendor is asked and answers. No client asks in it; requests of other styles are translated. */
 import type { AnswerFacts, Call, Json, JsonBody, JsonObject, PartReader, Style } from '../../../core/plugin.ts';
-import { CUT_SHORT, isCutShort, objectsIn, parsed } from '../../../core/plugin.ts';
+import { CUT_SHORT, isCutShort, objectsIn, parsed } from '../../../core/translation/index.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
 import { createReader } from './reader.ts';
 import { failureOf, isAnswer, readReply } from './reply.ts';

@@ -1,5 +1,7 @@
 /** How much the model shall think, in tokens or in words, and whether it shows its thoughts. */
-import type { Effort, JsonObject, Quirks, Reasoning } from '../../../core/plugin.ts';
+
+import type { JsonObject } from '../../../core/plugin.ts';
+import type { Effort, Quirks, Reasoning } from '../../../core/translation/index.ts';
 
 /** The vendor's words for efforts. */
 const LEVELS: Readonly<Record<Effort, string>> = {

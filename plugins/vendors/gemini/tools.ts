@@ -1,15 +1,14 @@
 /** Tools, and which of them may be called. */
+
+import type { JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type {
   Conversation,
   CustomTool,
   FunctionTool,
   HostedTool,
-  JsonObject,
-  Losses,
-  Target,
   ToolChoice,
-} from '../../../core/plugin.ts';
-import { choosesHosted, dropSearchExtras } from '../../../core/plugin.ts';
+} from '../../../core/translation/index.ts';
+import { choosesHosted, dropSearchExtras } from '../../../core/translation/index.ts';
 import { searchesBesideTools } from './quirks.ts';
 import { cleanSchema } from './schema.ts';
 

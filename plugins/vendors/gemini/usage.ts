@@ -1,6 +1,9 @@
 /** What the vendor says was used, and what it says went wrong. */
-import type { Json, Usage, Uses, VendorError } from '../../../core/plugin.ts';
-import { member, objectsIn, servedAs, vendorError } from '../../../core/plugin.ts';
+
+import { servedAs } from '../../../core/contracts/uses.ts';
+import type { Json, Usage, Uses } from '../../../core/plugin.ts';
+import type { VendorError } from '../../../core/translation/index.ts';
+import { member, objectsIn, vendorError } from '../../../core/translation/index.ts';
 import { countIn, textIn } from './looking.ts';
 
 /**

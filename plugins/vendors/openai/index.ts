@@ -1,5 +1,6 @@
 /** The plugin `vendors/openai`: the vendor `openai` at its own address. */
-import { type Channel, definePlugin, isObject, schema, type TokenCount, type Vendor } from '../../../core/plugin.ts';
+import { type Channel, definePlugin, schema, type TokenCount, type Vendor } from '../../../core/plugin.ts';
+import { isObject } from '../../../core/translation/index.ts';
 import { openaiQuirks } from './quirks.ts';
 
 interface Options {
@@ -63,4 +64,4 @@ const vendor: Vendor = {
   credentials,
 };
 
-export default definePlugin({ name: 'vendors/openai', api: 1, create: () => ({ vendors: [vendor] }) });
+export default definePlugin({ name: 'vendors/openai', api: 2, create: () => ({ vendors: [vendor] }) });

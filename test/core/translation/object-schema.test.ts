@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import type { JsonObject } from '../../../core/contracts/call.ts';
+import type { JsonObject } from '../../../core/contracts/json.ts';
 import { hasRootUnion, objectSchema } from '../../../core/translation/object-schema.ts';
 import { adapted, conversationOf, said } from '../../kit/conversations.ts';
 

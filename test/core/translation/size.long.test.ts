@@ -1,7 +1,7 @@
 /** The largest requests that are let in, through every translation: none may keep everybody else waiting. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Json, JsonObject } from '../../../core/contracts/call.ts';
+import type { Json, JsonObject } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { scanJson } from '../../../core/json.ts';
 import { adapt } from '../../../core/translation/adapt.ts';

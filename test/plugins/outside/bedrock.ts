@@ -6,32 +6,34 @@ import { createHash, createHmac } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
   type AnswerFacts,
-  type Block,
   type Call,
   type Channel,
-  type Conversation,
   definePlugin,
-  type Finish,
   type FrameFormat,
-  foldParts,
-  given,
-  isObject,
   type Json,
   type JsonObject,
   type Losses,
-  member,
-  NO_TOKENS,
   type Offer,
   type Origin,
-  objectsIn,
-  type Part,
-  parsed,
   type RequestToSign,
   type Style,
   schema,
-  tokensIn,
   type Usage,
 } from 'turnpike/plugin';
+import {
+  type Block,
+  type Conversation,
+  type Finish,
+  foldParts,
+  given,
+  isObject,
+  member,
+  NO_TOKENS,
+  objectsIn,
+  type Part,
+  parsed,
+  tokensIn,
+} from 'turnpike/translation';
 
 interface Options {
   readonly region: string;
@@ -316,7 +318,7 @@ const converse: Style = {
 
 export default definePlugin({
   name: 'bedrock',
-  api: 1,
+  api: 2,
   create: (host) => ({
     styles: [converse],
     vendors: [

@@ -2,26 +2,28 @@
 import { randomUUID } from 'node:crypto';
 import {
   type AnswerFacts,
-  type Conversation,
   definePlugin,
-  foldParts,
-  given,
-  isObject,
   type Json,
   type JsonObject,
   type Losses,
+  type Origin,
+  type Style,
+  type Target,
+  type Usage,
+} from 'turnpike/plugin';
+import {
+  type Conversation,
+  foldParts,
+  given,
+  isObject,
   member,
   NO_TOKENS,
-  type Origin,
   objectsIn,
   type Part,
   parsed,
-  type Style,
-  type Target,
   type Turn,
   tokensIn,
-  type Usage,
-} from 'turnpike/plugin';
+} from 'turnpike/translation';
 
 // ---- requests
 
@@ -171,7 +173,7 @@ const style: Style = {
 
 export default definePlugin({
   name: 'ollama',
-  api: 1,
+  api: 2,
   create: () => ({
     styles: [style],
     vendors: [

@@ -25,4 +25,4 @@ const vendors: readonly Vendor[] = [
   },
 ];
 
-export default definePlugin({ name: 'signers', api: 1, create: () => ({ vendors }) });
+export default definePlugin({ name: 'signers', api: 2, create: () => ({ vendors }) });

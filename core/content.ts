@@ -1,0 +1,203 @@
+/** The content of a call as plugins see it: decoded on demand and once, and replaced where a plugin says so. */
+
+import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
+import type { Block, Conversation } from './contracts/conversation.ts';
+import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
+import type { Style } from './contracts/style.ts';
+import { type GatewayError, refuse } from './errors.ts';
+import type { LiveExchange } from './exchange.ts';
+import { scanAnswer, scanJson } from './json.ts';
+import type { Inspector, Pipeline } from './pipeline.ts';
+import type { Awaitable, Known } from './plugin.ts';
+import { type CollectedLosses, collectLosses } from './translation/losses.ts';
+import { changedMembers, isTokens, mapConversation, type TextMap, textsIn } from './translation/texts.ts';
+
+/** An answer that a plugin gives in place of a vendor, and which plugin that is. */
+export interface Given extends Inspector {
+  readonly answer: GivenAnswer;
+}
+
+/** Asks the plugins what they want done with a call's content, and does it. At once where nothing is waited for. */
+export function inspectCall(x: LiveExchange & Known, pipeline: Pipeline, purpose: Content['purpose']): Awaitable<void> {
+  if (!pipeline.inspects) return;
+  const content = new CallContent(x, purpose);
+  x.content = content;
+  return pipeline.inspect(x, content, (inspection, by) => content.take(inspection, by));
+}
+
+/** The content of a call, if only to know whether its answer can be revised. */
+export function contentOf(x: LiveExchange): CallContent {
+  x.content ??= new CallContent(x, 'call');
+  return x.content;
+}
+
+/** What the client's style calls the fields of a request. */
+export function fieldNames({ asked }: Style, body: JsonBody): Readonly<Record<string, string>> {
+  const names = asked?.names ?? {};
+  return asked?.namesIn === undefined ? names : { ...names, ...asked.namesIn(body) };
+}
+
+/** One for each call that a plugin looks at. */
+export class CallContent implements Content {
+  readonly purpose: Content['purpose'];
+  readonly #x: LiveExchange;
+  /** What could not be decoded; for the warnings, should the conversation be replaced. */
+  losses: CollectedLosses | undefined;
+  #decoded: Conversation | undefined;
+
+  constructor(x: LiveExchange, purpose: Content['purpose']) {
+    this.#x = x;
+    this.purpose = purpose;
+  }
+
+  conversation(): Awaitable<Conversation | undefined> {
+    const { call } = this.#x;
+    const { asked, texts } = this.#x.style!;
+    if (asked === undefined || texts !== undefined) return undefined;
+    const known = call.conversation ?? this.#decoded;
+    if (known !== undefined) return known;
+    const unfolding = call.body.unfold();
+    return unfolding === undefined ? this.#decode() : unfolding.then(() => this.#decode());
+  }
+
+  #decode(): Conversation {
+    const { style, call } = this.#x;
+    this.losses ??= collectLosses(fieldNames(style!, call.body), true);
+    this.#decoded ??= style!.asked!.decodeRequest(call.body.outline().tree as JsonObject, this.losses);
+    return this.#decoded;
+  }
+
+  texts(): readonly string[] {
+    const members = this.#members();
+    for (const [name, value] of Object.entries(members)) if (isTokens(value)) refuseTokens(name);
+    return textsIn(Object.values(members));
+  }
+
+  /** The members of a body that hold texts. */
+  #members(): Readonly<Record<string, Json | undefined>> {
+    const { style, call } = this.#x;
+    return Object.fromEntries((style!.texts ?? []).map((name) => [name, call.body.get(name)]));
+  }
+
+  mapTexts(map: TextMap): Awaitable<Inspection | undefined> {
+    const conversation = this.conversation();
+    if (conversation instanceof Promise) return conversation.then((decoded) => this.#map(decoded, map));
+    return this.#map(conversation, map);
+  }
+
+  #map(conversation: Conversation | undefined, map: TextMap): Inspection | undefined {
+    if (conversation !== undefined) {
+      const mapped = mapConversation(conversation, map);
+      return mapped === conversation ? undefined : { conversation: mapped };
+    }
+    const texts = this.texts();
+    const mapped = texts.map(map);
+    return mapped.every((text, i) => text === texts[i]) ? undefined : { texts: mapped };
+  }
+
+  refusal(): GatewayError | undefined {
+    return this.losses?.barred;
+  }
+
+  /** Does what a plugin wants done; true where it gives the answer itself. */
+  take(inspection: Inspection, by: Inspector): Awaitable<boolean> {
+    if ('texts' in inspection) {
+      const replacing = this.#replaceTexts(inspection.texts);
+      return replacing instanceof Promise ? replacing.then(() => false) : false;
+    }
+    const conversation = this.conversation();
+    if (conversation instanceof Promise) return conversation.then((decoded) => this.#takeOver(decoded, inspection, by));
+    return this.#takeOver(conversation, inspection, by);
+  }
+
+  #takeOver(
+    before: Conversation | undefined,
+    inspection: Exclude<Inspection, { readonly texts: readonly string[] }>,
+    by: Inspector,
+  ): boolean {
+    if (before === undefined) throw new Error('the content of this call is no conversation');
+    const barred = this.refusal();
+    if (barred !== undefined) throw barred;
+    if ('conversation' in inspection) {
+      this.#replace(before, inspection.conversation);
+      return false;
+    }
+    if (this.purpose !== 'count') this.#x.given = { answer: inspection, ...by };
+    return true;
+  }
+
+  /** What decides on the price beside the size stays the client's: how it is served, and the tools that its vendor runs. */
+  #replace(before: Conversation, replaced: Conversation): void {
+    const x = this.#x;
+    const hosted = hostedTools(before);
+    const added = hostedTools(replaced).find((name) => !hosted.includes(name));
+    if (added !== undefined) throw new Error(`a conversation must not be given the vendor's tool ${added}`);
+    const { serviceTier: _, ...labels } = replaced.labels;
+    const { serviceTier } = before.labels;
+    const conversation: Conversation = {
+      ...replaced,
+      labels: { ...labels, ...(serviceTier !== undefined && { serviceTier }) },
+    };
+    const { bounds, earlier } = x.call;
+    const { maxTokens } = conversation;
+    const outputTokens = maxTokens === before.maxTokens ? bounds.outputTokens : maxTokens;
+    x.call = {
+      ...x.call,
+      conversation,
+      bounds: { ...bounds, inputBytes: textBytes(conversation), media: countMedia(conversation), outputTokens },
+      // Its vendor knows the earlier answer as it was before.
+      ...(earlier !== undefined && { earlier: { ...earlier, channel: undefined } }),
+    };
+  }
+
+  #replaceTexts(texts: readonly string[]): Awaitable<void> {
+    const x = this.#x;
+    const style = x.style!;
+    const { body: before, files } = x.call;
+    const members = this.#members();
+    if (texts.length !== textsIn(Object.values(members)).length)
+      throw new Error('as many texts must be given as there are');
+    const changes = Object.entries(changedMembers(members, texts));
+    const bytes = before.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
+    // It was within the limits when it came.
+    const body = scanJson(bytes, UNLIMITED);
+    x.call = { style: style.name, body, ...style.read(body, x.headers, files), ...(files && { files }) };
+    if (files === undefined || style.measure === undefined) return;
+    return Promise.resolve(style.measure(x.call)).then((bounds) => {
+      x.call = { ...x.call, bounds };
+    });
+  }
+}
+
+const UNLIMITED = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
+
+function refuseTokens(name: string): never {
+  refuse(
+    400,
+    'unsupported_parameter',
+    `\`${name}\` must be text: this gateway inspects what is sent to vendors, and cannot read token ids.`,
+    { param: name },
+  );
+}
+
+function hostedTools({ tools }: Conversation): readonly string[] {
+  return tools.flatMap((tool) => (tool.type === 'hosted' ? [tool.name] : []));
+}
+
+/** What `Bounds.inputBytes` is of a body, of a conversation as JSON. */
+function textBytes(conversation: Conversation): number {
+  const bytes = Buffer.from(JSON.stringify(conversation));
+  return scanAnswer(bytes)?.textBytes ?? bytes.length;
+}
+
+function countMedia({ turns }: Conversation): number {
+  return turns.reduce((sum, { blocks }) => sum + mediaIn(blocks), 0);
+}
+
+function mediaIn(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => {
+    if (block.type === 'toolResult') return sum + mediaIn(block.content);
+    const isText = block.type === 'file' && block.source.kind === 'text';
+    return sum + Number(!isText && (block.type === 'image' || block.type === 'audio' || block.type === 'file'));
+  }, 0);
+}

@@ -1,0 +1,71 @@
+/** What plugins see of a call's content, and what they may do with it: the phases `inspect` and `revise`. */
+
+import type { Awaitable } from '../definitions.ts';
+import type { GatewayError } from '../errors.ts';
+import type { Conversation, Part, Reply } from './conversation.ts';
+
+/** The content of one request. It is decoded when a plugin asks for it, and once for all of them. */
+export interface Content {
+  /**
+   * `call`: a vendor will be asked. `count`: only the tokens of the request are counted, there is no answer. `explain`: nobody makes this
+   * call, and a plugin must not keep anything of it.
+   */
+  readonly purpose: 'call' | 'count' | 'explain';
+  /**
+   * The conversation in the common form, with the turns that the request only refers to, and with what plugins before this one replaced.
+   * Undefined if the style has none: embeddings, images, audio, and completions, whose prompt may be several texts. Refuses with 400 what
+   * cannot be decoded. Names stand for most of the bytes of large media. A promise only if the body is large.
+   */
+  conversation(): Awaitable<Conversation | undefined>;
+  /**
+   * The texts of a request that has no conversation: the `input` of embeddings and speech, the `prompt` of images, transcriptions and
+   * completions. Empty if it has one. Refuses with 400 token ids, which are texts that nobody here can read.
+   */
+  texts(): readonly string[];
+  /**
+   * Puts each text of the request, of either kind, through `map`: what users, the model and tools said, instructions, tools, labels. Not
+   * the bytes of media, their URLs, ids and sealed reasoning. Returns what `inspect` has to return; undefined if no text was changed.
+   */
+  mapTexts(map: (text: string) => string): Awaitable<Inspection | undefined>;
+  /**
+   * Why the conversation can be neither replaced nor answered by a plugin, and its answer not revised: several answers were requested, or
+   * one that its vendor gives in the background. Undefined if it can. Known once `conversation` was called; a plugin that does it
+   * nevertheless has the call refused with this error (400).
+   */
+  refusal(): GatewayError | undefined;
+}
+
+/** What `inspect` wants done. To refuse the call, it throws (`refuse`). */
+export type Inspection =
+  /** Replaces the conversation: the rest of the call is of this one, its bounds and its reservation included. */
+  | { readonly conversation: Conversation }
+  /** The same of a request without one: as many texts as `Content.texts` returned. */
+  | { readonly texts: readonly string[] }
+  | GivenAnswer;
+
+/** An answer in place of a vendor's: no attempt is made, and plugins behind this one are not asked any more. */
+export interface GivenAnswer {
+  /** A whole answer, or its parts in the order of `Part`; either is sent whole or as a stream, as the client requested it. */
+  readonly answer: Reply | AsyncIterable<Part>;
+  /** `usage`: the call is charged by the usage in `answer`, at the model's price. `nothing`: it is free, and the usage is only recorded. */
+  readonly charge: 'usage' | 'nothing';
+}
+
+/** A part that plugins see: not what only concerns the connection (`ping`), and not a vendor's error. */
+export type ContentPart = Exclude<Part, { readonly type: 'ping' | 'error' }>;
+
+/** Follows one answer, whole or streamed, part by part. What it throws is told to the client, and ends the answer. */
+export interface Revision {
+  /**
+   * It only looks: what `part` and `end` return is ignored, and an answer that is revised by no other plugin is forwarded as bytes. It
+   * sees nothing of several answers (`n`).
+   */
+  readonly observes?: boolean;
+  /**
+   * The next part of the answer; what it returns is sent in its place, in the order of `Part`. A `finish` that it returns before there was
+   * one ends the answer there: the vendor is no longer listened to, and open blocks are ended.
+   */
+  part(part: ContentPart): readonly ContentPart[];
+  /** The answer is complete: returns what is still held back. Called before the `finish` is given to `part`; never for an answer that breaks off. */
+  end(): readonly ContentPart[];
+}

@@ -1,0 +1,92 @@
+/**
+ * How plugins find words and patterns in texts. Patterns have the syntax of RE2 and are matched in linear time, whatever the text: one
+ * that backtracks elsewhere (`(a+)+b`) cannot make a call slow.
+ */
+import { RE2JS } from 're2js';
+
+/** A place in a text, in UTF-16 units; `end` is behind the last one. Never empty. */
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds one thing in texts. */
+export interface Finder {
+  /** The first match that begins at `from` or behind it. */
+  find(text: string, from: number): Match | undefined;
+}
+
+/** Finds what a pattern matches. Throws an `Error` whose message says what is wrong with the pattern. */
+export function patternFinder(pattern: string): Finder {
+  const compiled = compile(pattern);
+  return {
+    find(text, from) {
+      // Without groups the engine is many times faster, and mostly there is nothing to be found.
+      if (from > text.length || !compiled.test(text)) return undefined;
+      const matcher = compiled.matcher(text);
+      for (let at = from; at <= text.length && matcher.find(at); at++) {
+        const [start, end] = [matcher.start(), matcher.end()];
+        if (end > start) return { start, end };
+        at = Math.max(at, start);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Finds words and phrases, whatever their case, where no letter, digit or underscore stands before or behind them. */
+export function wordFinder(words: readonly string[]): Finder {
+  // The longest of several that begin at one place.
+  const any = words
+    .toSorted((a, b) => b.length - a.length)
+    .map((word) => RE2JS.quote(word))
+    .join('|');
+  const compiled = RE2JS.compile(`(?:^|[^\\p{L}\\p{N}_])(${any})(?:$|[^\\p{L}\\p{N}_])`, RE2JS.CASE_INSENSITIVE);
+  return {
+    find(text, from) {
+      if (from > text.length || !compiled.test(text)) return undefined;
+      const matcher = compiled.matcher(text);
+      // What stands before the word is a part of the match.
+      for (let at = Math.max(0, from - 1); at <= text.length && matcher.find(at); at = matcher.end(1)) {
+        if (matcher.start(1) >= from) return { start: matcher.start(1), end: matcher.end(1) };
+      }
+      return undefined;
+    },
+  };
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new Error(`is not a pattern in the syntax of RE2: ${(error as Error).message}`);
+  }
+}
+
+/** Several finders on one text, from its beginning to its end. Each of them passes the text once. */
+export class Scanner<F extends Finder> {
+  readonly #text: string;
+  /** What each finder finds next; undefined: nothing more. */
+  readonly #next: { readonly by: F; match: Match | undefined }[];
+
+  constructor(finders: readonly F[], text: string, from = 0) {
+    this.#text = text;
+    this.#next = finders.map((by) => ({ by, match: by.find(text, from) }));
+  }
+
+  /** The match that begins first at `from` or behind it, of these the longest, of these that of the first finder. `from` never goes back. */
+  next(from: number): (Match & { readonly by: F }) | undefined {
+    let first: { readonly by: F; readonly match: Match } | undefined;
+    for (const each of this.#next) {
+      if (each.match !== undefined && each.match.start < from) each.match = each.by.find(this.#text, from);
+      const { by, match } = each;
+      if (match === undefined) continue;
+      const isFirst =
+        first === undefined ||
+        match.start < first.match.start ||
+        (match.start === first.match.start && match.end > first.match.end);
+      if (isFirst) first = { by, match };
+    }
+    return first && { ...first.match, by: first.by };
+  }
+}

@@ -1,0 +1,220 @@
+/** Delivers an answer that a plugin gives in place of a vendor: whole or as a stream, charged or free, revised by the plugins before it. */
+import { AnswerBody } from './answer-body.ts';
+import { answerHeaders, send, toGatewayError } from './answers.ts';
+import { EVENT_STREAM, noteLosses, TRANSLATION } from './attempt.ts';
+import { fieldNames, type Given } from './content.ts';
+import type { Usage } from './contracts/call.ts';
+import type { Part } from './contracts/conversation.ts';
+import type { PartWriter } from './contracts/style.ts';
+import type { DeliverTools } from './deliver.ts';
+import { GatewayError } from './errors.ts';
+import type { LiveExchange } from './exchange.ts';
+import type { Known } from './plugin.ts';
+import { AnswerRefused, type Revisions, revisionsOf } from './revising.ts';
+import { foldParts, partsOf, textLengthOf } from './translation/fold.ts';
+import { type CollectedLosses, collectLosses, lossHeader } from './translation/losses.ts';
+import { AnswerTo, collected } from './translation/translate.ts';
+import { countedUsage } from './usage.ts';
+
+/** How long a client may leave its stream unread. */
+const WRITE_STALL_MS = 120_000;
+
+/** Delivers it, or throws what the client is to be told. When it returns, the exchange is concluded. */
+export async function deliverGiven(x: LiveExchange & Known, given: Given, tools: DeliverTools): Promise<void> {
+  x.note({ answeredBy: given.plugin });
+  if (given.answer.charge === 'usage') {
+    const routing = tools.pipeline.route(x);
+    const [offer] = routing instanceof Promise ? await routing : routing;
+    if (offer === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
+    // It is asked for nothing; its model has the price.
+    x.served = offer;
+  }
+  await new Delivery(x, given, tools).run();
+}
+
+/** One such answer under way. */
+class Delivery {
+  readonly #x: LiveExchange & Known;
+  readonly #given: Given;
+  readonly #tools: DeliverTools;
+  readonly #losses: CollectedLosses;
+  readonly #answering: AnswerTo;
+  readonly #revisions: Revisions | undefined;
+  readonly #writer: PartWriter | undefined;
+  /** Of an answer that is sent whole. */
+  readonly #parts: Part[] = [];
+  #usage: Usage | undefined;
+  #textLength = 0;
+  #ended = false;
+
+  constructor(x: LiveExchange & Known, given: Given, tools: DeliverTools) {
+    this.#x = x;
+    this.#given = given;
+    this.#tools = tools;
+    this.#losses = collectLosses(fieldNames(x.style!, x.call.body));
+    for (const field of x.dropped) this.#losses.drop(field, 'hint');
+    this.#answering = new AnswerTo(x, x.call.model, tools.clock, this.#losses);
+    this.#revisions = revisionsOf(x, tools.pipeline, tools.log, given.at);
+    this.#writer = x.call.stream ? x.style!.asked!.encoder(this.#answering) : undefined;
+  }
+
+  async run(): Promise<void> {
+    const x = this.#x;
+    x.running = () => this.#used();
+    try {
+      for await (const part of this.#pieces()) {
+        await this.#take(part);
+        if (this.#ended) break;
+      }
+      if (!this.#ended) throw this.#failed(new Error('the answer ended without a `finish`'));
+    } catch (error) {
+      await this.#breakOff(error instanceof AnswerRefused ? error.refusal : (error as Error));
+    } finally {
+      x.onStop(undefined);
+    }
+  }
+
+  /** The answer, as long as the client is there. */
+  async *#pieces(): AsyncIterable<Part> {
+    const { answer } = this.#given.answer;
+    if (!(Symbol.asyncIterator in answer)) {
+      yield* partsOf(answer);
+      return;
+    }
+    const parts = answer[Symbol.asyncIterator]();
+    const stopped = new Promise<never>((_resolve, reject) => this.#x.onStop(reject));
+    stopped.catch(() => {});
+    try {
+      for (;;) {
+        const next = parts.next().catch((error: unknown) => {
+          throw this.#failed(error);
+        });
+        const { done, value } = await Promise.race([next, stopped]);
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // It may be waiting for something itself: nobody waits for that.
+      parts.return?.()?.catch(() => {});
+    }
+  }
+
+  #failed(error: unknown): GatewayError {
+    if (error instanceof GatewayError) return error;
+    const { plugin } = this.#given;
+    this.#tools.log.error('a plugin failed', { phase: 'inspect', plugin, exchange: this.#x.id, error });
+    return toGatewayError(error);
+  }
+
+  async #take(part: Part): Promise<void> {
+    if (part.type === 'start') this.#answering.named(part.model);
+    else if (part.type === 'usage') this.#usage = part.usage;
+    else this.#textLength += textLengthOf(part);
+    if (part.type === 'error') throw new GatewayError(502, 'upstream_error', part.message);
+    const shown = this.#revisions === undefined ? [part] : this.#revisions.pass(part);
+    let text = '';
+    for (const own of shown) {
+      if (own.type === 'finish') {
+        this.#ended = true;
+        const usage = this.#used();
+        if (this.#usage === undefined && usage !== undefined) text += this.#put({ type: 'usage', usage });
+        await this.#send(text);
+        await this.#finish(this.#put(own));
+        return;
+      }
+      text += this.#put(own);
+    }
+    await this.#send(text);
+  }
+
+  /** The events of a part; of an answer that is sent whole the part is kept. */
+  #put(part: Part): string {
+    if (this.#writer !== undefined) return this.#writer.write(part);
+    this.#parts.push(part);
+    return '';
+  }
+
+  /** What the plugin said; what it did not say is counted if it is charged. */
+  #used(): Usage | undefined {
+    if (this.#usage !== undefined || this.#given.answer.charge === 'nothing') return this.#usage;
+    return countedUsage(this.#x.call.bounds, this.#textLength);
+  }
+
+  async #send(text: string): Promise<void> {
+    const x = this.#x;
+    if (text === '') return;
+    if (x.served !== undefined) await x.look?.(this.#textLength);
+    if (x.stoppedBy !== undefined) throw x.stoppedBy;
+    this.#sendHead();
+    x.delivered = true;
+    if (!x.body!.write(text)) await this.#drained();
+  }
+
+  #sendHead(): void {
+    const x = this.#x;
+    if (x.body !== undefined) return;
+    x.status = 200;
+    const own: Record<string, string> = {
+      'content-type': EVENT_STREAM,
+      'x-accel-buffering': 'no',
+      trailer: TRANSLATION,
+    };
+    if (!this.#losses.isEmpty) own[TRANSLATION] = lossHeader(this.#losses.all);
+    x.response.writeHead(200, answerHeaders(x.id, x.answerHeaders, own));
+    x.body = new AnswerBody(x.response);
+  }
+
+  /** A client that does not read its stream is disconnected. */
+  async #drained(): Promise<void> {
+    const { response } = this.#x;
+    const { deadlines } = this.#tools;
+    const deadline = deadlines.set(WRITE_STALL_MS, () => response.destroy());
+    await new Promise<void>((resolve) => {
+      response.once('drain', resolve);
+      response.once('close', resolve);
+    });
+    deadlines.clear(deadline);
+  }
+
+  /** The books first, then the last bytes. */
+  async #finish(last: string): Promise<void> {
+    const x = this.#x;
+    x.usage = this.#used();
+    x.running = undefined;
+    const whole = this.#writer === undefined ? this.#whole() : undefined;
+    x.answered = () => whole ?? this.#writer?.answer?.();
+    x.collected = () => collected(x, this.#revisions, this.#answering);
+    noteLosses(x, { losses: () => this.#losses.all });
+    x.status = 200;
+    await this.#tools.conclude(x, x.gone ? 'aborted' : 'served');
+    if (x.gone) return;
+    if (whole !== undefined) {
+      const headers: Record<string, string> = { 'content-type': 'application/json' };
+      if (!this.#losses.isEmpty) headers[TRANSLATION] = lossHeader(this.#losses.all);
+      x.delivered = true;
+      send(x.response, 200, answerHeaders(x.id, x.answerHeaders, headers), JSON.stringify(whole));
+      return;
+    }
+    this.#sendHead();
+    x.delivered = true;
+    x.body!.end(last, this.#losses.isEmpty ? undefined : { [TRANSLATION]: lossHeader(this.#losses.all) });
+  }
+
+  #whole() {
+    const reply = foldParts(this.#parts);
+    if (reply === undefined) throw this.#failed(new Error('the answer has no end'));
+    return this.#x.style!.asked!.encodeReply(reply, this.#answering);
+  }
+
+  /** Before anything was sent the error is the answer; in a stream it is an event of it, and there is no good ending. */
+  async #breakOff(error: Error): Promise<void> {
+    const x = this.#x;
+    if (!x.ending) x.usage = this.#used();
+    x.running = undefined;
+    if (x.body === undefined || x.gone) throw error;
+    const told = toGatewayError(error);
+    if (!x.ending) x.note({ code: told.code });
+    await this.#tools.conclude(x, 'failed');
+    x.body.write(this.#writer!.fail(told, x.id), () => x.response.destroy());
+  }
+}

@@ -1,0 +1,300 @@
+/** Checks what a plugin registers, member by member: an unknown name or a wrong type stops the start, with the plugin and the member named. */
+import { nearest } from './config/nearest.ts';
+import type { Command, CommandOption } from './contracts/command.ts';
+import type { Passage } from './contracts/exchange.ts';
+import type { Route, RouteAbout } from './contracts/route.ts';
+import type { Invariant, Migration } from './contracts/store.ts';
+import type { Asked, FormReader, Spoken, Style, StyleAbout } from './contracts/style.ts';
+import type { Dialect, FrameFormat, ModelQuirks, TokenCount, Vendor } from './contracts/vendor.ts';
+import type { Schema, Service } from './definitions.ts';
+import type { Parts, Plugin, Sections } from './plugin.ts';
+import { quirksSchema } from './translation/quirks.ts';
+
+/** What is wrong with a value, as the end of a sentence that begins with where it stands; undefined: nothing. */
+type Check = (value: unknown, at: string) => string | undefined;
+/** A check for each member of an interface; those of `Optional` may be missing. */
+type Members<T> = { readonly [K in keyof Required<T>]: Check };
+
+const is =
+  (type: 'string' | 'boolean' | 'number' | 'bigint' | 'function' | 'object', word: string): Check =>
+  (value, at) =>
+    typeof value === type && value !== null ? undefined : `\`${at}\` must be ${word}, and is ${shown(value)}`;
+
+const text = is('string', 'a text');
+const flag = is('boolean', 'true or false');
+const count = is('number', 'a number');
+const method = is('function', 'a function');
+const record = is('object', 'an object');
+const name: Check = (value, at) => text(value, at) ?? (value === '' ? `\`${at}\` must not be empty` : undefined);
+
+const optional =
+  (check: Check): Check =>
+  (value, at) =>
+    value === undefined ? undefined : check(value, at);
+
+const listOf =
+  (check: Check): Check =>
+  (value, at) => {
+    if (!Array.isArray(value)) return `\`${at}\` must be a list, and is ${shown(value)}`;
+    return first(value.map((entry, i) => () => check(entry, `${at}[${i}]`)));
+  };
+
+const recordOf =
+  (check: Check): Check =>
+  (value, at) =>
+    record(value, at) ??
+    first(
+      Object.entries(value as object).map(
+        ([key, entry]) =>
+          () =>
+            check(entry, `${at}.${key}`),
+      ),
+    );
+
+const oneOf =
+  (...words: readonly string[]): Check =>
+  (value, at) =>
+    words.includes(value as string)
+      ? undefined
+      : `\`${at}\` must be one of ${words.join(', ')}, and is ${shown(value)}`;
+
+const either =
+  (...checks: readonly Check[]): Check =>
+  (value, at) => {
+    const found = checks.map((check) => check(value, at));
+    return found.includes(undefined) ? undefined : found[0];
+  };
+
+/** An object of one interface. A class of its own may have more members, which nobody else calls; a literal may not. */
+const objectOf =
+  <T>(members: Members<T>): Check =>
+  (value, at) => {
+    const wrong = record(value, at);
+    if (wrong !== undefined) return wrong;
+    const given = value as Record<string, unknown>;
+    const prefix = at === '' ? '' : `${at}.`;
+    const known = Object.keys(members);
+    const isLiteral = [Object.prototype, null].includes(Object.getPrototypeOf(value));
+    const stranger = isLiteral ? Object.keys(given).find((key) => !known.includes(key)) : undefined;
+    if (stranger !== undefined) {
+      const near = nearest(stranger, known);
+      return `\`${prefix}${stranger}\` is unknown${near === undefined ? `; known are ${known.join(', ')}` : `; did you mean \`${near}\`?`}`;
+    }
+    return first(
+      (Object.entries(members) as [string, Check][]).map(
+        ([key, check]) =>
+          () =>
+            check(given[key], prefix + key),
+      ),
+    );
+  };
+
+function first(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const found = check();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return `"${value}"`;
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'object' ? 'an object' : String(value);
+}
+
+// ---- the interfaces, member by member
+
+const service = objectOf<Service<unknown>>({ id: name, type: optional(() => undefined) });
+const schema = record;
+
+const migration = objectOf<Migration>({
+  id: count,
+  title: name,
+  sql: listOf(text),
+  compatibleFrom: optional(count),
+});
+
+const plugin = objectOf<Plugin<Sections>>({
+  name,
+  api: (value) =>
+    value === 2 ? undefined : `\`api\` must be 2, the interface version of this gateway, and is ${shown(value)}`,
+  sections: optional(recordOf(schema)),
+  migrations: optional(listOf(migration)),
+  needs: optional(listOf(service)),
+  wants: optional(listOf(service)),
+  provides: optional(listOf(service)),
+  create: method,
+});
+
+/** What is read of a schema here. */
+interface Described {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly enum?: readonly string[];
+}
+/** Names and words only: to compile the schema for every start would take longer than everything else here. */
+const bySchema =
+  ({ properties, enum: words }: Schema & Described): Check =>
+  (value, at) => {
+    if (words !== undefined) return oneOf(...words)(value, at);
+    if (properties === undefined) return undefined;
+    const members = Object.entries(properties).map(([key, inner]) => [key, optional(bySchema(inner))]);
+    return objectOf(Object.fromEntries(members) as Members<object>)(value, at);
+  };
+const quirks = bySchema(quirksSchema as Schema & Described);
+
+const tokenCount = objectOf<TokenCount>({ path: method, body: optional(method), read: method });
+
+const dialect = objectOf<Dialect>({
+  path: either(text, method),
+  headers: method,
+  request: optional(method),
+  answer: optional(method),
+  models: optional(listOf(text)),
+  count: optional(tokenCount),
+  frames: optional(
+    either(oneOf('sse', 'ndjson'), objectOf<FrameFormat>({ mediaType: text, lengthOf: method, read: method })),
+  ),
+});
+
+const vendor = objectOf<Vendor>({
+  name,
+  options: optional(schema),
+  url: optional(method),
+  keyless: optional(flag),
+  speaks: recordOf(dialect),
+  quirks: optional(listOf(objectOf<ModelQuirks>({ models: listOf(text), quirks }))),
+  defaultStyles: optional(listOf(text)),
+  judge: optional(method),
+  sign: optional(method),
+  credentials: optional(method),
+});
+
+const style = objectOf<Style>({
+  name,
+  path: optional(text),
+  maxValues: optional(count),
+  maxEventBytes: optional(count),
+  neededHeaders: optional(recordOf(text)),
+  idHeader: optional(text),
+  overloadedStatus: optional(count),
+  keepAlive: text,
+  form: optional(objectOf<FormReader>({ only: flag, read: method })),
+  read: method,
+  measure: optional(method),
+  recall: optional(method),
+  patch: method,
+  outgoing: optional(method),
+  answer: method,
+  text: optional(method),
+  finish: optional(method),
+  streamed: optional(method),
+  heard: optional(objectOf<Pick<Spoken, 'decodeReply' | 'decoder'>>({ decodeReply: method, decoder: method })),
+  texts: optional(listOf(text)),
+  bytesType: optional(method),
+  relay: method,
+  error: method,
+  errorEvent: method,
+  about: optional(
+    objectOf<StyleAbout>({
+      summary: text,
+      request: optional(schema),
+      form: optional(schema),
+      answer: schema,
+      mediaTypes: listOf(text),
+    }),
+  ),
+  asked: optional(
+    objectOf<Asked>({
+      names: recordOf(text),
+      namesIn: optional(method),
+      decodeRequest: method,
+      encodeReply: method,
+      encoder: method,
+    }),
+  ),
+  spoken: optional(objectOf<Spoken>({ quirks, encodeRequest: method, decodeReply: method, decoder: method })),
+});
+
+const route = objectOf<Route>({
+  method: oneOf('GET', 'POST', 'PUT', 'DELETE', 'any'),
+  path: name,
+  takes: optional(oneOf('none', 'bytes')),
+  maxBody: optional(count),
+  access: either(oneOf('public'), listOf(text)),
+  uncounted: optional(flag),
+  cors: optional(flag),
+  body: optional(schema),
+  search: optional(schema),
+  about: optional(
+    objectOf<RouteAbout>({
+      summary: text,
+      tag: text,
+      answer: either(text, schema),
+      status: optional(count),
+      credentials: listOf(oneOf('session', 'accessToken', 'key')),
+      notes: optional(text),
+    }),
+  ),
+  error: optional(method),
+  handle: method,
+});
+
+const command = objectOf<Command>({
+  name,
+  summary: text,
+  options: optional(
+    recordOf(
+      objectOf<CommandOption>({
+        type: oneOf('string', 'boolean'),
+        short: optional(text),
+        value: optional(text),
+        internal: optional(flag),
+      }),
+    ),
+  ),
+  positionals: optional(listOf(text)),
+  run: method,
+});
+
+const parts = objectOf<Parts>({
+  authenticate: optional(method),
+  enter: optional(method),
+  inspect: optional(method),
+  admit: optional(method),
+  route: optional(method),
+  attempted: optional(method),
+  revise: optional(method),
+  pay: optional(method),
+  settle: optional(method),
+  unsettled: optional(method),
+  answered: optional(method),
+  styles: optional(listOf(style)),
+  vendors: optional(listOf(vendor)),
+  routes: optional(listOf(route)),
+  guards: optional(recordOf(method)),
+  passages: optional(listOf(objectOf<Passage>({ prefix: name, target: method }))),
+  commands: optional(listOf(command)),
+  invariants: optional(listOf(objectOf<Invariant>({ name, check: method }))),
+  surrender: optional(method),
+  report: optional(method),
+  explain: optional(method),
+  link: optional(method),
+  start: optional(method),
+  stop: optional(method),
+});
+
+/** What is wrong with the default export of a plugin's module, as a sentence; undefined: nothing. */
+export function problemOfPlugin(candidate: unknown): string | undefined {
+  if (typeof candidate !== 'object' || candidate === null) return 'its default export is not an object';
+  return plugin(candidate, '');
+}
+
+/** What is wrong with what `create` has returned, as a sentence; undefined: nothing. */
+export function problemOfParts(candidate: unknown): string | undefined {
+  if (typeof candidate !== 'object' || candidate === null)
+    return `its \`create\` must return an object of parts, and returned ${shown(candidate)}`;
+  return parts(candidate, '');
+}

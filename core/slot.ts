@@ -1,0 +1,34 @@
+/** What a plugin keeps of one request: a slot on the request itself, which is gone with it. */
+import type { Entrant, Exchange } from './contracts/exchange.ts';
+
+/** A place for a `T` on every request. Neither a map nor a closure: reading it costs a call next to nothing. */
+export interface Slot<T> {
+  /** Undefined if nothing was set. */
+  get(x: Exchange | Entrant): T | undefined;
+  set(x: Exchange | Entrant, value: T): void;
+}
+
+/** A request with what is kept of it; undefined if nothing is. */
+interface Slotted {
+  slots: unknown[] | undefined;
+}
+
+/** The places by name; shared by all copies of this module, because plugins may bring their own. */
+const PLACES = Symbol.for('turnpike.slots');
+const shared = globalThis as { [PLACES]?: Map<string, number> };
+const places = shared[PLACES] ?? new Map<string, number>();
+shared[PLACES] = places;
+
+/** Makes one. `name` begins with the plugin's: `quota.hold`. Two slots with one name are the same place. */
+export function slot<T>(name: string): Slot<T> {
+  const place = places.get(name) ?? places.size;
+  places.set(name, place);
+  return {
+    get: (x) => (x as unknown as Slotted).slots?.[place] as T | undefined,
+    set(x, value) {
+      const slotted = x as unknown as Slotted;
+      slotted.slots ??= [];
+      slotted.slots[place] = value;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** `turnpike/translation`: what styles and vendors need to read and write requests, answers and streams. */
+export type * from '../contracts/conversation.ts';
+export type * from '../contracts/quirks.ts';
+export * from '../contracts/uses.ts';
+export { CUT_SHORT, eventData, eventName, isClosed, isCutShort, isEndMark, patchedEvent } from '../events.ts';
+export { knownJson, type ScanFacts, scanAnswer, scanJson } from '../json.ts';
+export { behindSpace, closingQuote, jsonTextLength } from '../json-text.ts';
+export { countedUsage, NO_TOKENS, withCountedOutput } from '../usage.ts';
+export { argumentsOf } from './arguments.ts';
+export { CARRIER, packOpaque, UNSEALED, unpackOpaque } from './carrier.ts';
+export { overflowTokens } from './context-overflow.ts';
+export { dataUrl, type Media, readDataUrl } from './data-url.ts';
+export { describedSchema } from './described-schema.ts';
+export { type Fields, isObject, readFields } from './fields.ts';
+export { foldParts, partsOf } from './fold.ts';
+export { choosesHosted } from './hosted-choice.ts';
+export { dropSearchExtras, dropSummaryLength, isBlank, omitRest, omitUnsaid } from './leftovers.ts';
+export { answerLimits } from './limits.ts';
+export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './quirks.ts';
+export { retell } from './retell.ts';
+export { createTextRevision, Shifts, type TextFlow, type TextReviser } from './text-revision.ts';
+export { flatName } from './tool-names.ts';
+export { given, member, objectsIn, parsed, tokensIn } from './values.ts';
+export { readVendorError, type VendorError, vendorError } from './vendor-errors.ts';

@@ -1,0 +1,86 @@
+/** The plugin `guard`: words and patterns that are refused or redacted, before a vendor gets them, and before a client does. */
+
+import { definePlugin, type Exchange, type Known, type Parts, refuse } from '../../core/plugin.ts';
+import { createTextRevision } from '../../core/translation/index.ts';
+import { type Applied, applyRules, createFlow } from './flow.ts';
+import { createRule, type Rule, rulesFor } from './rules.ts';
+import { guardSection } from './section.ts';
+
+export default definePlugin({
+  name: 'guard',
+  api: 2,
+  sections: { guard: guardSection },
+  create(host, { guard }) {
+    const rules = guard.rules.flatMap((entry, i) => {
+      if (guard.rules.findIndex(({ name }) => name === entry.name) < i) {
+        host.problem(['guard', 'rules', i, 'name'], `${entry.name} is the name of another rule`);
+      }
+      try {
+        return [createRule(entry)];
+      } catch (error) {
+        host.problem(['guard', 'rules', i, 'pattern'], (error as Error).message);
+        return [];
+      }
+    });
+    // A word, and the character behind it that ends it, fit into what is held back.
+    const longest = Math.max(0, ...guard.rules.flatMap(({ words = [] }) => words.map((word) => word.length + 1)));
+    const window = Math.max(guard.window, longest);
+    /** The rules that have matched in each call under way. */
+    const found = new WeakMap<Exchange, Set<string>>();
+
+    function apply(x: Known, side: 'input' | 'output'): Applied | undefined {
+      const own = rulesFor(rules, x, side);
+      if (own.length === 0) return undefined;
+      return {
+        refusing: own.filter(({ action }) => action === 'refuse'),
+        redacting: own.filter(({ action }) => action === 'redact'),
+        matched: (rule) => matched(x, rule, side),
+      };
+    }
+
+    function matched(x: Known, { name, action }: Rule, side: 'input' | 'output'): void {
+      const names = found.get(x) ?? new Set();
+      found.set(x, names.add(name));
+      x.note({ guard: [...names] });
+      if (action === 'refuse') refuseContent(name, side);
+    }
+
+    // A gateway without rules has no part in any call.
+    const looksAt = (side: 'input' | 'output') => rules.some(({ where }) => where === side || where === 'both');
+    const parts: Parts = {
+      inspect(x, content) {
+        const applied = apply(x, 'input');
+        return applied && content.mapTexts((text) => applyRules(applied, text));
+      },
+      revise(x) {
+        const applied = apply(x, 'output');
+        return (
+          applied &&
+          createTextRevision({
+            flow: () => createFlow(applied, window),
+            map: (text) => applyRules(applied, text),
+          })
+        );
+      },
+    };
+    return {
+      ...(looksAt('input') && { inspect: parts.inspect }),
+      ...(looksAt('output') && { revise: parts.revise }),
+      *explain(x: Known) {
+        for (const side of ['input', 'output'] as const) {
+          const names = rulesFor(rules, x, side).map(({ name, action }) => `${name} (${action})`);
+          if (names.length > 0) yield `${side}: ${names.join(', ')}`;
+        }
+      },
+      report: () =>
+        rules.length === 0 ? [] : [`${rules.length} rules; ${window} characters of a stream are held back`],
+    };
+  },
+});
+
+function refuseContent(rule: string, side: 'input' | 'output'): never {
+  const what = side === 'input' ? 'The request' : 'The answer';
+  refuse(403, 'content_refused', `${what} has content that the rule '${rule}' of this gateway does not allow.`, {
+    headers: { 'x-should-retry': 'false' },
+  });
+}

@@ -1,0 +1,62 @@
+/** The section `guard` of gateway.yaml. */
+
+import { schema } from '../../core/plugin.ts';
+import { type Scope, scopeProperties } from '../../core/sdk.ts';
+
+/** A rule as it is written. It has `words` or a `pattern`. */
+export interface RuleEntry extends Scope {
+  readonly name: string;
+  readonly words?: readonly string[];
+  readonly pattern?: string;
+  readonly where: 'input' | 'output' | 'both';
+  readonly action: 'refuse' | 'redact';
+  readonly replacement: string;
+}
+
+/** The section. */
+export interface GuardSection {
+  readonly rules: readonly RuleEntry[];
+  /** Characters of a stream that are held back. */
+  readonly window: number;
+}
+
+/** How the section must look. */
+export const guardSection = schema<GuardSection>({
+  type: 'object',
+  description: 'Words and patterns that are refused or redacted in requests and answers.',
+  additionalProperties: false,
+  default: { rules: [], window: 200 },
+  properties: {
+    window: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      default: 200,
+      description: 'Characters of a streamed answer that are held back: a match must not be longer.',
+    },
+    rules: {
+      type: 'array',
+      default: [],
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        oneOf: [{ required: ['words'] }, { required: ['pattern'] }],
+        properties: {
+          name: { type: 'string', pattern: '^[\\w -]{1,60}$', description: 'Clients and usage records are told it.' },
+          words: {
+            type: 'array',
+            minItems: 1,
+            items: { type: 'string', minLength: 1, maxLength: 200 },
+            description: 'Whole words and phrases, whatever their case.',
+          },
+          pattern: { type: 'string', minLength: 1, description: 'A regular expression in the syntax of RE2.' },
+          where: { enum: ['input', 'output', 'both'], default: 'both', description: 'Requests, answers, or both.' },
+          action: { enum: ['refuse', 'redact'], default: 'refuse' },
+          replacement: { type: 'string', default: '[redacted]', description: 'What `redact` puts in its place.' },
+          ...scopeProperties,
+        },
+      },
+    },
+  },
+});

@@ -1,0 +1,98 @@
+/** The placeholders of one call, and what each of them stands for. */
+import { type Finder, patternFinder, Scanner } from '../../core/contracts/matching.ts';
+import { Shifts, type TextFlow } from '../../core/translation/index.ts';
+
+/** Finds values of one kind. */
+export interface KindFinder extends Finder {
+  readonly kind: string;
+}
+
+/** Any placeholder. A text that has one of itself is a value like any other: it gets a placeholder of its own. */
+const PLACEHOLDER = /\[[A-Z][A-Z_]*_\d+\]/g;
+/** The beginning of one at the end of a text. */
+const BEGUN = /\[(?:[A-Z][A-Z_]{0,20}\d{0,9})?$/;
+
+/** A finder of texts that look like placeholders of these kinds. */
+export function placeholderFinders(kinds: readonly string[]): readonly KindFinder[] {
+  return [...new Set(kinds)].map((kind) => ({ kind, ...patternFinder(String.raw`\[${kind}_\d+\]`) }));
+}
+
+/** Values and their placeholders, numbered in the order in which they come: the beginning of a conversation always has the same. */
+export class Table {
+  readonly #finders: readonly KindFinder[];
+  readonly #placeholders = new Map<string, string>();
+  readonly #values = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(finders: readonly KindFinder[]) {
+    this.#finders = finders;
+  }
+
+  get isEmpty(): boolean {
+    return this.#values.size === 0;
+  }
+
+  /** How many values of each kind there are. */
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  /** The text with placeholders. */
+  hide(text: string): string {
+    const scanner = new Scanner(this.#finders, text);
+    let out = '';
+    let at = 0;
+    for (;;) {
+      const match = scanner.next(at);
+      if (match === undefined) return at === 0 ? text : out + text.slice(at);
+      out += text.slice(at, match.start) + this.#placeholder(match.by.kind, text.slice(match.start, match.end));
+      at = match.end;
+    }
+  }
+
+  #placeholder(kind: string, value: string): string {
+    const known = this.#placeholders.get(value);
+    if (known !== undefined) return known;
+    const number = (this.#counts.get(kind) ?? 0) + 1;
+    const placeholder = `[${kind}_${number}]`;
+    this.#counts.set(kind, number);
+    this.#placeholders.set(value, placeholder);
+    this.#values.set(placeholder, value);
+    return placeholder;
+  }
+
+  /** The text with the values; a placeholder that stands for nothing stays. */
+  restore(text: string): string {
+    return text.replace(PLACEHOLDER, (placeholder) => this.#values.get(placeholder) ?? placeholder);
+  }
+
+  /** The same of a text that grows: the beginning of a placeholder at its end is held back. */
+  flow(): TextFlow {
+    let held = '';
+    /** Where `held` begins in the whole text. */
+    let offset = 0;
+    const shifts = new Shifts();
+    const release = (text: string): string => {
+      for (const { 0: placeholder, index } of text.matchAll(PLACEHOLDER)) {
+        const value = this.#values.get(placeholder) ?? placeholder;
+        shifts.add(offset + index, offset + index + placeholder.length, value.length);
+      }
+      offset += text.length;
+      return this.restore(text);
+    };
+    return {
+      push(text) {
+        const all = held + text;
+        const begun = BEGUN.exec(all)?.index ?? all.length;
+        held = all.slice(begun);
+        return release(all.slice(0, begun));
+      },
+      end() {
+        const rest = held;
+        held = '';
+        return release(rest);
+      },
+      moved: (place) => shifts.moved(place),
+    };
+  }
+}

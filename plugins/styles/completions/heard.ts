@@ -1,0 +1,93 @@
+/** Reads the answers of completion vendors, for plugins that look at them: the text of the only choice. */
+import type { Json, JsonObject, Losses, Origin, PartReader, Style, Usage } from '../../../core/plugin.ts';
+import type { Part, Reply } from '../../../core/translation/index.ts';
+import {
+  CUT_SHORT,
+  isCutShort,
+  isEndMark,
+  isObject,
+  parsed,
+  readVendorError,
+} from '../../../core/translation/index.ts';
+import { failureIn, readFinish } from '../chat/finish.ts';
+import { errorIn, usageIn } from '../chat/usage.ts';
+
+const TEXT_ONLY = { calls: false, refusal: false };
+
+/** The half of a translation that reads answers. */
+export const heard: NonNullable<Style['heard']> = { decodeReply, decoder: createDecoder };
+
+function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+  const choice = Array.isArray(body.choices) ? (body.choices as readonly Json[])[0] : undefined;
+  if (!isObject(choice) || typeof choice.text !== 'string' || failureIn(choice.finish_reason) !== undefined) {
+    return undefined;
+  }
+  if (isObject(choice.logprobs)) losses.omit('logprobs');
+  return {
+    id: textIn(body.id),
+    model: textIn(body.model) || from.model,
+    blocks: [{ type: 'text', text: choice.text }],
+    finish: readFinish(choice.finish_reason, choice.stop_reason, TEXT_ONLY),
+    usage: usageIn(body),
+  };
+}
+
+/** One stream. It is whole at `[DONE]`, or where the vendor closes after a `finish_reason`. */
+function createDecoder(from: Origin, losses: Losses): PartReader {
+  let isOpen = false;
+  let isDone = false;
+  let usage: Usage | undefined;
+  let reason: Json | undefined;
+  let stopped: Json | undefined;
+
+  function begin(value: JsonObject): readonly Part[] {
+    if (isOpen) return [];
+    isOpen = true;
+    return [
+      { type: 'start', id: textIn(value.id), model: textIn(value.model) || from.model },
+      { type: 'blockStart', key: 0, block: { type: 'text', text: '' } },
+    ];
+  }
+
+  function finish(): readonly Part[] {
+    isDone = true;
+    if (!isOpen) return [{ type: 'error', message: 'The vendor ended its stream without an answer.', code: '' }];
+    const failure = failureIn(reason);
+    if (failure !== undefined) return [{ type: 'error', ...failure }];
+    return [
+      { type: 'blockEnd', key: 0 },
+      ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
+      { type: 'finish', finish: readFinish(reason, stopped, TEXT_ONLY) },
+    ];
+  }
+
+  function readChunk(value: JsonObject): readonly Part[] {
+    usage = usageIn(value) ?? usage;
+    const choice = Array.isArray(value.choices) ? (value.choices as readonly Json[])[0] : undefined;
+    if (!isObject(choice)) return [];
+    reason = choice.finish_reason || reason;
+    stopped = choice.stop_reason ?? stopped;
+    if (isObject(choice.logprobs)) losses.omit('logprobs');
+    const text = textIn(choice.text);
+    return [...begin(value), ...(text === '' ? [] : [{ type: 'delta' as const, key: 0, text }])];
+  }
+
+  return {
+    read({ name, data }) {
+      if (isDone) return [];
+      if (isEndMark(data)) return finish();
+      const value = parsed(data);
+      const error = errorIn(value) ?? (name === 'error' ? readVendorError(value ?? data) : undefined);
+      if (error !== undefined || (value === undefined && isCutShort(data))) {
+        isDone = true;
+        return [{ type: 'error', ...(error ?? CUT_SHORT) }];
+      }
+      return isObject(value) ? readChunk(value) : [];
+    },
+    close: () => (isDone || reason === undefined ? [] : finish()),
+  };
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
