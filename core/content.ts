@@ -1,5 +1,4 @@
-/** The content of a call as plugins see it: decoded on demand and once, and replaced where a plugin says so. */
-
+/** The content of a call as plugins see it: decoded on demand and once, and replaced if a plugin wants that. */
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
 import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
@@ -17,7 +16,7 @@ export interface Given extends Inspector {
   readonly answer: GivenAnswer;
 }
 
-/** Asks the plugins what they want done with a call's content, and does it. At once where nothing is waited for. */
+/** Asks the plugins what they want done with a call's content, and does it. Synchronous if no plugin waits for anything. */
 export function inspectCall(x: LiveExchange & Known, pipeline: Pipeline, purpose: Content['purpose']): Awaitable<void> {
   if (!pipeline.inspects) return;
   const content = new CallContent(x, purpose);
@@ -99,7 +98,7 @@ export class CallContent implements Content {
     return this.losses?.barred;
   }
 
-  /** Does what a plugin wants done; true where it gives the answer itself. */
+  /** Does what a plugin wants done; true if it gives the answer itself. */
   take(inspection: Inspection, by: Inspector): Awaitable<boolean> {
     if ('texts' in inspection) {
       const replacing = this.#replaceTexts(inspection.texts);

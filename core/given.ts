@@ -6,6 +6,7 @@ import { fieldNames, type Given } from './content.ts';
 import type { Usage } from './contracts/call.ts';
 import type { Part } from './contracts/conversation.ts';
 import type { PartWriter } from './contracts/style.ts';
+import type { Deadline } from './deadlines.ts';
 import type { DeliverTools } from './deliver.ts';
 import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
@@ -18,6 +19,13 @@ import { countedUsage } from './usage.ts';
 
 /** How long a client may leave its stream unread. */
 const WRITE_STALL_MS = 120_000;
+
+/** How long a plugin may take for the next part. */
+const IDLE_MS = 120_000;
+
+function tooLate(): GatewayError {
+  return new GatewayError(504, 'upstream_timeout', 'The answer did not come in time.');
+}
 
 /** Delivers it, or throws what the client is to be told. When it returns, the exchange is concluded. */
 export async function deliverGiven(x: LiveExchange & Known, given: Given, tools: DeliverTools): Promise<void> {
@@ -81,20 +89,29 @@ class Delivery {
       yield* partsOf(answer);
       return;
     }
+    const { deadlines } = this.#tools;
     const parts = answer[Symbol.asyncIterator]();
-    const stopped = new Promise<never>((_resolve, reject) => this.#x.onStop(reject));
+    let stop: (error: Error) => void = () => {};
+    const stopped = new Promise<never>((_resolve, reject) => {
+      stop = reject;
+    });
     stopped.catch(() => {});
+    this.#x.onStop(stop);
+    let deadline: Deadline | undefined;
     try {
       for (;;) {
         const next = parts.next().catch((error: unknown) => {
           throw this.#failed(error);
         });
+        deadline = deadlines.set(IDLE_MS, () => stop(tooLate()));
         const { done, value } = await Promise.race([next, stopped]);
+        deadlines.clear(deadline);
         if (done) return;
         yield value;
       }
     } finally {
-      // It may be waiting for something itself: nobody waits for that.
+      if (deadline !== undefined) deadlines.clear(deadline);
+      // It may be waiting for something itself, and is not waited for.
       parts.return?.()?.catch(() => {});
     }
   }

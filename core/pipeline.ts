@@ -38,7 +38,7 @@ export interface Pipeline {
   readonly inspects: boolean;
   /** Whether any plugin revises answers. */
   readonly revises: boolean;
-  /** What do plugins want done with the content? All in turn; rejects where one refuses. At once where nothing is waited for. */
+  /** What do plugins want done with the content? All in turn; rejects if one refuses. Synchronous if no plugin waits for anything. */
   inspect(x: Known, content: Content, take: Take): Awaitable<void>;
   /** May the call go ahead? */
   admit(x: Known): Awaitable<void>;
@@ -170,6 +170,16 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     return undefined;
   }
 
+  /** What a plugin answers, or a rejection once it has taken too long. */
+  function inTime<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const deadline = deadlines.set(PHASE_MS, () =>
+        reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`)),
+      );
+      answer.then(resolve, reject).finally(() => deadlines.clear(deadline));
+    });
+  }
+
   /** Asks the players from this one on what they want done with the content. Rejects, and never throws. */
   function inspectFrom(i: number, x: Known, content: Content, take: Take): Awaitable<void> {
     for (let next = i; next < inspect.length; next++) {
@@ -193,16 +203,6 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
         return rejected(() => failed(error));
       }
     }
-  }
-
-  /** What a plugin answers, or a rejection once it has taken too long. */
-  function inTime<T>(answer: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const deadline = deadlines.set(PHASE_MS, () =>
-        reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`)),
-      );
-      answer.then(resolve, reject).finally(() => deadlines.clear(deadline));
-    });
   }
 
   /** Tells every player something that none of them can change. */

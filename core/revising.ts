@@ -71,9 +71,7 @@ export class Revisions {
     for (const each of this.#list) parts = this.#through(each, parts);
     const out: Part[] = [];
     for (const own of parts) this.#put(own, out);
-    // A plugin can end an answer, and cannot keep it from ending.
-    if (part.type === 'finish') this.#put(part, out);
-    else if (this.#ended) this.isCut = true;
+    if (this.#ended && part.type !== 'finish') this.isCut = true;
     if (this.kept !== undefined) this.kept.push(...out);
     return out;
   }
@@ -94,7 +92,12 @@ export class Revisions {
     try {
       for (const part of parts) {
         if (part.type === 'finish') out.push(...revision.end());
-        out.push(...revision.part(part));
+        const own = revision.part(part);
+        const last = own.findIndex(({ type }) => type === 'finish');
+        out.push(...(last === -1 ? own : own.slice(0, last + 1)));
+        // A plugin can end an answer, and cannot keep it from ending.
+        if (part.type === 'finish' && last === -1) out.push(part);
+        if (last !== -1) break;
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) {

@@ -1,4 +1,4 @@
-/** Exchanges with nobody at the other end: for calls that nobody makes, and for requests that are no calls. */
+/** Exchanges without a client: for calls that are only explained, and for requests that are no calls. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Clock } from './clock.ts';

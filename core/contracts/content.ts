@@ -7,8 +7,8 @@ import type { Conversation, Part, Reply } from './conversation.ts';
 /** The content of one request. It is decoded when a plugin asks for it, and once for all of them. */
 export interface Content {
   /**
-   * `call`: a vendor will be asked. `count`: only the tokens of the request are counted, there is no answer. `explain`: nobody makes this
-   * call, and a plugin must not keep anything of it.
+   * `call`: a vendor will be asked. `count`: only the tokens of the request are counted, there is no answer. `explain`: the call
+   * is only explained, and a plugin must not keep anything of it.
    */
   readonly purpose: 'call' | 'count' | 'explain';
   /**
@@ -19,7 +19,7 @@ export interface Content {
   conversation(): Awaitable<Conversation | undefined>;
   /**
    * The texts of a request that has no conversation: the `input` of embeddings and speech, the `prompt` of images, transcriptions and
-   * completions. Empty if it has one. Refuses with 400 token ids, which are texts that nobody here can read.
+   * completions. Empty if it has one. Refuses with 400 token ids, which the gateway cannot read.
    */
   texts(): readonly string[];
   /**

@@ -58,8 +58,8 @@ export interface Exchange extends Arriving {
   readonly outcome: Outcome | undefined;
   /**
    * The answer as the client got it, as a whole answer of its style, in `settle` of a call that was served. Undefined of an answer that is
-   * no JSON, and of a stream unless `keepAnswer` was called or its style keeps answers anyway (responses); streams of images and of what was
-   * heard have none.
+   * no JSON, and of a stream unless `keepAnswer` was called or its style keeps answers anyway (responses); streams of images and of
+   * transcriptions have none.
    */
   answer(): JsonObject | undefined;
   /** Collects the answer of this call if it is streamed, for `answer`: called in `inspect` or `admit`. A stream of several answers (`n`) has none. */

@@ -1,5 +1,4 @@
 /** The phase `inspect` for requests that are no calls, and whose content goes to a vendor all the same. Provided by core. */
-
 import { service } from '../definitions.ts';
 import type { StyleName } from './call.ts';
 import type { Conversation } from './conversation.ts';
@@ -18,7 +17,7 @@ export interface CountRequest extends Pick<Caller, 'path' | 'headers' | 'ip'> {
 
 /** Asks the plugins that inspect content. */
 export interface Inspecting {
-  /** Resolves with the conversation that plugins put in the place of the one in `body`; undefined: it stays. Rejects where one refuses. */
+  /** Resolves with the conversation that plugins put in the place of the one in `body`; undefined: it stays. Rejects if one refuses. */
   inspect(request: CountRequest): Promise<Conversation | undefined>;
 }
 export const Inspecting = service<Inspecting>('inspecting');

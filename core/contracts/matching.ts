@@ -34,7 +34,7 @@ export function patternFinder(pattern: string): Finder {
   };
 }
 
-/** Finds words and phrases, whatever their case, where no letter, digit or underscore stands before or behind them. */
+/** Finds words and phrases, whatever their case, unless a letter, digit or underscore stands before or behind them. */
 export function wordFinder(words: readonly string[]): Finder {
   // The longest of several that begin at one place.
   const any = words

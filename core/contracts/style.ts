@@ -362,7 +362,7 @@ export interface Losses {
   nameOf(field: string): string;
   /** Refuses the call with 400; the message names the field by the client's name, `why` ends the sentence that begins with it. */
   refuse(field: string, why: string): never;
-  /** The same for what can be read all the same: where a plugin only looks at the request, decoding goes on. */
+  /** The same for what can be decoded but not translated: if a plugin only looks at the request, decoding goes on. */
   bar(field: string, why: string): void;
 }
 

@@ -17,7 +17,7 @@ export interface WholeAnswer {
   readonly usage: Usage;
   /** The vendor's error in an answer whose status said success; nothing goes to the client then. */
   readonly error: AnswerFacts['error'];
-  /** What a plugin refuses the answer with; it was made and has to be paid, and nothing of it goes to the client. */
+  /** What a plugin refuses the answer with; the vendor made it and it has to be paid, and nothing of it goes to the client. */
   readonly refusal?: GatewayError;
   /** The answer as a value, where its style can say. */
   value(): JsonObject | undefined;

@@ -1,5 +1,4 @@
 /** A request as a vendor of another style would get it, for questions about it. */
-
 import type { Conversation } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Origin, Style, Target } from '../contracts/style.ts';

@@ -1,5 +1,4 @@
 /** Revises the texts of an answer as they grow, wherever they are: words, reasoning, arguments of tools, transcripts, citations. */
-
 import type { ContentPart, Revision } from '../contracts/content.ts';
 import type { BlockStart, Citation, Part } from '../contracts/conversation.ts';
 import type { Json } from '../contracts/json.ts';
@@ -25,7 +24,7 @@ export class Shifts {
     this.#edits.push({ start, end, by: length - (end - start) });
   }
 
-  /** The place of an offset in the text as it is sent; of one inside of what was replaced, where that begins. */
+  /** The place of an offset in the text as it is sent; of one inside of what was replaced, the beginning of that. */
   moved(offset: number): number {
     let by = 0;
     for (const edit of this.#edits) {
@@ -103,7 +102,7 @@ interface OpenBlock {
   /** The transcript of audio. */
   say(text: string): readonly ContentPart[];
   seal(part: OpaquePart): readonly ContentPart[];
-  /** What is sent when its text is complete: where it begins and ends is known only then. */
+  /** What is sent when its text is complete: only then are its offsets known. */
   readonly behind: (CitationPart | OpaquePart)[];
   /** Everything but its end. */
   end(): readonly ContentPart[];

@@ -1,5 +1,4 @@
 /** The texts of a conversation, so that a plugin can look at all of them, or replace them, without knowing the forms they come in. */
-
 import type {
   Block,
   Citation,

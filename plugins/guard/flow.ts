@@ -8,7 +8,7 @@ const CONTEXT = 16;
 /** A match that still grows is held back up to so many windows. */
 const MOST_WINDOWS = 4;
 
-/** The rules that look at one call, and what happens where one of them matches. */
+/** The rules that apply to one call, and what happens if one of them matches. */
 export interface Applied {
   readonly refusing: readonly Rule[];
   readonly redacting: readonly Rule[];
@@ -36,7 +36,7 @@ export function createFlow({ refusing, redacting, matched }: Applied, window: nu
     return end === text.length && !isLast && end - start < window * MOST_WINDOWS;
   }
 
-  /** What refuses is looked for in the text as it came, whatever is redacted in it. Returns where a match begins that still grows. */
+  /** Rules that refuse see the text as it came, whatever is redacted in it. Returns the beginning of a match that may still grow. */
   function refuseIn(text: string, from: number, isLast: boolean): number {
     const match = new Scanner(refusing, text, from).next(from);
     if (match === undefined) return text.length;

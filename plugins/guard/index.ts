@@ -1,10 +1,12 @@
 /** The plugin `guard`: words and patterns that are refused or redacted, before a vendor gets them, and before a client does. */
-
-import { definePlugin, type Exchange, type Known, type Parts, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Known, type Parts, refuse, slot } from '../../core/plugin.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
 import { type Applied, applyRules, createFlow } from './flow.ts';
 import { createRule, type Rule, rulesFor } from './rules.ts';
 import { guardSection } from './section.ts';
+
+/** The rules that have matched in a call. */
+const found = slot<Set<string>>('guard.found');
 
 export default definePlugin({
   name: 'guard',
@@ -25,9 +27,6 @@ export default definePlugin({
     // A word, and the character behind it that ends it, fit into what is held back.
     const longest = Math.max(0, ...guard.rules.flatMap(({ words = [] }) => words.map((word) => word.length + 1)));
     const window = Math.max(guard.window, longest);
-    /** The rules that have matched in each call under way. */
-    const found = new WeakMap<Exchange, Set<string>>();
-
     function apply(x: Known, side: 'input' | 'output'): Applied | undefined {
       const own = rulesFor(rules, x, side);
       if (own.length === 0) return undefined;

@@ -1,5 +1,4 @@
 /** The section `guard` of gateway.yaml. */
-
 import { schema } from '../../core/plugin.ts';
 import { type Scope, scopeProperties } from '../../core/sdk.ts';
 

@@ -1,18 +1,14 @@
 /** The plugin `pseudonyms`: vendors get placeholders for personal data, and clients get the data back in the answer. */
 import { patternFinder, wordFinder } from '../../core/contracts/matching.ts';
-import {
-  type Content,
-  definePlugin,
-  type Exchange,
-  type Inspection,
-  type Known,
-  type Parts,
-} from '../../core/plugin.ts';
+import { type Content, definePlugin, type Inspection, type Known, type Parts, slot } from '../../core/plugin.ts';
 import { isInScope } from '../../core/sdk.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
 import { BUILT_IN, builtIn } from './kinds.ts';
 import { pseudonymsSection } from './section.ts';
 import { type KindFinder, placeholderFinders, Table } from './table.ts';
+
+/** Of a call in which anything was replaced. */
+const placeholders = slot<Table>('pseudonyms.table');
 
 export default definePlugin({
   name: 'pseudonyms',
@@ -32,14 +28,11 @@ export default definePlugin({
       ...section.find.map((name) => ({ kind: BUILT_IN[name].kind, ...builtIn(name) })),
     ];
     const finders = [...listed, ...placeholderFinders(listed.map(({ kind }) => kind))];
-    /** Of each call in which anything was replaced. */
-    const tables = new WeakMap<Exchange, Table>();
-
     async function hide(x: Known, content: Content): Promise<Inspection | undefined> {
       const table = new Table(finders);
       const inspection = await content.mapTexts((text) => table.hide(text));
       if (inspection === undefined) return undefined;
-      tables.set(x, table);
+      placeholders.set(x, table);
       x.note({ pseudonyms: Object.fromEntries(table.counts) });
       return inspection;
     }
@@ -50,7 +43,7 @@ export default definePlugin({
     return {
       inspect: (x, content) => (isInScope(section, x) ? hide(x, content) : undefined),
       revise(x) {
-        const table = tables.get(x);
+        const table = placeholders.get(x);
         return (
           table &&
           createTextRevision({

@@ -1,5 +1,4 @@
 /** The section `pseudonyms` of gateway.yaml. */
-
 import { schema } from '../../core/plugin.ts';
 import { type Scope, scopeProperties } from '../../core/sdk.ts';
 import { BUILT_IN } from './kinds.ts';

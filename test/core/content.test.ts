@@ -258,7 +258,7 @@ describe('the content of a call', () => {
       }
     });
 
-    it(`of a ${client} client ends in its own style where a plugin breaks, which the log names`, async () => {
+    it(`of a ${client} client ends with an error in its own style if a plugin throws, and the log names the plugin`, async () => {
       const broken = (): never => {
         throw new Error('a bug');
       };
@@ -285,7 +285,7 @@ describe('the content of a call', () => {
       assert.equal(outer.acts.settled.length, 4, 'the ledger knows of each');
     });
 
-    it(`of a ${client} client ends well where a plugin ends its answer, and its vendor is left`, async () => {
+    it(`of a ${client} client ends well if a plugin ends its answer, and the vendor is cut off`, async () => {
       const ending = (): Revision => {
         let length = 0;
         return {
@@ -312,7 +312,7 @@ describe('the content of a call', () => {
       assert.equal(used?.output, 4, 'what the vendor made counts, not what was sent');
     });
 
-    it(`of a ${client} client is not complete where its vendor breaks off, whatever is held back`, async () => {
+    it(`of a ${client} client is not complete if its vendor breaks off, whatever is held back`, async () => {
       let held = '';
       outer.acts.revise = () => ({
         part(part) {
@@ -342,6 +342,33 @@ describe('the content of a call', () => {
     assert.equal(CLIENTS.chat.whole(JSON.parse(text)).text, 'Hi<inner><outer>');
   });
 
+  it('ends when its vendor has ended it, though a plugin would swallow that, and the others release what they hold', async () => {
+    const swallowing = (): Revision => ({ part: (part) => (part.type === 'finish' ? [] : [part]), end: () => [] });
+    const holding = (): Revision => {
+      let held: ContentPart[] = [];
+      return {
+        part(part) {
+          if (part.type === 'finish' || part.type === 'start') return [part];
+          held.push(part);
+          return [];
+        },
+        end() {
+          const all = held;
+          held = [];
+          return all;
+        },
+      };
+    };
+    inner.acts.revise = swallowing;
+    outer.acts.revise = holding;
+    for (const client of CLIENT_NAMES) {
+      stand.next(SCENARIOS.text);
+      const { text } = await ask(client, client, CLIENTS[client].streamed);
+      const understood = CLIENTS[client].stream(text);
+      assert.deepEqual([understood.text, understood.ended], [SCENARIOS.text.text.join(''), true], text);
+    }
+  });
+
   it('is revised by the plugins before the one that answers', async () => {
     outer.acts.revise = () => deltas((text) => text.toUpperCase());
     inner.acts.revise = () => assert.fail('it would revise its own answer');
@@ -350,7 +377,7 @@ describe('the content of a call', () => {
     assert.equal(CLIENTS.chat.whole(JSON.parse(text)).text, 'CACHED');
   });
 
-  it('with several answers passes while plugins only look, and is refused where one changes it', async () => {
+  it('with several answers is forwarded if plugins only look, and refused if one changes it', async () => {
     const two = (body: JsonObject): JsonObject => {
       const whole = SPEECHES.chat.whole(SCENARIOS.text, body) as { readonly choices: readonly JsonObject[] };
       return { ...whole, choices: [0, 1].map((index) => ({ ...whole.choices[0]!, index })) } as JsonObject;
@@ -417,7 +444,7 @@ describe('the content of a call', () => {
     assert.deepEqual([refused.response.status, refused.requests.length], [403, 0], refused.text);
   });
 
-  it('loses its log probabilities where a plugin changes the text, and says so', async () => {
+  it('loses its log probabilities if a plugin changes the text, and reports that', async () => {
     outer.acts.revise = () => ({
       part: (part) => [part.type === 'delta' ? { type: 'delta', key: part.key, text: 'other' } : part],
       end: () => [],
@@ -460,7 +487,7 @@ describe('the content of a call', () => {
     }
   });
 
-  it('is refused where it cannot be decoded, for nobody could say what it holds', async () => {
+  it('is refused if a plugin looks at it and it cannot be decoded', async () => {
     outer.acts.inspect = async (_x, content) => void (await content.conversation());
     const { response, requests } = await send('/v1/chat/completions', {
       model: modelOf('chat'),
@@ -469,7 +496,7 @@ describe('the content of a call', () => {
     assert.deepEqual([response.status, requests.length], [400, 0]);
   });
 
-  it('is left where its client leaves, whatever the plugin that answers waits for', async () => {
+  it('is aborted if its client disconnects, whatever the plugin that answers waits for', async () => {
     let left = false;
     const answer: AsyncIterable<Part> = {
       async *[Symbol.asyncIterator]() {
@@ -502,7 +529,7 @@ describe('the content of a call', () => {
     assert.ok(left);
   });
 
-  it('ends with an error where the plugin that answers breaks in the middle', async () => {
+  it('ends with an error if the plugin that answers breaks off in the middle', async () => {
     const parts: readonly Part[] = [
       { type: 'start', id: 'a', model: 'm' },
       { type: 'blockStart', key: 0, block: { type: 'text', text: '' } },
@@ -612,7 +639,7 @@ describe('the texts of a call that is no conversation', () => {
     });
   }
 
-  it('are refused where they are token ids, which nobody here can read', async () => {
+  it('are refused if they are token ids, which the gateway cannot read', async () => {
     acts.inspect = (_x, content) => content.mapTexts((text) => text);
     for (const [path, body] of [
       ['embeddings', { input: [1, 2, 3] }],

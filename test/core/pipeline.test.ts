@@ -194,6 +194,21 @@ describe('the phase settle', () => {
   });
 });
 
+describe('a plugin that does not answer', () => {
+  for (const phase of ['authenticate', 'enter', 'admit', 'route', 'pay'] as const)
+    it(`has failed in the phase ${phase} after 30 s, and is named in the log`, async () => {
+      const { pipeline, log, clock } = pipelineOf({ [phase]: () => new Promise(() => {}) });
+      const asked = Promise.resolve(pipeline[phase](x as never)).then(unexpected, (error: Error) => error.message);
+      await new Promise(setImmediate);
+      clock.advance(31_000);
+      assert.equal(await asked, 'it has not answered within 30 s');
+      assert.deepEqual(
+        facts(log).map(({ plugin }) => [phase, plugin]),
+        [[phase, 'one']],
+      );
+    });
+});
+
 describe('the phase inspect', () => {
   const content = {} as Content;
   const answer: Inspection = { texts: ['other'] };
@@ -221,7 +236,7 @@ describe('the phase inspect', () => {
     }
   });
 
-  it('asks nobody behind the one that is taken for the last', async () => {
+  it('asks no plugin behind the one that is taken for the last', async () => {
     for (const last of [true, Promise.resolve(true)]) {
       const { pipeline } = pipelineOf({ inspect: () => answer }, { inspect: unexpected });
       await pipeline.inspect(x, content, () => last);
@@ -240,6 +255,23 @@ describe('the phase inspect', () => {
       await assert.rejects(async () => pipeline.inspect(x, content, take), { message: 'broken' });
       assert.deepEqual(facts(log), failure('inspect', 'one', 'broken'));
     }
+  });
+});
+
+describe('a plugin that does not inspect in time', () => {
+  it('has failed after 30 s, and is named in the log', async () => {
+    const { pipeline, log, clock } = pipelineOf({ inspect: () => new Promise(() => {}) });
+    const asked = Promise.resolve(pipeline.inspect(x, {} as Content, () => false)).then(
+      unexpected,
+      (error: Error) => error.message,
+    );
+    await new Promise(setImmediate);
+    clock.advance(31_000);
+    assert.equal(await asked, 'it has not answered within 30 s');
+    assert.deepEqual(
+      facts(log).map(({ phase, plugin }) => [phase, plugin]),
+      [['inspect', 'one']],
+    );
   });
 });
 
@@ -263,21 +295,6 @@ describe('the phase revise', () => {
     assert.throws(() => pipeline.revise(x, Infinity), { message: 'broken' });
     assert.deepEqual(facts(log), failure('revise', 'one', 'broken'));
   });
-});
-
-describe('a plugin that does not answer', () => {
-  for (const phase of ['authenticate', 'enter', 'admit', 'route', 'pay'] as const)
-    it(`has failed in the phase ${phase} after 30 s, and is named in the log`, async () => {
-      const { pipeline, log, clock } = pipelineOf({ [phase]: () => new Promise(() => {}) });
-      const asked = Promise.resolve(pipeline[phase](x as never)).then(unexpected, (error: Error) => error.message);
-      await new Promise(setImmediate);
-      clock.advance(31_000);
-      assert.equal(await asked, 'it has not answered within 30 s');
-      assert.deepEqual(
-        facts(log).map(({ plugin }) => [phase, plugin]),
-        [[phase, 'one']],
-      );
-    });
 });
 
 describe('a plugin', () => {

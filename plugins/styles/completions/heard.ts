@@ -1,12 +1,13 @@
 /** Reads the answers of completion vendors, for plugins that look at them: the text of the only choice. */
 import type { Json, JsonObject, Losses, Origin, PartReader, Style, Usage } from '../../../core/plugin.ts';
-import type { Part, Reply } from '../../../core/translation/index.ts';
 import {
   CUT_SHORT,
   isCutShort,
   isEndMark,
   isObject,
+  type Part,
   parsed,
+  type Reply,
   readVendorError,
 } from '../../../core/translation/index.ts';
 import { failureIn, readFinish } from '../chat/finish.ts';
@@ -32,7 +33,7 @@ function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | un
   };
 }
 
-/** One stream. It is whole at `[DONE]`, or where the vendor closes after a `finish_reason`. */
+/** One stream. It is whole at `[DONE]`, or if the vendor closes it after a `finish_reason`. */
 function createDecoder(from: Origin, losses: Losses): PartReader {
   let isOpen = false;
   let isDone = false;

@@ -70,7 +70,7 @@ export function countTokensRoute(host: Host): Route {
   };
 }
 
-/** The conversation that plugins put in the place of the client's; undefined if it stays. Rejects where one refuses. */
+/** The conversation that plugins put in the place of the client's; undefined if it stays. Rejects if one refuses. */
 function inspect(
   inspecting: Inspecting,
   model: string,

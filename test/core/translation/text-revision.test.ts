@@ -63,7 +63,7 @@ const streams = fc
   .tuple(replies, fc.boolean())
   .chain(([reply, together]) => fc.tuple(fc.constant(reply), streamsOf(reply, together)));
 
-/** Upper case would change how long some characters are, and where surrogates are cut. */
+/** Upper case changes the length of some other characters. */
 const isSimple = (reply: Reply): boolean => /^[\x20-\x7e]*$/.test(JSON.stringify(reply));
 
 describe('a revision of texts', () => {

@@ -35,7 +35,7 @@ function planted(value: Json, name = ''): Json {
 
 describe('the texts of a request', () => {
   for (const { name, asked, spoken } of CLIENTS) {
-    it(`in the style ${name} reach no vendor where a plugin replaces them`, () => {
+    it(`in the style ${name} reach no vendor if a plugin replaces them`, () => {
       let count = 0;
       fc.assert(
         fc.property(conversations, (conversation) => {
@@ -76,7 +76,7 @@ describe('the texts of a request', () => {
     });
   }
 
-  it('are the same conversation where nothing is replaced', () => {
+  it('are the same conversation if nothing is replaced', () => {
     fc.assert(
       fc.property(conversations, (conversation) => {
         assert.equal(
