@@ -1,4 +1,5 @@
 /** The content of a call as plugins see it: decoded on demand and once, and replaced if a plugin wants that. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
 import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
@@ -6,6 +7,7 @@ import type { Style } from './contracts/style.ts';
 import { type GatewayError, refuse } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer, scanJson } from './json.ts';
+import { LARGE } from './letters.ts';
 import type { Inspector, Pipeline } from './pipeline.ts';
 import type { Awaitable, Known } from './plugin.ts';
 import { type CollectedLosses, collectLosses } from './translation/losses.ts';
@@ -80,8 +82,29 @@ export class CallContent implements Content {
 
   mapTexts(map: TextMap): Awaitable<Inspection | undefined> {
     const conversation = this.conversation();
-    if (conversation instanceof Promise) return conversation.then((decoded) => this.#map(decoded, map));
+    const isLarge = this.#x.call.body.bytes.length >= LARGE;
+    if (conversation instanceof Promise || isLarge) return this.#mapInTurns(conversation, map);
     return this.#map(conversation, map);
+  }
+
+  /** The same for a large body, so that others have their turn in between. */
+  async #mapInTurns(decoding: Awaitable<Conversation | undefined>, map: TextMap): Promise<Inspection | undefined> {
+    const conversation = await decoding;
+    const texts: string[] = [];
+    this.#map(conversation, (text) => {
+      texts.push(text);
+      return text;
+    });
+    const mapped = new Map<string, string>();
+    let length = 0;
+    for (const text of texts) {
+      if (!mapped.has(text)) mapped.set(text, map(text));
+      length += text.length;
+      if (length < AT_ONCE) continue;
+      length = 0;
+      await nextTurn();
+    }
+    return this.#map(conversation, (text) => mapped.get(text) ?? text);
   }
 
   #map(conversation: Conversation | undefined, map: TextMap): Inspection | undefined {
@@ -167,6 +190,9 @@ export class CallContent implements Content {
     });
   }
 }
+
+/** Characters of texts between two turns of others. */
+const AT_ONCE = 128 * 1_024;
 
 const UNLIMITED = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
 

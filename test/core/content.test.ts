@@ -377,6 +377,30 @@ describe('the content of a call', () => {
     assert.equal(CLIENTS.chat.whole(JSON.parse(text)).text, 'CACHED');
   });
 
+  it('lets others have their turn while a plugin maps the texts of a large body', async () => {
+    const messages = Array.from({ length: 40 }, (_, i) => ({ role: 'user', content: `${i} secret `.repeat(4_000) }));
+    let turns = 0;
+    let mapping = false;
+    const count = (): void => {
+      turns++;
+      if (mapping) setImmediate(count);
+    };
+    outer.acts.inspect = async (_x, content) => {
+      // Decoding has turns of its own.
+      await content.conversation();
+      mapping = true;
+      setImmediate(count);
+      const inspection = await content.mapTexts((text) => text.replaceAll('secret', 'x'));
+      mapping = false;
+      return inspection;
+    };
+    stand.next(SCENARIOS.text);
+    const { response, requests, text } = await ask('chat', 'chat', { messages });
+    assert.equal(response.status, 200, text);
+    assert.ok(!requests[0]!.body.includes('secret') && requests[0]!.body.includes('39 x '));
+    assert.ok(turns >= 8, `${turns} turns`);
+  });
+
   it('with several answers is forwarded if plugins only look, and refused if one changes it', async () => {
     const two = (body: JsonObject): JsonObject => {
       const whole = SPEECHES.chat.whole(SCENARIOS.text, body) as { readonly choices: readonly JsonObject[] };
