@@ -47,6 +47,12 @@ export const CORE_COMMANDS = {
     summary: 'makes a new master key; gives up what was sealed with the lost one, and keeps everything else',
     options: { 'without-master-key': { type: 'boolean' } },
   },
+  plugin: {
+    name: 'plugin new',
+    summary: 'makes the folder of a new plugin, with a test that passes',
+    options: { kind: { type: 'string', value: 'vendor|guard|route' } },
+    positionals: ['NAME'],
+  },
   help: { name: 'help', summary: 'lists the commands' },
   version: { name: 'version', summary: 'says which version this is' },
   reconcile: { name: 'reconcile', summary: 'checks the books: one line per invariant, exit code 1 when one fails' },

@@ -120,6 +120,7 @@ const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> 
   restore,
   'store copy': copy,
   recover,
+  'plugin new': newPlugin,
   help,
   version,
 };
@@ -232,6 +233,13 @@ async function schema({ configFile, say }: Asked): Promise<number> {
   const path = fileURLToPath(new URL('./schema.json', import.meta.url));
   writeFileSync(path, `${JSON.stringify(editorSchema(sections), null, 2)}\n`);
   say(path);
+  return EXIT.done;
+}
+
+/** Makes the folder of a new plugin in the working directory. */
+async function newPlugin({ positionals, values, say }: Asked): Promise<number> {
+  const { newPlugin } = await import('./scaffold.ts');
+  say(newPlugin(positionals[0]!, values.kind as string | undefined, process.cwd()));
   return EXIT.done;
 }
 

@@ -1,0 +1,69 @@
+/** `turnpike plugin new`: makes the folder of a new plugin, whose test passes, from the templates in scripts/scaffold. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { nearest } from './config/nearest.ts';
+import { shipsPlugin } from './loader.ts';
+import { UsageError } from './plugin.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const TEMPLATES = join(ROOT, 'scripts/scaffold');
+/** What the plugin of a template is called. */
+const EXAMPLE = /my-plugin/g;
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['es2023'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+  },
+  include: ['.'],
+};
+
+/**
+ * Makes the folder `name` in `cwd`. Returns what to do next, for a person. Throws `UsageError` if the name or the kind is none, or if there is
+ * such a folder.
+ */
+export function newPlugin(name: string, kind: string | undefined, cwd: string): string {
+  const kinds = readdirSync(TEMPLATES);
+  if (kind === undefined || !kinds.includes(kind)) {
+    const near = kind === undefined ? undefined : nearest(kind, kinds);
+    throw new UsageError(
+      `--kind must be one of ${kinds.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
+  }
+  if (!/^[a-z][a-z0-9-]*$/.test(name))
+    throw new UsageError(`a plugin's name has small letters, digits and hyphens: ${JSON.stringify(name)} has others`);
+  if (shipsPlugin(name)) throw new UsageError(`${name} is the name of a plugin that ships with the gateway`);
+  const folder = resolve(cwd, name);
+  if (existsSync(folder)) throw new UsageError(`${name} exists already`);
+
+  mkdirSync(folder);
+  for (const file of readdirSync(join(TEMPLATES, kind)))
+    writeFileSync(join(folder, file), readFileSync(join(TEMPLATES, kind, file), 'utf8').replace(EXAMPLE, name));
+  const manifest = {
+    name,
+    version: '0.1.0',
+    private: true,
+    type: 'module',
+    exports: './index.ts',
+    scripts: { test: 'node --import turnpike/typescript --test index.test.ts' },
+    devDependencies: { turnpike: `file:${relative(folder, ROOT)}` },
+  };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileSync(join(folder, 'tsconfig.json'), `${JSON.stringify(TSCONFIG, null, 2)}\n`);
+  return [
+    `made ${name}/: index.ts, index.test.ts, package.json, tsconfig.json`,
+    `test it:  cd ${name} && npm install && npm test`,
+    `use it:   add ./${name} to \`pipeline\` in gateway.yaml, relative to that file`,
+  ].join('\n');
+}
