@@ -108,23 +108,18 @@ describe('three gateways on one database', { skip: missing.length > 0 && missing
     };
   }
 
-  it('are listed by each of them, itself first, with what each reports', async () => {
+  it('are listed by each of them in the same order, with what each reports', async () => {
     for (const i of [0, 1, 2]) {
       const gateways = await until(() => gatewaysAt(i), isWhole);
-      const [own, ...others] = gateways;
-      assert.deepEqual([portOf(own!), own!.self], [member(i).port, true]);
-      assert.deepEqual(
-        others.map(({ self, name }) => [self, name]),
-        others
-          .map(({ name }) => name)
-          .sort()
-          .map((name) => [false, name]),
-      );
+      const own = gateways.find(({ self }) => self)!;
+      assert.deepEqual([portOf(own), gateways.filter(({ self }) => self).length], [member(i).port, 1]);
+      const names = gateways.map(({ name }) => name);
+      assert.deepEqual(names, [...names].sort());
       assert.deepEqual(gateways.map(portOf).sort(), cluster.gateways.map(({ port }) => port).sort());
       for (const { version, started_at: startedS, report } of gateways) {
-        assert.equal(version, own!.version);
+        assert.equal(version, own.version);
         assert.ok(Math.abs(startedS - Date.now() / 1_000) < 3_600, `${startedS}`);
-        assert.deepEqual([report.readiness, report.configuration], ['ready', own!.report.configuration]);
+        assert.deepEqual([report.readiness, report.configuration], ['ready', own.report.configuration]);
         assert.deepEqual(report.counters, { driver: 'valkey', shared: true });
         assert.equal(report.store.writable, true);
         assert.ok(report.memory.rss > report.memory.heap_used && report.memory.heap_used > 1e6, 'memory');
@@ -205,16 +200,16 @@ describe('three gateways on one database', { skip: missing.length > 0 && missing
       () => gatewaysAt(0),
       ({ length }) => length === 2,
     );
-    assert.deepEqual(two.map(portOf), [member(0).port, member(1).port]);
+    assert.deepEqual(two.map(portOf).sort(), [member(0).port, member(1).port].sort());
     await member(1).stop();
     await until(
       () => gatewaysAt(0),
       ({ length }) => length === 1,
     );
     const call = await begin(member(0), 'alone');
-    assert.deepEqual(
-      (await live(0)).items.map(({ gateway }) => gateway),
-      [null],
+    await until(
+      () => live(0),
+      ({ items }) => items.length === 1 && items[0]!.gateway === null,
     );
     await call.end();
   });

@@ -162,7 +162,7 @@ const vitalsSchema = {
     gateways: {
       type: 'array',
       items: gatewaySchema,
-      description: 'This gateway, then the others on the same database in the order of their names.',
+      description: 'All gateways on the same database, in the order of their names.',
     },
   },
 } as const;
@@ -251,7 +251,10 @@ function shownVitals(vitals: Vitals) {
       backup === undefined
         ? null
         : { at: secondsOf(backup.atMs), name: backup.name, bytes: backup.bytes ?? null, ms: backup.tookMs },
-    gateways: gateways.map((gateway, i) => shownGateway(gateway, i === 0)),
+    // Behind a load balancer each look may be answered by another one: the order stays.
+    gateways: gateways
+      .map((gateway, i) => shownGateway(gateway, i === 0))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 

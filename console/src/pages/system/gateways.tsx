@@ -9,11 +9,11 @@ import { useText } from '../../text.ts';
 import { type Gateway, gatewayMood } from './judge.ts';
 import { TEXT } from './text.ts';
 
-/** The table. There are at least two of them, and this page is about the first one. */
+/** The table. There are at least two of them, and the rest of the page is about the one that answered. */
 export function Gateways({ gateways }: { readonly gateways: readonly Gateway[] }) {
   const text = useText(TEXT).gateways;
   const format = useFormat();
-  const own = gateways[0];
+  const own = gateways.find(({ self }) => self);
   const columns: readonly Column<Gateway>[] = [
     {
       key: 'name',
