@@ -3964,7 +3964,7 @@ export interface Operations {
        */
       untrusted_proxy: string | null;
       /**
-       * This gateway, then the others on the same database in the order of their names.
+       * All gateways on the same database, in the order of their names.
        */
       gateways: {
         /**

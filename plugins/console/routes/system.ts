@@ -252,9 +252,7 @@ function shownVitals(vitals: Vitals) {
         ? null
         : { at: secondsOf(backup.atMs), name: backup.name, bytes: backup.bytes ?? null, ms: backup.tookMs },
     // Behind a load balancer each look may be answered by another one: the order stays.
-    gateways: gateways
-      .map((gateway, i) => shownGateway(gateway, i === 0))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    gateways: gateways.map((gateway, i) => shownGateway(gateway, i === 0)).sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
 
