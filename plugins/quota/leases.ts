@@ -247,10 +247,10 @@ export function createLeases({
    */
   async function holdIfThere(share: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { lease, limit } = share;
-    if (lease.takers > 0) {
+    if (lease.takers > 0 && lease.free < room) {
       const look = await looking.ask(lease, async () => ({ row: await read(lease), taken: 0n }));
       const { free } = lease;
-      if (!hasRoom(look, limit, room - free)) return false;
+      if (free < room && !hasRoom(look, limit, room - free)) return false;
       if (amount > free) look.taken += amount - free;
     }
     lease.takers++;
