@@ -13,6 +13,7 @@ import { newId } from './id.ts';
 import type { Holding } from './intake.ts';
 import type { Exchange, Passage } from './plugin.ts';
 import type { Member } from './roll.ts';
+import { inWholes } from './usage.ts';
 
 /** What the server knows when an exchange begins. */
 export interface Beginning {
@@ -123,10 +124,10 @@ export class LiveExchange extends Entry implements Exchange, Member {
   }
 
   get usage(): Usage | undefined {
-    return this.#usage ?? this.running?.();
+    return this.#usage ?? inWholes(this.running?.());
   }
   set usage(usage: Usage | undefined) {
-    this.#usage = usage;
+    this.#usage = inWholes(usage);
   }
 
   answer(): JsonObject | undefined {

@@ -18,8 +18,8 @@ import {
 import { backupCommand } from './backup-command.ts';
 import { endExchange } from './books.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { digestOf } from './cluster/configurations.ts';
-import { joinPeers } from './cluster/peers.ts';
+import { digestOf } from './cluster/gateways.ts';
+import { type ClusterPeers, joinPeers } from './cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from './cluster/tables.ts';
 import { CORE_COMMANDS, CommandFailed, type CommandLine, type CommandResult, runCommand } from './commands.ts';
 import { readListen, readUpstream } from './config/core-sections.ts';
@@ -27,12 +27,13 @@ import { readConfig, reasons } from './config/file.ts';
 import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
+import { Counters } from './contracts/counters.ts';
 import { Explaining } from './contracts/explaining.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import { Inspecting } from './contracts/inspecting.ts';
 import { KeyPlaces } from './contracts/key-places.ts';
 import type { Peers } from './contracts/peers.ts';
-import { Running } from './contracts/running.ts';
+import { type Readiness, Running } from './contracts/running.ts';
 import { controlPath, openControl } from './control.ts';
 import { readOrigins } from './cors.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -64,9 +65,9 @@ import { answer, type Command, type Guard, type OpenStore, type Plugin, type Rou
 import { createProxyWatch, type ProxyWatch } from './proxies.ts';
 import { describeFindings, type Finding, reconcile } from './reconcile.ts';
 import { refuseRestart, watchFile } from './reloading.ts';
-import { createRoll } from './roll.ts';
+import { createRoll, type Tally } from './roll.ts';
 import { createRouter } from './router.ts';
-import { createRunning, version } from './running.ts';
+import { createRunning, gatewayName, version } from './running.ts';
 import { createGatewayServer, type Generation } from './server.ts';
 import {
   CORE_TABLES,
@@ -191,13 +192,15 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
     fail = resolve;
   });
   try {
-    const peers = place.peers ?? (await peersOf(plan, store, { clock, log, ended: fail }));
+    const cluster =
+      place.peers === undefined ? await joinCluster(plan, store, place, { clock, log, ended: fail }) : undefined;
+    const peers = place.peers ?? cluster ?? aloneOf(boot);
     // Also while it waits for one that changes tables.
     tellKnownTables(peers, ownersOf(plan));
     return await exclusively(store, async () => {
       const vault = await vaultOf(plan, store, mayMake);
       const around = { store, log, clock, vault, peers, lasting: new LastingStates(), provided };
-      return assembleGateway(plan, around, { store, options, firstSecrets, place, mayMake, failed });
+      return assembleGateway(plan, around, { store, options, firstSecrets, place, cluster, mayMake, failed });
     });
   } catch (error) {
     place.close();
@@ -209,14 +212,15 @@ async function assembleIn(place: Place, plan: Plan, store: OpenStore, options: G
 const ownersOf = ({ plugins }: Plan): readonly TableOwner[] => [CORE_TABLES, ...plugins];
 
 /** The processes that serve on this store; a command is one of them, so that it takes nothing for left that another one uses. */
-function peersOf(
-  { file }: Plan,
+async function joinCluster(
+  plan: Plan,
   store: OpenStore,
+  { role }: Place,
   tools: { readonly clock: Clock; readonly log: Log; readonly ended: (error: Error) => void },
-): Promise<Peers> {
-  if (store.join === undefined) return Promise.resolve(aloneOf(boot));
-  const config = digestOf(file.text ?? '');
-  return joinPeers(store.join, { epoch: boot, name: hostname(), version, config }, tools);
+): Promise<ClusterPeers | undefined> {
+  if (store.join === undefined) return undefined;
+  const name = role === 'command' ? hostname() : gatewayName(plan);
+  return joinPeers(store.join, { epoch: boot, name, version, config: digestOf(plan.file.text ?? '') }, tools);
 }
 
 function firstStart(secrets: FirstSecrets, plan: Plan, mayMake: boolean): FirstStart {
@@ -242,13 +246,14 @@ async function assembleGateway(
     readonly options: GatewayOptions;
     readonly firstSecrets: FirstSecrets;
     readonly place: Place;
+    readonly cluster: ClusterPeers | undefined;
     /** Tables may be changed. */
     readonly mayMake: boolean;
     readonly failed: Promise<Error>;
   },
 ): Promise<Gateway> {
   const { log, clock, peers } = outside;
-  const { store, options, firstSecrets, place, mayMake, failed } = opened;
+  const { store, options, firstSecrets, place, cluster, mayMake, failed } = opened;
   const upstream = await openUpstream(readUpstream(plan.values.upstream).client, clock);
   const explaining = createExplaining(() => ({
     generation: current.generation,
@@ -256,8 +261,10 @@ async function assembleGateway(
     clock,
   }));
   const proxies = watchProxies(peers, log, () => current.generation);
+  const begun: Tally = { added: 0 };
   const running = createRunning({
     peers,
+    cluster,
     role: place.role,
     proxies,
     configFile: options.configFile,
@@ -267,6 +274,9 @@ async function assembleGateway(
     log,
     store,
     rolls: () => [current.generation, ...retiring.keys()].map(({ live }) => live),
+    begun: () => begun.added,
+    readiness: () => readinessOf(state, store),
+    counters: () => current.assembly.find(Counters),
     loaded: () => current,
     refuseRestart: (next) => refuseRestart(plan, next),
     reload: () => reload(),
@@ -286,7 +296,7 @@ async function assembleGateway(
   const intake = createIntake();
   /** What a reload has replaced, until its last exchange has ended. */
   const retiring = new Map<Generation, Promise<void>>();
-  let state: 'starting' | 'ready' | 'draining' = 'starting';
+  let state: State = 'starting';
   let server: Server | undefined;
   let control: { close(): Promise<void> } | undefined;
   let stopWatching = (): void => {};
@@ -341,7 +351,7 @@ async function assembleGateway(
       limits: listen.body,
       intake,
       spoolDirectory: assembly.spoolDirectory,
-      live: createRoll<LiveExchange>(),
+      live: createRoll<LiveExchange>(begun),
       deliver: {
         pipeline,
         vendors: assembly.vendors,
@@ -525,8 +535,14 @@ interface Built extends Loaded {
   readonly generation: Generation;
 }
 
+type State = Exclude<Readiness, 'busy'>;
+
+function readinessOf(state: State, store: OpenStore): Readiness {
+  return state === 'ready' && store.pressure().oldestMs >= 1_000 ? 'busy' : state;
+}
+
 /** Health, for load balancers and supervisors; public, and without facts about the inside. */
-function ownRoutes(state: () => string, store: OpenStore): readonly Route[] {
+function ownRoutes(state: () => State, store: OpenStore): readonly Route[] {
   const json = { 'content-type': 'application/json' };
   return [
     { method: 'GET', path: CORE_PATHS.alive, access: 'public', handle: () => ({ status: 'ok' }) },
@@ -535,10 +551,8 @@ function ownRoutes(state: () => string, store: OpenStore): readonly Route[] {
       path: CORE_PATHS.ready,
       access: 'public',
       handle() {
-        const ready = state() === 'ready' && store.pressure().oldestMs < 1_000;
-        return ready
-          ? { status: 'ready' }
-          : answer(503, JSON.stringify({ status: state() === 'ready' ? 'busy' : state() }), json);
+        const status = readinessOf(state(), store);
+        return status === 'ready' ? { status } : answer(503, JSON.stringify({ status }), json);
       },
     },
   ];

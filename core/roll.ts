@@ -6,6 +6,11 @@ export interface Member {
   place: number;
 }
 
+/** How many came, on all rolls that it is given to. */
+export interface Tally {
+  added: number;
+}
+
 /** Who is here now. */
 export interface Roll<T extends Member> extends Iterable<T> {
   add(member: T): void;
@@ -20,11 +25,12 @@ export interface Roll<T extends Member> extends Iterable<T> {
  * An empty roll; iterating sees those present when it began. It is no `Set`: under load, with Sets in this place, far more of
  * what belongs to calls that have ended was moved to the old generation. That was measured; why V8 does it was not looked into.
  */
-export function createRoll<T extends Member>(): Roll<T> {
+export function createRoll<T extends Member>(tally: Tally = { added: 0 }): Roll<T> {
   const present: T[] = [];
   const waiting: (() => void)[] = [];
   return {
     add(member) {
+      tally.added++;
       member.place = present.length;
       present.push(member);
     },

@@ -1,13 +1,24 @@
-/** What core tells plugins of the gateway that they run in; where it has workers, the owner asks them. */
+/** What core tells plugins of the gateway that they run in, its workers included, and of the other gateways on its store. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createAddressList } from './address.ts';
+import type { Plan } from './assembly.ts';
 import type { Clock } from './clock.ts';
-import { compareConfigurations, digestOf } from './cluster/configurations.ts';
+import { createOtherGateways, digestOf, NO_OTHERS } from './cluster/gateways.ts';
+import type { ClusterPeers } from './cluster/peers.ts';
 import { nameOfStore, readListen, type StoreSection } from './config/core-sections.ts';
 import { type ConfigurationTools, createConfiguration } from './configuration.ts';
+import type { Counters } from './contracts/counters.ts';
 import type { Peers } from './contracts/peers.ts';
-import type { InFlight, InFlightQuery, Running, RunningExchange } from './contracts/running.ts';
+import type {
+  GatewayReport,
+  GatewayState,
+  InFlight,
+  InFlightQuery,
+  Readiness,
+  Running,
+  RunningExchange,
+} from './contracts/running.ts';
 import { createDiskWatch } from './disk.ts';
 import type { LiveExchange } from './exchange.ts';
 import { type Log, silentLog } from './log.ts';
@@ -24,10 +35,16 @@ export interface RunningTools extends ConfigurationTools {
   readonly log: Log;
   readonly store: OpenStore;
   readonly peers: Peers;
+  /** The same, if several gateways may share the store. */
+  readonly cluster: ClusterPeers | undefined;
   readonly role: Place['role'];
   readonly proxies: ProxyWatch;
   /** Of every generation that has not ended. */
   rolls(): readonly Roll<LiveExchange>[];
+  /** Exchanges that have begun since the process did. */
+  begun(): number;
+  readiness(): Readiness;
+  counters(): Counters | undefined;
 }
 
 /** The service, and what begins and ends with the gateway. */
@@ -39,35 +56,52 @@ export interface RunningWatch {
 
 /** Makes it. Nothing is looked at before `start`, and no call is touched: what runs is read when somebody asks. */
 export function createRunning(tools: RunningTools): RunningWatch {
-  const { clock, log, store, rolls, loaded, peers, role } = tools;
+  const { clock, log, store, rolls, begun, loaded, peers, cluster, role } = tools;
   const isWorker = role === 'worker';
   const inFlight = (): number => rolls().reduce((sum, { size }) => sum + size, 0);
   const waiting = (): number => store.pressure().waiting;
+  const isWritable = (): boolean => Number.isFinite(store.pressure().oldestMs);
   const looks = (): Promise<readonly Look[]> => others<Look>(TOPIC.look);
-  const watch = createWatch(clock, { inFlight, waiting }, isWorker ? undefined : looks);
+  const watch = createWatch(clock, { inFlight, begun, waiting }, isWorker ? undefined : looks);
   // Once is enough for the log.
   const disk = createDiskWatch(store, clock, isWorker ? silentLog : log);
 
   const others = async <T>(topic: string, message: Json = null): Promise<readonly T[]> =>
     role === 'owner' ? ((await peers.ask(topic, message)) as readonly T[]) : [];
 
-  // Workers have the configuration of their owner, and a command serves no requests.
-  const differing =
-    role === 'alone'
-      ? compareConfigurations(peers, () => {
-          const { file, values } = loaded().plan;
-          const gateway = `${hostname()}:${readListen(values.listen).port}`;
-          return { gateway, digest: digestOf(file.text ?? '') };
-        })
-      : async () => [];
+  const name = (): string => gatewayName(loaded().plan);
 
-  function ownInFlight({ accountId, limit }: InFlightQuery): InFlight {
+  function ownInFlight({ accountId, limit }: InFlightQuery, gateway?: string): InFlight {
     const found: LiveExchange[] = [];
     for (const roll of rolls())
       for (const x of roll) if (accountId === undefined || x.identity?.account.id === accountId) found.push(x);
     found.sort(newestFirst);
-    return { total: found.length, items: found.slice(0, limit).map((x) => seen(x, clock)) };
+    return { total: found.length, items: found.slice(0, limit).map((x) => seen(x, clock, gateway)) };
   }
+
+  function stateOf(
+    { memory, lag, startedMs }: ProcessVitals,
+    own: Pick<WorkerVitals, 'inFlight' | 'waiting'>,
+  ): GatewayState {
+    const { plan } = loaded();
+    const driver = driverIn(plan.values.counters);
+    const report: GatewayReport = {
+      readiness: tools.readiness(),
+      configuration: digestOf(plan.file.text ?? ''),
+      memory: { rss: memory.rss, heapUsed: memory.heapUsed, heapLimit: memory.heapLimit, machine: memory.machine },
+      lag,
+      inFlight: own.inFlight,
+      calls: watch.calls(),
+      store: { waiting: own.waiting, writable: isWritable() },
+      counters: driver === undefined ? undefined : { driver, shared: tools.counters()?.shared },
+    };
+    return { name: name(), version, startedMs, report };
+  }
+
+  const ownState = (): GatewayState => stateOf(watch.now(), { inFlight: inFlight(), waiting: waiting() });
+  const gateways = cluster === undefined ? NO_OTHERS : createOtherGateways(cluster, clock);
+  // A command is among the processes on the store, and no gateway.
+  if (role === 'command') gateways.answer(undefined);
 
   if (isWorker) {
     peers.on(TOPIC.look, () => watch.look() as unknown as Json);
@@ -82,11 +116,16 @@ export function createRunning(tools: RunningTools): RunningWatch {
     start() {
       watch.start();
       disk.start();
+      gateways.answer({ look: ownState, inFlight: (query) => ownInFlight(query, name()) });
       // Compared as they run now, not as they were when the others started.
-      void differing().then((gateways) => {
-        if (gateways.length > 0)
-          log.warn('other gateways on this database run with another gateway.yaml', { gateways });
-      });
+      void gateways.look().then(
+        (others) => {
+          const differing = differingFrom(ownState(), others);
+          if (differing.length > 0)
+            log.warn('other gateways on this database run with another gateway.yaml', { gateways: differing });
+        },
+        (error: unknown) => log.warn('the other gateways on this database could not be asked', { error }),
+      );
     },
     stop() {
       watch.stop();
@@ -95,7 +134,12 @@ export function createRunning(tools: RunningTools): RunningWatch {
     service: {
       ...createConfiguration(tools),
       async inFlight(query) {
-        const found = [ownInFlight(query), ...(await others<InFlight>(TOPIC.inFlight, { ...query }))];
+        const gateway = cluster !== undefined && cluster.count > 1 ? name() : undefined;
+        const found = [
+          ownInFlight(query, gateway),
+          ...(await others<InFlight>(TOPIC.inFlight, { ...query })),
+          ...(await gateways.inFlight(query)),
+        ];
         return {
           total: found.reduce((sum, { total }) => sum + total, 0),
           items: found
@@ -106,27 +150,33 @@ export function createRunning(tools: RunningTools): RunningWatch {
       },
       async vitals() {
         const { plan, number, loadedMs } = loaded();
-        const { oldestMs } = store.pressure();
-        const [room, backup, workers, differ] = await Promise.all([
+        const [room, backup, workers, beside] = await Promise.all([
           disk.look(),
           lastBackup(store),
           others<WorkerVitals>(TOPIC.vitals),
-          differing(),
+          gateways.look(),
         ]);
+        const vitals = sumOfVitals(watch.now(), workers);
+        const own = {
+          inFlight: workers.reduce((sum, worker) => sum + worker.inFlight, inFlight()),
+          waiting: workers.reduce((sum, worker) => sum + worker.waiting, waiting()),
+        };
+        const state = stateOf(vitals, own);
         return {
           version,
-          ...sumOfVitals(watch.now(), workers),
-          inFlight: workers.reduce((sum, worker) => sum + worker.inFlight, inFlight()),
-          configuration: { generation: number, loadedMs, differing: differ },
+          ...vitals,
+          inFlight: beside.reduce((sum, { report }) => sum + (report?.inFlight ?? 0), own.inFlight),
+          configuration: { generation: number, loadedMs, differing: differingFrom(state, beside) },
           keeps: keepsOf(plan.values),
           store: {
             name: nameOfStore(plan.values.store as StoreSection),
-            waiting: workers.reduce((sum, worker) => sum + worker.waiting, waiting()),
-            writable: Number.isFinite(oldestMs),
+            waiting: own.waiting,
+            writable: isWritable(),
             scarce: !disk.hasRoom(0),
             room,
           },
           backup,
+          gateways: [state, ...beside],
         };
       },
       hasRoom: disk.hasRoom,
@@ -146,6 +196,11 @@ export const { version } = JSON.parse(readFileSync(new URL('../package.json', im
   readonly version: string;
 };
 
+/** What the other gateways on a store know this one by. */
+export function gatewayName({ values }: Plan): string {
+  return `${hostname()}:${readListen(values.listen).port}`;
+}
+
 /** What the process that leads asks the others. */
 const TOPIC = { look: 'core.look', inFlight: 'core.in flight', vitals: 'core.vitals' } as const;
 
@@ -159,14 +214,29 @@ function newestFirst(a: { readonly id: string }, b: { readonly id: string }): nu
   return a.id < b.id ? 1 : -1;
 }
 
+/** The names of gateways that run with another gateway.yaml than one of them. */
+function differingFrom({ report: own }: GatewayState, others: readonly GatewayState[]): readonly string[] {
+  return others
+    .filter(({ report }) => report !== undefined && report.configuration !== own?.configuration)
+    .map(({ name }) => name);
+}
+
+/** What a section names as its driver. */
+function driverIn(section: unknown): string | undefined {
+  return (section as { readonly driver?: string } | undefined)?.driver;
+}
+
 /** An exchange as it is at this moment. */
-function seen(x: LiveExchange, clock: Clock): RunningExchange {
-  const call = x.callSoFar;
+function seen(x: LiveExchange, clock: Clock, gateway: string | undefined): RunningExchange {
+  const { callSoFar: call, identity } = x;
   return {
     id: x.id,
     startedMs: x.startedMs,
     ms: Math.round(clock.mono() - x.startedMono),
-    holder: x.identity,
+    holder: identity && {
+      account: { id: identity.account.id, name: identity.account.name },
+      key: { id: identity.key.id, name: identity.key.name },
+    },
     ip: x.ip,
     style: x.style?.name ?? '',
     model: call?.model ?? '',
@@ -175,6 +245,7 @@ function seen(x: LiveExchange, clock: Clock): RunningExchange {
     attempts: x.attempts.length,
     phase: x.delivered ? 'answering' : x.attempts.length > 0 ? 'asking' : 'waiting',
     outputTokens: x.usage?.output ?? 0,
+    gateway,
   };
 }
 

@@ -64,3 +64,31 @@ export function withUnsaid(usage: Usage, call: Call, offer: Offer, seen: Uses | 
 export function withCountedOutput(told: Usage, textLength: number): Usage {
   return { ...told, output: Math.max(told.output, Math.ceil(textLength / CHARACTERS_PER_TOKEN)), estimated: true };
 }
+
+/** The counts that must be whole: what is charged and recorded are integers. Seconds may have fractions. */
+const WHOLE = [
+  'input',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWriteLong',
+  'inputAudio',
+  'output',
+  'reasoning',
+  'outputAudio',
+  'inputImage',
+  'outputImage',
+  'characters',
+] as const satisfies readonly (keyof Usage)[];
+
+/** A usage whose counts are rounded up to whole numbers; the same object if they are. A style of a plugin may report fractions. */
+export function inWholes(usage: Usage | undefined): Usage | undefined {
+  if (usage === undefined) return undefined;
+  let whole: Record<string, number> | undefined;
+  for (const kind of WHOLE) {
+    const count = usage[kind];
+    if (count === undefined || Number.isInteger(count) || !Number.isFinite(count)) continue;
+    whole ??= {};
+    whole[kind] = Math.ceil(count);
+  }
+  return whole === undefined ? usage : { ...usage, ...whole };
+}

@@ -9,6 +9,8 @@ import type { Lag, Sample, Vitals } from './contracts/running.ts';
 export interface Gauges {
   /** Exchanges that run. */
   inFlight(): number;
+  /** Exchanges that have begun since the process did. */
+  begun(): number;
   /** Lists that wait to be written. */
   waiting(): number;
 }
@@ -28,6 +30,8 @@ export interface Watch {
   stop(): void;
   now(): ProcessVitals;
   history(): readonly Sample[];
+  /** Exchanges that began within the last five minutes; of the others, as they said last. */
+  calls(): number;
   /** Of this process alone, for the one that leads. */
   look(): Look;
 }
@@ -36,6 +40,7 @@ const SAMPLE_MS = 10_000;
 const SAMPLES = 360;
 /** Samples that make up the last minute. */
 const MINUTE = 6;
+const FIVE_MINUTES = 30;
 /** How often the loop is asked. Rarer than that would miss short stops; more often, an idle gateway would do little else than wake up. */
 const RESOLUTION_MS = 50;
 
@@ -48,6 +53,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
   const lags: Lag[] = [];
   const samples: Sample[] = [];
   let sampledMono = startedMono;
+  let sampledCalls = 0;
   let cpu = process.cpuUsage();
   let cancel: (() => void) | undefined;
 
@@ -59,6 +65,8 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
     const passedMs = clock.mono() - sampledMono;
     cpu = process.cpuUsage();
     sampledMono = clock.mono();
+    const calls = gauges.begun() - sampledCalls;
+    sampledCalls += calls;
     return {
       rss,
       heapUsed,
@@ -66,6 +74,7 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
       lag,
       inFlight: gauges.inFlight(),
       waiting: gauges.waiting(),
+      calls,
     };
   }
 
@@ -119,6 +128,10 @@ export function createWatch(clock: Clock, gauges: Gauges, others: (() => Promise
       };
     },
     history: () => [...samples],
+    calls() {
+      const sampled = samples.slice(-FIVE_MINUTES).reduce((sum, { calls }) => sum + calls, 0);
+      return sampled + gauges.begun() - sampledCalls;
+    },
     look,
   };
 }
@@ -132,6 +145,7 @@ function together(looks: readonly Look[]): Look {
     lag: worst(looks.map(({ lag }) => lag)),
     inFlight: sum(({ inFlight }) => inFlight),
     waiting: sum(({ waiting }) => waiting),
+    calls: sum(({ calls }) => calls),
   };
 }
 

@@ -2,10 +2,25 @@
 import type { Clock } from '../clock.ts';
 import type { PeerListener, Peers } from '../contracts/peers.ts';
 import type { Log } from '../log.ts';
-import type { Json, Membership, MembershipEvents, OpenStore, ProcessFacts } from '../plugin.ts';
+import type { JoinedProcess, Json, Membership, MembershipEvents, OpenStore, ProcessFacts } from '../plugin.ts';
 
 /** How long answers of others are waited for. */
 const ANSWER_MS = 2_000;
+
+/** The other processes of a shared store. */
+export interface ClusterPeers extends Peers {
+  /** As `ask`, but waits `withinMs` at the most, and says who gave no answer. */
+  poll(topic: string, message: Json, withinMs: number): Promise<Poll>;
+  /** All processes on the store, as they were when they joined. Rejects if the store cannot be asked. */
+  processes(): Promise<readonly JoinedProcess[]>;
+}
+
+/** Answers of other processes. */
+export interface Poll {
+  readonly answers: readonly Json[];
+  /** The epochs of those that gave none: they were too slow, or do not know the topic. */
+  readonly silent: readonly string[];
+}
 
 /** What processes say to each other. */
 type Envelope =
@@ -17,16 +32,16 @@ type Envelope =
 interface Asked {
   /** Who has not answered. */
   readonly missing: Set<string>;
-  readonly answers: Json[];
+  readonly answers: Map<string, Json>;
   done(): void;
 }
 
-/** Joins the others until the store is closed, and makes `Peers` of them; `ended` hears that they have given this process up. */
+/** Joins the others until the store is closed, and makes peers of them; `ended` hears that they have given this process up. */
 export async function joinPeers(
   join: NonNullable<OpenStore['join']>,
   facts: ProcessFacts,
   { clock, log, ended }: { readonly clock: Clock; readonly log: Log; readonly ended: MembershipEvents['ended'] },
-): Promise<Peers> {
+): Promise<ClusterPeers> {
   const { epoch } = facts;
   const listeners = new Map<string, PeerListener>();
   const leftListeners = new Set<(epoch: string) => void>();
@@ -58,9 +73,9 @@ export async function joinPeers(
     if (missing.delete(from) && missing.size === 0) done();
   }
 
-  function send(envelope: Envelope): void {
+  function send(envelope: Envelope, to?: string): void {
     membership
-      .send(JSON.stringify(envelope))
+      .send(JSON.stringify(envelope), to)
       .catch((error: unknown) => log.warn('a message to the other processes was lost', { error }));
   }
 
@@ -69,7 +84,7 @@ export async function joinPeers(
     if ('to' in envelope) {
       const question = envelope.to === epoch ? asked.get(envelope.of) : undefined;
       if (question === undefined) return;
-      if (envelope.answer !== undefined) question.answers.push(envelope.answer);
+      if (envelope.answer !== undefined) question.answers.set(from, envelope.answer);
       arrived(question, from);
       return;
     }
@@ -80,7 +95,24 @@ export async function joinPeers(
     } catch (error) {
       log.warn('a message of another process could not be answered', { topic, error });
     }
-    if (ask !== undefined) send({ to: from, of: ask, ...(answer !== undefined && { answer }) });
+    if (ask !== undefined) send({ to: from, of: ask, ...(answer !== undefined && { answer }) }, from);
+  }
+
+  function ask(topic: string, message: Json, withinMs: number): Promise<ReadonlyMap<string, Json>> {
+    const missing = new Set(others());
+    if (missing.size === 0) return Promise.resolve(new Map());
+    const number = ++lastAsked;
+    return new Promise((resolve) => {
+      const answers = new Map<string, Json>();
+      const done = (): void => {
+        cancel();
+        asked.delete(number);
+        resolve(answers);
+      };
+      const cancel = clock.after(withinMs, done);
+      asked.set(number, { missing, answers, done });
+      send({ topic, message, ask: number });
+    });
   }
 
   // Messages may arrive while this process is still joining; they are handled after it has joined.
@@ -102,22 +134,17 @@ export async function joinPeers(
       return () => void leftListeners.delete(listener);
     },
     tell: (topic, message) => send({ topic, message }),
-    ask(topic, message) {
-      const missing = new Set(others());
-      if (missing.size === 0) return Promise.resolve([]);
-      const number = ++lastAsked;
-      return new Promise((resolve) => {
-        const answers: Json[] = [];
-        const done = (): void => {
-          cancel();
-          asked.delete(number);
-          resolve(answers);
-        };
-        const cancel = clock.after(ANSWER_MS, done);
-        asked.set(number, { missing, answers, done });
-        send({ topic, message, ask: number });
-      });
+    ask: async (topic, message) => [...(await ask(topic, message, ANSWER_MS)).values()],
+    async poll(topic, message, withinMs) {
+      const before = others();
+      const answers = await ask(topic, message, withinMs);
+      const now = new Set(others());
+      return {
+        answers: [...answers.values()],
+        silent: before.filter((each) => now.has(each) && !answers.has(each)),
+      };
     },
+    processes: () => membership.processes(),
     on: (topic, listener) => void listeners.set(topic, listener),
     owner: undefined,
   };

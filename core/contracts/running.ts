@@ -1,6 +1,7 @@
 /** The gateway itself: what it is doing now, how it is doing, and what it was configured with, over all its processes. Provided by core. */
 import { service } from '../definitions.ts';
-import type { Holder } from './keys.ts';
+import type { Account } from './accounts.ts';
+import type { KeyRecord } from './keys.ts';
 
 /** What an exchange waits for: `waiting`: no vendor was asked yet; `asking`: one was; `answering`: bytes of it have gone to the client. */
 export type RunningPhase = 'waiting' | 'asking' | 'answering';
@@ -13,7 +14,9 @@ export interface RunningExchange {
   /** How long it has run, in milliseconds. */
   readonly ms: number;
   /** Undefined until it is known who is calling. */
-  readonly holder: Holder | undefined;
+  readonly holder:
+    | { readonly account: Pick<Account, 'id' | 'name'>; readonly key: Pick<KeyRecord, 'id' | 'name'> }
+    | undefined;
   readonly ip: string;
   /** Empty for a passage. */
   readonly style: string;
@@ -25,9 +28,14 @@ export interface RunningExchange {
   readonly attempts: number;
   readonly phase: RunningPhase;
   readonly outputTokens: number;
+  /** The name of the gateway that it runs in; undefined if no other one shares the store. */
+  readonly gateway: string | undefined;
 }
 
-/** How the gateway and its machine are doing: the sum of its processes, of `lag` the worst. Sizes in bytes. */
+/**
+ * How the gateway and its machine are doing: the sum of its processes, of `lag` the worst. Sizes in bytes. Where several gateways share the
+ * store, `inFlight` is the sum of all that answer, and `gateways` tells of each; everything else is of this one.
+ */
 export interface Vitals {
   readonly version: string;
   /** Unix milliseconds. */
@@ -82,7 +90,46 @@ export interface Vitals {
   };
   /** The last `turnpike backup`; undefined: there was none. */
   readonly backup: Backup | undefined;
+  /** This gateway first, then those that share the store, in the order of their names. */
+  readonly gateways: readonly GatewayState[];
 }
+
+/** One of the gateways that share a store. */
+export interface GatewayState {
+  /** `HOST:PORT` */
+  readonly name: string;
+  readonly version: string;
+  /** Unix milliseconds. */
+  readonly startedMs: number;
+  /** Undefined: it did not answer within a second. */
+  readonly report: GatewayReport | undefined;
+}
+
+/** What a gateway says of itself: the sum of its processes, of `lag` the worst. Sizes in bytes. */
+export interface GatewayReport {
+  /** As `/readyz` says it. */
+  readonly readiness: Readiness;
+  /** The digest of the gateway.yaml that it runs with. */
+  readonly configuration: string;
+  readonly memory: Pick<Vitals['memory'], 'rss' | 'heapUsed' | 'heapLimit' | 'machine'>;
+  readonly lag: Lag | undefined;
+  readonly inFlight: number;
+  /** Calls that began within the last five minutes. */
+  readonly calls: number;
+  readonly store: Pick<Vitals['store'], 'waiting' | 'writable'>;
+  /** Where rate limits are counted; undefined: nowhere. */
+  readonly counters:
+    | {
+        /** `memory` or `valkey`. */
+        readonly driver: string;
+        /** Of a driver that is shared: whether it can be reached now. Undefined: each gateway counts by itself. */
+        readonly shared: boolean | undefined;
+      }
+    | undefined;
+}
+
+/** Whether a gateway takes calls: `busy`: not now, the store is behind or cannot be written. */
+export type Readiness = 'starting' | 'ready' | 'busy' | 'draining';
 
 /** How late the event loop is, in milliseconds. */
 export interface Lag {
@@ -117,6 +164,8 @@ export interface Sample {
   readonly inFlight: number;
   /** Lists that wait to be written. */
   readonly waiting: number;
+  /** Calls that began since the sample before. */
+  readonly calls: number;
 }
 
 /** A place of gateway.yaml and what is to be said of it. */
@@ -170,7 +219,7 @@ export interface InFlight {
 
 /** What may be asked of it once the gateway serves. It survives reloads. */
 export interface Running {
-  /** The exchanges that run now, newest first, of one account or (undefined) of all; and how many there are. */
+  /** The exchanges that run now in every gateway on the store, newest first, of one account or (undefined) of all; and how many there are. */
   inFlight(asked: InFlightQuery): Promise<InFlight>;
   vitals(): Promise<Vitals>;
   /**

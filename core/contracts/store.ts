@@ -185,11 +185,17 @@ export interface StoreTable {
 export interface ProcessFacts {
   /** `host.boot`. */
   readonly epoch: string;
-  /** What people call it: its machine. */
+  /** `HOST:PORT` of a gateway; the host alone of a command. */
   readonly name: string;
   readonly version: string;
   /** A digest of its gateway.yaml. */
   readonly config: string;
+}
+
+/** A process among others on one store. */
+export interface JoinedProcess extends ProcessFacts {
+  /** Unix milliseconds, by the store's clock. */
+  readonly joinedMs: number;
 }
 
 /** What a member hears. */
@@ -210,8 +216,10 @@ export interface Membership {
   isCurrent(): boolean;
   /** Gives up those whose time has passed, and says who is left. */
   look(): Promise<readonly string[]>;
-  /** To all others, at most once. */
-  send(body: string): Promise<void>;
+  /** All members, as they were when they joined: also those that do not answer. */
+  processes(): Promise<readonly JoinedProcess[]>;
+  /** To all others, at most once. `to`: it is meant for this one alone, so that the others need not fetch a long message. */
+  send(body: string, to?: string): Promise<void>;
   leave(): Promise<void>;
 }
 

@@ -58,6 +58,8 @@ export class Lease implements Place {
   moving = 0n;
   /** What calls ask for that wait until it has more. */
   wanted = 0n;
+  /** How many calls take exactly what they hold out of the bucket at this moment. */
+  takers = 0;
   /** The bucket has no limit. */
   isUnlimited = false;
   /** What the bucket's limit was said to be, where that is written down elsewhere. */

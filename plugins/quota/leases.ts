@@ -9,6 +9,7 @@ import { type Clock, type Host, type Json, type Statement, StoreUnavailable } fr
 import { type Place, placeOf, THIS_BUCKET } from './buckets.ts';
 import { Lease, type Share } from './lease.ts';
 import { aliveStep, joinStep, LEASE_LOST } from './processes.ts';
+import { Soon } from './soon.ts';
 import { LARGEST_CALL } from './tables.ts';
 
 /** How long nothing is leased in advance after a recall: longer than the list takes that it was for. */
@@ -68,6 +69,13 @@ interface BucketRow {
   readonly owes: number;
 }
 
+/** A bucket at one moment. */
+interface Look {
+  readonly row: BucketRow | undefined;
+  /** What calls that share the look take out of it. */
+  taken: bigint;
+}
+
 const READ = `SELECT CAST(granted - used - held AS TEXT) AS "left", CAST(used + held AS TEXT) AS gone, unlimited,
   CASE WHEN debt > 0 THEN 1 ELSE 0 END AS owes FROM bucket WHERE ${THIS_BUCKET}`;
 
@@ -82,8 +90,10 @@ export function createLeases({
   const accounts = new Map<number, Lease>();
   const keys = new Map<number, Lease>();
   const others = new Map<string, Lease>();
-  /** What is being asked for, and what will be behind that. */
-  const filling = new Map<Lease, { now: Promise<void>; next: Promise<void> | undefined }>();
+  /** What is being asked for. */
+  const filling = new Soon<Lease, void>();
+  /** What is being looked up for calls that take exactly what they hold. */
+  const looking = new Soon<Lease, Look>();
   /** What the other processes are being asked to give back. */
   const recalling = new Map<Lease, Promise<boolean>>();
   let joined: Promise<unknown> | undefined;
@@ -161,16 +171,14 @@ export function createLeases({
     for (let tries = 0; tries < TRIES && !isExact(lease); tries++) {
       // Another has asked for it in the same turn.
       if (!isAlone() && lease.limit === limit && lease.wanted > 0n && lease.covers(lease.wanted, lease.wanted)) return;
-      // What calls have given back by now is on its way to the bucket: it is read when that is written.
-      await store.atomic([]);
-      const row = await store.one<BucketRow>(READ, ...placeOf(lease));
+      const row = await read(lease);
       if (row === undefined && limit === undefined) return;
       if (row?.owes === 1) {
         lease.isOpen = false;
         return;
       }
       const isUnlimited = limit === undefined && row?.unlimited === 1;
-      const left = limit === undefined ? BigInt(row!.left) : limit - BigInt(row?.gone ?? 0);
+      const left = leftOf(row, limit);
       // Where the limit was lowered, what calls give back is not there to be held again.
       const amount = isUnlimited ? UNLIMITED : sliceOf(lease, left);
       if (amount === undefined) return;
@@ -183,21 +191,15 @@ export function createLeases({
     }
   }
 
-  /** A `fill` that begins after this: what was put into the bucket until now is found. */
-  function refill(lease: Lease, limit: bigint | undefined): Promise<void> {
-    const begin = (): Promise<void> => {
-      const now = fill(lease, limit).finally(() => {
-        if (filling.get(lease) === state && state.next === undefined) filling.delete(lease);
-      });
-      const state = { now, next: undefined };
-      filling.set(lease, state);
-      return now;
-    };
-    const state = filling.get(lease);
-    if (state === undefined) return begin();
-    state.next ??= state.now.then(begin, begin);
-    return state.next;
+  /** The row of a bucket. What calls have given back by now is on its way there: the row is read when that is written. */
+  async function read(place: Place): Promise<BucketRow | undefined> {
+    await store.atomic([]);
+    return store.one<BucketRow>(READ, ...placeOf(place));
   }
+
+  /** A `fill` that begins after this: what was put into the bucket until now is found. */
+  const refill = (lease: Lease, limit: bigint | undefined): Promise<void> =>
+    filling.ask(lease, () => fill(lease, limit));
 
   const isExact = (lease: Lease): boolean => clock.mono() < lease.exactUntilMs;
 
@@ -236,7 +238,27 @@ export function createLeases({
       if (isAlone()) return false;
     }
     if (!pays) return holdExactly(share, 0n, 0n);
-    return (await holdExactly(share, amount, room)) || ((await callBack(lease)) && holdExactly(share, amount, room));
+    return (await holdIfThere(share, amount, room)) || ((await callBack(lease)) && holdIfThere(share, amount, room));
+  }
+
+  /**
+   * `holdExactly`. Of several calls at the end of a bucket, the lists of most would fail, one after the other: those that come while another
+   * call takes from it share a look at what is left, and only as many take as there is for. The list decides in any case.
+   */
+  async function holdIfThere(share: Share, amount: bigint, room: bigint): Promise<boolean> {
+    const { lease, limit } = share;
+    if (lease.takers > 0 && lease.free < room) {
+      const look = await looking.ask(lease, async () => ({ row: await read(lease), taken: 0n }));
+      const { free } = lease;
+      if (free < room && !hasRoom(look, limit, room - free)) return false;
+      if (amount > free) look.taken += amount - free;
+    }
+    lease.takers++;
+    try {
+      return await holdExactly(share, amount, room);
+    } finally {
+      lease.takers--;
+    }
   }
 
   /** Has what no call holds of a bucket given back by all; false where that was done a moment ago, or there is nobody else. */
@@ -267,9 +289,7 @@ export function createLeases({
     lease.exactUntilMs = Number.POSITIVE_INFINITY;
     lease.isOpen = false;
     try {
-      for (let state = filling.get(lease); state !== undefined; state = filling.get(lease)) {
-        await (state.next ?? state.now).catch(() => {});
-      }
+      for (let fill = filling.last(lease); fill !== undefined; fill = filling.last(lease)) await fill.catch(() => {});
       await giveBack([lease]);
     } finally {
       lease.exactUntilMs = clock.mono() + EXACT_MS;
@@ -415,7 +435,11 @@ export function createLeases({
       const leases = all();
       const before = clock.mono() - (leases.length > MANY || !isAlone() ? SHORT_IDLE_MS : IDLE_MS);
       const isIdle = (lease: Lease): boolean =>
-        lease.usedMs < before && lease.held === 0n && lease.moving === 0n && !isExact(lease) && !filling.has(lease);
+        lease.usedMs < before &&
+        lease.held === 0n &&
+        lease.moving === 0n &&
+        !isExact(lease) &&
+        filling.last(lease) === undefined;
       // A call that has come since then has it in its hands, and not only what it holds of it.
       await returnThose(leases.filter(isIdle), (lease) => {
         if (isIdle(lease) && lease.amount === 0n) forget(lease);
@@ -428,6 +452,17 @@ export function createLeases({
       if (isLost || (await store.atomic([aliveStep(boot)])) !== undefined) throw lost();
     },
   };
+}
+
+/** What is left in the bucket of a row, where it has a limit. */
+function leftOf(row: BucketRow | undefined, limit: bigint | undefined): bigint {
+  return limit === undefined ? BigInt(row?.left ?? 0) : limit - BigInt(row?.gone ?? 0);
+}
+
+function hasRoom({ row, taken }: Look, limit: bigint | undefined, room: bigint): boolean {
+  if (row?.owes === 1) return false;
+  if (limit === undefined && row?.unlimited === 1) return true;
+  return leftOf(row, limit) - taken >= room;
 }
 
 /** The place that a message of another process names. */

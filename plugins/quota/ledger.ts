@@ -8,16 +8,18 @@ import { createEntries, debitsOf } from './entries.ts';
 import { inQuota } from './in-quota.ts';
 import type { Leases } from './leases.ts';
 import { receiptOf } from './receipt.ts';
+import { Soon } from './soon.ts';
 import { LARGEST_GRANT } from './tables.ts';
 
-const COLUMNS =
-  'owner, CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held, unlimited';
+const COLUMNS = `owner, CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held, unlimited,
+  CAST(debt AS TEXT) AS debt`;
 interface BalanceRow {
   readonly owner: number;
   readonly granted: string;
   readonly used: string;
   readonly held: string;
   readonly unlimited: number;
+  readonly debt: string;
 }
 
 /** Owners that one question is about, at the most. */
@@ -57,8 +59,15 @@ export function createLedger(of: {
 }): OwnLedger {
   const { store, clock, leases } = of;
 
-  const read = (layer: Layer): Promise<BalanceRow | undefined> =>
-    store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...placeOf(layer));
+  /** Many calls that are refused at once read the same rows. */
+  const reading = new Soon<string, BalanceRow | undefined>();
+
+  function read(layer: Layer): Promise<BalanceRow | undefined> {
+    const place = placeOf(layer);
+    return reading.ask(place.join(' '), () =>
+      store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...place),
+    );
+  }
 
   async function stored(layer: Layer): Promise<Balance | undefined> {
     const row = await read(layer);
@@ -188,10 +197,7 @@ export function createLedger(of: {
     },
 
     async debt(accountId) {
-      const row = await store.one<{ debt: string }>(
-        `SELECT CAST(debt AS TEXT) AS debt FROM bucket WHERE ${THIS_BUCKET}`,
-        ...placeOf({ kind: 'account', owner: accountId }),
-      );
+      const row = await read({ kind: 'account', owner: accountId });
       return BigInt(row?.debt ?? 0);
     },
 

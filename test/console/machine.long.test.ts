@@ -99,6 +99,11 @@ describe('calls that run', () => {
     const names = async (who: Visitor, path: string) =>
       (await who.data('GET', path)).items.map(({ username }: { username: string }) => username);
     assert.deepEqual(await names(adam, '/api/log/live'), ['ann', 'root']);
+    const { items: all } = await adam.data('GET', '/api/log/live');
+    assert.deepEqual(
+      all.map(({ gateway: name }: { gateway: string | null }) => name),
+      [null, null],
+    );
     assert.deepEqual(await names(adam, '/api/log/self/live'), []);
     assert.equal(said(await ann.get('/api/log/live')), '403 role_insufficient');
     assert.equal(said(await visitor(gateway).get('/api/log/self/live')), '401 not_signed_in');
@@ -119,6 +124,8 @@ describe('how the machine is doing', () => {
     assert.ok(!text.includes(gateway.dir), 'no folder');
     const { store, backup, keeps, in_flight: inFlight } = body.data;
     assert.deepEqual([keeps.log, inFlight], ['90d', 0]);
+    const [{ self, report }, ...others] = body.data.gateways;
+    assert.deepEqual([self, report.readiness, report.memory.rss > 0, others], [true, 'ready', true, []]);
     const { name, bytes, disk_free: free, disk_total: total } = store;
     if (onServer) {
       assert.deepEqual([name, bytes, free, total, backup], [basename(gateway.storeFile), null, null, null, null]);

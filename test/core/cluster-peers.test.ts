@@ -16,6 +16,7 @@ it('a question of another process that comes while this one joins is answered wh
     members: ['first', 'second'],
     isCurrent: () => true,
     look: async () => ['first', 'second'],
+    processes: async () => [],
     send: async (body) => answered(body),
     leave: async () => {},
   };

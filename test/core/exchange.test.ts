@@ -125,6 +125,14 @@ describe('what is known of an exchange', () => {
     x.usage = { input: 2 } as never;
     assert.deepEqual(x.usage, { input: 2 });
   });
+
+  it('has whole counts, rounded up, whatever its style reports', () => {
+    const x = live();
+    x.running = () => ({ input: 12.5, output: 0, seconds: 1.5 }) as never;
+    assert.deepEqual(x.usage, { input: 13, output: 0, seconds: 1.5 });
+    x.usage = { input: 1, output: 2.01 } as never;
+    assert.deepEqual(x.usage, { input: 1, output: 3 });
+  });
 });
 
 describe('the end of an exchange', () => {

@@ -48,6 +48,7 @@ describe('what runs', () => {
       attempts: 1,
       phase: 'asking',
       outputTokens: 0,
+      gateway: undefined,
     });
     assert.equal(holder?.account.name, 'root');
     assert.ok(Math.abs(startedMs - Date.now()) < 60_000 && ms >= 0, `${startedMs} ${ms}`);
@@ -122,6 +123,14 @@ describe('how it is doing', () => {
     assert.deepEqual(vitals.configuration, { generation: 1, loadedMs: vitals.startedMs, differing: [] });
     assert.deepEqual(vitals.keeps, { log: '90d', responses: '30d' });
     assert.equal(vitals.backup, undefined);
+    const [{ name, startedMs, report } = assert.fail('it lists itself'), ...others] = vitals.gateways;
+    assert.deepEqual([others, startedMs], [[], vitals.startedMs]);
+    assert.match(name, /:\d+$/);
+    assert.deepEqual(
+      [report?.readiness, report?.memory.machine, report?.lag, report?.inFlight, report?.calls],
+      ['ready', memory.machine, vitals.lag, 0, 0],
+    );
+    assert.deepEqual(report?.counters, { driver: 'memory', shared: undefined });
     assert.ok(memory.rss > memory.heapUsed && memory.heapUsed > 1e6 && memory.heapTotal <= memory.heapLimit, 'memory');
     assert.ok(memory.machine >= memory.rss, `${memory.machine}`);
     assert.ok(cpu.userMs > 0 && cpu.cores >= 1 && cpu.load.length === 3, JSON.stringify(cpu));
@@ -164,6 +173,25 @@ describe('how it is doing', () => {
     const again = await startGateway({ dir });
     assert.deepEqual((await again.host.find(Running)!.vitals()).backup, backup);
     await again.stop();
+    await gateway.stop();
+  });
+});
+
+describe('calls that began', () => {
+  it('are counted for five minutes', async () => {
+    const clock = fakeClock();
+    const gateway = await startGateway({ clock });
+    const calls = async (): Promise<number | undefined> =>
+      (await gateway.host.find(Running)!.vitals()).gateways[0]?.report?.calls;
+    await (await gateway.chat({ model: 'demo' })).text();
+    assert.equal(await calls(), 1);
+    clock.advance(60_000);
+    await (await gateway.chat({ model: 'demo' })).text();
+    assert.equal(await calls(), 2);
+    clock.advance(250_000);
+    assert.equal(await calls(), 1);
+    clock.advance(60_000);
+    assert.equal(await calls(), 0);
     await gateway.stop();
   });
 });

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { systemClock } from '../../core/clock.ts';
-import { joinPeers } from '../../core/cluster/peers.ts';
+import { type ClusterPeers, joinPeers } from '../../core/cluster/peers.ts';
 import { requireCompatiblePeers, tellKnownTables } from '../../core/cluster/tables.ts';
-import type { Json, Log, Migration, OpenStore, Peers } from '../../core/plugin.ts';
+import type { Json, Log, Migration, OpenStore } from '../../core/plugin.ts';
 import { StoreUnavailable } from '../../core/plugin.ts';
 import driver from '../../plugins/stores/postgres/index.ts';
 import { cutBefore } from '../kit/cut.ts';
@@ -40,7 +40,10 @@ function tests(): void {
   });
 
   /** A process on a database. */
-  async function start(url: string, epoch: string): Promise<{ store: OpenStore; peers: Peers; ended: Promise<Error> }> {
+  async function start(
+    url: string,
+    epoch: string,
+  ): Promise<{ store: OpenStore; peers: ClusterPeers; ended: Promise<Error> }> {
     const settings = { url, pool: 2, statementTimeout: '10s' };
     const store = await driver.open({ file: join(folder, epoch), settings, log: silent });
     stores.push(store);
@@ -102,6 +105,21 @@ function tests(): void {
       assert.deepEqual(await asker.peers.ask('fail', 1), []);
       const long = (await Promise.all(Array.from({ length: 20 }, (_, i) => asker.peers.ask('double', i)))).flat();
       assert.equal(long.length, 40);
+    });
+
+    it('send long answers to the one that asked, and know who gave none', async () => {
+      const url = await server.database();
+      const [asker, listener, mute] = [await start(url, 'a'), await start(url, 'b'), await start(url, 'c')];
+      await asker.peers.alive();
+      listener.peers.on('long', () => 'x'.repeat(20_000));
+      mute.peers.on('long', () => undefined);
+      const { answers, silent: without } = await asker.peers.poll('long', 1, 60_000);
+      assert.deepEqual([answers, without], [['x'.repeat(20_000)], ['c']]);
+      const processes = await asker.peers.processes();
+      assert.deepEqual(
+        processes.map(({ joinedMs, ...facts }) => [facts, joinedMs > 0]),
+        ['a', 'b', 'c'].map((epoch) => [{ epoch, name: epoch, version: '1', config: 'same' }, true]),
+      );
     });
 
     it('let nobody change tables under one that cannot work with the change, and wait for who does not answer', async () => {

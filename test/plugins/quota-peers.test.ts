@@ -58,6 +58,26 @@ describe('the last units of a balance', () => {
   );
 
   it(
+    'are looked up once for many calls at a time: calls that are refused send no list of their own',
+    withProcesses(2, 100n, async (processes) => {
+      const { world, runs, stores } = processes;
+      const store = stores[0]!;
+      const { atomic } = store;
+      let lists = 0;
+      store.atomic = (steps) => {
+        if (steps.length > 0) lists++;
+        return atomic.call(store, steps);
+      };
+      const calls = Array.from({ length: 60 }, () => [runs[0]!, callingNow(world, 'metered', 10)] as const);
+      const reached = await admitAll(calls);
+      store.atomic = atomic;
+      assert.equal(reached.length, 10);
+      assert.ok(lists >= 10 && lists < 30, `${lists} lists`);
+      for (const [run, x] of reached) assert.equal(await run.settle(ended(x, 'served', 10)), undefined);
+    }),
+  );
+
+  it(
     'that no call holds at one process are given to a call at another',
     withProcesses(3, 100n, async (processes) => {
       const { world, runs } = processes;

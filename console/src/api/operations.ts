@@ -1176,7 +1176,7 @@ export interface Operations {
   'GET /api/log/live': {
     data: {
       /**
-       * How many run; at most 200 are in the list.
+       * How many run, in all gateways that answer; at most 200 are in the list.
        */
       total: number;
       items: {
@@ -1219,6 +1219,10 @@ export interface Operations {
          * So far.
          */
         output_tokens: number;
+        /**
+         * The gateway that it runs in, `HOST:PORT`; null: there is only one on the database.
+         */
+        gateway: string | null;
       }[];
     };
   };
@@ -1677,7 +1681,7 @@ export interface Operations {
   'GET /api/log/self/live': {
     data: {
       /**
-       * How many run; at most 200 are in the list.
+       * How many run, in all gateways that answer; at most 200 are in the list.
        */
       total: number;
       items: {
@@ -3877,7 +3881,7 @@ export interface Operations {
         max_ms: number;
       } | null;
       /**
-       * Calls that run now.
+       * Calls that run now, in all gateways that answer.
        */
       in_flight: number;
       configuration: {
@@ -3959,6 +3963,107 @@ export interface Operations {
        * The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none.
        */
       untrusted_proxy: string | null;
+      /**
+       * All gateways on the same database, in the order of their names.
+       */
+      gateways: {
+        /**
+         * `HOST:PORT`
+         */
+        name: string;
+        version: string;
+        /**
+         * Unix seconds.
+         */
+        started_at: number;
+        /**
+         * True for the gateway that answers this request.
+         */
+        self: boolean;
+        /**
+         * What it reports; null: it did not answer within a second.
+         */
+        report: {
+          /**
+           * As `/readyz`: `ready` takes calls; `busy`: the database is slow or cannot be written.
+           */
+          readiness: 'starting' | 'ready' | 'busy' | 'draining';
+          /**
+           * Digest of its gateway.yaml: equal digests, equal files.
+           */
+          configuration: string;
+          memory: {
+            /**
+             * Bytes.
+             */
+            rss: number;
+            /**
+             * Bytes.
+             */
+            heap_used: number;
+            /**
+             * Bytes.
+             */
+            heap_limit: number;
+            /**
+             * Bytes.
+             */
+            machine: number;
+          };
+          /**
+           * How late the event loop is, over the last minute; null in the first ten seconds.
+           */
+          lag: {
+            /**
+             * Milliseconds.
+             */
+            mean_ms: number;
+            /**
+             * Milliseconds.
+             */
+            p50_ms: number;
+            /**
+             * In the worst ten seconds. Milliseconds.
+             */
+            p99_ms: number;
+            /**
+             * Milliseconds.
+             */
+            max_ms: number;
+          } | null;
+          /**
+           * Calls that run now.
+           */
+          in_flight: number;
+          /**
+           * Calls that began within the last five minutes.
+           */
+          calls: number;
+          store: {
+            /**
+             * Lists that wait to be written.
+             */
+            waiting: number;
+            /**
+             * False where it cannot write now.
+             */
+            writable: boolean;
+          };
+          /**
+           * Where rate limits are counted; null: it has no `counters`.
+           */
+          counters: {
+            /**
+             * `memory` or `valkey`.
+             */
+            driver: string;
+            /**
+             * Whether the shared server can be reached now; null: each gateway counts by itself.
+             */
+            shared: boolean | null;
+          } | null;
+        } | null;
+      }[];
     };
   };
   'GET /api/system/history': {

@@ -33,21 +33,42 @@ const callSchema = {
   },
 } as const;
 
+const total = {
+  ...integer,
+  description: `How many run, in all gateways that answer; at most ${MOST} are in the list.`,
+};
+
+const ownAnswer = {
+  type: 'object',
+  required: ['total', 'items'],
+  properties: { total, items: { type: 'array', items: callSchema } },
+} as const;
+
 const answer = {
   type: 'object',
   required: ['total', 'items'],
   properties: {
-    total: { ...integer, description: `How many run; at most ${MOST} are in the list.` },
-    items: { type: 'array', items: callSchema },
+    total,
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: [...callSchema.required, 'gateway'],
+        properties: {
+          ...callSchema.properties,
+          gateway: {
+            type: ['string', 'null'],
+            description: 'The gateway that it runs in, `HOST:PORT`; null: there is only one on the database.',
+          },
+        },
+      },
+    },
   },
 } as const;
 
 /** The rows. */
 export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
-  const shown = async (of: { readonly accountId?: number }) => {
-    const { total, items } = await need(Running).inFlight({ ...of, limit: MOST });
-    return { total, items: items.map(shownCall) };
-  };
+  const running = (of: { readonly accountId?: number }) => need(Running).inFlight({ ...of, limit: MOST });
 
   return [
     route({
@@ -56,8 +77,11 @@ export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
       who: 'member',
       summary: 'The own calls that run now, newest first.',
       tag: TAG,
-      answer,
-      handle: ({ account }) => shown({ accountId: account.id }),
+      answer: ownAnswer,
+      async handle({ account }) {
+        const { total, items } = await running({ accountId: account.id });
+        return { total, items: items.map(shownCall) };
+      },
     }),
     route({
       method: 'GET',
@@ -66,7 +90,10 @@ export function inFlightRoutes({ need }: Tools): readonly ApiRoute[] {
       summary: 'The calls of everybody that run now, newest first.',
       tag: TAG,
       answer,
-      handle: () => shown({}),
+      async handle() {
+        const { total, items } = await running({});
+        return { total, items: items.map((x) => ({ ...shownCall(x), gateway: x.gateway ?? null })) };
+      },
     }),
   ];
 }

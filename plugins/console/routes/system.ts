@@ -1,5 +1,5 @@
-/** How the process and its machine are doing, for administrators. */
-import { Running, type Sample, type Vitals } from '../../../core/contracts/running.ts';
+/** How the gateways and the machine of this one are doing, for administrators. */
+import { type GatewayState, type Lag, Running, type Sample, type Vitals } from '../../../core/contracts/running.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, number, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -9,11 +9,74 @@ const TAG = 'System';
 const bytes = { ...integer, description: 'Bytes.' } as const;
 const milliseconds = { ...number, description: 'Milliseconds.' } as const;
 
+const lagSchema = {
+  type: ['object', 'null'],
+  description: 'How late the event loop is, over the last minute; null in the first ten seconds.',
+  required: ['mean_ms', 'p50_ms', 'p99_ms', 'max_ms'],
+  properties: {
+    mean_ms: milliseconds,
+    p50_ms: milliseconds,
+    p99_ms: { ...milliseconds, description: 'In the worst ten seconds. Milliseconds.' },
+    max_ms: milliseconds,
+  },
+} as const;
+
+const gatewaySchema = {
+  type: 'object',
+  required: ['name', 'version', 'started_at', 'self', 'report'],
+  properties: {
+    name: { ...text, description: '`HOST:PORT`' },
+    version: text,
+    started_at: unixSeconds,
+    self: { ...boolean, description: 'True for the gateway that answers this request.' },
+    report: {
+      type: ['object', 'null'],
+      description: 'What it reports; null: it did not answer within a second.',
+      required: ['readiness', 'configuration', 'memory', 'lag', 'in_flight', 'calls', 'store', 'counters'],
+      properties: {
+        readiness: {
+          enum: ['starting', 'ready', 'busy', 'draining'],
+          description: 'As `/readyz`: `ready` takes calls; `busy`: the database is slow or cannot be written.',
+        },
+        configuration: { ...text, description: 'Digest of its gateway.yaml: equal digests, equal files.' },
+        memory: {
+          type: 'object',
+          required: ['rss', 'heap_used', 'heap_limit', 'machine'],
+          properties: { rss: bytes, heap_used: bytes, heap_limit: bytes, machine: bytes },
+        },
+        lag: lagSchema,
+        in_flight: { ...integer, description: 'Calls that run now.' },
+        calls: { ...integer, description: 'Calls that began within the last five minutes.' },
+        store: {
+          type: 'object',
+          required: ['waiting', 'writable'],
+          properties: {
+            waiting: { ...integer, description: 'Lists that wait to be written.' },
+            writable: { ...boolean, description: 'False where it cannot write now.' },
+          },
+        },
+        counters: {
+          type: ['object', 'null'],
+          description: 'Where rate limits are counted; null: it has no `counters`.',
+          required: ['driver', 'shared'],
+          properties: {
+            driver: { ...text, description: '`memory` or `valkey`.' },
+            shared: {
+              type: ['boolean', 'null'],
+              description: 'Whether the shared server can be reached now; null: each gateway counts by itself.',
+            },
+          },
+        },
+      },
+    },
+  },
+} as const;
+
 const vitalsSchema = {
   type: 'object',
   required: [
     ...['version', 'node', 'platform', 'started_at', 'uptime', 'memory', 'cpu', 'lag', 'in_flight', 'configuration'],
-    ...['keeps', 'store', 'backup', 'untrusted_proxy'],
+    ...['keeps', 'store', 'backup', 'untrusted_proxy', 'gateways'],
   ],
   properties: {
     version: text,
@@ -43,18 +106,8 @@ const vitalsSchema = {
         load: { type: 'array', items: number, description: 'Of the machine, over 1, 5 and 15 minutes.' },
       },
     },
-    lag: {
-      type: ['object', 'null'],
-      description: 'How late the event loop is, over the last minute; null in the first ten seconds.',
-      required: ['mean_ms', 'p50_ms', 'p99_ms', 'max_ms'],
-      properties: {
-        mean_ms: milliseconds,
-        p50_ms: milliseconds,
-        p99_ms: { ...milliseconds, description: 'In the worst ten seconds. Milliseconds.' },
-        max_ms: milliseconds,
-      },
-    },
-    in_flight: { ...integer, description: 'Calls that run now.' },
+    lag: lagSchema,
+    in_flight: { ...integer, description: 'Calls that run now, in all gateways that answer.' },
     configuration: {
       type: 'object',
       required: ['generation', 'loaded_at', 'differing'],
@@ -106,6 +159,11 @@ const vitalsSchema = {
       description:
         'The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none.',
     },
+    gateways: {
+      type: 'array',
+      items: gatewaySchema,
+      description: 'All gateways on the same database, in the order of their names.',
+    },
   },
 } as const;
 
@@ -134,7 +192,7 @@ export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
       path: '/api/system',
       alsoAt: ['/api/system/'],
       who: 'admin',
-      summary: 'How the process and its machine are doing.',
+      summary: 'How this gateway and its machine are doing, and how each gateway on the same database is doing.',
       tag: TAG,
       answer: vitalsSchema,
       async handle() {
@@ -155,7 +213,7 @@ export function systemRoutes({ need }: Tools): readonly ApiRoute[] {
 }
 
 function shownVitals(vitals: Vitals) {
-  const { memory, cpu, lag, configuration, store, backup } = vitals;
+  const { memory, cpu, lag, configuration, store, backup, gateways } = vitals;
   return {
     version: vitals.version,
     node: vitals.node,
@@ -171,7 +229,7 @@ function shownVitals(vitals: Vitals) {
       machine: memory.machine,
     },
     cpu: { user: cpu.userMs / 1_000, system: cpu.systemMs / 1_000, cores: cpu.cores, load: cpu.load },
-    lag: lag === undefined ? null : { mean_ms: lag.mean, p50_ms: lag.p50, p99_ms: lag.p99, max_ms: lag.max },
+    lag: shownLag(lag),
     in_flight: vitals.inFlight,
     configuration: {
       generation: configuration.generation,
@@ -193,6 +251,36 @@ function shownVitals(vitals: Vitals) {
       backup === undefined
         ? null
         : { at: secondsOf(backup.atMs), name: backup.name, bytes: backup.bytes ?? null, ms: backup.tookMs },
+    // Behind a load balancer each look may be answered by another one: the order stays.
+    gateways: gateways.map((gateway, i) => shownGateway(gateway, i === 0)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+function shownLag(lag: Lag | undefined) {
+  return lag === undefined ? null : { mean_ms: lag.mean, p50_ms: lag.p50, p99_ms: lag.p99, max_ms: lag.max };
+}
+
+function shownGateway({ name, version, startedMs, report }: GatewayState, self: boolean) {
+  const known = { name, version, started_at: secondsOf(startedMs), self };
+  if (report === undefined) return { ...known, report: null };
+  const { readiness, configuration, memory, lag, inFlight, calls, store, counters } = report;
+  return {
+    ...known,
+    report: {
+      readiness,
+      configuration,
+      memory: {
+        rss: memory.rss,
+        heap_used: memory.heapUsed,
+        heap_limit: memory.heapLimit,
+        machine: memory.machine,
+      },
+      lag: shownLag(lag),
+      in_flight: inFlight,
+      calls,
+      store: { waiting: store.waiting, writable: store.writable },
+      counters: counters === undefined ? null : { driver: counters.driver, shared: counters.shared ?? null },
+    },
   };
 }
 

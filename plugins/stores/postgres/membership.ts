@@ -3,7 +3,7 @@
  * others, and nothing it writes afterwards counts. Messages go by NOTIFY.
  */
 import type pg from 'pg';
-import type { Log, Membership, MembershipEvents, ProcessFacts } from '../../../core/plugin.ts';
+import type { JoinedProcess, Log, Membership, MembershipEvents, ProcessFacts } from '../../../core/plugin.ts';
 import { GivenUp } from './batch.ts';
 import { connect, disconnect, type ServerSettings } from './connection.ts';
 import { reasonOf } from './errors.ts';
@@ -17,6 +17,8 @@ const MARGIN_MS = 3_000;
 const LONGEST_NOTICE = 7_500;
 const KEPT_MS = 60_000;
 const CHANNEL = 'turnpike';
+/** Who sends it, for whom if it is for one of the others alone, and its text or, after `#`, where that is kept. */
+const NOTICE = /^([^\s>#]+)(?:>([^\s>#]+))?([ #])([\s\S]*)$/;
 
 interface ProcessRow {
   readonly epoch: string;
@@ -66,8 +68,8 @@ export async function join(
   }
 
   function receive(from: pg.Client, payload: string): void {
-    const [, sender = '', kind, rest = ''] = /^(\S+)([ #])([\s\S]*)$/.exec(payload) ?? [];
-    if (sender === epoch || sender === '') return;
+    const [, sender = '', to = epoch, kind, rest = ''] = NOTICE.exec(payload) ?? [];
+    if (sender === epoch || sender === '' || to !== epoch) return;
     told = told
       .then(async () => {
         if (kind === ' ') return message(rest, sender);
@@ -167,7 +169,14 @@ export async function join(
       await beatOnce();
       return members;
     },
-    async send(body) {
+    async processes() {
+      const db = await connected();
+      const { rows } = await db.query<JoinedProcess>(
+        'SELECT epoch, name, version, config, since_ms AS "joinedMs" FROM store_process ORDER BY number',
+      );
+      return rows;
+    },
+    async send(body, to) {
       const db = await connected();
       if (Buffer.byteLength(body) <= LONGEST_NOTICE) {
         await db.query('SELECT pg_notify($1, $2)', [CHANNEL, `${epoch} ${body}`]);
@@ -179,7 +188,7 @@ export async function join(
         db.query(
           `WITH kept AS (INSERT INTO store_message (at_ms, body) VALUES (store_now(), $1) RETURNING id)
             SELECT pg_notify($2, $3 || '#' || id) FROM kept`,
-          [body, CHANNEL, epoch],
+          [body, CHANNEL, to === undefined ? epoch : `${epoch}>${to}`],
         ),
       ]);
     },

@@ -10,8 +10,14 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type Running = Data<'GET /api/log/live'>;
-type RunningCall = Running['items'][number];
+type RunningCall = Data<'GET /api/log/self/live'>['items'][number] & {
+  /** Only administrators are told. */
+  readonly gateway?: string | null;
+};
+interface Running {
+  readonly total: number;
+  readonly items: readonly RunningCall[];
+}
 
 const EVERY_MS = 2_000;
 const SHOWN = 50;
@@ -87,6 +93,7 @@ function Calls({
   const { live: text, columns: names } = useText(TEXT);
   const format = useFormat();
   const now = useNow();
+  const several = data.items.some(({ gateway }) => typeof gateway === 'string');
   const columns: readonly Column<RunningCall>[] = [
     { key: 'model', title: names.model, cell: ({ model }) => model || text.unread },
     ...(everybody
@@ -121,6 +128,16 @@ function Calls({
             title: names.channel,
             from: 'md' as const,
             cell: ({ channel }: RunningCall) => channel ?? '–',
+          },
+        ]
+      : []),
+    ...(several
+      ? [
+          {
+            key: 'gateway',
+            title: text.gateway,
+            from: 'md' as const,
+            cell: ({ gateway }: RunningCall) => gateway ?? '–',
           },
         ]
       : []),

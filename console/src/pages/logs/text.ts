@@ -107,6 +107,7 @@ export const TEXT = texts(
       running: 'Running for',
       output: 'Output tokens',
       unread: 'not read yet',
+      gateway: 'Gateway',
       attempt: (count: string) => `attempt ${count}`,
     },
     latency: {
@@ -224,6 +225,7 @@ export const TEXT = texts(
       running: '已运行',
       output: '输出 Token',
       unread: '尚未读取',
+      gateway: '网关',
       attempt: (count: string) => `第 ${count} 次尝试`,
     },
     latency: {

@@ -4,6 +4,8 @@ import type { Mood } from '../../parts/values.tsx';
 
 /** How the process and its machine are doing. */
 export type Vitals = Data<'GET /api/system'>;
+/** One of the gateways on the database. */
+export type Gateway = Vitals['gateways'][number];
 /** A moment of the last hour. */
 export type Sample = Data<'GET /api/system/history'>[number];
 
@@ -48,6 +50,12 @@ export function cpuMood(cores: number | undefined): Mood {
 export function loadMood({ cpu: { load, cores } }: Vitals): Mood {
   const [, five = 0] = load;
   return five <= cores ? 'good' : within(five / cores, 1, 2);
+}
+
+/** What load balancers make of it; one that does not answer takes no calls, for all that is known. */
+export function gatewayMood({ report }: Gateway): Mood {
+  if (report === null) return 'bad';
+  return ({ ready: 'good', busy: 'warn', starting: 'idle', draining: 'info' } as const)[report.readiness];
 }
 
 /** By what is not in the file yet. */

@@ -45,6 +45,7 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
   const format = useFormat();
   const oldestFirst = useMemo(() => items.toReversed(), [items]);
   const rows = useSteadyRows(oldestFirst, held);
+  const several = items.some(({ gateway }) => gateway !== null);
   const columns: readonly Column<Steady<Call>>[] = [
     {
       key: 'model',
@@ -97,6 +98,16 @@ function LiveTable({ live: { items, total }, held }: { readonly live: Live; read
         </>
       ),
     },
+    ...(several
+      ? [
+          {
+            key: 'gateway',
+            title: text.gateway,
+            from: 'sm' as const,
+            cell: ({ row }: Steady<Call>) => row.gateway ?? '–',
+          },
+        ]
+      : []),
     {
       key: 'tokens',
       title: text.tokens,

@@ -1,4 +1,4 @@
-/** The system: how the process and its machine are doing. */
+/** The system: how the gateways and the machine of this one are doing. */
 import { Alert, Anchor, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { useFormat } from '../../shell/format.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { Backups } from './backup.tsx';
+import { Gateways } from './gateways.tsx';
 import { LastHour } from './hour.tsx';
 import type { Vitals } from './judge.ts';
 import { LiveCalls } from './live.tsx';
@@ -72,6 +73,7 @@ export default function SystemPage() {
                 {text.differingAbout}
               </Alert>
             )}
+            {now.gateways.length > 1 && <Gateways gateways={now.gateways} />}
             <Figures vitals={now} />
             <ProcessReadings vitals={now} history={history.data ?? []} />
             <LiveCalls every={every(LIVE_MS)} />
@@ -91,12 +93,16 @@ function Figures({ vitals }: { readonly vitals: Vitals }) {
   const text = useText(TEXT);
   const format = useFormat();
   const mayConfigure = isRoot(useSelf());
-  const { version, node, platform, uptime, started_at: started, in_flight: calls, configuration } = vitals;
+  const { version, node, platform, uptime, started_at: started, in_flight: calls, configuration, gateways } = vitals;
   return (
     <div className="grid-figures">
       <Figure label={text.version} value={version} note={text.platform(node.replace(/^v/, ''), platform)} />
       <Figure label={text.uptime} value={format.duration(uptime * 1_000)} note={text.since(format.moment(started))} />
-      <Figure label={text.inFlight} value={format.number(calls)} note={text.inFlightNote} />
+      <Figure
+        label={text.inFlight}
+        value={format.number(calls)}
+        note={gateways.length > 1 ? text.inFlightAll : text.inFlightNote}
+      />
       <Figure
         label={text.configuration}
         value={text.generation(format.number(configuration.generation))}
