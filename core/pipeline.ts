@@ -53,7 +53,7 @@ export interface Pipeline {
   revise(x: Known, before: number): readonly Revising[];
   /** Tells how an attempt went. */
   attempted(x: Known, attempt: Attempt): void;
-  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. Rejects if a required one failed. */
+  /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. Rejects if an essential one failed. */
   settle(x: Exchange): Awaitable<Settlement>;
   /**
    * The same without the steps of one plugin, which the store does not accept; undefined if nothing can be left out. `tried`: how many times the list
@@ -123,8 +123,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
             {
               name,
               at,
-              // A call that cannot be recorded by a plugin with `unsettled` must not end well.
-              isRequired: parts.unsettled !== undefined,
+              isEssential: parts.essential === true,
               run: (parts[phase] as (...args: never[]) => unknown).bind(parts),
             },
           ],
@@ -137,7 +136,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
   const revise = having('revise') as { name: string; at: number; run: NonNullable<Parts['revise']> }[];
   const pay = having('pay') as { name: string; run: NonNullable<Parts['pay']> }[];
   const attempted = having('attempted') as { name: string; run: NonNullable<Parts['attempted']> }[];
-  const settle = having('settle') as { name: string; isRequired: boolean; run: NonNullable<Parts['settle']> }[];
+  const settle = having('settle') as { name: string; isEssential: boolean; run: NonNullable<Parts['settle']> }[];
   const unsettled = having('unsettled') as { name: string; run: NonNullable<Parts['unsettled']> }[];
   const answered = having('answered') as { name: string; run: NonNullable<Parts['answered']> }[];
 
@@ -221,11 +220,11 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
     }
   }
 
-  /** Names it in the log; what a required one throws ends the call badly. */
+  /** Names it in the log; what an essential one throws ends the call badly. */
   function failedToSettle(place: number, error: unknown, x: Exchange, failures: unknown[]): void {
-    const { name, isRequired } = settle[place]!;
+    const { name, isEssential } = settle[place]!;
     log.error('a plugin failed', { phase: 'settle', plugin: name, exchange: x.id, error });
-    if (isRequired) failures.push(error);
+    if (isEssential) failures.push(error);
   }
 
   /** Asks the players from this one on for their steps; all are told that the call is over, even if one of them fails. */
@@ -256,7 +255,7 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
 
   /** The places among those that settle whose steps the call can end without, and that have some. */
   function dispensable({ ends }: Settlement): readonly number[] {
-    return settle.flatMap(({ isRequired }, i) => (isRequired || ends[i] === (ends[i - 1] ?? 0) ? [] : [i]));
+    return settle.flatMap(({ isEssential }, i) => (isEssential || ends[i] === (ends[i - 1] ?? 0) ? [] : [i]));
   }
 
   return {

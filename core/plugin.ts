@@ -104,11 +104,13 @@ export interface Parts {
   pay?(x: Known): Awaitable<void>;
   /**
    * What was used, what do we keep? All, exactly once, whatever happened. The steps of all plugins are written as one atomic
-   * list, and the last bytes of an answer leave only after it is durable. If a plugin with `unsettled` fails in it, nothing is written and the
+   * list, and the last bytes of an answer leave only after it is durable. If an `essential` plugin fails in it, nothing is written and the
    * call does not end well. If another one throws, does not answer in time, or returns steps that the store refuses, it is named in the log,
    * and the call ends without its steps.
    */
   settle?(x: Exchange): Awaitable<readonly Step[] | undefined>;
+  /** Its steps of `settle` are part of the books: no call ends well without them. */
+  readonly essential?: boolean;
   /**
    * What `settle` said could not be written, and will not be: nothing of it is in the books, and the client got no good ending. All that were asked;
    * synchronous. A throw is logged and ignored.

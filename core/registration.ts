@@ -269,6 +269,7 @@ const parts = objectOf<Parts>({
   revise: optional(method),
   pay: optional(method),
   settle: optional(method),
+  essential: optional(flag),
   unsettled: optional(method),
   answered: optional(method),
   styles: optional(listOf(style)),

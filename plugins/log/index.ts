@@ -78,6 +78,7 @@ export default definePlugin({
       rate: upToDate(rate),
     });
     return {
+      essential: true,
       settle(x) {
         if (isKnown(x)) {
           const ledger = host.find(Ledger);

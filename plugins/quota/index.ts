@@ -101,6 +101,7 @@ export default definePlugin({
       admit: calls.admit,
       pay: calls.pay,
       settle: calls.settle,
+      essential: true,
       unsettled: calls.unsettled,
       explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
       commands: [userCredit(host, ledger)],

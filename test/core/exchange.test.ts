@@ -156,7 +156,7 @@ describe('the end of an exchange', () => {
       clock,
       log: createLog({ level: 'info', write: (line) => log.push(line), now: () => 0 }),
     };
-    const players = [{ unsettled() {}, ...parts }, ...others].map((each, i) => ({ name: `plugin-${i}`, parts: each }));
+    const players = [{ essential: true, ...parts }, ...others].map((each, i) => ({ name: `plugin-${i}`, parts: each }));
     const pipeline = createPipeline(players, books.log, createDeadlines(clock));
     const x = live(clock);
     return { x, clock, log, kept, end: (outcome: Outcome = 'served') => endExchange(x, outcome, pipeline, books) };

@@ -156,10 +156,10 @@ describe('the phase settle', () => {
     assert.deepEqual((await pipeline.settle(x)).steps, ['1', '2', '3', '4', '5'].map(step));
   });
 
-  it('asks all plugins once although a required one fails, and then has nothing to write', async () => {
+  it('asks all plugins once although an essential one fails, and then has nothing to write', async () => {
     const asked: string[] = [];
     const asks = (name: string, then: () => readonly Step[]): Parts => ({
-      unsettled() {},
+      essential: true,
       settle() {
         asked.push(name);
         return then();
@@ -184,8 +184,8 @@ describe('the phase settle', () => {
 
   it('passes on what the first that failed has said', async () => {
     const { pipeline } = pipelineOf(
-      { unsettled() {}, settle: async () => refuse(503, 'first', 'First.') },
-      { unsettled() {}, settle: () => refuse(500, 'second', 'Second.') },
+      { essential: true, settle: async () => refuse(503, 'first', 'First.') },
+      { essential: true, settle: () => refuse(500, 'second', 'Second.') },
     );
     await assert.rejects(
       async () => pipeline.settle(x),

@@ -92,7 +92,7 @@ interface ShiftedClock extends Clock {
 function shiftedClock(): ShiftedClock {
   const clock: ShiftedClock = {
     back: 0,
-    now: () => Date.now() - clock.back,
+    now: () => Math.floor(Date.now() - clock.back),
     mono: () => performance.now(),
     every(ms, run) {
       const timer = setInterval(run, ms).unref();
