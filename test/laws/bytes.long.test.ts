@@ -44,7 +44,7 @@ describe('the packets of a stream', () => {
       ([parts, how]) => {
         const bytes = encoded(written(vendor.asked, parts), how);
         const relay = (): StreamRelay =>
-          vendor.style.relay({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
+          vendor.style.relay.stream!({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
         same(relay, bytes, how);
       },
     );

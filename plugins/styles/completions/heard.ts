@@ -1,5 +1,5 @@
 /** Reads the answers of completion vendors, for plugins that look at them: the text of the only choice. */
-import type { Json, JsonObject, Losses, Origin, PartReader, Style, Usage } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin, PartReader, Relay, Usage } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
   isCutShort,
@@ -16,7 +16,7 @@ import { errorIn, usageIn } from '../chat/usage.ts';
 const TEXT_ONLY = { calls: false, refusal: false };
 
 /** The half of a translation that reads answers. */
-export const heard: NonNullable<Style['heard']> = { decodeReply, decoder: createDecoder };
+export const reader: NonNullable<Relay['reader']> = { decodeReply, createStreamDecoder: createDecoder };
 
 function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   const choice = Array.isArray(body.choices) ? (body.choices as readonly Json[])[0] : undefined;

@@ -1,5 +1,5 @@
 /** The style's translation to and from the common form. */
-import type { Asked, Spoken } from '../../../core/plugin.ts';
+import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import type { SomeQuirks } from '../../../core/translation/index.ts';
 import { createWriter, writeReply } from './answering.ts';
 import { readReply } from './output-blocks.ts';
@@ -26,7 +26,7 @@ const quirks: SomeQuirks = {
 };
 
 /** Clients of this style, with vendors of another. */
-export const asked: Asked = {
+export const client: StyleClient = {
   names: {
     messages: 'input',
     max_tokens: 'max_output_tokens',
@@ -39,13 +39,13 @@ export const asked: Asked = {
   },
   decodeRequest: readQuestion,
   encodeReply: writeReply,
-  encoder: createWriter,
+  createStreamEncoder: createWriter,
 };
 
 /** Vendors of this style, with clients of another. */
-export const spoken: Spoken = {
+export const vendor: StyleVendor = {
   quirks,
   encodeRequest: writeBody,
   decodeReply: readReply,
-  decoder: createReader,
+  createStreamDecoder: createReader,
 };

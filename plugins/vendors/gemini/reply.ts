@@ -20,7 +20,7 @@ export function isAnswer(body: JsonObject): boolean {
 }
 
 /** The answer; undefined where the body is none. */
-export function readReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   if (!isAnswer(body)) return undefined;
   const reader = createReader(from, losses);
   return foldParts([...reader.take(body), ...reader.end(true)]);
