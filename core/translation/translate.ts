@@ -27,6 +27,7 @@ import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import type { Parties, WholeAnswer } from './parties.ts';
 import { createRestorer, NOTHING_CHANGED } from './restore.ts';
+import { encodeReported } from './unread.ts';
 import { streamError } from './vendor-errors.ts';
 
 /** A request in the vendor's style, and what must be undone in its answer. */
@@ -51,7 +52,7 @@ export function translateRequest(
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
   const encode = (complete: Conversation): TranslatedRequest => ({
-    body: withFieldQuirks(vendor.encodeRequest(complete, target, losses), quirks, losses),
+    body: withFieldQuirks(encodeReported(vendor, complete, target, losses), quirks, losses),
     restore,
   });
   const complete = fetchMedia(conversation, quirks, losses, x);
