@@ -93,11 +93,13 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     new GatewayError(405, 'method_not_allowed', `${method} is not served here; ${allowed.join(' or ')} is.`, {
       headers: { allow: allowed.join(', ') },
     });
-  const pick = (method: string, found: readonly Hit[]): Match => {
+  /** `more`: the methods by which something else is served at this path. */
+  const pick = (method: string, found: readonly Hit[], ...more: readonly string[]): Match => {
     // A HEAD is a GET whose body node leaves out.
     const wanted = method === 'HEAD' ? 'GET' : method;
     const hit = found.find(({ route }) => route.method === wanted || route.method === 'any');
-    if (hit === undefined) throw wrongMethod(method, [...new Set(found.map(({ route }) => route.method))]);
+    if (hit === undefined)
+      throw wrongMethod(method, [...new Set([...found.map(({ route }) => route.method), ...more])]);
     return { kind: 'route', ...hit };
   };
 
@@ -119,10 +121,8 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
       const passage = passageOver(path);
       if (passage !== undefined) return { kind: 'passage', passage };
       const found = patternsAt(path);
-      if (found.length === 0) {
-        if (patterned !== undefined) throw wrongMethod(method, ['POST']);
-        throw notFound(path);
-      }
+      if (patterned !== undefined) return pick(method, found, 'POST');
+      if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },
     passageAt(path) {
