@@ -2,10 +2,10 @@
 import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
-import { createDecoder } from './decoder.ts';
+import { createStreamDecoder } from './decoder.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createEncoder } from './encoder.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { chatQuirks } from './quirks.ts';
 
 /** The limit of an answer has two names; the newer one counts. */
@@ -18,7 +18,7 @@ export const client: StyleClient = {
   namesIn: (body) => (body.has('max_completion_tokens') ? NEWER_LIMIT : {}),
   decodeRequest,
   encodeReply,
-  createStreamEncoder: createEncoder,
+  createStreamEncoder,
 };
 
 /** Chat vendors with clients of another style. */
@@ -26,5 +26,5 @@ export const vendor: StyleVendor = {
   quirks: chatQuirks,
   encodeRequest,
   decodeReply,
-  createStreamDecoder: createDecoder,
+  createStreamDecoder,
 };

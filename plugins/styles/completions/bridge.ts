@@ -5,7 +5,7 @@ import { readFields } from '../../../core/translation/index.ts';
 import { readLabels, readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';
-import { createEncoder } from './encoder.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { nameOf, saysText } from './omitted.ts';
 
 /** Completion clients with vendors of another style. */
@@ -13,7 +13,7 @@ export const client: StyleClient = {
   names: { messages: 'prompt' },
   decodeRequest,
   encodeReply,
-  createStreamEncoder: createEncoder,
+  createStreamEncoder,
 };
 
 function decodeRequest(body: JsonObject, losses: Losses): Conversation {

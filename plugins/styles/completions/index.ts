@@ -11,7 +11,7 @@ import { createRelay } from '../chat/relay.ts';
 import { patchCommon } from '../chat/request.ts';
 import { about } from './about.ts';
 import { client } from './bridge.ts';
-import { reader } from './heard.ts';
+import { reader } from './decoder.ts';
 import { readRequest } from './request.ts';
 
 /** `POST /v1/completions`. */

@@ -2,10 +2,10 @@
 import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
-import { createDecoder } from './decoder.ts';
+import { createStreamDecoder } from './decoder.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createEncoder } from './encoder.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { messagesQuirks } from './quirks.ts';
 
 /** How much is thought is said in one place or the other. */
@@ -28,7 +28,7 @@ export const client: StyleClient = {
   namesIn: (body) => (body.has('output_config') && !body.has('thinking') ? EFFORT : {}),
   decodeRequest,
   encodeReply,
-  createStreamEncoder: createEncoder,
+  createStreamEncoder,
 };
 
 /** Vendors of this style. */
@@ -36,5 +36,5 @@ export const vendor: StyleVendor = {
   quirks: messagesQuirks,
   encodeRequest,
   decodeReply,
-  createStreamDecoder: createDecoder,
+  createStreamDecoder,
 };

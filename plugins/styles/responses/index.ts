@@ -4,7 +4,7 @@ import { about } from './about.ts';
 import { readAnswer } from './answer.ts';
 import { client, vendor } from './bridge.ts';
 import { finishAnswer } from './completion.ts';
-import { errorEvent } from './failures.ts';
+import { errorEvent } from './errors.ts';
 import { createRelay } from './relay.ts';
 import { patchRequest, readRequest } from './request.ts';
 
