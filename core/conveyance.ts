@@ -154,6 +154,7 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   if (!call.stream) return seen;
   // The common form knows one answer, not several side by side.
   if (call.bounds.choices > 1 || clientStyle.client === undefined || clientStyle.vendor === undefined) {
+    if (clientStyle.relay.stream === undefined) throw streamsNothing();
     return { ...seen, whole: asEvents(seen, parties) };
   }
   // A stream that lacks something, or that its style does not relay, is written anew in the same style; and an answer that should have been a stream becomes one.
@@ -167,6 +168,12 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
       return writtenAnew(parties, lossesOf(parties)).whole(answer);
     },
   };
+}
+
+/** Its style forwards no streams, and this one cannot be translated. */
+function streamsNothing(): GatewayError {
+  const message = '`stream` must be false for this request: its API has no stream with more than one answer.';
+  return new GatewayError(400, 'unsupported_parameter', message, { param: 'stream' });
 }
 
 /** An answer that is forwarded as it is, while plugins look at it. */

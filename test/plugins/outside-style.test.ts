@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/contracts/json.ts';
+import { definePlugin, type Style } from '../../core/plugin.ts';
+import { chat } from '../../plugins/styles/chat/index.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { defaultConfig, startGateway, type TestGateway } from '../kit/gateway.ts';
 import { usageRecords } from '../kit/usage-records.ts';
@@ -112,5 +114,75 @@ describe('a style from outside the checkout with parameters in its path', () => 
     assert.equal(((await list.json()) as JsonObject).name, 'models/test-model');
     const put = await fetch(`${gateway.url}/v1beta/models/test-model`, { method: 'PUT' });
     assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
+  });
+});
+
+/** Chat, without all that has a default. */
+const small: Style = {
+  name: 'small',
+  ingress: { path: '/v1/small', read: chat.ingress!.read },
+  relay: { answer: chat.relay.answer },
+  ...(chat.client && { client: chat.client }),
+  ...(chat.vendor && { vendor: chat.vendor }),
+};
+
+describe('a style that has nothing but what has no default', () => {
+  let vendor: FakeVendor;
+  let gateway: TestGateway;
+  before(async () => {
+    vendor = await fakeVendor();
+    const dialect = { path: '/chat/completions', headers: () => ({}) };
+    gateway = await startGateway({
+      vendor,
+      plugins: [
+        definePlugin({
+          name: 'small',
+          api: 2,
+          create: () => ({ styles: [small], vendors: [{ name: 'small', speaks: { small: dialect } }] }),
+        }),
+      ],
+      config: {
+        channels: [{ name: 'main', vendor: 'small', url: vendor.url, key: 'vendor-key' }],
+        models: { 'test-model': { from: [{ main: 'their-model' }], free: true } },
+      },
+    });
+  });
+  afterEach(() => vendor.forget());
+  after(async () => {
+    await gateway.stop();
+    await vendor.close();
+  });
+
+  const post = (more: JsonObject): Promise<Response> =>
+    fetch(`${gateway.url}/v1/small`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'test-model', messages: [{ role: 'user', content: 'Hi' }], ...more }),
+    });
+
+  it("forwards requests with the vendor's name for the model, and replies as they are", async () => {
+    const response = await post({ seed: 7 });
+    const { choices } = (await response.json()) as { choices: [{ message: { content: string } }] };
+    assert.equal(choices[0].message.content, 'Hello from the vendor.');
+    assert.deepEqual(vendor.requests.at(-1)?.json, {
+      model: 'their-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+      seed: 7,
+    });
+  });
+
+  it('decodes and encodes streams', async () => {
+    const text = await (await post({ stream: true })).text();
+    const pieces = [...text.matchAll(/"content":"([^"]+)"/g)].map(([, piece]) => piece);
+    assert.equal(pieces.join(''), 'Hello from the vendor.');
+    assert.match(text, /^data: \[DONE\]$/m);
+  });
+
+  it('refuses a stream with more than one answer, which the common form does not have', async () => {
+    const before = vendor.requests.length;
+    const response = await post({ stream: true, n: 2 });
+    const { error } = (await response.json()) as { error: JsonObject };
+    assert.deepEqual([response.status, error.param, error.code], [400, 'stream', 'unsupported_parameter']);
+    assert.equal(vendor.requests.length, before);
   });
 });
