@@ -1,5 +1,6 @@
 /** How answers leave the gateway: the headers every one carries, and errors in the caller's style. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Json } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import { errorObject, GatewayError } from './errors.ts';
 import { type AnswerHeaders, StoreUnavailable } from './plugin.ts';
@@ -71,9 +72,30 @@ export function toGatewayError(error: unknown): GatewayError {
   return new GatewayError(500, 'internal_error', 'The gateway failed. The request id names the failure in its log.');
 }
 
-/** The body of an error as the style spells it, or the plain error object where no style was asked. */
-export function errorBody(error: GatewayError, style: Pick<Style, 'error'> | undefined, id: string): string {
-  return JSON.stringify(style === undefined ? errorObject(error) : style.error(error, id));
+/** What writes errors: a style, or a route with a format of its own. */
+export type ErrorFormat = Pick<Style, 'errors'>;
+
+/** An error in this format; without one, or by default, the plain error object. */
+export function errorIn(format: ErrorFormat | undefined, error: GatewayError, id: string): Json {
+  return format?.errors?.body?.(error, id) ?? errorObject(error);
+}
+
+/** The body of an error response. */
+export function errorBody(error: GatewayError, format: ErrorFormat | undefined, id: string): string {
+  return JSON.stringify(errorIn(format, error, id));
+}
+
+/** An error as the only event of a stream that has not begun. */
+export function errorEvent(error: GatewayError, style: ErrorFormat, id: string): string {
+  return style.errors?.event?.(error, id) ?? `data: ${errorBody(error, style, id)}\n\n`;
+}
+
+/** A comment, which every reader of server-sent events ignores. */
+const KEEP_ALIVE = ': keep-alive\n\n';
+
+/** The event that keeps a stream of this style alive. */
+export function keepAliveOf({ ingress }: Style): string {
+  return ingress?.keepAlive ?? KEEP_ALIVE;
 }
 
 /** Writes a complete answer. */

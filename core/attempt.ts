@@ -1,7 +1,7 @@
 /** One try at one offer: sends, waits no longer than allowed, and relays a stream to the client event by event. */
 
 import { AnswerBody } from './answer-body.ts';
-import { answerHeaders } from './answers.ts';
+import { answerHeaders, keepAliveOf } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
 import type { EventKind, StreamRelay, Style } from './contracts/style.ts';
@@ -202,7 +202,7 @@ class Delivery implements UpstreamListener {
       if (type.startsWith('text/event-stream')) this.#expectStream();
       else this.#expectOther(type);
     } else if (this.#x.call.answers === 'bytes') {
-      const own = this.#style.bytesType?.(type, this.#x.call);
+      const own = this.#style.relay.bytesType?.(type, this.#x.call);
       if (own === undefined) this.#fail('broken', 'the answer is not what was asked for');
       else this.#expectBytes(own);
     } else {
@@ -296,7 +296,7 @@ class Delivery implements UpstreamListener {
   }
 
   get #maxEvent(): number {
-    return this.#style.maxEventBytes ?? MAX_EVENT;
+    return this.#style.relay.maxEventBytes ?? MAX_EVENT;
   }
 
   #expectBytes(type: string): void {
@@ -472,7 +472,7 @@ class Delivery implements UpstreamListener {
     this.#keepAlive = this.#tools.deadlines.set(KEEP_ALIVE_MS, () => this.#sendKeepAlive());
     if (this.#stalled) return;
     this.#sendHead();
-    this.#send(this.#style.keepAlive);
+    this.#send(keepAliveOf(this.#style));
   }
 
   #endStream(): void {

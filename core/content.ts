@@ -33,7 +33,7 @@ export function contentOf(x: LiveExchange): CallContent {
 }
 
 /** What the client's style calls the fields of a request. */
-export function fieldNames({ asked }: Style, body: JsonBody): Readonly<Record<string, string>> {
+export function fieldNames({ client: asked }: Style, body: JsonBody): Readonly<Record<string, string>> {
   const names = asked?.names ?? {};
   return asked?.namesIn === undefined ? names : { ...names, ...asked.namesIn(body) };
 }
@@ -53,8 +53,8 @@ export class CallContent implements Content {
 
   conversation(): Awaitable<Conversation | undefined> {
     const { call } = this.#x;
-    const { asked, texts } = this.#x.style!;
-    if (asked === undefined || texts !== undefined) return undefined;
+    const { client: asked, ingress } = this.#x.style!;
+    if (asked === undefined || ingress?.texts !== undefined) return undefined;
     const known = call.conversation ?? this.#decoded;
     if (known !== undefined) return known;
     const unfolding = call.body.unfold();
@@ -64,7 +64,7 @@ export class CallContent implements Content {
   #decode(): Conversation {
     const { style, call } = this.#x;
     this.losses ??= collectLosses(fieldNames(style!, call.body), true);
-    this.#decoded ??= style!.asked!.decodeRequest(call.body.outline().tree as JsonObject, this.losses);
+    this.#decoded ??= style!.client!.decodeRequest(call.body.outline().tree as JsonObject, this.losses);
     return this.#decoded;
   }
 
@@ -77,7 +77,7 @@ export class CallContent implements Content {
   /** The members of a body that hold texts. */
   #members(): Readonly<Record<string, Json | undefined>> {
     const { style, call } = this.#x;
-    return Object.fromEntries((style!.texts ?? []).map((name) => [name, call.body.get(name)]));
+    return Object.fromEntries((style!.ingress?.texts ?? []).map((name) => [name, call.body.get(name)]));
   }
 
   mapTexts(map: TextMap): Awaitable<Inspection | undefined> {
@@ -183,9 +183,9 @@ export class CallContent implements Content {
     const bytes = before.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
     // It was within the limits when it came.
     const body = scanJson(bytes, UNLIMITED);
-    x.call = { style: style.name, body, ...style.read(body, x.headers, files), ...(files && { files }) };
-    if (files === undefined || style.measure === undefined) return;
-    return Promise.resolve(style.measure(x.call)).then((bounds) => {
+    x.call = { style: style.name, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
+    if (files === undefined || style.ingress?.measure === undefined) return;
+    return Promise.resolve(style.ingress?.measure(x.call)).then((bounds) => {
       x.call = { ...x.call, bounds };
     });
   }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contentOf, fieldNames } from './content.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
-import type { AnswerFacts, Losses, StreamRelay } from './contracts/style.ts';
+import type { AnswerFacts, Losses, Patch, Relay, StreamRelay } from './contracts/style.ts';
 import type { Attachments } from './contracts/vendor.ts';
 import { GatewayError } from './errors.ts';
 import { fetchFor } from './fetched-media.ts';
@@ -18,8 +18,8 @@ import { type CollectedLosses, collectLosses } from './translation/losses.ts';
 import type { Parties, WholeAnswer } from './translation/parties.ts';
 import { createRestorer, NOTHING_CHANGED, type Restorer } from './translation/restore.ts';
 import {
-  answerHalf,
   observedRelay,
+  replyReader,
   reviseReply,
   type TranslatedRequest,
   translateAnswer,
@@ -49,11 +49,11 @@ export interface Conveyance {
  * that the configuration does not allow.
  */
 export function convey(parties: Parties): Conveyance | Promise<Conveyance> {
-  const { asked, spoken, revisions, x } = parties;
+  const { clientStyle, vendorStyle, revisions, x } = parties;
   const isReplaced = x.call.conversation !== undefined;
-  if (asked === spoken && revisions?.changes && !isReplaced) return revisable(parties);
-  if (asked !== spoken || isReplaced) return translated(parties);
-  return asked.outgoing === undefined ? untouched(parties) : withFiles(parties);
+  if (clientStyle === vendorStyle && revisions?.changes && !isReplaced) return revisable(parties);
+  if (clientStyle !== vendorStyle || isReplaced) return translated(parties);
+  return clientStyle.relay.outgoing === undefined ? untouched(parties) : withFiles(parties);
 }
 
 /** A request as it is, whose answer takes the way through the common form; refused if that has no room for it. */
@@ -83,7 +83,7 @@ function asksUsage({ x, offer: { channel, quirks } }: Parties): boolean {
 
 /** The client's bytes with the vendor's name for the model, and the vendor's bytes as they come. */
 function untouched(parties: Parties): Conveyance {
-  const { x, offer, asked, dialect } = parties;
+  const { x, offer, clientStyle, dialect } = parties;
   const { call } = x;
   const { channel, model, quirks } = offer;
   const losses = lossesOf(parties);
@@ -97,7 +97,7 @@ function untouched(parties: Parties): Conveyance {
     maxOutput: x.outputLimit,
     losses,
   };
-  const changes = fieldChanges(body, asked.patch(body, to), quirks, losses);
+  const changes = fieldChanges(body, patchOf(clientStyle.relay, body, to), quirks, losses);
   const sent =
     dialect.request !== undefined
       ? rewritten(JSON.parse(body.patched(changes).toString()), parties, losses)
@@ -108,15 +108,23 @@ function untouched(parties: Parties): Conveyance {
   return sameStyle(sent, parties, losses);
 }
 
+/** What the style changes in the client's body; by default, the name of the model. */
+function patchOf({ patch }: Relay, body: JsonBody, to: Patch): ReturnType<NonNullable<Relay['patch']>> {
+  if (patch !== undefined) return patch(body, to);
+  return !body.has('model') || body.get('model') === to.model ? UNCHANGED : { model: JSON.stringify(to.model) };
+}
+
+const UNCHANGED = {};
+
 /** The same for a request that may have files in it: its fields are said anew, its files are passed on. */
 async function withFiles(parties: Parties): Promise<Conveyance> {
-  const { x, offer, asked, dialect } = parties;
+  const { x, offer, clientStyle, dialect } = parties;
   const { channel, model, quirks } = offer;
   const losses = lossesOf(parties);
   const fetch = parties.fetch ?? ((url: string, param: string) => fetchFor(x, url, param));
   const { base64, parcel } = createPlacing();
   const to = { model, channel: channel.name, quirks, askUsage: asksUsage(parties), losses, fetch, base64 };
-  const { as, fields, files } = await asked.outgoing!(x.call, to);
+  const { as, fields, files } = await clientStyle.relay.outgoing!(x.call, to);
   const said = withFieldQuirks(fields, quirks, losses);
   const spelled = dialect.request?.({ ...said }, offer, { list: files, base64 }, losses);
   refuseLosses(parties, losses);
@@ -126,7 +134,7 @@ async function withFiles(parties: Parties): Promise<Conveyance> {
 
 /** A body for a vendor of the client's own style, and how its answer is read. */
 function sameStyle(body: Conveyance['body'], parties: Parties, losses: CollectedLosses): Conveyance {
-  const { x, asked, dialect, offer } = parties;
+  const { x, clientStyle, dialect, offer } = parties;
   const { call } = x;
   // Methods, for a function in their place is given its name by the loader each time, which takes longer than all the rest here.
   const plain: Conveyance = {
@@ -135,7 +143,7 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
       return call.answers === 'text' ? wholeText(answer, type, parties) : whole(answer, parties, losses);
     },
     relay() {
-      return asked.relay({ hideUsage: asksUsage(parties), call, losses });
+      return clientStyle.relay.stream!({ hideUsage: asksUsage(parties), call, losses });
     },
     foreign: dialect.answer !== undefined,
     losses: () => losses.all,
@@ -145,11 +153,12 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
   const seen = revisions === undefined || call.bounds.choices > 1 ? plain : observed(plain, parties, revisions);
   if (!call.stream) return seen;
   // The common form knows one answer, not several side by side.
-  if (call.bounds.choices > 1 || asked.asked === undefined || asked.spoken === undefined) {
+  if (call.bounds.choices > 1 || clientStyle.client === undefined || clientStyle.vendor === undefined) {
+    if (clientStyle.relay.stream === undefined) throw streamsNothing();
     return { ...seen, whole: asEvents(seen, parties) };
   }
-  // A stream that lacks something is written anew in the same style; and an answer that should have been a stream becomes one.
-  if (offer.quirks.stream.rewrite) {
+  // A stream that lacks something, or that its style does not relay, is written anew in the same style; and an answer that should have been a stream becomes one.
+  if (offer.quirks.stream.rewrite || clientStyle.relay.stream === undefined) {
     const lost = lossesOf(parties);
     return { ...plain, ...writtenAnew(parties, lost), foreign: true, losses: () => lost.all };
   }
@@ -159,6 +168,12 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
       return writtenAnew(parties, lossesOf(parties)).whole(answer);
     },
   };
+}
+
+/** Its style forwards no streams, and this one cannot be translated. */
+function streamsNothing(): GatewayError {
+  const message = '`stream` must be false for this request: its API has no stream with more than one answer.';
+  return new GatewayError(400, 'unsupported_parameter', message, { param: 'stream' });
 }
 
 /** An answer that is forwarded as it is, while plugins look at it. */
@@ -171,12 +186,12 @@ function observed(plain: Conveyance, parties: Parties, revisions: Revisions): Co
 }
 
 function observedWhole(plain: Conveyance, parties: Parties, revisions: Revisions): Conveyance['whole'] {
-  const { offer, spoken } = parties;
+  const { offer, vendorStyle } = parties;
   return async (bytes, type) => {
     const answer = await plain.whole(bytes, type);
     if (answer === undefined || answer.error !== undefined) return answer;
     const origin = { channel: offer.channel.name, model: offer.model };
-    const reply = answerHalf(spoken).decodeReply(answer.value()!, origin, collectLosses({}));
+    const reply = replyReader(vendorStyle).decodeReply(answer.value()!, origin, collectLosses({}));
     if (reply === undefined) return answer;
     const seen = reviseReply({ ...reply, usage: answer.usage }, revisions);
     return seen instanceof AnswerRefused ? { ...answer, refusal: seen.refusal } : answer;
@@ -190,14 +205,14 @@ function writtenAnew(parties: Parties, losses: CollectedLosses): ReturnType<type
 
 /** A whole answer in JSON. At once where there is nothing to be finished. */
 function whole(bytes: Buffer, parties: Parties, losses: CollectedLosses): Awaitable<WholeAnswer | undefined> {
-  const { x, asked, offer } = parties;
+  const { x, clientStyle, offer } = parties;
   const said = inStyle(bytes, parties);
-  const facts = said && asked.answer(said, x.call);
+  const facts = said && clientStyle.relay.answer(said, x.call);
   if (said === undefined || facts === undefined) return undefined;
   const answer = answerOf(said.bytes, facts, parties, () => said.tree() as JsonObject);
-  if (asked.finish === undefined || facts.error !== undefined) return answer;
+  if (clientStyle.relay.finish === undefined || facts.error !== undefined) return answer;
   const allowance = { bytes: MAX_FETCHED };
-  const finishing = asked.finish(said, x.call, {
+  const finishing = clientStyle.relay.finish(said, x.call, {
     usage: answer.usage,
     model: offer.model,
     losses,
@@ -221,8 +236,8 @@ const MAX_FETCHED = 64 * 1_024 * 1_024;
 
 /** A whole answer that is no JSON. */
 function wholeText(bytes: Buffer, type: string, parties: Parties): WholeAnswer | undefined {
-  const { x, asked } = parties;
-  const facts = asked.text?.(bytes.toString('utf8'), x.call);
+  const { x, clientStyle } = parties;
+  const facts = clientStyle.relay.text?.(bytes.toString('utf8'), x.call);
   if (facts === undefined) return undefined;
   const isText = /^(text\/(plain|vtt)|application\/x-subrip)(; ?charset=utf-8)?$/i.test(type);
   return {
@@ -242,19 +257,19 @@ function answerOf(
 }
 
 /** Whoever waits for a stream gets a whole answer as events, or has no use for it but for the error in it. */
-function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, asked }: Parties): Conveyance['whole'] {
+function asEvents({ whole: plain }: Pick<Conveyance, 'whole'>, { x, clientStyle }: Parties): Conveyance['whole'] {
   return async (bytes, type) => {
     const answer = await plain(bytes, type);
     if (answer === undefined || answer.error !== undefined) return answer;
     const said = scanAnswer(answer.body);
-    const events = said && asked.streamed?.(said, x.call);
+    const events = said && clientStyle.relay.streamed?.(said, x.call);
     return events === undefined ? undefined : { ...answer, body: Buffer.from(events) };
   };
 }
 
 /** Begins to collect what cannot be carried over, by the client's names. */
-function lossesOf({ asked, x }: Parties): CollectedLosses {
-  const losses = collectLosses(fieldNames(asked, x.call.body));
+function lossesOf({ clientStyle, x }: Parties): CollectedLosses {
+  const losses = collectLosses(fieldNames(clientStyle, x.call.body));
   for (const field of x.dropped) losses.drop(field, 'hint');
   return losses;
 }
@@ -295,7 +310,7 @@ function otherStyle(text: string, restore: Restorer, parties: Parties, losses: C
   const body = spliced(text, parties.x.call.body.outline().bytesOf);
   refuseLosses(parties, losses);
   const { whole, relay } = translateAnswer(parties, restore, losses);
-  return { body, whole, relay, foreign: parties.asked !== parties.spoken, losses: () => losses.all };
+  return { body, whole, relay, foreign: parties.clientStyle !== parties.vendorStyle, losses: () => losses.all };
 }
 
 /** A loss that changes the answer is refused where model or key are strict about it. */

@@ -1,6 +1,6 @@
 /** Delivers a call: asks one channel after another until one answers, and gives that answer to the client, once. */
 
-import { answerHeaders, send } from './answers.ts';
+import { answerHeaders, errorIn, send } from './answers.ts';
 import {
   type AttemptResult,
   type AttemptTools,
@@ -142,7 +142,7 @@ export function partiesOf(
   if (vendor === undefined || spoken === undefined || dialect === undefined) {
     throw new Error(`channel ${offer.channel.name} was offered for ${offer.style}, which its vendor does not speak`);
   }
-  return { vendor, parties: { x, offer, asked: x.style!, spoken, dialect, clock, revisions } };
+  return { vendor, parties: { x, offer, clientStyle: x.style!, vendorStyle: spoken, dialect, clock, revisions } };
 }
 
 /** Sends it, and sees what comes. */
@@ -310,7 +310,7 @@ async function relayRefusal(
   await tools.conclude(x, final ? 'refused' : 'failed');
   if (x.gone) return;
   const own = { ...error.headers, 'content-type': 'application/json', 'x-turnpike-channel': offer.channel.name };
-  const text = JSON.stringify(inOurForm(body, x.style!.error(error, x.id) as JsonObject));
+  const text = JSON.stringify(inOurForm(body, errorIn(x.style, error, x.id) as JsonObject));
   send(x.response, error.status, answerHeaders(x.id, x.answerHeaders, own), text);
 }
 
@@ -393,7 +393,7 @@ function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Fa
 
 /** The status by which the client's style says that a vendor has too much to do. */
 function overloadedStatus({ style }: LiveExchange): number {
-  return style?.overloadedStatus ?? 503;
+  return style?.errors?.overloadedStatus ?? 503;
 }
 
 /** A refusal that clients of its style find a message in; undefined if it is none. */
@@ -492,7 +492,7 @@ export function pathOf({ x, offer, dialect }: Parties): string {
 
 /** What the vendor gets. */
 function toUpstream(parties: Parties, body: Conveyance['body']): UpstreamRequest {
-  const { x, offer, asked, spoken, dialect } = parties;
+  const { x, offer, clientStyle: asked, vendorStyle: spoken, dialect } = parties;
   const { call } = x;
   const { channel } = offer;
   const { origin, path } = addressOf(channel, urlOf(channel, offer.model) + pathOf(parties));

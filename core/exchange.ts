@@ -23,6 +23,8 @@ export interface Beginning {
   readonly ip: string;
   readonly style: Style | undefined;
   readonly passage: Passage | undefined;
+  /** The parameters of the path; none unless it has any. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The client went away. */
@@ -30,6 +32,7 @@ export class ClientLeft extends Error {}
 
 const NOTHING: JsonObject = Object.freeze({});
 const NONE: readonly string[] = Object.freeze([]);
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The exchange as core sees it: the plugins' view, and the state behind it. */
 export class LiveExchange extends Entry implements Exchange, Member {
@@ -42,6 +45,7 @@ export class LiveExchange extends Entry implements Exchange, Member {
   readonly headers: Headers;
   readonly ip: string;
   readonly style: Style | undefined;
+  readonly params: Readonly<Record<string, string>>;
   readonly passage: Passage | undefined;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -99,10 +103,11 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.#search = head.search;
     this.ip = beginning.ip;
     this.style = beginning.style;
+    this.params = beginning.params ?? NO_PARAMS;
     this.passage = beginning.passage;
     this.request = beginning.request;
     this.response = beginning.response;
-    const idHeader = beginning.style?.idHeader;
+    const idHeader = beginning.style?.ingress?.idHeader;
     if (idHeader !== undefined) this.answerHeaders[idHeader] = this.id;
   }
 

@@ -52,8 +52,8 @@ function wanted({ values }: CommandRequest, name: string): string {
 function styleOf(name: string, { generation }: ExplainTools): Style {
   const { styles } = generation.deliver;
   const style = styles.get(name);
-  if (style?.path !== undefined) return style;
-  const names = [...styles.values()].filter(({ path }) => path !== undefined).map((each) => each.name);
+  if (style?.ingress !== undefined) return style;
+  const names = [...styles.values()].filter(({ ingress }) => ingress !== undefined).map((each) => each.name);
   const meant = nearest(name, names);
   const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean "${meant}"?`;
   throw new UsageError(`--style: nobody can be asked in the style "${name}"; ${hint}`);
@@ -66,7 +66,7 @@ async function bytesOf(file: string, { stdin, cwd }: CommandRequest): Promise<Bu
 /** `image=a.png,mask=b.png` */
 async function filesOf({ values, cwd }: CommandRequest, style: Style): Promise<readonly SupposedFile[]> {
   if (typeof values.files !== 'string') return [];
-  if (style.form === undefined) throw new UsageError(`--files: the style ${style.name} takes no files`);
+  if (style.ingress?.form === undefined) throw new UsageError(`--files: the style ${style.name} takes no files`);
   return Promise.all(
     values.files.split(',').map(async (each) => {
       const [, field, file] = /^([^=]+)=(.+)$/.exec(each) ?? [];

@@ -1,6 +1,6 @@
 /** The whole decision about a call without the call: who asks, what the plugins would do, where it would go, what would be lost. */
 import { Readable } from 'node:stream';
-import { toGatewayError } from './answers.ts';
+import { errorIn, toGatewayError } from './answers.ts';
 import { tooLarge } from './body.ts';
 import type { Clock } from './clock.ts';
 import { inspectCall } from './content.ts';
@@ -54,7 +54,7 @@ export interface ExplainTools {
 /** Asks everybody who has a say in a call what it would be. Nothing is taken, held or written, and no vendor is sent the call. */
 export async function explainCall(supposed: Supposed, tools: ExplainTools): Promise<Decision> {
   const { style, headers, ip = '' } = supposed;
-  const x = supposedExchange(style, { path: style.path!, headers, ip }, tools.clock);
+  const x = supposedExchange(style, { path: style.ingress!.path, headers, ip }, tools.clock);
   try {
     return await decide(x, supposed, tools);
   } finally {
@@ -68,7 +68,7 @@ export function createExplaining(tools: () => ExplainTools): Explaining {
     async explain({ holder, style: name, body, ip }) {
       const now = tools();
       const style = now.generation.deliver.styles.get(name);
-      if (style?.path === undefined) {
+      if (style?.ingress === undefined) {
         return refuse(400, 'invalid_request_error', `style: must be one of ${stylesOf(now)}.`, { param: 'style' });
       }
       return explainCall({ headers: {}, holder, style, body, files: [], ...(ip !== undefined && { ip }) }, now);
@@ -78,7 +78,7 @@ export function createExplaining(tools: () => ExplainTools): Explaining {
 
 /** `chat, messages, responses` */
 function stylesOf({ generation }: ExplainTools): string {
-  const styles = [...generation.deliver.styles.values()].filter(({ path }) => path !== undefined);
+  const styles = [...generation.deliver.styles.values()].filter(({ ingress }) => ingress !== undefined);
   return styles.map(({ name }) => name).join(', ');
 }
 
@@ -89,10 +89,11 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
   let refused = await refusalOf(async () => {
     x.identity = await (supposed.holder === undefined ? pipeline.authenticate(x) : supposed.holder());
     if (body.length > limits.jsonBytes) throw tooLarge(limits.jsonBytes);
-    if (style.form === undefined || (supposed.files.length === 0 && !style.form.only)) {
+    const form = style.ingress?.form;
+    if (form === undefined || (supposed.files.length === 0 && !form.only)) {
       await readCall(known, body, limits);
     } else {
-      const { fields, files } = await readForm(known, style.form, supposed, tools.generation);
+      const { fields, files } = await readForm(known, form, supposed, tools.generation);
       await readCall(known, Buffer.from(JSON.stringify(fields)), limits, files);
     }
   });
@@ -138,7 +139,7 @@ async function decide(x: LiveExchange, supposed: Supposed, tools: ExplainTools):
     call: isRead ? { style: style.name, model: x.call.model, stream: x.call.stream, ...boundsOf(x.call) } : undefined,
     plugins,
     offers,
-    refusal: refused && { ...told(refused), body: style.error(refused, x.id) },
+    refusal: refused && { ...told(refused), body: errorIn(style, refused, x.id) },
   };
 }
 
@@ -205,7 +206,7 @@ async function ask({ parts }: Player, x: Known): Promise<Said | undefined> {
 async function explainOffer(
   parties: Parties,
 ): Promise<Omit<ExplainedOffer, 'state' | 'asked'> & { readonly error: GatewayError | undefined }> {
-  const { x, offer, asked, spoken } = parties;
+  const { x, offer, clientStyle: asked, vendorStyle: spoken } = parties;
   let said: Pick<ExplainedOffer, 'changed' | 'written'> = {};
   let lost: readonly string[] = [];
   let fetched: readonly string[] = [];
@@ -245,7 +246,7 @@ function withoutFetching(offer: Offer): Offer {
 }
 
 /** The addresses that the vendor would not read itself. */
-function addressesIn({ x, asked, offer: { quirks } }: Parties): readonly string[] {
+function addressesIn({ x, clientStyle: asked, offer: { quirks } }: Parties): readonly string[] {
   const found = new Set<string>();
   const look = (block: Block): void => {
     if (block.type === 'toolResult') for (const inner of block.content) look(inner);
@@ -254,7 +255,7 @@ function addressesIn({ x, asked, offer: { quirks } }: Parties): readonly string[
     if (source.kind !== 'url' || quirks[block.type].url !== 'fetch') return;
     if (!quirks.file.native_urls.some((start) => source.url.startsWith(start))) found.add(source.url);
   };
-  const { turns } = asked.asked!.decodeRequest(x.call.body.tree() as JsonObject, collectLosses({}));
+  const { turns } = asked.client!.decodeRequest(x.call.body.tree() as JsonObject, collectLosses({}));
   for (const { blocks } of turns) for (const block of blocks) look(block);
   return [...found];
 }

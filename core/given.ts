@@ -63,7 +63,7 @@ class Delivery {
     for (const field of x.dropped) this.#losses.drop(field, 'hint');
     this.#answering = new AnswerTo(x, x.call.model, tools.clock, this.#losses);
     this.#revisions = revisionsOf(x, tools.pipeline, tools.log, given.at);
-    this.#writer = x.call.stream ? x.style!.asked!.encoder(this.#answering) : undefined;
+    this.#writer = x.call.stream ? x.style!.client!.createStreamEncoder(this.#answering) : undefined;
   }
 
   async run(): Promise<void> {
@@ -220,7 +220,7 @@ class Delivery {
   #whole() {
     const reply = foldParts(this.#parts);
     if (reply === undefined) throw this.#failed(new Error('the answer has no end'));
-    return this.#x.style!.asked!.encodeReply(reply, this.#answering);
+    return this.#x.style!.client!.encodeReply(reply, this.#answering);
   }
 
   /** Before anything was sent the error is the answer; in a stream it is an event of it, and there is no good ending. */

@@ -4,7 +4,16 @@ import type { Command, CommandOption } from './contracts/command.ts';
 import type { Passage } from './contracts/exchange.ts';
 import type { Route, RouteAbout } from './contracts/route.ts';
 import type { Invariant, Migration } from './contracts/store.ts';
-import type { Asked, FormReader, Spoken, Style, StyleAbout } from './contracts/style.ts';
+import type {
+  FormReader,
+  Ingress,
+  Relay,
+  Style,
+  StyleAbout,
+  StyleClient,
+  StyleErrors,
+  StyleVendor,
+} from './contracts/style.ts';
 import type { Dialect, FrameFormat, ModelQuirks, TokenCount, Vendor } from './contracts/vendor.ts';
 import type { Schema, Service } from './definitions.ts';
 import type { Parts, Plugin, Sections } from './plugin.ts';
@@ -172,31 +181,17 @@ const vendor = objectOf<Vendor>({
   credentials: optional(method),
 });
 
-const style = objectOf<Style>({
-  name,
-  path: optional(text),
-  maxValues: optional(count),
-  maxEventBytes: optional(count),
-  neededHeaders: optional(recordOf(text)),
-  idHeader: optional(text),
-  overloadedStatus: optional(count),
-  keepAlive: text,
-  form: optional(objectOf<FormReader>({ only: flag, read: method })),
+const ingress = objectOf<Ingress>({
+  path: name,
   read: method,
+  headers: optional(recordOf(text)),
+  form: optional(objectOf<FormReader>({ only: flag, read: method })),
   measure: optional(method),
+  maxValues: optional(count),
   recall: optional(method),
-  patch: method,
-  outgoing: optional(method),
-  answer: method,
-  text: optional(method),
-  finish: optional(method),
-  streamed: optional(method),
-  heard: optional(objectOf<Pick<Spoken, 'decodeReply' | 'decoder'>>({ decodeReply: method, decoder: method })),
   texts: optional(listOf(text)),
-  bytesType: optional(method),
-  relay: method,
-  error: method,
-  errorEvent: method,
+  idHeader: optional(text),
+  keepAlive: optional(text),
   about: optional(
     objectOf<StyleAbout>({
       summary: text,
@@ -206,16 +201,40 @@ const style = objectOf<Style>({
       mediaTypes: listOf(text),
     }),
   ),
-  asked: optional(
-    objectOf<Asked>({
+});
+
+const relay = objectOf<Relay>({
+  patch: optional(method),
+  outgoing: optional(method),
+  answer: method,
+  text: optional(method),
+  finish: optional(method),
+  streamed: optional(method),
+  bytesType: optional(method),
+  stream: optional(method),
+  maxEventBytes: optional(count),
+  reader: optional(objectOf<NonNullable<Relay['reader']>>({ decodeReply: method, createStreamDecoder: method })),
+});
+
+const style = objectOf<Style>({
+  name,
+  ingress: optional(ingress),
+  relay,
+  errors: optional(
+    objectOf<StyleErrors>({ body: optional(method), event: optional(method), overloadedStatus: optional(count) }),
+  ),
+  client: optional(
+    objectOf<StyleClient>({
       names: recordOf(text),
       namesIn: optional(method),
       decodeRequest: method,
       encodeReply: method,
-      encoder: method,
+      createStreamEncoder: method,
     }),
   ),
-  spoken: optional(objectOf<Spoken>({ quirks, encodeRequest: method, decodeReply: method, decoder: method })),
+  vendor: optional(
+    objectOf<StyleVendor>({ quirks, encodeRequest: method, decodeReply: method, createStreamDecoder: method }),
+  ),
 });
 
 const route = objectOf<Route>({

@@ -34,8 +34,8 @@ export function revisionsOf(
   before = ALL,
 ): Revisions | undefined {
   if (!pipeline.revises && !x.keepsAnswer) return undefined;
-  const { asked, spoken, heard } = x.style!;
-  if (asked === undefined || (spoken ?? heard) === undefined) return undefined;
+  const { client, vendor, relay } = x.style!;
+  if (client === undefined || (vendor ?? relay.reader) === undefined) return undefined;
   const list = pipeline.revise(x, before);
   return list.length > 0 || x.keepsAnswer ? new Revisions(list, x, log) : undefined;
 }

@@ -3,10 +3,12 @@ import type { Style } from './contracts/style.ts';
 import { GatewayError } from './errors.ts';
 import type { Passage, Route } from './plugin.ts';
 
+type Params = Readonly<Record<string, string>>;
+
 /** What a request reached. */
 export type Match =
-  | { readonly kind: 'style'; readonly style: Style }
-  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'style'; readonly style: Style; readonly params: Params }
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
   | { readonly kind: 'passage'; readonly passage: Passage };
 
 /** Everything that is served, by path. */
@@ -23,31 +25,36 @@ export interface Router {
   routeAt(path: string): Route | undefined;
 }
 
-interface Pattern {
+interface Pattern<T> {
   readonly parts: readonly string[];
-  readonly route: Route;
+  readonly at: T;
 }
 
 /** A route, and what its path says. */
 interface Hit {
   readonly route: Route;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
 }
 
 /** Builds the table of everything that is served. */
 export function createRouter(styles: readonly Style[], routes: readonly Route[], passages: readonly Passage[]): Router {
-  const styleByPath = new Map(
-    styles.flatMap((style) => (style.path === undefined ? [] : [[style.path, style] as const])),
-  );
+  const styleByPath = new Map<string, Style>();
+  const stylePatterns: Pattern<Style>[] = [];
+  for (const style of styles) {
+    if (style.ingress === undefined) continue;
+    const { path } = style.ingress;
+    if (path.includes(':')) stylePatterns.push({ parts: path.split('/'), at: style });
+    else styleByPath.set(path, style);
+  }
   // What stands below a style's path (`/v1/messages/count_tokens`) is asked by its clients, too.
   const styleAbove = (path: string): Style | undefined => {
     for (const [above, style] of styleByPath) if (path.startsWith(`${above}/`)) return style;
     return undefined;
   };
   const exact = new Map<string, Route[]>();
-  const patterns: Pattern[] = [];
+  const patterns: Pattern<Route>[] = [];
   for (const route of routes) {
-    if (route.path.includes(':')) patterns.push({ parts: route.path.split('/'), route });
+    if (route.path.includes(':')) patterns.push({ parts: route.path.split('/'), at: route });
     else exact.set(route.path, [...(exact.get(route.path) ?? []), route]);
   }
 
@@ -55,14 +62,27 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     passages.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   const patternsAt = (path: string): Hit[] => {
     const parts = path.split('/');
-    return patterns.flatMap(({ parts: pattern, route }) => {
+    return patterns.flatMap(({ parts: pattern, at: route }) => {
       const params = matchParts(pattern, parts);
       return params === undefined ? [] : [{ route, params }];
     });
   };
+  const stylePatternAt = (path: string): Extract<Match, { readonly kind: 'style' }> | undefined => {
+    if (stylePatterns.length === 0) return undefined;
+    const parts = path.split('/');
+    for (const { parts: pattern, at: style } of stylePatterns) {
+      const params = matchParts(pattern, parts);
+      if (params !== undefined) return { kind: 'style', style, params };
+    }
+    return undefined;
+  };
   const routeAt = (path: string): Route | undefined => exact.get(path)?.[0] ?? patternsAt(path)[0]?.route;
   const isServed = (path: string): boolean =>
-    styleByPath.has(path) || exact.has(path) || passageOver(path) !== undefined || patternsAt(path).length > 0;
+    styleByPath.has(path) ||
+    exact.has(path) ||
+    stylePatternAt(path) !== undefined ||
+    passageOver(path) !== undefined ||
+    patternsAt(path).length > 0;
   const notFound = (path: string): GatewayError => {
     const tidy = path.toLowerCase().replace(/\/$/, '');
     const right = [tidy, `/v1${tidy}`, tidy.replace(/^\/v1\/v1\//, '/v1/')].find((p) => p !== path && isServed(p));
@@ -73,11 +93,13 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     new GatewayError(405, 'method_not_allowed', `${method} is not served here; ${allowed.join(' or ')} is.`, {
       headers: { allow: allowed.join(', ') },
     });
-  const pick = (method: string, found: readonly Hit[]): Match => {
+  /** `more`: the methods by which something else is served at this path. */
+  const pick = (method: string, found: readonly Hit[], ...more: readonly string[]): Match => {
     // A HEAD is a GET whose body node leaves out.
     const wanted = method === 'HEAD' ? 'GET' : method;
     const hit = found.find(({ route }) => route.method === wanted || route.method === 'any');
-    if (hit === undefined) throw wrongMethod(method, [...new Set(found.map(({ route }) => route.method))]);
+    if (hit === undefined)
+      throw wrongMethod(method, [...new Set([...found.map(({ route }) => route.method), ...more])]);
     return { kind: 'route', ...hit };
   };
 
@@ -86,7 +108,7 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
       const style = styleByPath.get(path);
       if (style !== undefined) {
         if (method !== 'POST') throw wrongMethod(method, ['POST']);
-        return { kind: 'style', style };
+        return { kind: 'style', style, params: NO_PARAMS };
       }
       const routesHere = exact.get(path);
       if (routesHere !== undefined)
@@ -94,21 +116,31 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
           method,
           routesHere.map((route) => ({ route, params: {} })),
         );
+      const patterned = stylePatternAt(path);
+      if (patterned !== undefined && method === 'POST') return patterned;
       const passage = passageOver(path);
       if (passage !== undefined) return { kind: 'passage', passage };
       const found = patternsAt(path);
+      if (patterned !== undefined) return pick(method, found, 'POST');
       if (found.length === 0) throw notFound(path);
       return pick(method, found);
     },
     passageAt(path) {
       if (!isServed(path)) throw notFound(path);
-      return styleByPath.has(path) || exact.has(path) ? undefined : passageOver(path);
+      return styleByPath.has(path) || exact.has(path) || stylePatternAt(path) !== undefined
+        ? undefined
+        : passageOver(path);
     },
-    styleAt: (path) => styleByPath.get(path) ?? styleAbove(path),
-    isShared: (path) => styleByPath.has(path) || (routeAt(path)?.cors ?? passageOver(path) !== undefined),
+    styleAt: (path) => styleByPath.get(path) ?? stylePatternAt(path)?.style ?? styleAbove(path),
+    isShared: (path) =>
+      styleByPath.has(path) ||
+      stylePatternAt(path) !== undefined ||
+      (routeAt(path)?.cors ?? passageOver(path) !== undefined),
     routeAt,
   };
 }
+
+const NO_PARAMS: Params = Object.freeze({});
 
 function matchParts(pattern: readonly string[], parts: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientAddress } from './address.ts';
-import { answerHeaders, errorBody, rawAnswer, send, toGatewayError } from './answers.ts';
+import { answerHeaders, type ErrorFormat, errorBody, errorEvent, rawAnswer, send, toGatewayError } from './answers.ts';
 import {
   answerRaw,
   answerUnread,
@@ -285,7 +285,8 @@ function serveNow(
     }
     const ip = ipOf();
     const passage = match.kind === 'passage' ? match.passage : undefined;
-    const x = new LiveExchange({ request, response, head, ip, style, passage }, options.clock);
+    const params = match.kind === 'style' ? match.params : undefined;
+    const x = new LiveExchange({ request, response, head, ip, style, passage, params }, options.clock);
     return serveExchange(x, generation, options, (known) =>
       passage === undefined
         ? serveCall(known, head, expectsContinue, generation)
@@ -385,7 +386,7 @@ async function serveCall(
   generation: Generation,
 ): Promise<void> {
   const { pipeline, limits, intake, deliver: tools } = generation;
-  const { form } = x.style!;
+  const { form } = x.style!.ingress!;
   // A form that does not say how long it is may be a large one.
   const isLarge = (head.length ?? Infinity) > SPOOLED_AT_ONCE;
   const onDisk = isLarge && form !== undefined && isForm(head.headers['content-type'] ?? '');
@@ -445,16 +446,17 @@ function understand(
 ): Awaitable<void> {
   const style = x.style!;
   const { depth } = limits;
-  const body = scanJson(bytes, style.maxValues === undefined ? { depth } : { depth, tokens: style.maxValues }, letters);
-  x.call = { style: style.name, body, ...style.read(body, x.headers, files), ...(files && { files }) };
-  if (files !== undefined && style.measure !== undefined) return measureCall(x, style);
-  const recalling = style.recall?.(x, body);
+  const { maxValues, measure } = style.ingress!;
+  const body = scanJson(bytes, maxValues === undefined ? { depth } : { depth, tokens: maxValues }, letters);
+  x.call = { style: style.name, body, ...style.ingress!.read(body, x, files), ...(files && { files }) };
+  if (files !== undefined && measure !== undefined) return measureCall(x, style);
+  const recalling = style.ingress!.recall?.(x, body);
   if (recalling instanceof Promise) return recalling.then((recalled) => recall(x, style, recalled));
   recall(x, style, recalling);
 }
 
 async function measureCall(x: LiveExchange, style: Style): Promise<void> {
-  x.call = { ...x.call, bounds: await style.measure!(x.call) };
+  x.call = { ...x.call, bounds: await style.ingress!.measure!(x.call) };
 }
 
 /** Puts what the body only referred to in the place of the body, so that it is counted and can be sent anywhere. */
@@ -462,7 +464,7 @@ function recall(x: LiveExchange, style: Style, recalled: Recalled | undefined): 
   if (recalled === undefined) return;
   const { body, channel } = recalled;
   const earlier = { channel, body: x.call.body };
-  x.call = { style: style.name, body, ...style.read(body, x.headers), earlier };
+  x.call = { style: style.name, body, ...style.ingress!.read(body, x), earlier };
 }
 
 /** A passage: admitted like a call, carried without being understood. */
@@ -513,7 +515,7 @@ async function failExchange(
   if (x.gone || x.response.destroyed) return;
   if (x.body !== undefined) {
     // Only a comment has been sent so far: the stream's own kind of error, and no good ending.
-    x.body.write(x.style?.errorEvent(refusal, x.id) ?? '', () => x.response.destroy());
+    x.body.write(x.style === undefined ? '' : errorEvent(refusal, x.style, x.id), () => x.response.destroy());
     return;
   }
   refuseRequest(x.request, x.response, refusal, x.style, x.id, options, x.answerHeaders);
@@ -523,7 +525,7 @@ function refuseRequest(
   request: IncomingMessage,
   response: ServerResponse,
   error: GatewayError,
-  style: Pick<Style, 'error'> | undefined,
+  style: ErrorFormat | undefined,
   id: string,
   options: ServerOptions,
   extra: Readonly<Record<string, string>> = {},
@@ -642,14 +644,14 @@ async function handleRoute(
 const NO_BYTES = Buffer.alloc(0);
 
 /** Who spells what is refused at the door of a path: a route of it, by whatever method it is asked for. */
-function spellingAt(router: Router, path: string): Pick<Style, 'error'> | undefined {
+function spellingAt(router: Router, path: string): ErrorFormat | undefined {
   const route = router.routeAt(path);
   return route === undefined ? undefined : spellingOf(route);
 }
 
 /** Who spells a route's refusals, where that is the route itself. */
-function spellingOf(route: Route): Pick<Style, 'error'> | undefined {
-  return route.error === undefined ? undefined : { error: (error, id) => route.error!(error, id) };
+function spellingOf(route: Route): ErrorFormat | undefined {
+  return route.error === undefined ? undefined : { errors: { body: (error, id) => route.error!(error, id) } };
 }
 
 /** Refuses (400) what a query says wrong, and fills its defaults in. */

@@ -12,7 +12,7 @@ export function supposedExchange(
   { path, headers: own, ip }: Pick<Caller, 'path' | 'headers' | 'ip'>,
   clock: Clock,
 ): LiveExchange {
-  const headers = { ...style.neededHeaders, ...own };
+  const headers = { ...style.ingress?.headers, ...own };
   const request = new IncomingMessage(new Socket());
   return new LiveExchange(
     {

@@ -1,4 +1,4 @@
-/** A style: one shape of requests and answers. Core relays the bytes; a style reads them, and translates where two styles meet. */
+/** A style: one format of requests and replies. Core forwards the bytes; a style observes them, and translates if client and vendor use two. */
 import type { Readable } from 'node:stream';
 import type { Awaitable, Schema } from '../definitions.ts';
 import type { GatewayError } from '../errors.ts';
@@ -9,79 +9,112 @@ import type { Json, JsonBody, JsonObject } from './json.ts';
 import type { Quirks, SomeQuirks } from './quirks.ts';
 import type { Uses } from './uses.ts';
 
-/** One shape of requests and answers, as a plugin brings it. */
+/**
+ * One format of requests and replies, as a plugin brings it: the API of a vendor. A style that clients use has `ingress`, one that vendors use
+ * has `relay`. Two styles meet in the common form: requests of one with `client` reach vendors of one with `vendor`.
+ */
 export interface Style {
   readonly name: StyleName;
-  /** `POST` here reaches this style; undefined for one that only vendors speak. */
-  readonly path?: string;
-  /** Takes forms with files, beside JSON or instead of it; undefined: JSON is all it takes. */
-  readonly form?: FormReader;
+  /** How clients reach it; undefined if only vendors use it. */
+  readonly ingress?: Ingress;
+  /** Client and vendor both use this style: what is observed and changed while bytes are forwarded. */
+  readonly relay: Relay;
+  /** How errors are written for its clients; each member has a default. */
+  readonly errors?: StyleErrors;
+  /** Its clients, with vendors of another style; undefined if its requests cannot be translated. */
+  readonly client?: StyleClient;
+  /** Its vendors, with clients of another style. */
+  readonly vendor?: StyleVendor;
+}
+
+/** How clients reach a style: the path, and what is read of a request. */
+export interface Ingress {
   /**
-   * Checks the body and says what is asked; refuses with 400 and the field's name. `files`: those of a form, whose fields are then
-   * the body; undefined where the body was JSON. Never called without a `path`.
+   * `POST` to this path is a request in this style. Segments that begin with `:` are parameters, as in a route: `/v1beta/models/:model` matches
+   * one segment, `:rest*` the rest of the path. An exact path wins over one with parameters.
    */
-  read(body: JsonBody, headers: Headers, files?: readonly Upload[]): CallFacts;
-  /** What only a look into the files tells of the bounds: how long a recording is. */
-  measure?(call: Call): Awaitable<Bounds>;
-  /** The most values that one JSON body may have, where its requests are longer than those of others (200,000). */
-  readonly maxValues?: number;
-  /** The longest event of its streams, where longer ones come than in others (8 MiB). */
-  readonly maxEventBytes?: number;
-  /** Headers that `read` does not do without, as a client may send them: for calls that no client makes. */
-  readonly neededHeaders?: Headers;
+  readonly path: string;
   /**
-   * Fills in what the body refers to: an earlier answer. Comes before `admit`, so that what is filled in is reserved for, too.
-   * Undefined where it refers to nothing; refuses with 404 what this account has not got.
+   * Checks a request and says what it requests; refuses with 400 and the field's name. `files`: those of a multipart body, whose fields are
+   * then `body`; undefined if the body was JSON.
+   */
+  read(body: JsonBody, request: IngressRequest, files?: readonly Upload[]): CallFacts;
+  /** Headers that `read` requires, as a client may send them: for calls that the gateway makes itself, and for tests. */
+  readonly headers?: Headers;
+  /** Accepts multipart bodies, beside JSON or instead of it. Default: JSON only. */
+  readonly form?: FormReader;
+  /** The bounds that only the content of files tells: the length of a recording. Asked after `read`, if there are files. */
+  measure?(call: Call): Awaitable<Bounds>;
+  /** The most values that one JSON body may have. Default: 200,000. */
+  readonly maxValues?: number;
+  /**
+   * Replaces references in the body, such as one to an earlier reply, by their content. Called before `admit`, so that the reservation covers
+   * the content. Undefined if there are none; refuses with 404 if the account has no such reply.
    */
   recall?(x: Known, body: JsonBody): Awaitable<Recalled | undefined>;
   /**
-   * The changes that make the client's body that of a vendor of the same style: a member's new JSON text, or undefined to
-   * remove it. The bytes of everything else stay as they are.
-   */
-  patch(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>>;
-  /**
-   * The request for a vendor of the same style, where that may have files in it: then it is asked instead of `patch`. Rejects
-   * with a `GatewayError` where the vendor's model cannot be told what the client wants.
-   */
-  outgoing?(call: Call, to: Destination): Awaitable<Outgoing>;
-  /** Reads a whole answer. `undefined` where it is not an answer of this style at all. */
-  answer(body: JsonBody, call: Call): AnswerFacts | undefined;
-  /** Reads a whole answer that is not JSON; there where a call may ask for `text`. */
-  text?(text: string, call: Call): AnswerFacts | undefined;
-  /**
-   * Makes of a whole answer what was asked for, where its vendor offers something else (numbers for base64, an address for the
-   * bytes) or leaves something out; undefined where it may pass as it is.
-   */
-  finish?(body: JsonBody, call: Call, to: Finishing): Awaitable<Buffer | undefined>;
-  /** The events of a stream for a vendor that was asked for one and answered whole; undefined: that is no answer then. */
-  streamed?(body: JsonBody, call: Call): string | undefined;
-  /** The content type for the client where `bytes` were asked for, made of the vendor's; undefined: it is no such answer. */
-  bytesType?(vendors: string, call: Call): string | undefined;
-  /** Passes one stream on to a client of the same style; made anew for each attempt. */
-  relay(options: RelayOptions): StreamRelay;
-  /** The header in which its clients look for the id of an answer, beside `x-request-id`. */
-  readonly idHeader?: string;
-  /** The status of an error that says that a vendor is overloaded, where this style has one of its own for that; else 503. */
-  readonly overloadedStatus?: number;
-  /** An error as this style spells it: an object with an `error`, whose members are text. */
-  error(error: GatewayError, requestId: string): Json;
-  /** The same as the only event of a stream that has not begun; whole events. */
-  errorEvent(error: GatewayError, requestId: string): string;
-  /** An event that keeps the connection alive; harmless everywhere in a stream, before its first event as well. */
-  readonly keepAlive: string;
-  /** For the description of the interface; a style without is not described. */
-  readonly about?: StyleAbout;
-  /** Clients of this style with vendors of another: undefined where it cannot be translated. */
-  readonly asked?: Asked;
-  /** Vendors of this style with clients of another. */
-  readonly spoken?: Spoken;
-  /** The half of `spoken` that reads answers, of a style that has only this one: for plugins that look at answers. */
-  readonly heard?: Pick<Spoken, 'decodeReply' | 'decoder'>;
-  /**
-   * Members of its requests that hold texts for the model, of a style whose requests are not a conversation: then plugins see these texts
-   * and no conversation. Strings, or anything that has strings in it.
+   * Members of its requests that hold texts for the model, if its requests are no conversation: plugins see these texts, and no
+   * conversation. Strings, or anything that has strings in it.
    */
   readonly texts?: readonly string[];
+  /** The response header in which its clients look for the request id, beside `x-request-id`. */
+  readonly idHeader?: string;
+  /** An event that keeps a stream alive; clients ignore it anywhere in a stream, before the first event as well. Default: an SSE comment. */
+  readonly keepAlive?: string;
+  /** For the description of the interface (OpenAPI); a style without it is not described. */
+  readonly about?: StyleAbout;
+}
+
+/** What `Ingress.read` sees of a request beside its body. */
+export interface IngressRequest {
+  /** By their names in lower case. */
+  readonly headers: Headers;
+  /** The parameters of the path, decoded: `{ model: 'demo:generateContent' }`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** Replies of a vendor for a client that uses the same style. */
+export interface Relay {
+  /**
+   * The changes that make the client's body the vendor's: a member's new JSON text, or undefined to remove the member. All other bytes stay
+   * as they are. Default: `model` becomes the vendor's name for the model, if the body has this member.
+   */
+  patch?(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>>;
+  /**
+   * The request for a vendor, for a style whose requests may have files: then it is called instead of `patch`. Rejects with a
+   * `GatewayError` if the vendor's model cannot do what the client wants.
+   */
+  outgoing?(call: Call, to: Destination): Awaitable<Outgoing>;
+  /** Reads a whole reply, also for clients of other styles. `undefined` if it is no reply of this style. */
+  answer(body: JsonBody, call: Call): AnswerFacts | undefined;
+  /** Reads a whole reply that is not JSON; for calls whose `answers` is `text`. */
+  text?(text: string, call: Call): AnswerFacts | undefined;
+  /**
+   * Converts a whole reply to what was requested, if the vendor offers something else (numbers for base64, a URL for the bytes) or leaves
+   * something out; undefined if it needs no change.
+   */
+  finish?(body: JsonBody, call: Call, to: Finishing): Awaitable<Buffer | undefined>;
+  /** The events for a client that requested a stream, if the vendor sent a whole reply. Default: the reply is refused. */
+  streamed?(body: JsonBody, call: Call): string | undefined;
+  /** The content type for a client that requested `bytes`, made of the vendor's; undefined: it is no such reply. */
+  bytesType?(vendors: string, call: Call): string | undefined;
+  /** Forwards one stream; called for each attempt. Default: streams are decoded and encoded by `vendor` and `client`. */
+  stream?(options: RelayOptions): StreamRelay;
+  /** The maximum size of one event, in bytes. Default: 8 MiB. */
+  readonly maxEventBytes?: number;
+  /** Decodes replies, for a style without `vendor`: for plugins that follow replies. */
+  readonly reader?: Pick<StyleVendor, 'decodeReply' | 'createStreamDecoder'>;
+}
+
+/** How a style writes errors. */
+export interface StyleErrors {
+  /** The body of an error: an object with an `error`, whose members are texts. Default: `errorObject`. */
+  body?(error: GatewayError, requestId: string): Json;
+  /** The only event of a stream that has not begun, whole. Default: a `data:` line with `body`. */
+  event?(error: GatewayError, requestId: string): string;
+  /** The status by which its clients recognize an overloaded vendor. Default: 503. */
+  readonly overloadedStatus?: number;
 }
 
 /** What the description of the interface (OpenAPI) says of a style. */
@@ -261,8 +294,8 @@ export interface StreamRelay {
 
 // ---- between two styles
 
-/** The client's half of a translation. */
-export interface Asked {
+/** The clients of a style, in the common form: requests are decoded, replies and streams encoded. */
+export interface StyleClient {
   /** What this style calls the fields of `Losses`; those that are missing are called the same. */
   readonly names: Readonly<Record<string, string>>;
   /** Those of `names` that depend on which of several spellings a request uses. */
@@ -272,11 +305,11 @@ export interface Asked {
   /** A whole answer as the client gets it. */
   encodeReply(reply: Reply, as: Answering): JsonObject;
   /** Writes one stream. */
-  encoder(as: Answering): PartWriter;
+  createStreamEncoder(as: Answering): PartWriter;
 }
 
-/** The vendor's half of a translation. */
-export interface Spoken {
+/** The vendors of a style, in the common form: requests are encoded, replies and streams decoded. */
+export interface StyleVendor {
   /** What models of this style usually take; laid over what all models take. */
   readonly quirks: SomeQuirks;
   /** A request as the vendor gets it. What it cannot say goes to `losses`, as dropped or refused. */
@@ -284,7 +317,7 @@ export interface Spoken {
   /** A whole answer in the common form; undefined where it is none. */
   decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined;
   /** Reads one stream. */
-  decoder(from: Origin, losses: Losses): PartReader;
+  createStreamDecoder(from: Origin, losses: Losses): PartReader;
 }
 
 /** Where a translated request goes. */

@@ -20,5 +20,5 @@ export { isOneOf, layQuirks, quirksOfModel, quirksSchema } from './quirks.ts';
 export { retell } from './retell.ts';
 export { createTextRevision, Shifts, type TextFlow, type TextReviser } from './text-revision.ts';
 export { flatName } from './tool-names.ts';
-export { given, member, objectsIn, parsed, tokensIn } from './values.ts';
+export { given, member, objectsIn, parsed, textIn, textOf, tokensIn } from './values.ts';
 export { readVendorError, type VendorError, vendorError } from './vendor-errors.ts';

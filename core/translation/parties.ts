@@ -28,9 +28,9 @@ export interface Parties {
   readonly x: LiveExchange & Known;
   readonly offer: Offer;
   /** The client's style. */
-  readonly asked: Style;
+  readonly clientStyle: Style;
   /** The style of `offer`. */
-  readonly spoken: Style;
+  readonly vendorStyle: Style;
   readonly dialect: Dialect;
   readonly clock: Clock;
   /** Fetches what the request names by its address; for a call that nobody makes, something in its place. */

@@ -17,11 +17,11 @@ export function retell(
   to: Origin & Pick<Target, 'quirks'>,
   replaced?: Conversation,
 ): JsonObject | undefined {
-  if (asked.asked === undefined || spoken.spoken === undefined) return undefined;
+  if (asked.client === undefined || spoken.vendor === undefined) return undefined;
   // What is lost concerns nobody: there will be no answer.
-  const losses = collectLosses(asked.asked.names);
+  const losses = collectLosses(asked.client.names);
   const target: Target = { ...to, stream: false, askUsage: false };
-  const said = replaced ?? asked.asked.decodeRequest(body, losses);
+  const said = replaced ?? asked.client.decodeRequest(body, losses);
   const { conversation } = adapt(said, spoken.name, target, losses);
-  return withFieldQuirks(spoken.spoken.encodeRequest(conversation, target, losses), to.quirks, losses);
+  return withFieldQuirks(spoken.vendor.encodeRequest(conversation, target, losses), to.quirks, losses);
 }

@@ -6,13 +6,14 @@ import type { Conversation, Part, Reply } from '../contracts/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type {
   Answering,
-  Asked,
   EventKind,
   Origin,
   PartReader,
-  Spoken,
+  Relay,
   StreamRelay,
   Style,
+  StyleClient,
+  StyleVendor,
 } from '../contracts/style.ts';
 import type { LiveExchange } from '../exchange.ts';
 import { scanAnswer } from '../json.ts';
@@ -26,6 +27,7 @@ import { type CollectedLosses, collectLosses } from './losses.ts';
 import { fetchMedia } from './media.ts';
 import type { Parties, WholeAnswer } from './parties.ts';
 import { createRestorer, NOTHING_CHANGED } from './restore.ts';
+import { encodeReported } from './unread.ts';
 import { streamError } from './vendor-errors.ts';
 
 /** A request in the vendor's style, and what must be undone in its answer. */
@@ -40,17 +42,17 @@ export function translateRequest(
   losses: CollectedLosses,
 ): TranslatedRequest | Promise<TranslatedRequest> {
   const { x, offer } = parties;
-  const { asked } = clientHalf(parties);
-  const { spoken } = vendorHalf(parties);
+  const client = clientHalf(parties);
+  const vendor = vendorHalf(parties);
   const { quirks } = offer;
   const streamUsage = quirks.stream.usage ?? offer.channel.streamUsage;
   const { channel, model } = originOf(parties);
   const target = { channel, model, quirks, stream: x.call.stream, askUsage: streamUsage === 'include_usage' };
-  const decoded = x.call.conversation ?? asked.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
+  const decoded = x.call.conversation ?? client.decodeRequest(x.call.body.outline().tree as JsonObject, losses);
   const said = limitAnswer(decoded, x.outputLimit, quirks.limits, losses);
   const { conversation, restore } = adapt(said, offer.style, target, losses);
   const encode = (complete: Conversation): TranslatedRequest => ({
-    body: withFieldQuirks(spoken.encodeRequest(complete, target, losses), quirks, losses),
+    body: withFieldQuirks(encodeReported(vendor, complete, target, losses), quirks, losses),
     restore,
   });
   const complete = fetchMedia(conversation, quirks, losses, x);
@@ -64,8 +66,8 @@ export function translateAnswer(
   losses: CollectedLosses,
 ): { whole(bytes: Buffer): WholeAnswer | undefined; relay(): StreamRelay } {
   const { x, revisions } = parties;
-  const { asked } = clientHalf(parties);
-  const heard = answerHalf(parties.spoken);
+  const client = clientHalf(parties);
+  const reader = replyReader(parties.vendorStyle);
   const origin = originOf(parties);
   const answering = new AnswerTo(x, parties.offer.model, parties.clock, losses);
   if (revisions?.kept !== undefined) x.collected = () => collected(x, revisions, answering);
@@ -73,11 +75,11 @@ export function translateAnswer(
   return {
     whole(bytes) {
       const body = scanAnswer(bytes);
-      const facts = body && parties.spoken.answer(body, x.call);
+      const facts = body && parties.vendorStyle.relay.answer(body, x.call);
       if (body === undefined || facts === undefined) return undefined;
       const usage = facts.usage ?? countedUsage(x.call.bounds, facts.textLength());
       if (facts.error !== undefined) return { body: bytes, usage, error: facts.error, value: () => ({}) };
-      const reply = heard.decodeReply(body.tree() as JsonObject, origin, losses);
+      const reply = reader.decodeReply(body.tree() as JsonObject, origin, losses);
       if (reply === undefined) return undefined;
       answering.named(reply.model);
       let complete: Reply = { ...restore.reply(reply), usage };
@@ -90,17 +92,17 @@ export function translateAnswer(
         complete = revised;
       }
       if (!x.call.stream) {
-        const value = asked.encodeReply(complete, answering);
+        const value = client.encodeReply(complete, answering);
         return { body: Buffer.from(JSON.stringify(value)), usage, error: undefined, value: () => value };
       }
       // The vendor did not do it in pieces, but the client waits for some.
-      const writer = asked.encoder(answering);
+      const writer = client.createStreamEncoder(answering);
       const events = partsOf(complete).map((part) => writer.write(part));
       return { body: Buffer.from(events.join('')), usage, error: undefined, value: () => writer.answer?.() };
     },
     relay() {
-      const { overloadedStatus } = parties.asked;
-      return createTranslator(asked, heard.decoder(origin, losses), {
+      const overloadedStatus = parties.clientStyle.errors?.overloadedStatus;
+      return createTranslator(client, reader.createStreamDecoder(origin, losses), {
         answering,
         restore,
         overloadedStatus,
@@ -132,7 +134,7 @@ export function collected(
   answering: AnswerTo,
 ): JsonObject | undefined {
   const reply = revisions?.reply();
-  return reply && x.style!.asked!.encodeReply(reply, answering);
+  return reply && x.style!.client!.encodeReply(reply, answering);
 }
 
 /** A class, because there is one for every attempt: nothing but the facts is made for each. */
@@ -187,9 +189,9 @@ interface TranslatorOptions {
 }
 
 /** One stream: the vendor's events are read into parts, and the parts written as the client's events. */
-function createTranslator(asked: Asked, reader: PartReader, options: TranslatorOptions): StreamRelay {
+function createTranslator(client: StyleClient, reader: PartReader, options: TranslatorOptions): StreamRelay {
   const { revisions } = options;
-  const writer = asked.encoder(options.answering);
+  const writer = client.createStreamEncoder(options.answering);
   const restored = options.restore.parts();
   const parse = createEventParser();
   let usage: Usage | undefined;
@@ -311,7 +313,7 @@ function createEventParser(): (bytes: Buffer) => readonly EventSourceMessage[] {
 /** A stream that is forwarded as bytes, while plugins look at its parts. */
 export function observedRelay(relay: StreamRelay, parties: Parties, revisions: Revisions): StreamRelay {
   const losses = collectLosses({});
-  const reader = answerHalf(parties.spoken).decoder(originOf(parties), losses);
+  const reader = replyReader(parties.vendorStyle).createStreamDecoder(originOf(parties), losses);
   const restored = createRestorer(NOTHING_CHANGED).parts();
   const parse = createEventParser();
   const { x } = parties;
@@ -369,24 +371,20 @@ function originOf({ offer }: Parties): Origin {
   return { channel: offer.channel.name, model: offer.model };
 }
 
-/** Whoever offers a translation has seen that both can be translated, and only such answers are revised. */
-function clientHalf({ asked }: Parties): { readonly asked: Asked } {
-  if (asked.asked === undefined) throw untranslated(asked);
-  return { asked: asked.asked };
+/** The catalog offers a translation only between styles that have these halves, and only such replies are revised. */
+function clientHalf({ clientStyle }: Parties): StyleClient {
+  return clientStyle.client ?? cannotTranslate(clientStyle);
 }
 
-function vendorHalf({ spoken }: Parties): { readonly spoken: Spoken } {
-  if (spoken.spoken === undefined) throw untranslated(spoken);
-  return { spoken: spoken.spoken };
+function vendorHalf({ vendorStyle }: Parties): StyleVendor {
+  return vendorStyle.vendor ?? cannotTranslate(vendorStyle);
 }
 
-/** What reads the answers of a style. */
-export function answerHalf(style: Style): NonNullable<Style['heard']> {
-  const half = style.spoken ?? style.heard;
-  if (half === undefined) throw untranslated(style);
-  return half;
+/** What decodes the replies of a style. */
+export function replyReader(style: Style): NonNullable<Relay['reader']> {
+  return style.vendor ?? style.relay.reader ?? cannotTranslate(style);
 }
 
-function untranslated({ name }: Style): Error {
-  return new Error(`the style ${name} cannot be translated`);
+function cannotTranslate({ name }: Style): never {
+  throw new Error(`the style ${name} cannot be translated`);
 }

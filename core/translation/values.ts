@@ -26,6 +26,17 @@ export function objectsIn(value: Json | undefined, name: string): readonly JsonO
   return Array.isArray(found) ? (found as readonly Json[]).filter(isObject) : NO_OBJECTS;
 }
 
+/** A member that is a text. */
+export function textIn(value: Json | undefined, name: string): string | undefined {
+  const found = member(value, name);
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** A text; empty if the value is none. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** Tokens as a vendor counts them: a whole number, whatever stands there; 0 where nothing is counted. */
 export function tokensIn(value: Json | undefined): number {
   if (typeof value !== 'number' || value <= 0) return 0;

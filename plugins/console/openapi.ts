@@ -31,7 +31,7 @@ export function openApi({ title, version, url, sessionCookie, routes, styles }: 
     paths[path] = { ...paths[path], [method]: operation };
   };
   for (const style of styles) {
-    if (style.path !== undefined && style.about !== undefined) add(style.path, 'post', operationOf(style, style.about));
+    if (style.ingress?.about !== undefined) add(style.ingress.path, 'post', operationOf(style, style.ingress.about));
   }
   for (const route of routes) {
     if (route.about === undefined) continue;

@@ -38,7 +38,9 @@ export function factsOf(name: string, { catalog, health, recent, styles }: FactT
   const model = catalog.require(name);
   const { from } = model;
   const first = from.toSorted((a, b) => a.channel.priority - b.channel.priority)[0];
-  const answered = [...styles.values()].filter(({ name: style, path }) => path !== undefined && answers(model, style));
+  const answered = [...styles.values()].filter(
+    ({ name: style, ingress }) => ingress !== undefined && answers(model, style),
+  );
   return {
     styles: answered.map(({ name: style }) => ({ name: style, native: first?.way(style)?.style === style })),
     asked: [...new Set(answered.flatMap(({ name: style }) => PURPOSES[style] ?? []))],

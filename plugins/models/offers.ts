@@ -121,8 +121,8 @@ function* choose(x: Known, servers: readonly Server[], begun: Offer[], seat: Sea
 
 function refuseStyle(model: ServedModel, style: StyleName, tools: OfferTools): never {
   const others = [...tools.styles.values()]
-    .filter(({ name, path }) => path !== undefined && answers(model, name))
-    .map(({ name, path }) => `${name} (POST ${path})`);
+    .filter(({ name, ingress }) => ingress !== undefined && answers(model, name))
+    .map(({ name, ingress }) => `${name} (POST ${ingress!.path})`);
   const instead = others.length === 0 ? 'nowhere else either' : `on ${others.join(', ')}`;
   refuse(404, 'model_not_found', `The model '${model.name}' does not answer on ${style}, but ${instead}.`, {
     param: 'model',

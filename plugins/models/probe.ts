@@ -120,7 +120,11 @@ function told(asked: JsonObject, style: Style, spoken: Style, { channel, model, 
 /** The question as a call that a client might have made. */
 function callOf(style: Style, asked: JsonObject): Call {
   const body = scanJson(Buffer.from(JSON.stringify(asked)));
-  return { style: style.name, body, ...style.read(body, style.neededHeaders ?? {}) };
+  return {
+    style: style.name,
+    body,
+    ...style.ingress!.read(body, { headers: style.ingress!.headers ?? {}, params: {}, query: NOBODY.query }),
+  };
 }
 
 const NOBODY = { method: 'POST', path: '', query: new URLSearchParams(), headers: {}, ip: '' };

@@ -32,8 +32,8 @@ function translations(catalog: ModelCatalog, styles: ReadonlyMap<StyleName, Styl
   >();
   for (const name of catalog.names()) {
     const { from, only } = catalog.require(name);
-    for (const { name: style, path } of styles.values()) {
-      if (path === undefined || only?.includes(style) === false) continue;
+    for (const { name: style, ingress } of styles.values()) {
+      if (ingress === undefined || only?.includes(style) === false) continue;
       for (const source of from) {
         const spoken = source.way(style)?.style;
         if (spoken === undefined || spoken === style) continue;

@@ -40,14 +40,14 @@ export function createSource(
   /** The client's own style where the channel has it, else the first one that it can be translated to. */
   function styleFor(asked: StyleName): StyleName | undefined {
     if (spoken.includes(asked)) return asked;
-    if (styles.get(asked)?.asked === undefined) return undefined;
-    return spoken.find((style) => (only === undefined || style === only) && styles.get(style)?.spoken !== undefined);
+    if (styles.get(asked)?.client === undefined) return undefined;
+    return spoken.find((style) => (only === undefined || style === only) && styles.get(style)?.vendor !== undefined);
   }
 
   function wayFor(asked: StyleName): Way | undefined {
     const style = styleFor(asked);
     if (style === undefined) return undefined;
-    return { style, quirks: layQuirks(styles.get(style)?.spoken?.quirks ?? {}, ...special) };
+    return { style, quirks: layQuirks(styles.get(style)?.vendor?.quirks ?? {}, ...special) };
   }
 
   function way(asked: StyleName): Way | undefined {

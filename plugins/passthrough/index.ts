@@ -85,8 +85,11 @@ function mistakes(
 ): (readonly [field: string, message: string])[] {
   const found: (readonly [string, string])[] = [];
   const { prefix } = entry;
-  const style = [...host.styles().values()].find(({ path }) => path === prefix || path?.startsWith(`${prefix}/`));
-  if (style !== undefined) found.push(['prefix', `the style '${style.name}' is served at ${style.path} already`]);
+  const style = [...host.styles().values()].find(
+    ({ ingress }) => ingress?.path === prefix || ingress?.path.startsWith(`${prefix}/`),
+  );
+  if (style !== undefined)
+    found.push(['prefix', `the style '${style.name}' is served at ${style.ingress?.path} already`]);
   if (earlier.some((other) => other.prefix === prefix)) found.push(['prefix', `${prefix} is listed twice`]);
   const channel = catalog.channel(entry.channel);
   if (channel === undefined) {

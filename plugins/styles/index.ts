@@ -25,7 +25,7 @@ export default definePlugin({
     return {
       styles: [
         chat,
-        { ...responses, recall },
+        { ...responses, ingress: { ...responses.ingress!, recall } },
         messages,
         completions,
         embeddings,

@@ -427,7 +427,7 @@ describe('an address that leads elsewhere', () => {
       });
       const call = callOf(edits!, { model: 'm', prompt: 'x', image });
       await assert.rejects(
-        async () => edits!.outgoing!(call, to),
+        async () => edits!.relay.outgoing!(call, to),
         (error) => error instanceof GatewayError && error.status === 400 && error.param === 'image',
       );
     } finally {

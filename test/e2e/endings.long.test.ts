@@ -23,17 +23,20 @@ describe('a style with a bug', () => {
   const buggy: Style = {
     ...chat,
     name: 'buggy',
-    path: '/v1/buggy',
-    relay: () => ({
-      usage: () => undefined,
-      textLength: () => 0,
-      error: () => undefined,
-      close: () => 'broken',
-      fail: () => '',
-      see() {
-        throw new Error('a bug of ours');
-      },
-    }),
+    ingress: { ...chat.ingress!, path: '/v1/buggy' },
+    relay: {
+      ...chat.relay,
+      stream: () => ({
+        usage: () => undefined,
+        textLength: () => 0,
+        error: () => undefined,
+        close: () => 'broken',
+        fail: () => '',
+        see() {
+          throw new Error('a bug of ours');
+        },
+      }),
+    },
   };
   const plugin = definePlugin({
     name: 'buggy',

@@ -148,7 +148,9 @@ describe('every door of the gateway', () => {
 
   /** Those that can be asked for. */
   const styles = (): readonly (Style & { readonly path: string })[] =>
-    [...assembly.styles.values()].filter((style) => style.path !== undefined) as (Style & { readonly path: string })[];
+    [...assembly.styles.values()].filter((style) => style.ingress?.path !== undefined) as (Style & {
+      readonly path: string;
+    })[];
   const routes = (): readonly Route[] => assembly.players.flatMap(({ parts }) => parts.routes ?? []);
   const passages = (): readonly Passage[] => assembly.players.flatMap(({ parts }) => parts.passages ?? []);
   /** Requests that have come to either vendor. */

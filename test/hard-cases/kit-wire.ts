@@ -1,4 +1,5 @@
 /** Calls between a client of one style and a vendor of any, without a socket: what the vendor gets, and what the client does. */
+
 import { createParser } from 'eventsource-parser';
 import type { Offer } from '../../core/contracts/call.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
@@ -18,6 +19,7 @@ import { anthropicQuirks } from '../../plugins/vendors/anthropic/quirks.ts';
 import { MODEL_QUIRKS } from '../../plugins/vendors/gemini/quirks.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { openaiQuirks } from '../../plugins/vendors/openai/quirks.ts';
+import { arriving } from '../kit/calls.ts';
 import { fakeClock } from '../kit/clock.ts';
 import type { SpeechName } from '../kit/scenarios.ts';
 
@@ -145,12 +147,12 @@ function partiesOf(
   const asked = STYLES[from];
   const spoken = STYLES[to];
   const scanned = scanJson(Buffer.from(JSON.stringify(body)));
-  const read = asked.read(scanned, HEADERS);
+  const read = asked.ingress!.read(scanned, arriving(HEADERS));
   const offer = {
     channel: { name: 'main', streamUsage: 'include_usage' },
     model,
     style: to,
-    quirks: layQuirks(spoken.spoken?.quirks ?? {}, ...quirksOfModel(facts, model), quirks),
+    quirks: layQuirks(spoken.vendor?.quirks ?? {}, ...quirksOfModel(facts, model), quirks),
     strict,
     priced: MODEL,
   } as unknown as Offer;
@@ -162,7 +164,14 @@ function partiesOf(
     call: { ...read, style: from, body: scanned },
   };
   const dialect = { path: '/', headers: () => ({}) };
-  return { x: x as unknown as Parties['x'], offer, asked, spoken, dialect, clock: fakeClock(STARTED_MS) };
+  return {
+    x: x as unknown as Parties['x'],
+    offer,
+    clientStyle: asked,
+    vendorStyle: spoken,
+    dialect,
+    clock: fakeClock(STARTED_MS),
+  };
 }
 
 /** What core does with the bytes of a stream, without waiting for anybody. */

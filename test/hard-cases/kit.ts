@@ -1,4 +1,5 @@
 /** One call as the gateway conveys it, without sockets: a client of one style, a vendor of a kind, and what each gets of the other. */
+
 import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import type { Message } from '@anthropic-ai/sdk/resources/messages';
@@ -25,6 +26,7 @@ import compatible from '../../plugins/vendors/compatible/index.ts';
 import geminiVendor from '../../plugins/vendors/gemini/index.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
+import { arriving } from '../kit/calls.ts';
 import { fakeClock } from '../kit/clock.ts';
 
 const CLIENTS = { chat, responses, messages } as const;
@@ -151,7 +153,7 @@ async function partiesOf(
   const vendor = await vendorOf(special.plugin ?? plugin);
   const model = special.model ?? usual;
   const body = scanJson(Buffer.from(JSON.stringify(request)));
-  const facts = asked.read(body, { 'anthropic-version': '2023-06-01' });
+  const facts = asked.ingress!.read(body, arriving({ 'anthropic-version': '2023-06-01' }));
   const channel: Channel = {
     name: special.channel ?? 'here',
     vendor: vendor.name,
@@ -169,7 +171,7 @@ async function partiesOf(
     channel,
     model,
     style: spoken.name,
-    quirks: layQuirks(spoken.spoken?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), special.quirks ?? {}),
+    quirks: layQuirks(spoken.vendor?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), special.quirks ?? {}),
     strict: special.strict === true,
     priced: facts.model,
   };
@@ -184,8 +186,8 @@ async function partiesOf(
   return {
     x: x as unknown as Parties['x'],
     offer,
-    asked,
-    spoken,
+    clientStyle: asked,
+    vendorStyle: spoken,
     dialect: vendor.speaks[spoken.name]!,
     clock: fakeClock(),
   };

@@ -113,7 +113,7 @@ describe('hard cases: reasoning and signatures', () => {
         '"thinking":"caf\\u00e9 \\/ \\ud83d\\ude00 ","signature":"Eq+\\/=="}]}]}',
     );
     const body = scanJson(bytes);
-    const changes = messages.patch(body, patchTo({ model: 'claude-1', askUsage: false, channel: 'here' }));
+    const changes = messages.relay.patch!(body, patchTo({ model: 'claude-1', askUsage: false, channel: 'here' }));
     const patched = body.patched(changes).toString();
     assert.equal(patched, bytes.toString().replace('"model":"m"', '"model":"claude-1"'));
 

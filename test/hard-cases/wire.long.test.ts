@@ -571,7 +571,7 @@ describe('a whole gateway', () => {
       stand.clock.advance(40_000);
       stand.vendor.release('case-115');
     });
-    assert.ok(text.startsWith(messages.keepAlive), text);
+    assert.ok(text.startsWith(messages.ingress!.keepAlive!), text);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Calls and their destinations as core makes them, for tests of styles and vendors by themselves. */
 import type { Call, Upload } from '../../core/contracts/call.ts';
 import type { JsonBody, JsonObject } from '../../core/contracts/json.ts';
-import type { Destination, Patch, Style } from '../../core/contracts/style.ts';
+import type { Destination, IngressRequest, Patch, Style } from '../../core/contracts/style.ts';
 import type { Attachments } from '../../core/contracts/vendor.ts';
 import { scanJson } from '../../core/json.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
@@ -12,10 +12,18 @@ export function bodyOf(value: JsonObject): JsonBody {
   return scanJson(Buffer.from(JSON.stringify(value)));
 }
 
+/** A request with these headers, as a style sees it beside its body. */
+export function arriving(
+  headers: IngressRequest['headers'] = {},
+  { params = {}, query = new URLSearchParams() }: Partial<Omit<IngressRequest, 'headers'>> = {},
+): IngressRequest {
+  return { headers, params, query };
+}
+
 /** A request as its style reads it; with `files`, those of a form. */
 export function callOf(style: Style, request: JsonObject, files?: readonly Upload[]): Call {
   const body = bodyOf(request);
-  const facts = style.read(body, style.neededHeaders ?? {}, files);
+  const facts = style.ingress!.read(body, arriving(style.ingress!.headers), files);
   return { style: style.name, body, ...facts, ...(files && { files }) };
 }
 

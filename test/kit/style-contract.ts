@@ -1,6 +1,7 @@
 /** What every style must do, whatever it looks like on the wire. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { errorEvent, errorIn, keepAliveOf } from '../../core/answers.ts';
 import type { Call, Usage } from '../../core/contracts/call.ts';
 import type { Json, JsonBody, JsonObject } from '../../core/contracts/json.ts';
 import type { EventKind, StreamRelay, Style } from '../../core/contracts/style.ts';
@@ -8,7 +9,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { createEventSplitter } from '../../core/events.ts';
 import { scanAnswer, scanJson } from '../../core/json.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
-import { ANY_CALL, bodyOf, callOf, patchTo } from './calls.ts';
+import { ANY_CALL, arriving, bodyOf, callOf, patchTo } from './calls.ts';
 
 /** Examples of one style; the contract asks the style about them. */
 export interface StyleFixtures {
@@ -29,19 +30,19 @@ export interface StyleFixtures {
 /** Runs the contract. */
 export function styleContract(style: Style, fixtures: StyleFixtures): void {
   const request = (more: JsonObject = {}): JsonBody => bodyOf({ ...fixtures.request, ...more });
-  const headers = style.neededHeaders ?? {};
+  const headers = style.ingress?.headers ?? {};
   const call = callOf(style, fixtures.request);
 
   describe(`style: ${style.name}`, () => {
     it('stands at a path below /v1', () => {
-      assert.match(style.path ?? '', /^\/v1(\/[a-z]+)+$/);
+      assert.match(style.ingress?.path ?? '', /^\/v1(\/[a-z]+)+$/);
     });
 
     it('reads what is asked', () => {
-      const whole = style.read(request(), headers);
+      const whole = style.ingress!.read(request(), arriving(headers));
       assert.equal(whole.model, 'public-name');
       assert.equal(whole.stream, false);
-      assert.equal(style.read(request({ stream: true }), headers).stream, true);
+      assert.equal(style.ingress!.read(request({ stream: true }), arriving(headers)).stream, true);
       assert.ok(Number.isInteger(whole.bounds.choices) && whole.bounds.choices >= 1);
       assert.equal(whole.bounds.media, 0);
     });
@@ -51,7 +52,7 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
         const { [name]: _, ...others } = headers;
         for (const given of [others, { ...others, [name]: '' }]) {
           assert.throws(
-            () => style.read(request(), given),
+            () => style.ingress!.read(request(), arriving(given)),
             (error) => error instanceof GatewayError && error.status === 400 && error.param === name,
             `${name} is needed`,
           );
@@ -60,20 +61,26 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
     });
 
     it('bounds the input by its text, and lets no field go uncounted', () => {
-      const { inputBytes } = style.read(request(), headers).bounds;
-      const longer = style.read(request({ some_field_of_a_vendor: 'x'.repeat(1_000) }), headers).bounds;
+      const { inputBytes } = style.ingress!.read(request(), arriving(headers)).bounds;
+      const longer = style.ingress!.read(
+        request({ some_field_of_a_vendor: 'x'.repeat(1_000) }),
+        arriving(headers),
+      ).bounds;
       assert.ok(inputBytes > 0);
       assert.ok(longer.inputBytes >= inputBytes + 1_000);
     });
 
     it('lets fields pass that it does not know', () => {
-      assert.equal(style.read(request({ some_field_of_a_vendor: { deep: [1] } }), headers).model, 'public-name');
+      assert.equal(
+        style.ingress!.read(request({ some_field_of_a_vendor: { deep: [1] } }), arriving(headers)).model,
+        'public-name',
+      );
     });
 
     it('refuses what is wrong with 400 and the name of the field', () => {
       for (const [body, param] of fixtures.refused) {
         assert.throws(
-          () => style.read(bodyOf(body), headers),
+          () => style.ingress!.read(bodyOf(body), arriving(headers)),
           (error) =>
             error instanceof GatewayError &&
             error.status === 400 &&
@@ -86,41 +93,47 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
 
     it("sends the vendor's name for the model, and changes nothing else", () => {
       const body = request();
-      const sent = body.patched(style.patch(body, patchTo({ model: 'vendor/name "x"', askUsage: false })));
+      const sent = body.patched(style.relay.patch!(body, patchTo({ model: 'vendor/name "x"', askUsage: false })));
       assert.deepEqual(JSON.parse(sent.toString()), { ...fixtures.request, model: 'vendor/name "x"' });
-      assert.equal(body.patched(style.patch(body, patchTo({ model: 'public-name', askUsage: false }))), body.bytes);
+      assert.equal(
+        body.patched(style.relay.patch!(body, patchTo({ model: 'public-name', askUsage: false }))),
+        body.bytes,
+      );
     });
 
     it("asks for a stream's usage without losing what the client wrote, and not where there is no stream", () => {
       const body = request({ stream: true });
-      const sent = scanJson(body.patched(style.patch(body, patchTo({ model: 'm', askUsage: true }))));
+      const sent = scanJson(body.patched(style.relay.patch!(body, patchTo({ model: 'm', askUsage: true }))));
       for (const name of body.members.keys()) {
         if (name !== 'model') assert.deepEqual(sent.get(name), body.get(name));
       }
       // Asked once is asked enough.
-      assert.equal(sent.patched(style.patch(sent, patchTo({ model: 'm', askUsage: true }))), sent.bytes);
+      assert.equal(sent.patched(style.relay.patch!(sent, patchTo({ model: 'm', askUsage: true }))), sent.bytes);
       const whole = request();
-      assert.equal(whole.patched(style.patch(whole, patchTo({ model: 'public-name', askUsage: true }))), whole.bytes);
+      assert.equal(
+        whole.patched(style.relay.patch!(whole, patchTo({ model: 'public-name', askUsage: true }))),
+        whole.bytes,
+      );
     });
 
     it('reads a whole answer', () => {
-      const facts = style.answer(answerOf(fixtures.answer.body), call);
+      const facts = style.relay.answer(answerOf(fixtures.answer.body), call);
       assert.deepEqual(facts?.usage, fixtures.answer.usage);
       assert.ok(facts.textLength() > 0);
       assert.equal(facts.error, undefined);
     });
 
     it('sees an error in the clothes of an answer, and knows what is no answer at all', () => {
-      assert.equal(style.answer(answerOf(fixtures.error.body), call)?.error?.message, fixtures.error.message);
-      assert.equal(style.answer(answerOf({}), call), undefined);
-      assert.equal(style.answer(answerOf({ hello: 'world' }), call), undefined);
+      assert.equal(style.relay.answer(answerOf(fixtures.error.body), call)?.error?.message, fixtures.error.message);
+      assert.equal(style.relay.answer(answerOf({}), call), undefined);
+      assert.equal(style.relay.answer(answerOf({ hello: 'world' }), call), undefined);
     });
 
     it('passes a stream byte for byte, and measures it like the whole answer', () => {
       const { relay, kinds, text } = relayed(style, fixtures.stream);
       assert.equal(text, fixtures.stream.join(''));
       assert.deepEqual(relay.usage(), fixtures.answer.usage);
-      assert.equal(relay.textLength(), style.answer(answerOf(fixtures.answer.body), call)?.textLength());
+      assert.equal(relay.textLength(), style.relay.answer(answerOf(fixtures.answer.body), call)?.textLength());
       assert.equal(relay.error(), undefined);
       assert.match(kinds.join(' '), /^(hold )*(pass )+last$/);
     });
@@ -171,9 +184,10 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
     /** What a fresh relay makes of one event. */
     const seen = (event: string) => {
       const out: (Buffer | string)[] = [];
-      const kind = style
-        .relay({ hideUsage: true, call, losses: collectLosses({}) })
-        .see(Buffer.from(event, 'latin1'), out);
+      const kind = style.relay.stream!({ hideUsage: true, call, losses: collectLosses({}) }).see(
+        Buffer.from(event, 'latin1'),
+        out,
+      );
       return { kind, out };
     };
 
@@ -213,19 +227,19 @@ export function styleContract(style: Style, fixtures: StyleFixtures): void {
 
     it('spells errors so that clients find their message and code', () => {
       const error = new GatewayError(429, 'rate_limit_exceeded', 'Slow "down".', { param: 'model' });
-      const spelt = style.error(error, 'request-1') as { readonly error: JsonObject };
+      const spelt = errorIn(style, error, 'request-1') as { readonly error: JsonObject };
       assert.equal(spelt.error.message, 'Slow "down".');
       assert.equal(spelt.error.code, 'rate_limit_exceeded');
       for (const member of ['message', 'type', 'param', 'code']) assert.equal(typeof spelt.error[member], 'string');
-      const { relay, kinds } = relayed(style, [style.errorEvent(error, 'request-1')]);
+      const { relay, kinds } = relayed(style, [errorEvent(error, style, 'request-1')]);
       assert.equal(kinds.at(-1), 'error');
       assert.equal(relay.error()?.message, 'Slow "down".');
     });
 
     it('writes whole events of its own', () => {
-      const error = style.errorEvent(new GatewayError(502, 'upstream_error', 'x'), 'request-1');
-      for (const text of [error, style.keepAlive]) assert.equal(eventsIn([text]).join(''), text);
-      assert.deepEqual(relayed(style, [style.keepAlive]).kinds, ['hold']);
+      const error = errorEvent(new GatewayError(502, 'upstream_error', 'x'), style, 'request-1');
+      for (const text of [error, keepAliveOf(style)]) assert.equal(eventsIn([text]).join(''), text);
+      assert.deepEqual(relayed(style, [keepAliveOf(style)]).kinds, ['hold']);
     });
   });
 }
@@ -248,7 +262,7 @@ export function relayed(
   hideUsage = false,
   call: Call = ANY_CALL,
 ): { readonly relay: StreamRelay; readonly kinds: readonly EventKind[]; readonly text: string } {
-  const relay = style.relay({ hideUsage, call, losses: collectLosses({}) });
+  const relay = style.relay.stream!({ hideUsage, call, losses: collectLosses({}) });
   const out: (Buffer | string)[] = [];
   const kinds = events.map((event) => relay.see(Buffer.from(event), out));
   return { relay, kinds, text: out.map(String).join('') };

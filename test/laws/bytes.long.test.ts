@@ -44,7 +44,7 @@ describe('the packets of a stream', () => {
       ([parts, how]) => {
         const bytes = encoded(written(vendor.asked, parts), how);
         const relay = (): StreamRelay =>
-          vendor.style.relay({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
+          vendor.style.relay.stream!({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
         same(relay, bytes, how);
       },
     );
@@ -111,8 +111,8 @@ function translation(asked: Style, spoken: Style): StreamRelay {
   const parties = {
     x: { id: '0123456789ABCDEFGHJKMNPQRS', startedMs: 0, call },
     offer: { channel: { name: FROM.channel }, model: FROM.model },
-    asked,
-    spoken,
+    clientStyle: asked,
+    vendorStyle: spoken,
     clock: { now: () => 1_000 },
   };
   return translateAnswer(parties as unknown as Parties, createRestorer(NOTHING_CHANGED), collectLosses({})).relay();

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import type { Conversation, Part } from '../../core/contracts/conversation.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import type { SomeQuirks } from '../../core/contracts/quirks.ts';
-import type { Answering, Asked, Origin, Spoken, Style, Target } from '../../core/contracts/style.ts';
+import type { Answering, Origin, Style, StyleClient, StyleVendor, Target } from '../../core/contracts/style.ts';
 import type { Vendor } from '../../core/contracts/vendor.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, quirksOfModel } from '../../core/translation/quirks.ts';
@@ -19,28 +19,28 @@ import { openaiQuirks } from '../../plugins/vendors/openai/quirks.ts';
 export interface Client {
   readonly name: 'chat' | 'responses' | 'messages';
   readonly style: Style;
-  readonly asked: Asked;
-  readonly spoken: Spoken;
+  readonly asked: StyleClient;
+  readonly spoken: StyleVendor;
 }
 
 /** The styles that clients ask in. */
 export const CLIENTS: readonly Client[] = [
-  { name: 'chat', style: chat, asked: chat.asked!, spoken: chat.spoken! },
-  { name: 'responses', style: responses, asked: responses.asked!, spoken: responses.spoken! },
-  { name: 'messages', style: messages, asked: messages.asked!, spoken: messages.spoken! },
+  { name: 'chat', style: chat, asked: chat.client!, spoken: chat.vendor! },
+  { name: 'responses', style: responses, asked: responses.client!, spoken: responses.vendor! },
+  { name: 'messages', style: messages, asked: messages.client!, spoken: messages.vendor! },
 ];
 
 /** The styles that vendors answer in. */
-export const VENDORS: readonly { readonly name: string; readonly spoken: Spoken }[] = [
+export const VENDORS: readonly { readonly name: string; readonly spoken: StyleVendor }[] = [
   ...CLIENTS,
-  { name: 'gemini', spoken: gemini.spoken! },
+  { name: 'gemini', spoken: gemini.vendor! },
 ];
 
 /** Whoever answers in these tests. */
 export const FROM: Origin = { channel: 'here', model: 'their-model' };
 
 /** A model that takes these quirks, asked in this style. */
-export function targetOf(spoken: Spoken, ...quirks: readonly SomeQuirks[]): Target {
+export function targetOf(spoken: StyleVendor, ...quirks: readonly SomeQuirks[]): Target {
   return { ...FROM, stream: true, askUsage: false, quirks: layQuirks(spoken.quirks, ...quirks) };
 }
 
@@ -48,7 +48,7 @@ export function targetOf(spoken: Spoken, ...quirks: readonly SomeQuirks[]): Targ
 export interface Model {
   readonly name: string;
   readonly style: string;
-  readonly spoken: Spoken;
+  readonly spoken: StyleVendor;
   readonly to: Target;
 }
 
@@ -87,7 +87,11 @@ function modelsOf(style: string, quirks: Vendor['quirks'], ...names: readonly st
 }
 
 /** For a client of this style whose request this was. */
-export function answering(asked: Asked, request: JsonObject = {}, losses = collectLosses(asked.names)): Answering {
+export function answering(
+  asked: StyleClient,
+  request: JsonObject = {},
+  losses = collectLosses(asked.names),
+): Answering {
   const id = '0123456789ABCDEFGHJKMNPQRS';
   return {
     id,
@@ -102,8 +106,8 @@ export function answering(asked: Asked, request: JsonObject = {}, losses = colle
 }
 
 /** The stream that a client of this style gets for these parts. */
-export function written(asked: Asked, parts: readonly Part[]): string {
-  const writer = asked.encoder(answering(asked));
+export function written(asked: StyleClient, parts: readonly Part[]): string {
+  const writer = asked.createStreamEncoder(answering(asked));
   return parts.map((part) => writer.write(part)).join('');
 }
 
@@ -121,8 +125,8 @@ export function eventsIn(stream: string): readonly StreamEvent[] {
 }
 
 /** What a vendor of this style has said with these events, after which it closed. */
-export function heard(spoken: Spoken, events: readonly StreamEvent[]): readonly Part[] {
-  const reader = spoken.decoder(FROM, collectLosses({}));
+export function heard(spoken: StyleVendor, events: readonly StreamEvent[]): readonly Part[] {
+  const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
   const parts = events.flatMap((event) => [...reader.read(event)]);
   return [...parts, ...reader.close()];
 }

@@ -46,7 +46,7 @@ describe('a vendor', () => {
       const body = scanAnswer(Buffer.from(JSON.stringify(answer)));
       if (body === undefined) return;
       const style = name === 'gemini' ? gemini : CLIENTS.find((client) => client.name === name)!.style;
-      if (style.answer(body, ANY_CALL) === undefined) return;
+      if (style.relay.answer(body, ANY_CALL) === undefined) return;
       const reply = spoken.decodeReply(body.tree() as JsonObject, FROM, collectLosses({}));
       if (reply === undefined) return;
       for (const { asked } of CLIENTS) asked.encodeReply(reply, answering(asked));
@@ -64,7 +64,7 @@ describe('a vendor', () => {
 
     const style = CLIENTS.find((client) => client.name === name)!.style;
     law(`that speaks ${name} may say anything that passes byte for byte`, 80, damaged, (events) => {
-      const relay = style.relay({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
+      const relay = style.relay.stream!({ hideUsage: true, call: ANY_CALL, losses: collectLosses({}) });
       const out: (Buffer | string)[] = [];
       for (const { name: event, data } of asEvents(events)) {
         relay.see(Buffer.from(`${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`), out);

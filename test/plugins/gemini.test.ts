@@ -1,7 +1,7 @@
 /** The vendor `gemini`: its wire format, whole and streamed, and what its models take. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { scanAnswer, scanJson } from '../../core/json.ts';
+import { scanAnswer } from '../../core/json.ts';
 import type { Call, Channel, Host, Json, JsonObject, Offer, Style, Target } from '../../core/plugin.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { foldParts } from '../../core/translation/fold.ts';
@@ -19,12 +19,15 @@ import { vendorContract } from '../kit/vendor-contract.ts';
 /** The style has no clients; the contract wants a call all the same. */
 const askable: Style = {
   ...gemini,
-  read: () => ({
-    model: 'public-name',
-    stream: true,
-    asksUsage: false,
-    bounds: { inputBytes: 0, media: 0, outputTokens: undefined, choices: 1 },
-  }),
+  ingress: {
+    path: '/v1/gemini',
+    read: () => ({
+      model: 'public-name',
+      stream: true,
+      asksUsage: false,
+      bounds: { inputBytes: 0, media: 0, outputTokens: undefined, choices: 1 },
+    }),
+  },
 };
 vendorContract(plugin, {
   name: 'gemini',
@@ -32,7 +35,7 @@ vendorContract(plugin, {
   options: { safety: 'BLOCK_NONE' },
 });
 
-const spoken = gemini.spoken!;
+const spoken = gemini.vendor!;
 const THIRD = 'gemini-3-flash-preview';
 const SECOND = 'gemini-2.5-flash';
 const FROM = { channel: 'main', model: THIRD };
@@ -106,7 +109,7 @@ function decoded(body: JsonObject): { readonly reply: Reply; readonly losses: Co
 
 function streamed(events: readonly Json[]): { readonly parts: readonly Part[]; readonly losses: CollectedLosses } {
   const losses = collectLosses({});
-  const reader = spoken.decoder(FROM, losses);
+  const reader = spoken.createStreamDecoder(FROM, losses);
   const parts = events.flatMap((event) => [...reader.read({ name: undefined, data: JSON.stringify(event) })]);
   return { parts: [...parts, ...reader.close()], losses };
 }
@@ -158,8 +161,7 @@ describe('the vendor gemini', () => {
   });
 
   it('has no clients in its own style', () => {
-    assert.equal(gemini.path, undefined);
-    assert.throws(() => gemini.read(scanJson(Buffer.from('{}')), {}), /no clients/);
+    assert.equal(gemini.ingress, undefined);
   });
 });
 
@@ -612,8 +614,10 @@ describe('usage of gemini', () => {
         candidatesTokensDetails: absurd,
       };
       const body = answer([{ text: 'Yes' }], { usageMetadata }, STOP);
-      const { estimated: _, ...numbers } = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL)!
-        .usage!;
+      const { estimated: _, ...numbers } = gemini.relay.answer(
+        scanAnswer(Buffer.from(JSON.stringify(body)))!,
+        ANY_CALL,
+      )!.usage!;
       for (const [name, value] of Object.entries(numbers)) {
         assert.ok(
           Number.isSafeInteger(value) && Number(value) >= 0,
@@ -683,7 +687,7 @@ describe('an answer of gemini', () => {
     const { reply } = decoded(body);
     assert.deepEqual(reply.usage, expected);
     assert.equal(reply.serviceTier, 'default');
-    const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
+    const facts = gemini.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
     assert.deepEqual([facts?.usage, facts?.textLength(), facts?.error], [expected, 4, undefined]);
   });
 
@@ -697,9 +701,9 @@ describe('an answer of gemini', () => {
         ...answer([{ text: 'Yes.' }], { usageMetadata: USAGE }, { ...STOP, groundingMetadata: { webSearchQueries } }),
       };
       const told = { ...(body as JsonObject), modelVersion };
-      const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(told)))!, ANY_CALL);
+      const facts = gemini.relay.answer(scanAnswer(Buffer.from(JSON.stringify(told)))!, ANY_CALL);
       assert.deepEqual(facts?.usage?.uses, { web_search: searches });
-      const reader = gemini.spoken!.decoder({ channel: 'c', model: 'm' }, collectLosses({}));
+      const reader = gemini.vendor!.createStreamDecoder({ channel: 'c', model: 'm' }, collectLosses({}));
       reader.read({ name: undefined, data: JSON.stringify(told) });
       assert.deepEqual(reader.uses?.(), { web_search: searches });
     }
@@ -729,10 +733,10 @@ describe('an answer of gemini', () => {
         [[{ text: 'So far' }], undefined, `The model could not finish its answer (${code}).`],
       ] as const) {
         const body = answer(parts, {}, { finishReason: code, ...(finishMessage && { finishMessage }) });
-        const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
+        const facts = gemini.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
         assert.deepEqual(facts?.error, { message, code });
-        assert.equal(gemini.spoken!.decodeReply(body, FROM, collectLosses({})), undefined);
-        const reader = gemini.spoken!.decoder(FROM, collectLosses({}));
+        assert.equal(gemini.vendor!.decodeReply(body, FROM, collectLosses({})), undefined);
+        const reader = gemini.vendor!.createStreamDecoder(FROM, collectLosses({}));
         const told = [...reader.read({ name: undefined, data: JSON.stringify(body) }), ...reader.close()];
         assert.deepEqual(told.at(-1), { type: 'error', message, code });
         assert.ok(told.every(({ type }) => type !== 'finish'));
@@ -768,9 +772,9 @@ describe('an answer of gemini', () => {
     const error = { code: 503, message: 'Overloaded.', status: 'UNAVAILABLE' };
     assert.equal(spoken.decodeReply({ error }, FROM, losses), undefined);
     assert.equal(spoken.decodeReply({ choices: [] }, FROM, losses), undefined);
-    const facts = gemini.answer(scanAnswer(Buffer.from(JSON.stringify({ error })))!, ANY_CALL);
+    const facts = gemini.relay.answer(scanAnswer(Buffer.from(JSON.stringify({ error })))!, ANY_CALL);
     assert.deepEqual(facts?.error, { message: 'Overloaded.', code: 'UNAVAILABLE' });
-    assert.equal(gemini.answer(scanAnswer(Buffer.from('{"choices":[]}'))!, ANY_CALL), undefined);
+    assert.equal(gemini.relay.answer(scanAnswer(Buffer.from('{"choices":[]}'))!, ANY_CALL), undefined);
   });
 
   it('shows pictures and sound, and what its own tools did', () => {
@@ -976,7 +980,7 @@ describe('a stream of gemini', () => {
   });
 
   it('survives whatever the vendor sends', () => {
-    const reader = spoken.decoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     for (const data of [
       '',
       'not json',

@@ -27,7 +27,7 @@ import compatible from '../../plugins/vendors/compatible/index.ts';
 import demo from '../../plugins/vendors/demo/index.ts';
 import { sampleOf } from '../../plugins/vendors/demo/sample.ts';
 import openai from '../../plugins/vendors/openai/index.ts';
-import { ANY_CALL } from '../kit/calls.ts';
+import { ANY_CALL, arriving } from '../kit/calls.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
@@ -277,13 +277,13 @@ describe('the vendor demo', () => {
     const stream = await (await post({ ...request, stream: true, stream_options: { include_usage: true } })).text();
     assert.deepEqual(withoutIds(folded(stream)), withoutIds({ choices: whole.choices, usage: whole.usage }));
 
-    const facts = chat.answer(scanAnswer(Buffer.from(text))!, ANY_CALL);
+    const facts = chat.relay.answer(scanAnswer(Buffer.from(text))!, ANY_CALL);
     const { relay, kinds } = relayed(chat, stream.match(/data: .*\n\n/g)!);
     assert.deepEqual(relay.usage(), facts?.usage);
     assert.equal(relay.textLength(), facts?.textLength());
     assert.equal(kinds.at(-1), 'last');
 
-    const { bounds } = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
+    const { bounds } = chat.ingress!.read(scanJson(Buffer.from(JSON.stringify(request))), arriving());
     assert.ok(whole.usage.prompt_tokens <= bounds.inputBytes + bounds.media * 85);
     assert.ok(whole.usage.completion_tokens <= (bounds.outputTokens ?? Number.POSITIVE_INFINITY));
     assert.equal(whole.usage.total_tokens, whole.usage.prompt_tokens + whole.usage.completion_tokens);

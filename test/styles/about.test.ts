@@ -10,6 +10,7 @@ import { embeddings } from '../../plugins/styles/embeddings/index.ts';
 import { imageStyles } from '../../plugins/styles/images/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
+import { arriving } from '../kit/calls.ts';
 import { fakeClock } from '../kit/clock.ts';
 
 const [images, edits] = imageStyles(fakeClock());
@@ -92,7 +93,7 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
 describe('the description of a style', () => {
   for (const [style, good] of GOOD) {
     it(`${style.name} lets through what the style does, and nothing else`, () => {
-      const { request } = style.about ?? {};
+      const { request } = style.ingress?.about ?? {};
       assert.ok(request !== undefined, 'it describes its requests');
       const fits = new Ajv2020({ strict: false }).compile(request);
       assert.ok(fits(good), JSON.stringify(fits.errors));
@@ -112,7 +113,7 @@ describe('the description of a style', () => {
 
 function isRead(style: Style, body: JsonObject): boolean {
   try {
-    style.read(scanJson(Buffer.from(JSON.stringify(body))), style.neededHeaders ?? {});
+    style.ingress!.read(scanJson(Buffer.from(JSON.stringify(body))), arriving(style.ingress!.headers));
     return true;
   } catch {
     return false;

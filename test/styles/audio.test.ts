@@ -13,7 +13,7 @@ import { speech, transcription, translation } from '../../plugins/styles/audio/i
 import { measureSound } from '../../plugins/styles/audio/sound/file.ts';
 import { createSoundMeter } from '../../plugins/styles/audio/sound/meter.ts';
 import { FORMATS, tuneOf } from '../../plugins/vendors/demo/sound/index.ts';
-import { bodyOf, callOf, destination, patchTo, uploadOf } from '../kit/calls.ts';
+import { arriving, bodyOf, callOf, destination, patchTo, uploadOf } from '../kit/calls.ts';
 import fc from '../kit/fast-check.ts';
 
 const TUNE = tuneOf('Every word is a tune of its own, and each of them is played twice, at least.', 'alloy', 1);
@@ -204,7 +204,7 @@ const refusal = (run: () => unknown): GatewayError => {
   return assert.fail('it is not refused');
 };
 const relayOf = (style: Style, call: Call): StreamRelay =>
-  style.relay({ hideUsage: false, call, losses: collectLosses({}) });
+  style.relay.stream!({ hideUsage: false, call, losses: collectLosses({}) });
 /** What comes out for each piece, and of what kind it is. */
 const seen = (relay: StreamRelay, piece: Buffer | string): readonly [kind: string, out: string] => {
   const out: (Buffer | string)[] = [];
@@ -233,14 +233,14 @@ describe('a request for speech', () => {
 
   it('goes out as it came, with the voices that the model has', () => {
     const body = bodyOf({ ...SAY, some_field: { deep: [1] } });
-    assert.equal(body.patched(speech.patch(body, patchTo({ model: 'public-name' }))), body.bytes);
-    assert.deepEqual(speech.patch(body, patchTo()), { model: '"vendor-name"' });
+    assert.equal(body.patched(speech.relay.patch!(body, patchTo({ model: 'public-name' }))), body.bytes);
+    assert.deepEqual(speech.relay.patch!(body, patchTo()), { model: '"vendor-name"' });
     const voices = (list: 'any' | readonly string[]) => patchTo({ quirks: { ...USUAL, speech: { voices: list } } });
     for (const voice of ['mine', { id: 'mine' }]) {
       const own = bodyOf({ ...SAY, voice });
-      speech.patch(own, voices('any'));
-      speech.patch(own, voices(['mine']));
-      const { status, param, message } = refusal(() => speech.patch(own, voices(['a', 'b'])));
+      speech.relay.patch!(own, voices('any'));
+      speech.relay.patch!(own, voices(['mine']));
+      const { status, param, message } = refusal(() => speech.relay.patch!(own, voices(['a', 'b'])));
       assert.deepEqual([status, param], [400, 'voice']);
       assert.match(message, /a, b/);
     }
@@ -248,7 +248,7 @@ describe('a request for speech', () => {
 
   it('is answered with sound, and with nothing else', () => {
     const type = (vendors: string, format?: string) =>
-      speech.bytesType?.(vendors, call(format === undefined ? {} : { response_format: format }));
+      speech.relay.bytesType?.(vendors, call(format === undefined ? {} : { response_format: format }));
     assert.equal(type('audio/mpeg'), 'audio/mpeg');
     assert.equal(type('Audio/L16; rate=24000', 'pcm'), 'Audio/L16; rate=24000');
     assert.equal(type('application/ogg', 'opus'), 'application/ogg');
@@ -335,7 +335,7 @@ const hear = (style: Style, fields: JsonObject = {}, bytes: Buffer = SOUNDS.wav!
   callOf(style, { model: 'public-name', ...fields }, [uploadOf('file', 'a.wav', bytes, 'audio/wav')]);
 const measured = async (style: Style, fields?: JsonObject, bytes?: Buffer): Promise<Call> => {
   const call = hear(style, fields, bytes);
-  return { ...call, bounds: await style.measure!(call) };
+  return { ...call, bounds: await style.ingress!.measure!(call) };
 };
 const answerOf = (value: JsonObject) => scanAnswer(Buffer.from(JSON.stringify(value)))!;
 
@@ -386,14 +386,14 @@ describe('a request to write down what is heard', () => {
     for (const temperature of ['0', '1', '0.5', '.5', '1.0', '1e-1']) hear(transcription, { temperature });
     assert.equal(wrong({ language: ['en', 'de'] }), 'language');
     assert.equal(wrong({ response_format: 'diarized_json' }, translation), 'response_format');
-    assert.equal(refusal(() => transcription.read(bodyOf({ model: 'm' }), {})).param, 'file');
+    assert.equal(refusal(() => transcription.ingress!.read(bodyOf({ model: 'm' }), arriving())).param, 'file');
   });
 
   it('goes out as it came, but for what nobody could answer', async () => {
     const sent = async (fields: JsonObject) => {
       const call = hear(transcription, fields);
       const losses = collectLosses({});
-      const outgoing = await transcription.outgoing!(call, destination({ losses }));
+      const outgoing = await transcription.relay.outgoing!(call, destination({ losses }));
       assert.deepEqual([outgoing.as, outgoing.files], ['form', call.files]);
       return [outgoing.fields, losses.all];
     };
@@ -421,7 +421,7 @@ describe('a request to write down what is heard', () => {
 
   it('is charged as the vendor tells it, with the seconds beside the tokens', async () => {
     const call = await measured(transcription);
-    const used = (answer: JsonObject) => transcription.answer(answerOf({ text: 'Hi.', ...answer }), call)?.usage;
+    const used = (answer: JsonObject) => transcription.relay.answer(answerOf({ text: 'Hi.', ...answer }), call)?.usage;
     assert.deepEqual(
       [used({ usage: { type: 'duration', seconds: 9 } })?.seconds, used({ duration: 8.5 })?.seconds],
       [9, 8.5],
@@ -444,7 +444,7 @@ describe('a request to write down what is heard', () => {
   it('is charged for what its vendor leaves out, too', async () => {
     const call = await measured(transcription);
     const used = (answer: JsonObject, by = call) =>
-      transcription.answer(answerOf({ text: 'Hi there.', ...answer }), by)!.usage!;
+      transcription.relay.answer(answerOf({ text: 'Hi there.', ...answer }), by)!.usage!;
     const seconds = used({ duration: 8.5 });
     assert.deepEqual([seconds.inputAudio, seconds.output], [85, 3], 'tokens, where seconds are told');
     assert.equal(used({ usage: { input_tokens: 30, output_tokens: 5 } }).inputAudio, 30, 'what goes in is sound');
@@ -458,7 +458,7 @@ describe('a request to write down what is heard', () => {
 
   it('is as long as its measure, the last time in it or the words in it need, where nothing is told', async () => {
     const call = await measured(transcription, { response_format: 'srt' });
-    const seconds = (text: string, by = call) => transcription.text!(text, by)?.usage?.seconds;
+    const seconds = (text: string, by = call) => transcription.relay.text!(text, by)?.usage?.seconds;
     near(seconds('Hello.'), TUNE.seconds, 0.001, 'measured');
     near(seconds('1\n00:00:00,000 --> 01:02:03,500\nHello.\n\n'), 3_723.5, 0.001, 'srt');
     near(seconds('WEBVTT\n\n00:00.000 --> 00:59.250\nHello.\n'), 59.25, 0.001, 'vtt');
@@ -475,12 +475,12 @@ describe('a request to write down what is heard', () => {
 
   it('knows an error and a page of HTML from a text, and silence from nothing', async () => {
     const call = await measured(transcription, { response_format: 'text' });
-    assert.equal(transcription.text!('', call)?.textLength(), 0);
-    assert.equal(transcription.text!('<!doctype html><h1>It works</h1>', call), undefined);
-    assert.equal(transcription.text!('{"error":{"message":"No."}}', call)?.error?.message, 'No.');
-    assert.equal(transcription.answer(answerOf({ text: '' }), call)?.textLength(), 0);
-    assert.equal(transcription.answer(answerOf({ hello: 'world' }), call), undefined);
-    assert.equal(transcription.answer(answerOf({ error: { message: 'No.' } }), call)?.error?.message, 'No.');
+    assert.equal(transcription.relay.text!('', call)?.textLength(), 0);
+    assert.equal(transcription.relay.text!('<!doctype html><h1>It works</h1>', call), undefined);
+    assert.equal(transcription.relay.text!('{"error":{"message":"No."}}', call)?.error?.message, 'No.');
+    assert.equal(transcription.relay.answer(answerOf({ text: '' }), call)?.textLength(), 0);
+    assert.equal(transcription.relay.answer(answerOf({ hello: 'world' }), call), undefined);
+    assert.equal(transcription.relay.answer(answerOf({ error: { message: 'No.' } }), call)?.error?.message, 'No.');
   });
 
   it('streams, and ends with the last event alone', async () => {
@@ -510,7 +510,7 @@ describe('a request to write down what is heard', () => {
 
   it('is made a stream of where it was answered whole', () => {
     const call = hear(transcription, { stream: 'true' });
-    const events = (answer: JsonObject) => transcription.streamed!(answerOf(answer), call);
+    const events = (answer: JsonObject) => transcription.relay.streamed!(answerOf(answer), call);
     const usage = { type: 'duration', seconds: 3 };
     assert.equal(
       events({ text: 'Hello.', usage }),

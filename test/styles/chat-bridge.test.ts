@@ -8,7 +8,7 @@ import type { Block, Conversation, Part, Reply, SomeQuirks, Tool, Turn } from '.
 import { CARRIER } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
-import { asked, spoken } from '../../plugins/styles/chat/bridge.ts';
+import { client as asked, vendor as spoken } from '../../plugins/styles/chat/bridge.ts';
 import { processorTime } from '../kit/processor.ts';
 import { CHAT_RECORDINGS, recordedUsage, recordings, recordingsAvailable } from '../kit/recordings.ts';
 
@@ -69,7 +69,7 @@ function messagesOf(blocks: readonly Block[], role: 'user' | 'assistant' | 'syst
 
 /** The parts of a stream whose events are these; what is no string is a chunk of one choice with that delta. */
 function partsIn(events: readonly (JsonObject | string)[], end = '[DONE]'): readonly Part[] {
-  const reader = spoken.decoder(FROM, collectLosses({}));
+  const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
   const parts = events.flatMap((event) =>
     reader.read({ name: undefined, data: typeof event === 'string' ? event : JSON.stringify(event) }),
   );
@@ -133,7 +133,7 @@ function choiceOf(body: JsonObject): JsonObject & { readonly message: JsonObject
 }
 
 function written(parts: readonly Part[], as: Answering = answering()): string {
-  const writer = asked.encoder(as);
+  const writer = asked.createStreamEncoder(as);
   return parts.map((part) => writer.write(part)).join('');
 }
 
@@ -998,7 +998,7 @@ describe('the stream of a chat vendor', () => {
 
   it('is the first of several answers, and names the others', () => {
     const losses = collectLosses({});
-    const reader = spoken.decoder(FROM, losses);
+    const reader = spoken.createStreamDecoder(FROM, losses);
     const choice = (index: number, content: string, finish: string | null = null): JsonObject => ({
       index,
       delta: { content },
@@ -1160,7 +1160,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(partsIn([...said, STOP], '').at(-1)?.type, 'finish');
     assert.equal(partsIn(said, '').at(-1)?.type, 'delta');
     assert.equal(partsIn(said).at(-1)?.type, 'finish');
-    const reader = spoken.decoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     reader.read({ name: undefined, data: '[DONE]' });
     assert.deepEqual(reader.read({ name: undefined, data: JSON.stringify(said[0]) }), []);
   });
@@ -1172,7 +1172,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(partsIn(['[{"error":{"message":"It burns.","code":"fire"}}]']), [told]);
     assert.deepEqual(partsIn([delta({ content: 'x' }), { object: 'error', ...error }]).at(-1), told);
     assert.deepEqual(partsIn([{ choices: [{ index: 0, delta: {}, error, finish_reason: 'error' }] }]).at(-1), told);
-    const reader = spoken.decoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     assert.deepEqual(reader.read({ name: 'error', data: JSON.stringify(error) }), [told]);
     assert.equal(
       partsIn([call({ index: 0, id: 'c', function: { name: 'f', arguments: '{"a' } })]).at(-1)?.type,
@@ -1417,7 +1417,7 @@ describe('a stream for a chat client', () => {
   });
 
   it('folds to the same answer when it is read again', () => {
-    const reader = spoken.decoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     const again = foldParts(
       chunksIn(written(parts))
         .flatMap((chunk) => reader.read({ name: undefined, data: JSON.stringify(chunk) }))
@@ -1432,7 +1432,7 @@ describe('a stream for a chat client', () => {
   });
 
   it('ends with an error of its own kind, without [DONE]', () => {
-    const text = asked.encoder(answering()).fail(new GatewayError(502, 'upstream_broke_off', 'Gone.'), 'r');
+    const text = asked.createStreamEncoder(answering()).fail(new GatewayError(502, 'upstream_broke_off', 'Gone.'), 'r');
     assert.match(text, /^data: \{"error":\{"message":"Gone\.".*\}\}\n\n$/);
   });
 });

@@ -7,7 +7,7 @@ import { GatewayError } from '../../core/plugin.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { chat } from '../../plugins/styles/chat/index.ts';
-import { ANY_CALL, patchTo } from '../kit/calls.ts';
+import { ANY_CALL, arriving, patchTo } from '../kit/calls.ts';
 import { chatBody, chatError, chatEvent, chatEvents, chatRequest, DONE } from '../kit/fixtures.ts';
 import { CHAT_RECORDINGS, recordedBytes, recordedUsage, recordings, recordingsAvailable } from '../kit/recordings.ts';
 import { relayed, styleContract } from '../kit/style-contract.ts';
@@ -62,7 +62,8 @@ styleContract(chat, {
   },
 });
 
-const read = (more: JsonObject) => chat.read(scanJson(Buffer.from(JSON.stringify(chatRequest(more)))), {});
+const read = (more: JsonObject) =>
+  chat.ingress!.read(scanJson(Buffer.from(JSON.stringify(chatRequest(more)))), arriving());
 
 describe('a chat request', () => {
   it('may leave out or null every optional field', () => {
@@ -105,10 +106,10 @@ describe('a chat request', () => {
 
   it('may be written with spaces wherever JSON has room for them', () => {
     const body = scanJson(Buffer.from('{"model" : "m", "messages" : [ \n {"role":"user","content":"x"} ] }'));
-    assert.equal(chat.read(body, {}).model, 'm');
+    assert.equal(chat.ingress!.read(body, arriving()).model, 'm');
     const empty = scanJson(Buffer.from('{"model":"m","messages":[ \n ]}'));
     assert.throws(
-      () => chat.read(empty, {}),
+      () => chat.ingress!.read(empty, arriving()),
       (error) => error instanceof GatewayError && error.param === 'messages',
     );
   });
@@ -119,7 +120,9 @@ describe('a chat request', () => {
         '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":false,"include_obfuscation":false}}',
       ),
     );
-    const sent = body.patched(chat.patch(body, patchTo({ model: 'm', askUsage: true, channel: 'main' }))).toString();
+    const sent = body
+      .patched(chat.relay.patch!(body, patchTo({ model: 'm', askUsage: true, channel: 'main' })))
+      .toString();
     assert.equal(
       sent,
       '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}}',
@@ -129,7 +132,7 @@ describe('a chat request', () => {
 
 describe('usage of chat vendors', () => {
   const usageOf = (told: JsonObject): Usage | undefined =>
-    chat.answer(scanAnswer(Buffer.from(JSON.stringify({ choices: [], usage: told })))!, ANY_CALL)?.usage;
+    chat.relay.answer(scanAnswer(Buffer.from(JSON.stringify({ choices: [], usage: told })))!, ANY_CALL)?.usage;
 
   it('is found under every name that vendors use', () => {
     const told = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
@@ -188,7 +191,7 @@ describe('a chat answer that breaks off', () => {
       message: { role: 'assistant', content: 'Half of "finish_reason": "error"' },
       finish_reason: reason,
     }));
-    return chat.answer(scanAnswer(Buffer.from(JSON.stringify({ choices }, null, 1)))!, ANY_CALL);
+    return chat.relay.answer(scanAnswer(Buffer.from(JSON.stringify({ choices }, null, 1)))!, ANY_CALL);
   };
 
   it('is an error, so that somebody else is asked', () => {
@@ -207,7 +210,7 @@ describe('a chat answer that breaks off', () => {
 });
 
 describe('a chat answer', () => {
-  const answer = (value: JsonObject) => chat.answer(scanAnswer(Buffer.from(JSON.stringify(value)))!, ANY_CALL);
+  const answer = (value: JsonObject) => chat.relay.answer(scanAnswer(Buffer.from(JSON.stringify(value)))!, ANY_CALL);
 
   it('may hold an error that is only a sentence, and an error that is none', () => {
     assert.deepEqual(answer({ error: 'model is loading' })?.error, { message: 'model is loading', code: '' });
@@ -399,7 +402,7 @@ if (recordingsAvailable)
       const whole = all.filter(({ sse }) => sse === undefined);
       assert.ok(whole.length > 200);
       for (const recording of whole) {
-        const facts = chat.answer(scanAnswer(recordedBytes(recording))!, ANY_CALL);
+        const facts = chat.relay.answer(scanAnswer(recordedBytes(recording))!, ANY_CALL);
         assert.ok(facts !== undefined, recording.id);
         assert.deepEqual(facts.usage, recordedUsage(recording), recording.id);
       }
@@ -426,7 +429,7 @@ if (recordingsAvailable)
 
     it('reads every recorded request', () => {
       for (const { id, request } of recordings(CHAT_RECORDINGS)) {
-        const facts = chat.read(scanJson(Buffer.from(JSON.stringify(request))), {});
+        const facts = chat.ingress!.read(scanJson(Buffer.from(JSON.stringify(request))), arriving());
         assert.equal(facts.model, request.model, id);
         assert.equal(facts.stream, request.stream ?? false, id);
       }
@@ -436,7 +439,7 @@ if (recordingsAvailable)
 /** A stream through splitter and relay in chunks of one size. */
 function metered(bytes: Buffer, size: number) {
   const splitter = createEventSplitter({ maxBytes: 1_000_000 });
-  const relay = chat.relay({ hideUsage: false, call: ANY_CALL, losses: collectLosses({}) });
+  const relay = chat.relay.stream!({ hideUsage: false, call: ANY_CALL, losses: collectLosses({}) });
   const kinds: EventKind[] = [];
   const out: (Buffer | string)[] = [];
   for (let at = 0; at < bytes.length; at += size) {

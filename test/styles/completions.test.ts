@@ -7,6 +7,7 @@ import { partsOf } from '../../core/translation/fold.ts';
 import type { Block, Reply } from '../../core/translation/index.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { completions } from '../../plugins/styles/completions/index.ts';
+import { arriving } from '../kit/calls.ts';
 import { chatError, chatEvent, chatUsage, DONE } from '../kit/fixtures.ts';
 import { styleContract } from '../kit/style-contract.ts';
 
@@ -75,7 +76,8 @@ styleContract(completions, {
   },
 });
 
-const read = (more: JsonObject) => completions.read(scanJson(Buffer.from(JSON.stringify({ ...REQUEST, ...more }))), {});
+const read = (more: JsonObject) =>
+  completions.ingress!.read(scanJson(Buffer.from(JSON.stringify({ ...REQUEST, ...more }))), arriving());
 
 describe('a completion request', () => {
   it('is bounded by all that is written for it, the drafts that nobody sees among them', () => {
@@ -95,7 +97,7 @@ describe('a completion request', () => {
   });
 });
 
-const asked = completions.asked!;
+const asked = completions.client!;
 
 function decoded(more: JsonObject) {
   const losses = collectLosses(asked.names);
@@ -191,7 +193,7 @@ describe('a completion of a vendor with another style', () => {
 
   it('streams the same', () => {
     const { as, losses } = answering();
-    const writer = asked.encoder(as);
+    const writer = asked.createStreamEncoder(as);
     const events = partsOf(REPLY)
       .map((part) => writer.write(part))
       .join('')
@@ -212,7 +214,7 @@ describe('a completion of a vendor with another style', () => {
   });
 
   it('says nothing of usage to a client that did not ask', () => {
-    const writer = asked.encoder(answering({ asksUsage: false }).as);
+    const writer = asked.createStreamEncoder(answering({ asksUsage: false }).as);
     const text = partsOf(REPLY)
       .map((part) => writer.write(part))
       .join('');

@@ -7,13 +7,13 @@ import type { Quirks } from '../../core/translation/index.ts';
 import { layQuirks, NO_TOKENS } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { embeddings } from '../../plugins/styles/embeddings/index.ts';
-import { bodyOf, callOf, patchTo } from '../kit/calls.ts';
+import { arriving, bodyOf, callOf, patchTo } from '../kit/calls.ts';
 import { chatError } from '../kit/fixtures.ts';
 import { recordedBytes, recordings, recordingsAvailable } from '../kit/recordings.ts';
 
 const REQUEST = { model: 'public-name', input: 'Hello?' };
 
-const read = (more: JsonObject) => embeddings.read(bodyOf({ ...REQUEST, ...more }), {});
+const read = (more: JsonObject) => embeddings.ingress!.read(bodyOf({ ...REQUEST, ...more }), arriving());
 
 /** What a request is refused for: the field, and the message. */
 function refusal(run: () => unknown): readonly [param: string, message: string] {
@@ -80,7 +80,7 @@ describe('an embedding request', () => {
       assert.ok(message.startsWith(`\`${param}\` must `), message);
     }
     const { input: _, ...without } = REQUEST;
-    assert.equal(refusal(() => embeddings.read(bodyOf(without), {}))[0], 'input');
+    assert.equal(refusal(() => embeddings.ingress!.read(bodyOf(without), arriving()))[0], 'input');
   });
 
   it('leaves out what is null, and minds no field that it does not know', () => {
@@ -97,10 +97,10 @@ describe('an embedding request', () => {
   it('is read as it is written, with space between everything', () => {
     const spaced = (input: string) => scanJson(Buffer.from(`{ "model" : "m" ,\n "input" : ${input} }`));
     for (const input of ['[ "x" , "y" ]', '[ 1 , 2 ]', '[ [ 1 ] ,\t[ 2 ] ]', '"x"']) {
-      assert.equal(embeddings.read(spaced(input), {}).model, 'm');
+      assert.equal(embeddings.ingress!.read(spaced(input), arriving()).model, 'm');
     }
-    assert.equal(refusal(() => embeddings.read(spaced('[ ]'), {}))[0], 'input');
-    assert.equal(refusal(() => embeddings.read(spaced('[ [ 1 ] , [ ] ]'), {}))[0], 'input[1]');
+    assert.equal(refusal(() => embeddings.ingress!.read(spaced('[ ]'), arriving()))[0], 'input');
+    assert.equal(refusal(() => embeddings.ingress!.read(spaced('[ [ 1 ] , [ ] ]'), arriving()))[0], 'input[1]');
   });
 
   it('has 2,048 inputs at most', () => {
@@ -119,7 +119,7 @@ describe('an embedding request', () => {
 
   it('is bounded by its bytes where it is text, and by what its tokens stand for where it is tokens', () => {
     const text = bodyOf({ ...REQUEST, input: 'Zürich '.repeat(1_000) });
-    assert.equal(embeddings.read(text, {}).bounds.inputBytes, text.textBytes);
+    assert.equal(embeddings.ingress!.read(text, arriving()).bounds.inputBytes, text.textBytes);
     assert.ok(text.textBytes >= 8_000, 'every byte may be a token');
     assert.equal(read({ input: repeated(1_000, 100_256) }).bounds.inputBytes, 4_000);
     assert.equal(read({ input: [[1], [2, 3]] }).bounds.inputBytes, 12);
@@ -133,8 +133,8 @@ describe('an embedding request', () => {
       return scanJson(texts.bytes).get(name);
     };
     texts.tree = () => assert.fail('it is parsed');
-    assert.equal(embeddings.read(texts, {}).bounds.inputBytes, texts.textBytes);
-    const sent = texts.patched(embeddings.patch(texts, patchTo({ model: 'vendor-name' })));
+    assert.equal(embeddings.ingress!.read(texts, arriving()).bounds.inputBytes, texts.textBytes);
+    const sent = texts.patched(embeddings.relay.patch!(texts, patchTo({ model: 'vendor-name' })));
     assert.equal(sent.length, texts.bytes.length);
   });
 });
@@ -144,7 +144,7 @@ const quirks = (embeddings: Partial<Quirks['embeddings']>): Quirks => layQuirks(
 describe('an embedding request on its way to the vendor', () => {
   const patch = (more: JsonObject, quirk: Partial<Quirks['embeddings']> = {}) => {
     const body = bodyOf({ ...REQUEST, ...more });
-    const sent = body.patched(embeddings.patch(body, patchTo({ model: 'vendor/name', quirks: quirks(quirk) })));
+    const sent = body.patched(embeddings.relay.patch!(body, patchTo({ model: 'vendor/name', quirks: quirks(quirk) })));
     return JSON.parse(sent.toString()) as JsonObject;
   };
 
@@ -158,7 +158,7 @@ describe('an embedding request on its way to the vendor', () => {
     };
     assert.deepEqual(patch(more), { ...REQUEST, ...more, model: 'vendor/name' });
     const body = bodyOf({ ...REQUEST, ...more });
-    assert.equal(body.patched(embeddings.patch(body, patchTo({ model: 'public-name' }))), body.bytes);
+    assert.equal(body.patched(embeddings.relay.patch!(body, patchTo({ model: 'public-name' }))), body.bytes);
   });
 
   it('does not ask for a size that the model does not have', () => {
@@ -210,7 +210,7 @@ const TWO_BASE64 = { ...TWO, encoding_format: 'base64' };
 
 const answerOf = (value: Json): JsonBody => scanAnswer(Buffer.from(JSON.stringify(value)))!;
 const facts = (value: Json, request: JsonObject = TWO) =>
-  embeddings.answer(answerOf(value), callOf(embeddings, request));
+  embeddings.relay.answer(answerOf(value), callOf(embeddings, request));
 const usageOf = (input: number): Usage => ({ ...NO_TOKENS, input });
 
 describe('an embedding list', () => {
@@ -246,11 +246,11 @@ describe('an embedding list', () => {
     const text = JSON.stringify(list(VECTORS));
     for (const number of ['1e999', '-1E+39', '1e39']) {
       const body = scanAnswer(Buffer.from(text.replace('-0.25', number)))!;
-      assert.equal(embeddings.answer(body, callOf(embeddings, TWO)), undefined, number);
+      assert.equal(embeddings.relay.answer(body, callOf(embeddings, TWO)), undefined, number);
     }
     for (const number of ['1e3', '1E+3', '-2.5E-10']) {
       const body = scanAnswer(Buffer.from(text.replace('-0.25', number)))!;
-      assert.ok(embeddings.answer(body, callOf(embeddings, TWO)), number);
+      assert.ok(embeddings.relay.answer(body, callOf(embeddings, TWO)), number);
     }
   });
 
@@ -259,15 +259,15 @@ describe('an embedding list', () => {
     const value = list(VECTORS, odd);
     const data = (value.data as readonly JsonObject[]).map((entry) => ({ ...odd, ...entry, last: [] }));
     const body = scanAnswer(Buffer.from(JSON.stringify({ ...value, data }, null, 2)))!;
-    assert.deepEqual(embeddings.answer(body, callOf(embeddings, TWO))?.usage, usageOf(8));
-    assert.equal(await embeddings.finish?.(body, callOf(embeddings, TWO), finishing().to), undefined);
+    assert.deepEqual(embeddings.relay.answer(body, callOf(embeddings, TWO))?.usage, usageOf(8));
+    assert.equal(await embeddings.relay.finish?.(body, callOf(embeddings, TWO), finishing().to), undefined);
   });
 
   it('is not judged where other numbers than floats are asked for', async () => {
     const call = { ...TWO_BASE64, output_dtype: 'int8' };
     const value = list(['AP+A', 'fwAB']);
     assert.deepEqual(facts(value, call)?.usage, usageOf(8));
-    assert.equal(await embeddings.finish?.(answerOf(value), callOf(embeddings, call), finishing().to), undefined);
+    assert.equal(await embeddings.relay.finish?.(answerOf(value), callOf(embeddings, call), finishing().to), undefined);
     assert.equal(facts({ object: 'list' }, call), undefined);
     assert.equal(facts(value, { ...TWO_BASE64, output_dtype: 'float' }), undefined);
   });
@@ -288,8 +288,8 @@ describe('an embedding list on its way to the client', () => {
   ): Promise<JsonObject | undefined> => {
     const call: Call = callOf(embeddings, request);
     const body = answerOf(value);
-    assert.ok(embeddings.answer(body, call), 'it is an answer');
-    const bytes = await embeddings.finish?.(body, call, to);
+    assert.ok(embeddings.relay.answer(body, call), 'it is an answer');
+    const bytes = await embeddings.relay.finish?.(body, call, to);
     assert.ok(bytes === undefined || Buffer.isBuffer(bytes), 'it is bytes');
     return bytes && (JSON.parse(bytes.toString()) as JsonObject);
   };
@@ -313,8 +313,8 @@ describe('an embedding list on its way to the client', () => {
     assert.ok(text.includes('\\/'), 'there is one');
     const call = callOf(embeddings, REQUEST);
     const body = scanAnswer(Buffer.from(text))!;
-    assert.ok(embeddings.answer(body, call), 'it is an answer');
-    const bytes = (await embeddings.finish?.(body, call, finishing().to)) as Buffer;
+    assert.ok(embeddings.relay.answer(body, call), 'it is an answer');
+    const bytes = (await embeddings.relay.finish?.(body, call, finishing().to)) as Buffer;
     assert.deepEqual(JSON.parse(bytes.toString()), list([vector]));
   });
 
@@ -380,7 +380,7 @@ if (recordingsAvailable) {
       it(`${recording.host} ${recording.id}`, async () => {
         const call = callOf(embeddings, recording.request);
         const body = scanAnswer(recordedBytes(recording))!;
-        const facts = embeddings.answer(body, call);
+        const facts = embeddings.relay.answer(body, call);
         if (recording.status !== 200) {
           assert.equal(facts, undefined);
           return;
@@ -391,12 +391,14 @@ if (recordingsAvailable) {
         };
         assert.equal(facts?.usage?.input ?? 0, usage.total_tokens);
         const { to, losses } = finishing(facts?.usage);
-        const finished = await embeddings.finish?.(body, call, to);
+        const finished = await embeddings.relay.finish?.(body, call, to);
         if (recording.host === 'api.openai.com') assert.equal(finished, undefined);
         assert.deepEqual(losses.all, []);
         // Asked for numbers, the same vectors come as numbers.
         const asNumbers = callOf(embeddings, { ...recording.request, encoding_format: 'float' });
-        const written = JSON.parse(String(await embeddings.finish?.(body, asNumbers, to))) as typeof recording.response;
+        const written = JSON.parse(
+          String(await embeddings.relay.finish?.(body, asNumbers, to)),
+        ) as typeof recording.response;
         const vectors = (written as { readonly data: readonly { readonly embedding: readonly number[] }[] }).data;
         for (const [i, { embedding }] of vectors.entries()) assert.equal(base64(embedding), data[i]!.embedding);
       });

@@ -10,7 +10,7 @@ import { NO_TOKENS } from '../../core/translation/index.ts';
 import { type CollectedLosses, collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks, USUAL } from '../../core/translation/quirks.ts';
 import { imageStyles, variationsRoute } from '../../plugins/styles/images/index.ts';
-import { bodyOf, callOf, destination, patchTo, uploadOf } from '../kit/calls.ts';
+import { arriving, bodyOf, callOf, destination, patchTo, uploadOf } from '../kit/calls.ts';
 import { fakeClock } from '../kit/clock.ts';
 
 const clock = fakeClock();
@@ -49,12 +49,15 @@ function refuses(style: Style, cases: readonly (readonly [body: JsonObject, para
 /** What a vendor gets of a request for images. */
 function sent(request: JsonObject, target: Patch): JsonObject {
   const body = bodyOf(request);
-  return JSON.parse(body.patched(images.patch(body, target)).toString()) as JsonObject;
+  return JSON.parse(body.patched(images.relay.patch!(body, target)).toString()) as JsonObject;
 }
 
 describe('a request for images', () => {
   it('says what is asked for', () => {
-    const { model, stream, bounds } = images.read(bodyOf({ ...ASKED, n: 3, size: '1536*1024', quality: 'high' }), {});
+    const { model, stream, bounds } = images.ingress!.read(
+      bodyOf({ ...ASKED, n: 3, size: '1536*1024', quality: 'high' }),
+      arriving(),
+    );
     assert.deepEqual([model, stream], ['public-name', false]);
     assert.deepEqual(bounds.images, { count: 3, size: '1536x1024', quality: 'high' });
     assert.deepEqual([bounds.choices, bounds.media, bounds.open?.()], [3, 0, true]);
@@ -63,7 +66,7 @@ describe('a request for images', () => {
 
   it('needs no prompt, and takes fields that nobody knows', () => {
     for (const body of [{ model: 'm' }, { ...ASKED, prompt: null, n: null, size: null, some_field: [1] }]) {
-      const { bounds } = images.read(bodyOf(body), {});
+      const { bounds } = images.ingress!.read(bodyOf(body), arriving());
       assert.deepEqual(bounds.images, { count: 1, size: '', quality: '' });
     }
   });
@@ -87,7 +90,7 @@ describe('a request for images', () => {
       { stream: true, partial_images: 0 },
       { stream: true, partial_images: 3 },
     ]) {
-      assert.equal(images.read(bodyOf({ ...ASKED, ...body }), {}).model, 'public-name');
+      assert.equal(images.ingress!.read(bodyOf({ ...ASKED, ...body }), arriving()).model, 'public-name');
     }
     refuses(images, [
       [{ prompt: 'x' }, 'model'],
@@ -124,7 +127,8 @@ describe('a request for images', () => {
   });
 
   it('counts tokens as the finest image that the vendor may choose, and each image on the way to it', () => {
-    const tokens = (body: JsonObject) => images.read(bodyOf({ ...ASKED, ...body }), {}).bounds.outputTokens;
+    const tokens = (body: JsonObject) =>
+      images.ingress!.read(bodyOf({ ...ASKED, ...body }), arriving()).bounds.outputTokens;
     assert.equal(tokens({ size: '1024x1024', quality: 'low' }), 272);
     assert.equal(tokens({ size: '1024x1536', quality: 'medium' }), 1_584);
     assert.equal(tokens({ size: '1536x1024', quality: 'high' }), 6_240);
@@ -147,10 +151,10 @@ describe('a request for images, as a vendor gets it', () => {
       const body = scanAnswer(text)!;
       const target = to(text === bytes ? {} : { form: 'structured' });
       assert.equal(
-        body.patched(images.patch(body, target)).toString(),
+        body.patched(images.relay.patch!(body, target)).toString(),
         text.toString().replace('public-name', 'vendor-name'),
       );
-      assert.equal(body.patched(images.patch(body, { ...target, model: 'public-name' })), body.bytes);
+      assert.equal(body.patched(images.relay.patch!(body, { ...target, model: 'public-name' })), body.bytes);
     }
   });
 
@@ -238,7 +242,7 @@ async function readForm(style: Style, fields: Readonly<Record<string, string>>):
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   const response = new Response(form);
   const bytes = Buffer.from(await response.arrayBuffer());
-  const read = await style.form!.read({
+  const read = await style.ingress!.form!.read({
     body: Readable.from([bytes], { objectMode: false }),
     contentType: response.headers.get('content-type')!,
     spool: {
@@ -252,7 +256,7 @@ async function readForm(style: Style, fields: Readonly<Record<string, string>>):
 
 describe('a form of image requests', () => {
   it('holds the values that JSON would have', async () => {
-    assert.equal(images.form?.only, false);
+    assert.equal(images.ingress?.form?.only, false);
     const fields = await readForm(images, {
       ...ASKED,
       n: '2',
@@ -297,7 +301,7 @@ function outgoing(
   files?: readonly Upload[],
   pages: Readonly<Record<string, Buffer>> = { [ADDRESS]: JPEG },
 ) {
-  return edits.outgoing!(callOf(edits, request, files), destination(target, pages));
+  return edits.relay.outgoing!(callOf(edits, request, files), destination(target, pages));
 }
 
 async function contentsOf(files: readonly Upload[]) {
@@ -362,9 +366,9 @@ describe('a request to edit images', () => {
 
   it('is refused where a file is no picture, before anybody is asked', async () => {
     const files = [uploadOf('image', 'a.png', PNG), uploadOf('mask', 'm.png', Buffer.from('nothing'), 'image/png')];
-    await assert.rejects(async () => edits.measure!(callOf(edits, ASKED, files)), refusedFor('mask'));
+    await assert.rejects(async () => edits.ingress!.measure!(callOf(edits, ASKED, files)), refusedFor('mask'));
     const call = callOf(edits, ASKED, [uploadOf('image', 'a.png', PNG)]);
-    assert.equal(await edits.measure!(call), call.bounds);
+    assert.equal(await edits.ingress!.measure!(call), call.bounds);
   });
 
   it('goes out as a form whose files have the names and types that vendors look at', async () => {
@@ -448,7 +452,7 @@ const GPT_USAGE = {
 const GPT_TOKENS: Usage = { ...NO_TOKENS, input: 60, cacheRead: 4, inputImage: 50, output: 272, outputImage: 272 };
 
 function read(body: JsonObject, request: JsonObject = ASKED) {
-  return images.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, callOf(images, request));
+  return images.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, callOf(images, request));
 }
 
 describe('an answer with images', () => {
@@ -513,7 +517,7 @@ async function finished(body: JsonObject, request: JsonObject, pages: Readonly<R
     fetch: (url) => destination({}, pages).fetch(url, 'url'),
   };
   const said = scanAnswer(Buffer.from(JSON.stringify(body)))!;
-  const bytes = await images.finish!(said, callOf(images, request), finishing);
+  const bytes = await images.relay.finish!(said, callOf(images, request), finishing);
   return { body: bytes && (JSON.parse(bytes.toString()) as JsonObject), losses: losses.all };
 }
 
@@ -576,8 +580,8 @@ describe('an answer on its way to the client', () => {
     const type = 'image_edit.completed';
     const first = { type, b64_json: 'eA==', created_at: 7, size: '8x8' };
     const last = { type, b64_json: 'eQ==', created_at: 7, size: '8x8', usage: GPT_USAGE };
-    assert.equal(edits.streamed!(body, call), event(first) + event(last));
-    assert.equal(edits.streamed!(scanAnswer(Buffer.from('{"data":[]}'))!, call), undefined);
+    assert.equal(edits.relay.streamed!(body, call), event(first) + event(last));
+    assert.equal(edits.relay.streamed!(scanAnswer(Buffer.from('{"data":[]}'))!, call), undefined);
   });
 });
 
@@ -586,7 +590,7 @@ function event(value: JsonObject): string {
 }
 
 function streamed(events: readonly string[], call: Call) {
-  const relay = images.relay({ hideUsage: false, call, losses: collectLosses({}) });
+  const relay = images.relay.stream!({ hideUsage: false, call, losses: collectLosses({}) });
   const kinds: EventKind[] = [];
   const texts: string[] = [];
   for (const each of events) {

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../core/errors.ts';
-import type { Answering, Json, JsonObject, Spoken } from '../../core/plugin.ts';
+import type { Answering, Json, JsonObject, StyleVendor } from '../../core/plugin.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { partsOf } from '../../core/translation/fold.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { layQuirks } from '../../core/translation/quirks.ts';
-import { asked as chatAsked, spoken as chatSpoken } from '../../plugins/styles/chat/bridge.ts';
-import { asked as completionsAsked } from '../../plugins/styles/completions/bridge.ts';
-import { asked as messagesAsked, spoken as messagesSpoken } from '../../plugins/styles/messages/bridge.ts';
-import { asked as responsesAsked, spoken as responsesSpoken } from '../../plugins/styles/responses/bridge.ts';
+import { client as chatAsked, vendor as chatSpoken } from '../../plugins/styles/chat/bridge.ts';
+import { client as completionsAsked } from '../../plugins/styles/completions/bridge.ts';
+import { client as messagesAsked, vendor as messagesSpoken } from '../../plugins/styles/messages/bridge.ts';
+import { client as responsesAsked, vendor as responsesSpoken } from '../../plugins/styles/responses/bridge.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 
 const FROM = { channel: 'here', model: 'm' };
@@ -18,7 +18,7 @@ const CLIENTS = { chat: chatAsked, completions: completionsAsked, responses: res
 type Client = keyof typeof CLIENTS;
 
 /** What a client is told to be lost of a whole answer; undefined where it is no answer. */
-function lostOf(spoken: Spoken, body: JsonObject, client: Client): readonly string[] | undefined {
+function lostOf(spoken: StyleVendor, body: JsonObject, client: Client): readonly string[] | undefined {
   const losses = collectLosses({});
   const reply = spoken.decodeReply(body, FROM, losses);
   if (reply === undefined) return undefined;
@@ -34,16 +34,16 @@ function lostOf(spoken: Spoken, body: JsonObject, client: Client): readonly stri
   };
   CLIENTS[client].encodeReply(reply, as);
   const whole = [...losses.all].sort();
-  const writer = CLIENTS[client].encoder(as);
+  const writer = CLIENTS[client].createStreamEncoder(as);
   for (const part of partsOf(reply)) writer.write(part);
   assert.deepEqual([...losses.all].sort(), whole, 'written as a stream it loses something else');
   return whole;
 }
 
 /** What the vendor's stream is said to lose. */
-function lostIn(spoken: Spoken, events: readonly Json[]): readonly string[] {
+function lostIn(spoken: StyleVendor, events: readonly Json[]): readonly string[] {
   const losses = collectLosses({});
-  const reader = spoken.decoder(FROM, losses);
+  const reader = spoken.createStreamDecoder(FROM, losses);
   for (const event of events) reader.read({ name: undefined, data: JSON.stringify(event) });
   reader.read({ name: undefined, data: '[DONE]' });
   reader.close();
@@ -104,7 +104,7 @@ describe('what a vendor says about a source', () => {
         },
       ],
     };
-    assert.deepEqual(lostOf(gemini.spoken!, body, 'chat'), ['citations.confidenceScores:omitted']);
+    assert.deepEqual(lostOf(gemini.vendor!, body, 'chat'), ['citations.confidenceScores:omitted']);
   });
 });
 
@@ -184,8 +184,8 @@ describe('what nobody reads of an answer', () => {
       ],
     };
     const names = ['haste:omitted', 'mood:omitted', 'safetyRatings:omitted', 'tone:omitted'];
-    assert.deepEqual(lostOf(gemini.spoken!, body, 'messages'), names);
-    assert.deepEqual(lostIn(gemini.spoken!, [body]), names);
+    assert.deepEqual(lostOf(gemini.vendor!, body, 'messages'), names);
+    assert.deepEqual(lostIn(gemini.vendor!, [body]), names);
   });
 });
 
@@ -202,8 +202,8 @@ describe('what an answer says of itself', () => {
     assert.deepEqual(lostOf(messagesSpoken, stopped, 'chat'), ['stop_sequence:omitted']);
     assert.deepEqual(lostOf(messagesSpoken, stopped, 'responses'), ['stop_sequence:omitted']);
     const blocked = { promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'Not that.' } };
-    assert.deepEqual(lostOf(gemini.spoken!, blocked, 'chat'), ['explanation:omitted']);
-    assert.deepEqual(lostOf(gemini.spoken!, blocked, 'messages'), []);
+    assert.deepEqual(lostOf(gemini.vendor!, blocked, 'chat'), ['explanation:omitted']);
+    assert.deepEqual(lostOf(gemini.vendor!, blocked, 'messages'), []);
   });
 
   it('names the group of a tool for clients whose tools have none', () => {
@@ -219,7 +219,7 @@ describe('what a client asks', () => {
   function sent(
     client: Client,
     body: JsonObject,
-    spoken: Spoken,
+    spoken: StyleVendor,
   ): { body: JsonObject; lost: readonly string[]; serious: readonly string[] } {
     const losses = collectLosses(CLIENTS[client].names);
     const quirks = layQuirks(spoken.quirks, { output: { json_schema: true }, tools: { web_search: true } });
@@ -235,7 +235,7 @@ describe('what a client asks', () => {
     assert.deepEqual(messages.body.tools, [
       { type: 'web_search_20250305', name: 'web_search', blocked_domains: ['b.example'] },
     ]);
-    assert.deepEqual(sent('responses', { input: 'Hi', tools: [tool] }, gemini.spoken!).lost, [
+    assert.deepEqual(sent('responses', { input: 'Hi', tools: [tool] }, gemini.vendor!).lost, [
       'tools.return_token_budget:dropped',
       'tools.blocked_domains:dropped',
     ]);
@@ -252,7 +252,7 @@ describe('what a client asks', () => {
       ['messages', { messages: [{ role: 'user', content: 'Hi' }], user: 'u', max_tokens: 99 }, ['user:dropped']],
       ['completions', { prompt: 'Hi', messages: [] }, ['messages:dropped']],
     ];
-    const vendors = { chat: chatSpoken, responses: responsesSpoken, messages: messagesSpoken, gemini: gemini.spoken! };
+    const vendors = { chat: chatSpoken, responses: responsesSpoken, messages: messagesSpoken, gemini: gemini.vendor! };
     for (const [client, body, lost] of strange) {
       for (const [style, spoken] of Object.entries(vendors)) {
         if (style !== client) assert.deepEqual(sent(client, body, spoken).lost, lost, `${client} to ${style}`);
@@ -268,7 +268,7 @@ describe('what a client asks', () => {
       { type: 'function_call_output', id: 'fco_1', status: 'completed', call_id: 'c', output: 'x' },
     ];
     for (const store of [true, false]) {
-      for (const spoken of [chatSpoken, messagesSpoken, gemini.spoken!]) {
+      for (const spoken of [chatSpoken, messagesSpoken, gemini.vendor!]) {
         const { lost, serious } = sent('responses', { input, store }, spoken);
         assert.deepEqual([lost, serious], [['input.id:dropped', 'input.status:dropped'], []]);
       }
@@ -303,7 +303,7 @@ describe('what a client asks', () => {
   });
 
   it('about the length of summaries is named, and that it wants any is not lost', () => {
-    const lost = (reasoning: JsonObject) => sent('responses', { input: 'Hi', reasoning }, gemini.spoken!).lost;
+    const lost = (reasoning: JsonObject) => sent('responses', { input: 'Hi', reasoning }, gemini.vendor!).lost;
     assert.deepEqual(lost({ effort: 'low', generate_summary: 'concise' }), ['reasoning.summary:dropped']);
     assert.deepEqual(lost({ effort: 'low', summary: 'auto' }), []);
   });
@@ -311,14 +311,14 @@ describe('what a client asks', () => {
   it('about a file, in a message and in a result, is told in words or named', () => {
     const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
     const input = [{ role: 'user', content: [file] }];
-    assert.deepEqual(sent('responses', { input }, gemini.spoken!).lost, ['input.file.filename:dropped']);
+    assert.deepEqual(sent('responses', { input }, gemini.vendor!).lost, ['input.file.filename:dropped']);
     const source = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
     const document = { type: 'document', source, title: 'The title', context: 'The context' };
     const messages = [
       { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [document] }] },
     ];
-    const { body, lost } = sent('messages', { max_tokens: 9, messages }, gemini.spoken!);
+    const { body, lost } = sent('messages', { max_tokens: 9, messages }, gemini.vendor!);
     assert.deepEqual(lost, []);
     assert.ok(JSON.stringify(body.contents).includes('The title\\nThe context'), 'the title is told');
   });

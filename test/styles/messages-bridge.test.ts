@@ -26,8 +26,8 @@ import { checkParts } from '../kit/parts.ts';
 import { processorTime } from '../kit/processor.ts';
 import { eventsOf, recordings, recordingsAvailable } from '../kit/recordings.ts';
 
-const asked = messages.asked!;
-const spoken = messages.spoken!;
+const asked = messages.client!;
+const spoken = messages.vendor!;
 const FROM = { channel: 'main', model: 'vendor-name' };
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look deep into bodies
@@ -87,7 +87,7 @@ function answering(losses: CollectedLosses = collectLosses(asked.names)): Answer
 
 /** What a client gets for these parts. */
 function streamed(parts: readonly Part[], as = answering()): string {
-  const writer = asked.encoder(as);
+  const writer = asked.createStreamEncoder(as);
   return parts.map((part) => writer.write(part)).join('');
 }
 
@@ -109,7 +109,7 @@ async function folded(stream: string, kind: { fromReadableStream(from: ReadableS
 
 /** The parts of a vendor's stream. */
 function read(events: readonly JsonObject[], losses = collectLosses({})): readonly Part[] {
-  const reader = spoken.decoder(FROM, losses);
+  const reader = spoken.createStreamDecoder(FROM, losses);
   const parts = events.flatMap((event) => reader.read({ name: String(event.type), data: JSON.stringify(event) }));
   return [...parts, ...reader.close()];
 }
@@ -1059,7 +1059,7 @@ describe("a messages vendor's answer in the common form", () => {
   });
 
   it('is an error where the vendor gives up', () => {
-    const reader = spoken.decoder(FROM, collectLosses({}));
+    const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     const data = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Too much.' } });
     assert.deepEqual(reader.read({ name: 'error', data }), [
       { type: 'start', id: '', model: '' },
@@ -1093,7 +1093,7 @@ describe("a messages vendor's answer in the common form", () => {
     );
     fc.assert(
       fc.property(fc.array(odd), (data) => {
-        const reader = spoken.decoder(FROM, collectLosses({}));
+        const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
         const parts = data.flatMap((each) => reader.read({ name: undefined, data: each }));
         checkParts([...parts, ...reader.close()]);
       }),
@@ -1338,7 +1338,7 @@ describe('an answer as a messages client gets it', () => {
   });
 
   it('breaks off with an event that clients of the style know', () => {
-    const writer = asked.encoder(answering());
+    const writer = asked.createStreamEncoder(answering());
     const event = writer.fail(new GatewayError(502, 'upstream_error', 'Gone.'), 'req-1');
     assert.ok(event.startsWith('event: error\ndata: {') && event.endsWith('}\n\n'), event);
     assert.equal((eventsOf(event)[0] as Body).error.type, 'api_error');

@@ -5,7 +5,7 @@ import { scanAnswer, scanJson } from '../../core/json.ts';
 import { GatewayError, type Headers, type JsonObject, type Usage } from '../../core/plugin.ts';
 import { NO_TOKENS, packOpaque } from '../../core/translation/index.ts';
 import { messages } from '../../plugins/styles/messages/index.ts';
-import { ANY_CALL, patchTo } from '../kit/calls.ts';
+import { ANY_CALL, arriving, patchTo } from '../kit/calls.ts';
 import { recordedBytes, recordings, recordingsAvailable } from '../kit/recordings.ts';
 import { relayed, styleContract } from '../kit/style-contract.ts';
 
@@ -127,8 +127,9 @@ styleContract(messages, {
 });
 
 const bodyOf = (body: JsonObject) => scanJson(Buffer.from(JSON.stringify(body)));
-const needed = messages.neededHeaders!;
-const read = (more: JsonObject, headers: Headers = needed) => messages.read(bodyOf({ ...request, ...more }), headers);
+const needed = messages.ingress!.headers!;
+const read = (more: JsonObject, headers: Headers = needed) =>
+  messages.ingress!.read(bodyOf({ ...request, ...more }), arriving(headers));
 
 describe('a messages request', () => {
   it('may ask for no tokens at all, to fill a cache', () => {
@@ -163,7 +164,7 @@ describe('a messages request', () => {
   it('is refused as invalid JSON where its messages are not', () => {
     const broken = Buffer.from('{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a\u0001b"}]}');
     assert.throws(
-      () => messages.read(scanJson(broken), needed),
+      () => messages.ingress!.read(scanJson(broken), arriving(needed)),
       (error) => error instanceof GatewayError && error.code === 'invalid_json',
     );
   });
@@ -173,7 +174,7 @@ describe('a messages request', () => {
       '{ "temperature":1.0,"max_tokens":1e2,"model":"m" ,"messages":[{"role":"user","content":"\\u00e9"}] }',
     );
     const body = scanJson(bytes);
-    const patch = messages.patch(body, patchTo({ model: 'other', askUsage: true, channel: 'main' }));
+    const patch = messages.relay.patch!(body, patchTo({ model: 'other', askUsage: true, channel: 'main' }));
     assert.equal(body.patched(patch).toString(), bytes.toString().replace('"m"', '"other"'));
   });
 });
@@ -192,7 +193,7 @@ describe('sealed thoughts in a messages request', () => {
         { role: 'assistant', content },
       ],
     });
-    const patch = messages.patch(body, patchTo({ model: 'public-name', askUsage: false, channel: 'main' }));
+    const patch = messages.relay.patch!(body, patchTo({ model: 'public-name', askUsage: false, channel: 'main' }));
     return JSON.parse(body.patched(patch).toString()) as JsonObject;
   };
   const text = { type: 'text', text: 'Hi.' };
@@ -226,7 +227,7 @@ describe('a messages request in the middle of its tool calls', () => {
     const thinking = { type: 'enabled', budget_tokens: 1_024 };
     const body = bodyOf({ ...request, thinking, messages: messages_, ...more });
     return JSON.parse(
-      body.patched(messages.patch(body, patchTo({ model: 'm', askUsage: false, channel: 'main' }))).toString(),
+      body.patched(messages.relay.patch!(body, patchTo({ model: 'm', askUsage: false, channel: 'main' }))).toString(),
     ) as JsonObject;
   };
   const loop = (...thoughts: readonly JsonObject[]): readonly JsonObject[] => [
@@ -355,7 +356,7 @@ describe('a messages answer', () => {
         cache_creation: { ephemeral_1h_input_tokens: absurd, ephemeral_5m_input_tokens: absurd },
         output_tokens_details: { thinking_tokens: absurd },
       };
-      const counted = messages.answer(
+      const counted = messages.relay.answer(
         scanAnswer(Buffer.from(JSON.stringify({ ...message, usage: told })))!,
         ANY_CALL,
       )?.usage;
@@ -369,7 +370,7 @@ describe('a messages answer', () => {
 
 describe('an error of the messages style', () => {
   const spelt = (status: number, code: string) =>
-    messages.error(new GatewayError(status, code, 'No.', { param: 'model' }), 'req-1') as {
+    messages.errors!.body!(new GatewayError(status, code, 'No.', { param: 'model' }), 'req-1') as {
       readonly type: string;
       readonly request_id: string;
       readonly error: JsonObject;
@@ -417,7 +418,7 @@ if (recordingsAvailable)
   describe('recorded messages', () => {
     it('are read, relayed byte for byte and counted as the vendor counts', () => {
       for (const recording of recordings(['anthropic-messages'])) {
-        messages.read(bodyOf(recording.request), needed);
+        messages.ingress!.read(bodyOf(recording.request), arriving(needed));
         const bytes = recordedBytes(recording);
         if (recording.sse !== undefined) {
           const events = createEventSplitter({ maxBytes: 10_000_000 }).push(bytes)!.map(String);
@@ -427,12 +428,12 @@ if (recordingsAvailable)
           assert.ok((relay.usage()?.output ?? 0) > 0, recording.id);
         } else if (recording.status === 200) {
           const { usage: said } = recording.response as { readonly usage: Readonly<Record<string, number>> };
-          const counted = messages.answer(scanAnswer(bytes)!, ANY_CALL)?.usage;
+          const counted = messages.relay.answer(scanAnswer(bytes)!, ANY_CALL)?.usage;
           const input =
             said.input_tokens! + (said.cache_read_input_tokens ?? 0) + (said.cache_creation_input_tokens ?? 0);
           assert.deepEqual([counted?.input, counted?.output], [input, said.output_tokens], recording.id);
         } else {
-          assert.ok(messages.answer(scanAnswer(bytes)!, ANY_CALL)?.error !== undefined, recording.id);
+          assert.ok(messages.relay.answer(scanAnswer(bytes)!, ANY_CALL)?.error !== undefined, recording.id);
         }
       }
     });

@@ -4,11 +4,11 @@ import OpenAI from 'openai';
 import { createEventSplitter, eventData, eventName } from '../../core/events.ts';
 import {
   type Answering,
-  type Asked,
   GatewayError,
   type Json,
   type JsonObject,
-  type Spoken,
+  type StyleClient,
+  type StyleVendor,
   type Target,
 } from '../../core/plugin.ts';
 import { foldParts } from '../../core/translation/fold.ts';
@@ -34,8 +34,8 @@ import { checkParts } from '../kit/parts.ts';
 import { processorTime } from '../kit/processor.ts';
 import { hold, wholeAnswer } from '../kit/script.ts';
 
-const asked = responses.asked as Asked;
-const spoken = responses.spoken as Spoken;
+const asked = responses.client as StyleClient;
+const spoken = responses.vendor as StyleVendor;
 const ID = '0123456789ABCDEFGHIJKLMNOP';
 const from = { channel: 'here', model: 'their-model' };
 const object = { type: 'object', properties: {} };
@@ -67,7 +67,7 @@ function answering(request: JsonObject = {}): Answering {
   };
 }
 function written(parts: readonly Part[], as = answering()) {
-  const writer = asked.encoder(as);
+  const writer = asked.createStreamEncoder(as);
   return { text: parts.map((part) => writer.write(part)).join(''), writer };
 }
 function eventsIn(text: string): readonly (JsonObject & { readonly type: string })[] {
@@ -80,7 +80,7 @@ function eventsIn(text: string): readonly (JsonObject & { readonly type: string 
 }
 /** What a fresh decoder says to these events, checked for its order. */
 function partsIn(events: readonly JsonObject[]): readonly Part[] {
-  const reader = spoken.decoder(from, collectLosses({}));
+  const reader = spoken.createStreamDecoder(from, collectLosses({}));
   const parts = events.flatMap((event) => reader.read({ name: undefined, data: JSON.stringify(event) }));
   checkParts([...parts, ...reader.close()]);
   return parts;
@@ -956,7 +956,7 @@ describe('responses, asked: streams', () => {
   });
 
   it('say nothing before they start, and nothing of pings and errors', () => {
-    const writer = asked.encoder(answering());
+    const writer = asked.createStreamEncoder(answering());
     assert.equal(writer.write({ type: 'ping' }), '');
     assert.equal(writer.write({ type: 'error', message: 'x', code: 'y' }), '');
     assert.equal(writer.answer?.(), undefined);
@@ -964,7 +964,7 @@ describe('responses, asked: streams', () => {
 
   it('that fail say so in a response that has begun, and in a plain error before', () => {
     const error = new GatewayError(502, 'upstream_error', 'Gone.');
-    const [plain] = eventsIn(asked.encoder(answering()).fail(error, 'r'));
+    const [plain] = eventsIn(asked.createStreamEncoder(answering()).fail(error, 'r'));
     assert.deepEqual(plain, {
       type: 'error',
       sequence_number: 0,
@@ -1352,7 +1352,7 @@ describe('responses, spoken: streams', () => {
   });
 
   it('survive whatever a vendor sends', () => {
-    const reader = spoken.decoder(from, collectLosses({}));
+    const reader = spoken.createStreamDecoder(from, collectLosses({}));
     const types = [
       'output_item.added',
       'output_item.done',

@@ -4,7 +4,7 @@ import { scanAnswer, scanJson } from '../../core/json.ts';
 import { GatewayError, type Json, type JsonObject, type Usage } from '../../core/plugin.ts';
 import { NO_TOKENS, packOpaque } from '../../core/translation/index.ts';
 import { responses } from '../../plugins/styles/responses/index.ts';
-import { ANY_CALL, patchTo } from '../kit/calls.ts';
+import { ANY_CALL, arriving, patchTo } from '../kit/calls.ts';
 import { relayed, styleContract } from '../kit/style-contract.ts';
 
 const usage = (more: Partial<Usage> = {}): Usage => ({ ...NO_TOKENS, ...more });
@@ -87,7 +87,7 @@ styleContract(responses, {
 });
 
 describe('responses: requests', () => {
-  const read = (body: JsonObject) => responses.read(scanJson(Buffer.from(JSON.stringify(body))), {});
+  const read = (body: JsonObject) => responses.ingress!.read(scanJson(Buffer.from(JSON.stringify(body))), arriving());
 
   it('need no input, and may have values that only their vendor knows', () => {
     for (const input of [[], null]) assert.equal(read({ model: 'm', input }).model, 'm');
@@ -110,9 +110,9 @@ describe('responses: requests', () => {
   });
   const sent = (input: Json): Json | undefined => {
     const body = scanJson(Buffer.from(JSON.stringify({ model: 'm', input })));
-    return scanJson(body.patched(responses.patch(body, patchTo({ model: 'm', askUsage: false, channel: 'here' })))).get(
-      'input',
-    );
+    return scanJson(
+      body.patched(responses.relay.patch!(body, patchTo({ model: 'm', askUsage: false, channel: 'here' }))),
+    ).get('input');
   };
 
   it('gives a vendor the thoughts that it sealed itself, by its own id', () => {
@@ -138,7 +138,7 @@ describe('responses: requests', () => {
 });
 
 describe('responses: answers', () => {
-  const read = (body: JsonObject) => responses.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
+  const read = (body: JsonObject) => responses.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
 
   it('counts for as long as it may get where the vendor goes on with it in the background', () => {
     for (const status of ['queued', 'in_progress']) {
@@ -199,7 +199,7 @@ describe('responses: answers of vendors that count strangely', () => {
         output_tokens_details: { reasoning_tokens: absurd },
       };
       const body = whole({ usage: told, status: 'in_progress', max_output_tokens: absurd });
-      const facts = responses.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL)!;
+      const facts = responses.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL)!;
       const { estimated: _, ...numbers } = facts.usage!;
       for (const [name, value] of Object.entries(numbers)) {
         assert.ok(Number.isSafeInteger(value) && Number(value) >= 0, `${name} of ${String(absurd)} is ${value}`);

@@ -51,9 +51,9 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
 
   /** Of the styles that clients may ask in: what tools call it, and where it is. */
   const endpoints = (): readonly (readonly [name: string, style: string, path: string])[] =>
-    [...host.styles().values()].flatMap(({ name, path }) => {
+    [...host.styles().values()].flatMap(({ name, ingress }) => {
       const called = ENDPOINTS[name];
-      return path === undefined || called === undefined ? [] : [[called, name, path] as const];
+      return ingress === undefined || called === undefined ? [] : [[called, name, ingress.path] as const];
     });
 
   function listed(name: string) {
@@ -166,7 +166,7 @@ export function modelRoutes({ host, site, need }: Tools): readonly ApiRoute[] {
             facts: catalog.facts(name),
             price: prices?.of(name),
             publishedContext: prices?.publishedContext(name),
-            pathOf: (style) => host.styles().get(style)?.path ?? '',
+            pathOf: (style) => host.styles().get(style)?.ingress?.path ?? '',
             channels: channels?.filter((channel) => from.some((place) => place.channel.name === channel.name)),
           });
         });

@@ -1,6 +1,5 @@
 /** The styles `transcription` and `translation`: what is heard is written down, in its own language or in English. */
-import { errorObject, type Style } from '../../../core/plugin.ts';
-import { errorEvent } from '../chat/errors.ts';
+import type { Style } from '../../../core/plugin.ts';
 import { createFormReader } from '../multipart/index.ts';
 import { hearing as describe } from './about.ts';
 import { readAnswer, readText, streamAnswer } from './hearing-answer.ts';
@@ -32,20 +31,20 @@ export const translation = hearing('translation', '/v1/audio/translations', 'Wri
 function hearing(name: string, path: string, summary: string, options: HearingOptions): Style {
   return {
     name,
-    path,
-    about: describe(summary, options.formats, options.streams),
-    form: createFormReader({ only: true, files: { file: { max: 1, required: true } }, repeats: LISTS }),
-    read: (body, _headers, files) => readHearing(body, files, options),
-    measure: measureHearing,
-    patch: (body, { model }) => (body.get('model') === model ? {} : { model: JSON.stringify(model) }),
-    outgoing: sendHearing,
-    answer: readAnswer,
-    text: readText,
-    streamed: streamAnswer,
-    relay: createHearingRelay,
-    error: (error) => errorObject(error),
-    errorEvent,
-    keepAlive: ': keep-alive\n\n',
-    texts: ['prompt', 'keywords', 'known_speaker_names'],
+    ingress: {
+      path,
+      read: (body, _request, files) => readHearing(body, files, options),
+      form: createFormReader({ only: true, files: { file: { max: 1, required: true } }, repeats: LISTS }),
+      measure: measureHearing,
+      texts: ['prompt', 'keywords', 'known_speaker_names'],
+      about: describe(summary, options.formats, options.streams),
+    },
+    relay: {
+      outgoing: sendHearing,
+      answer: readAnswer,
+      text: readText,
+      streamed: streamAnswer,
+      stream: createHearingRelay,
+    },
   };
 }

@@ -1,6 +1,5 @@
 /** The style `speech`: a text is read aloud. */
-import { type AnswerFacts, errorObject, type JsonBody, type Style } from '../../../core/plugin.ts';
-import { errorEvent } from '../chat/errors.ts';
+import type { AnswerFacts, JsonBody, Style } from '../../../core/plugin.ts';
 import { errorIn } from '../chat/usage.ts';
 import { speech as about } from './about.ts';
 import { soundType } from './formats.ts';
@@ -10,17 +9,13 @@ import { patchSpeech, readSpeech, speechFacts } from './speech-request.ts';
 /** `POST /v1/audio/speech`. */
 export const speech: Style = {
   name: 'speech',
-  path: '/v1/audio/speech',
-  about,
-  read: readSpeech,
-  patch: patchSpeech,
-  answer: readAnswer,
-  bytesType: (vendors, call) => soundType(vendors, speechFacts(call.body).format),
-  relay: createSpeechRelay,
-  error: (error) => errorObject(error),
-  errorEvent,
-  keepAlive: ': keep-alive\n\n',
-  texts: ['input', 'instructions'],
+  ingress: { path: '/v1/audio/speech', read: readSpeech, texts: ['input', 'instructions'], about },
+  relay: {
+    patch: patchSpeech,
+    answer: readAnswer,
+    bytesType: (vendors, call) => soundType(vendors, speechFacts(call.body).format),
+    stream: createSpeechRelay,
+  },
 };
 
 /** Sound never comes as JSON; an error may. */

@@ -1,30 +1,30 @@
 /** The translation of the style `chat` to and from the common form. */
-import type { Asked, Spoken } from '../../../core/plugin.ts';
+import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
-import { createDecoder } from './decoder.ts';
+import { createStreamDecoder } from './decoder.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createEncoder } from './encoder.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { chatQuirks } from './quirks.ts';
 
 /** The limit of an answer has two names; the newer one counts. */
 const NEWER_LIMIT = { max_tokens: 'max_completion_tokens' } as const;
 
 /** Chat clients with vendors of another style. */
-export const asked: Asked = {
+export const client: StyleClient = {
   // The fields of `Losses` are called as chat calls them, but for the one tool that is no tool here.
   names: { 'tools.web_search': 'web_search_options' },
   namesIn: (body) => (body.has('max_completion_tokens') ? NEWER_LIMIT : {}),
   decodeRequest,
   encodeReply,
-  encoder: createEncoder,
+  createStreamEncoder,
 };
 
 /** Chat vendors with clients of another style. */
-export const spoken: Spoken = {
+export const vendor: StyleVendor = {
   quirks: chatQuirks,
   encodeRequest,
   decodeReply,
-  decoder: createDecoder,
+  createStreamDecoder,
 };

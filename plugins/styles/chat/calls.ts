@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Origin } from '../../../core/plugin.ts';
 import type { ToolCallBlock } from '../../../core/translation/index.ts';
-import { isObject } from '../../../core/translation/index.ts';
+import { isObject, textOf } from '../../../core/translation/index.ts';
 import { thoughtSignature } from './thinking.ts';
 
 /** A call, or a piece of one. What is missing is empty. */
@@ -16,13 +16,13 @@ export interface CallPiece {
 
 /** One entry of `tool_calls`. Some servers write `function` and `custom` both, and mean the one that has a name. */
 export function readCallPiece(entry: JsonObject, { channel }: Origin): CallPiece {
-  const isNamed = isObject(entry.custom) && stringIn(entry.custom.name) !== '';
+  const isNamed = isObject(entry.custom) && textOf(entry.custom.name) !== '';
   const isCustom = entry.type === 'custom' || isNamed || (isObject(entry.custom) && !isObject(entry.function));
   const inner = isCustom ? entry.custom : entry.function;
   const { name, input, arguments: words } = isObject(inner) ? inner : {};
   return {
-    id: stringIn(entry.id),
-    name: stringIn(name),
+    id: textOf(entry.id),
+    name: textOf(name),
     kind: isCustom ? 'custom' : 'function',
     input: inputText(isCustom ? input : words),
     opaque: thoughtSignature(entry.extra_content, channel),
@@ -34,14 +34,9 @@ export function readCallPiece(entry: JsonObject, { channel }: Origin): CallPiece
  * servers that call every answer the same, so its name alone is not enough.
  */
 export function newCallId({ id, created }: JsonObject, place: number): string {
-  const isKnown = stringIn(id) !== '' && typeof created === 'number' && created > 0;
+  const isKnown = textOf(id) !== '' && typeof created === 'number' && created > 0;
   const seed = isKnown ? `${String(id)}:${created}:${place}` : randomUUID();
   return `call_${createHash('sha256').update(seed).digest('hex').slice(0, 32)}`;
-}
-
-/** A string, or empty. */
-export function stringIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** Arguments are a string; some servers send the object itself. */

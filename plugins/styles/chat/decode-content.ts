@@ -8,7 +8,7 @@ import { dropRest } from './leftovers.ts';
 import { thinkingText } from './thinking.ts';
 
 /** The member `content` of a message. Empty texts are left out: no style has a use for them, and some refuse them. */
-export function readContent(message: Fields, losses: Losses): readonly Block[] {
+export function decodeContent(message: Fields, losses: Losses): readonly Block[] {
   const content = message.get('content');
   const mark = readCache(message, losses);
   const blocks =

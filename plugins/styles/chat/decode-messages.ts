@@ -3,12 +3,12 @@
 import type { Losses } from '../../../core/plugin.ts';
 import type { Block, Fields, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
-import { readContent } from './decode-content.ts';
+import { decodeContent } from './decode-content.ts';
 import { dropRest } from './leftovers.ts';
 import { readThinking, thoughtSignature } from './thinking.ts';
 
 /** Reads `messages`; refuses with the path of what nobody could understand. */
-export function readMessages(body: Fields, losses: Losses): readonly Turn[] {
+export function decodeMessages(body: Fields, losses: Losses): readonly Turn[] {
   const calls = new Calls();
   return body.each('messages').map((message, i) => {
     const turn = readMessage(message, i, calls, losses);
@@ -46,7 +46,7 @@ function readMessage(message: Fields, i: number, calls: Calls, losses: Losses): 
     case 'developer':
     case 'user':
       if (message.get('content') === undefined) message.wrong('content', 'must be a string or an array of parts');
-      return { role, blocks: readContent(message, losses), ...nameOf(message) };
+      return { role, blocks: decodeContent(message, losses), ...nameOf(message) };
     case 'assistant':
       return { role, blocks: readAssistant(message, i, losses), ...nameOf(message) };
     case 'tool': {
@@ -69,7 +69,7 @@ function nameOf(message: Fields): { readonly name?: string } {
 }
 
 function readResult(message: Fields, id: string, kind: ToolResultBlock['kind'], losses: Losses): ToolResultBlock {
-  const content = readContent(message, losses);
+  const content = decodeContent(message, losses);
   return { type: 'toolResult', id, kind, content, ...readCache(message, losses) };
 }
 
@@ -87,7 +87,7 @@ function readAssistant(message: Fields, i: number, losses: Losses): readonly Blo
   const older = message.fields('function_call');
   return [
     ...thoughts,
-    ...readContent(message, losses),
+    ...decodeContent(message, losses),
     ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...(spoken === '' && transcript === ''
       ? []

@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type { Block, Reply, TextBlock } from '../../../core/translation/index.ts';
-import { isObject, omitRest } from '../../../core/translation/index.ts';
-import { newCallId, readCallPiece, stringIn } from './calls.ts';
+import { isObject, omitRest, textOf } from '../../../core/translation/index.ts';
+import { newCallId, readCallPiece } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
 import { readAnnotation, readImage } from './media.ts';
 import { BODY, CHOICE, MESSAGE, omitFromCall, omitFromLogprobs, PART } from './members.ts';
@@ -26,10 +26,10 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
     calls: blocks.some(({ type }) => type === 'toolCall'),
     refusal: blocks.some(({ type }) => type === 'refusal'),
   };
-  const tier = stringIn(body.service_tier);
+  const tier = textOf(body.service_tier);
   return {
-    id: stringIn(body.id),
-    model: stringIn(body.model) || from.model,
+    id: textOf(body.id),
+    model: textOf(body.model) || from.model,
     blocks,
     finish: readFinish(choice.finish_reason, choice.stop_reason, held),
     usage: usageIn(body),
@@ -48,15 +48,15 @@ function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): r
   const { from, losses } = answer;
   const thoughts = readThinking(
     {
-      text: stringIn(message.reasoning_content) || stringIn(message.reasoning),
+      text: textOf(message.reasoning_content) || textOf(message.reasoning),
       details: listIn(message.reasoning_details),
     },
     from.channel,
   );
-  const refusal = stringIn(message.refusal);
+  const refusal = textOf(message.refusal);
   return [
     ...thoughts,
-    ...readContent(message, choice, losses),
+    ...decodeContent(message, choice, losses),
     ...(refusal === '' ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...listIn(message.images).flatMap((entry) => {
       const image = readImage(entry, losses);
@@ -68,7 +68,7 @@ function readMessage(message: JsonObject, choice: JsonObject, answer: Answer): r
   ];
 }
 
-function readContent(message: JsonObject, choice: JsonObject, losses: Losses): readonly Block[] {
+function decodeContent(message: JsonObject, choice: JsonObject, losses: Losses): readonly Block[] {
   const { content, annotations } = message;
   const logprobs = isObject(choice.logprobs) ? listIn(choice.logprobs.content) : [];
   if (typeof content === 'string') {
@@ -114,24 +114,24 @@ function readPart(part: Json, losses: Losses): readonly Block[] {
     losses.omit('content');
     return [];
   }
-  const text = stringIn(part.text);
+  const text = textOf(part.text);
   if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses);
   if (part.type === 'text') return text === '' ? [] : [{ type: 'text', text }];
   if (part.type === 'thinking') return [{ type: 'thinking', text: thinkingText(part.thinking ?? null) }];
   const image = readImage(part, losses);
   if (image !== undefined) return [image];
-  losses.omit(stringIn(part.type) || 'content');
+  losses.omit(textOf(part.type) || 'content');
   return [];
 }
 
 function readAudio(audio: Json | undefined): readonly Block[] {
   if (!isObject(audio)) return [];
   const { id, data, transcript, expires_at: expiresAt } = audio;
-  if (stringIn(id) === '' && stringIn(data) === '' && stringIn(transcript) === '') return [];
+  if (textOf(id) === '' && textOf(data) === '' && textOf(transcript) === '') return [];
   return [
     {
       type: 'audio',
-      data: stringIn(data),
+      data: textOf(data),
       // It is the one that was asked for; the answer does not repeat it.
       format: '',
       ...(typeof id === 'string' && { id }),

@@ -3,9 +3,9 @@
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Conversation, Fields, Labels, Output, Sampling } from '../../../core/translation/index.ts';
 import { given, readFields } from '../../../core/translation/index.ts';
-import { readMessages } from './decode-messages.ts';
+import { decodeMessages } from './decode-messages.ts';
 import { readReasoning } from './decode-reasoning.ts';
-import { readTools } from './decode-tools.ts';
+import { decodeTools } from './decode-tools.ts';
 import { dropRest } from './leftovers.ts';
 
 /** Refuses with the field's name what nobody could understand, and what one answer of another style cannot be. */
@@ -26,8 +26,8 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     for (const name of ['logprobs', 'top_logprobs']) if (fields.get(name)) losses.drop(name);
   }
   return {
-    turns: readMessages(fields, losses),
-    ...readTools(fields, losses),
+    turns: decodeMessages(fields, losses),
+    ...decodeTools(fields, losses),
     maxTokens: limits.find((limit) => limit !== undefined),
     sampling: readSampling(fields),
     stop: readStop(fields),

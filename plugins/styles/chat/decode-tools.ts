@@ -14,7 +14,7 @@ export interface ToolsAsked {
 }
 
 /** Reads `tools`, `tool_choice` and what came before them, `functions` and `function_call`. */
-export function readTools(body: Fields, losses: Losses): ToolsAsked {
+export function decodeTools(body: Fields, losses: Losses): ToolsAsked {
   const functions = body.each('functions');
   const options = body.object('web_search_options');
   const parallel = body.flag('parallel_tool_calls');

@@ -10,10 +10,10 @@ import {
   omitRest,
   parsed,
   readVendorError,
+  textOf,
   withCountedOutput,
 } from '../../../core/translation/index.ts';
 import { createCallReader } from './call-reader.ts';
-import { stringIn } from './calls.ts';
 import { failureIn, readFinish } from './finish.ts';
 import { SEARCHED } from './hosted.ts';
 import { readAnnotation, readImage } from './media.ts';
@@ -31,7 +31,7 @@ const EMPTY = {
 type Growing = keyof typeof EMPTY;
 
 /** One stream. The answer is whole at `[DONE]`, or where the vendor closes after a `finish_reason`: usage may stand between. */
-export function createDecoder(from: Origin, losses: Losses): PartReader {
+export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let out: Part[] = [];
   let started = false;
   /** The chunk that began it: it says which answer this is. */
@@ -70,8 +70,8 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
     if (started) return;
     started = true;
     first = value;
-    const tier = stringIn(value.service_tier);
-    const about = { id: stringIn(value.id), model: stringIn(value.model) || from.model };
+    const tier = textOf(value.service_tier);
+    const about = { id: textOf(value.id), model: textOf(value.model) || from.model };
     out.push({ type: 'start', ...about, ...(tier !== '' && { serviceTier: tier }) });
   }
 
@@ -108,7 +108,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
   }
 
   function think(delta: JsonObject): void {
-    const text = stringIn(delta.reasoning_content) || stringIn(delta.reasoning);
+    const text = textOf(delta.reasoning_content) || textOf(delta.reasoning);
     say('thinking', text);
     if (!Array.isArray(delta.reasoning_details)) return;
     for (const detail of delta.reasoning_details) {
@@ -126,9 +126,9 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
       return;
     }
     if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses, omitted);
-    if (part.type === 'text') say('text', stringIn(part.text));
+    if (part.type === 'text') say('text', textOf(part.text));
     else if (part.type === 'thinking') say('thinking', thinkingText(part.thinking ?? null));
-    else if (!show(part)) losses.omit(stringIn(part.type) || 'content');
+    else if (!show(part)) losses.omit(textOf(part.type) || 'content');
   }
 
   /** An image comes whole. */
@@ -151,7 +151,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
 
   function hear({ id, data, transcript, expires_at: expiresAt }: JsonObject): void {
     if (audio === undefined) {
-      if (stringIn(id) === '' && stringIn(data) === '' && stringIn(transcript) === '') return;
+      if (textOf(id) === '' && textOf(data) === '' && textOf(transcript) === '') return;
       shut();
       audio = newKey();
       const block = { type: 'audio', data: '', format: 'pcm16', ...(typeof id === 'string' && { id }) } as const;
@@ -176,7 +176,7 @@ export function createDecoder(from: Origin, losses: Losses): PartReader {
       if (Array.isArray(content)) content.forEach(readPart);
       if (logprobs.length > 0) losses.omit('logprobs');
     }
-    say('refusal', stringIn(delta.refusal));
+    say('refusal', textOf(delta.refusal));
     if (Array.isArray(delta.annotations)) delta.annotations.forEach(cite);
     if (Array.isArray(delta.images)) {
       for (const entry of delta.images) if (!show(entry)) losses.omit('images');

@@ -26,7 +26,7 @@ interface Open {
  * Every chunk has the same head. What a message holds once, such as annotations, comes once and whole before the last chunk:
  * client libraries put the members they do not know over each other instead of together.
  */
-export function createEncoder(as: Answering): PartWriter {
+export function createStreamEncoder(as: Answering): PartWriter {
   const isOlder = knowsFunctionsOnly(as.request);
   const open = new Map<number, Open>();
   const details: JsonObject[] = [];

@@ -23,7 +23,7 @@ export const GAP = '\n\n';
  */
 export function readThinking({ text, details }: Thoughts, channel: string | undefined): readonly ThinkingBlock[] {
   if (text === '' && details.length === 0) return NO_THOUGHTS;
-  if (channel === undefined && details.some(isCarried)) return unpacked(text || textIn(details), details);
+  if (channel === undefined && details.some(isCarried)) return unpacked(text || detailsText(details), details);
   const blocks: ThinkingBlock[] = [];
   for (const detail of details) {
     if (!isObject(detail)) continue;
@@ -148,7 +148,7 @@ function isCarried(detail: Json): boolean {
 }
 
 /** Whoever asks vendors by details alone has the text in them, too. */
-function textIn(details: readonly Json[]): string {
+function detailsText(details: readonly Json[]): string {
   return details.map((detail) => (isObject(detail) ? detailText(detail) : '')).join('');
 }
 

@@ -1,19 +1,19 @@
 /** The translation of the style `completions`: the prompt is all that the user says, and the answer is its text. */
-import type { Answering, Asked, JsonObject, Losses } from '../../../core/plugin.ts';
+import type { Answering, JsonObject, Losses, StyleClient } from '../../../core/plugin.ts';
 import type { Conversation, Fields, Reply } from '../../../core/translation/index.ts';
 import { readFields } from '../../../core/translation/index.ts';
 import { readLabels, readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';
-import { createEncoder } from './encoder.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { nameOf, saysText } from './omitted.ts';
 
 /** Completion clients with vendors of another style. */
-export const asked: Asked = {
+export const client: StyleClient = {
   names: { messages: 'prompt' },
   decodeRequest,
   encodeReply,
-  encoder: createEncoder,
+  createStreamEncoder,
 };
 
 function decodeRequest(body: JsonObject, losses: Losses): Conversation {

@@ -6,7 +6,7 @@ import { writeUsage } from '../chat/usage.ts';
 import { nameOf, saysText } from './omitted.ts';
 
 /** Every event is a completion whose text is the next piece. */
-export function createEncoder(as: Answering): PartWriter {
+export function createStreamEncoder(as: Answering): PartWriter {
   const facts = {
     id: `cmpl-${as.id}`,
     object: 'text_completion',

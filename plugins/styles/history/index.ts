@@ -1,6 +1,6 @@
 /** What makes responses last: they can be continued, read and deleted, whichever vendor made them. */
 
-import type { Host, Parts, Style } from '../../../core/plugin.ts';
+import type { Host, Ingress, Parts } from '../../../core/plugin.ts';
 import { durationMs } from '../../../core/sdk.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
@@ -15,9 +15,9 @@ import { createTurns } from './turns.ts';
 export { responsesSection } from './section.ts';
 export { migrations } from './tables.ts';
 
-/** The parts, and `Style.recall` for the style whose answers are kept. */
+/** The parts, and `Ingress.recall` for the style whose answers are kept. */
 export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'invariants' | 'start' | 'stop'>> {
-  readonly recall: NonNullable<Style['recall']>;
+  readonly recall: NonNullable<Ingress['recall']>;
 }
 
 export function createResponseHistory(host: Host, section: ResponsesSection): ResponseHistory {

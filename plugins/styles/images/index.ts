@@ -1,5 +1,5 @@
 /** The styles `images` and `edits`: images that are drawn, and images that are changed. Both are answered alike. */
-import { type Clock, errorObject, type Style } from '../../../core/plugin.ts';
+import type { Clock, Relay, Style } from '../../../core/plugin.ts';
 import { createFormReader } from '../multipart/index.ts';
 import { edits, generations } from './about.ts';
 import { readAnswer } from './answer.ts';
@@ -22,39 +22,43 @@ const PICTURE_FILES = {
 
 /** `POST /v1/images/generations` and `POST /v1/images/edits`. */
 export function imageStyles(clock: Clock): readonly Style[] {
-  const answered = {
+  const texts = ['prompt', 'negative_prompt', 'input', 'parameters', 'user'];
+  const replies = {
     answer: readAnswer,
     finish: finisher(clock),
-    relay: createRelay,
-    error: (error) => errorObject(error),
-    errorEvent,
-    keepAlive: ': keep-alive\n\n',
+    stream: createRelay,
     // A picture as large as screens are, in base64.
     maxEventBytes: 32 * 1_024 * 1_024,
-    texts: ['prompt', 'negative_prompt', 'input', 'parameters', 'user'],
-  } satisfies Partial<Style>;
+  } satisfies Relay;
   return [
     {
-      ...answered,
       name: 'images',
-      path: '/v1/images/generations',
-      about: generations,
-      form: withValues(createFormReader({ only: false, files: {} })),
-      read: (body) => readRequest(body, { inputBytes: body.textBytes, media: body.media }),
-      patch: (body, to) => asText(changesFor(body, to)),
-      streamed: eventsOf('image_generation'),
+      ingress: {
+        path: '/v1/images/generations',
+        read: (body) => readRequest(body, { inputBytes: body.textBytes, media: body.media }),
+        form: withValues(createFormReader({ only: false, files: {} })),
+        texts,
+        about: generations,
+      },
+      relay: {
+        ...replies,
+        patch: (body, to) => asText(changesFor(body, to)),
+        streamed: eventsOf('image_generation'),
+      },
+      errors: { event: errorEvent },
     },
     {
-      ...answered,
       name: 'edits',
-      path: '/v1/images/edits',
-      about: edits,
-      form: withValues(createFormReader({ only: false, files: PICTURE_FILES, repeats: ['image'] })),
-      read: (body, _headers, files) => readEdit(body, files),
-      measure: measureEdit,
-      patch: patchEdit,
-      outgoing: editFor,
-      streamed: eventsOf('image_edit'),
+      ingress: {
+        path: '/v1/images/edits',
+        read: (body, _request, files) => readEdit(body, files),
+        form: withValues(createFormReader({ only: false, files: PICTURE_FILES, repeats: ['image'] })),
+        measure: measureEdit,
+        texts,
+        about: edits,
+      },
+      relay: { ...replies, patch: patchEdit, outgoing: editFor, streamed: eventsOf('image_edit') },
+      errors: { event: errorEvent },
     },
   ];
 }

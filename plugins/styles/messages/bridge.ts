@@ -1,18 +1,18 @@
 /** Both halves of this style's bridge: its clients with vendors of another, and its vendors with clients of another. */
-import type { Asked, Spoken } from '../../../core/plugin.ts';
+import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
-import { createDecoder } from './decoder.ts';
+import { createStreamDecoder } from './decoder.ts';
 import { encodeReply } from './encode-reply.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createEncoder } from './encoder.ts';
+import { createStreamEncoder } from './encoder.ts';
 import { messagesQuirks } from './quirks.ts';
 
 /** How much is thought is said in one place or the other. */
 const EFFORT = { reasoning_effort: 'output_config.effort' } as const;
 
 /** Clients of this style. */
-export const asked: Asked = {
+export const client: StyleClient = {
   names: {
     stop: 'stop_sequences',
     response_format: 'output_config.format',
@@ -28,8 +28,13 @@ export const asked: Asked = {
   namesIn: (body) => (body.has('output_config') && !body.has('thinking') ? EFFORT : {}),
   decodeRequest,
   encodeReply,
-  encoder: createEncoder,
+  createStreamEncoder,
 };
 
 /** Vendors of this style. */
-export const spoken: Spoken = { quirks: messagesQuirks, encodeRequest, decodeReply, decoder: createDecoder };
+export const vendor: StyleVendor = {
+  quirks: messagesQuirks,
+  encodeRequest,
+  decodeReply,
+  createStreamDecoder,
+};

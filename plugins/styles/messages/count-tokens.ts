@@ -166,7 +166,7 @@ function translated(
   { body: asked, replaced }: Asked,
 ): JsonObject {
   const spoken = host.styles().get(style);
-  const quirks = layQuirks(spoken?.spoken?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), channel.quirks);
+  const quirks = layQuirks(spoken?.vendor?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), channel.quirks);
   const body = spoken && retell(asked, messages, spoken, { channel: channel.name, model, quirks }, replaced);
   if (body === undefined) throw new Error(`there is no translation from ${messages.name} to ${style}`);
   return body;

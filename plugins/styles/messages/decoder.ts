@@ -36,7 +36,7 @@ interface Open {
 }
 
 /** Reads one stream. What is malformed or unknown is passed over; only an answer that begins anew in its middle is an error. */
-export function createDecoder({ channel }: Origin, losses: Losses): PartReader {
+export function createStreamDecoder({ channel }: Origin, losses: Losses): PartReader {
   /** The blocks that are open, by the vendor's index. */
   const open = new Map<number, Open>();
   let keys = 0;

@@ -35,7 +35,7 @@ interface Writing {
 }
 
 /** Writes one stream. */
-export function createEncoder(as: Answering): PartWriter {
+export function createStreamEncoder(as: Answering): PartWriter {
   const { losses } = as;
   const blocks = new Map<number, Writing>();
   /** The blocks in the order they are written in; only the first of them is open for the client. */

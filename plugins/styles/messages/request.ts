@@ -4,6 +4,7 @@ import { remembered } from '../../../core/contracts/uses.ts';
 import {
   type CallFacts,
   type Headers,
+  type IngressRequest,
   type Json,
   type JsonBody,
   type JsonObject,
@@ -27,7 +28,7 @@ const KINDS = {
 } as const;
 
 /** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
-export function readRequest(body: JsonBody, headers: Headers): CallFacts {
+export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'headers'>): CallFacts {
   checkVersion(headers);
   const model = body.get('model');
   if (typeof model !== 'string' || model === '' || model.length > 256) {

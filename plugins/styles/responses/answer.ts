@@ -1,7 +1,7 @@
 /** Whole answers of this style. */
 import type { AnswerFacts, JsonBody } from '../../../core/plugin.ts';
 import { tokensIn } from '../../../core/translation/index.ts';
-import { failureOf } from './failures.ts';
+import { failureOf } from './errors.ts';
 import { outputLength } from './text-length.ts';
 import { usageIn } from './usage.ts';
 

@@ -2,9 +2,7 @@
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type { Block, Part } from '../../../core/translation/index.ts';
-import { isObject, member, objectsIn } from '../../../core/translation/index.ts';
-import { createItemFinder } from './item-finder.ts';
-import { omitFromItem } from './members.ts';
+import { isObject, member, objectsIn, textOf } from '../../../core/translation/index.ts';
 import {
   blocksOf,
   callOf,
@@ -15,8 +13,9 @@ import {
   logprobsIn,
   opaqueOf,
   thoughtText,
-} from './output-blocks.ts';
-import { textIn } from './values.ts';
+} from './decode-reply.ts';
+import { createItemFinder } from './item-finder.ts';
+import { omitFromItem } from './members.ts';
 
 /** A block that has begun. */
 interface Open {
@@ -104,8 +103,8 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
 
   function add(raw: JsonObject, index: number | undefined): Item {
     const item: Item = {
-      type: textIn(raw, 'type'),
-      id: textIn(raw, 'id'),
+      type: textOf(member(raw, 'type')),
+      id: textOf(member(raw, 'id')),
       index,
       raw,
       blocks: new Map(),
@@ -127,7 +126,7 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
 
   /** The item an event is about: by its id, by its place, or the one that is under way; made where it was never added. */
   function itemFor(event: JsonObject, type: string): Item {
-    const id = textIn(event, 'item_id') || textIn(member(event, 'item'), 'id');
+    const id = textOf(member(event, 'item_id')) || textOf(member(member(event, 'item'), 'id'));
     const index = indexIn(event, 'output_index');
     const found =
       finder.byId(id, type) ??
@@ -140,8 +139,8 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
 
   /** A new item, unless it was added before, or deltas came ahead of it. */
   function addedItem(raw: JsonObject, index: number | undefined): Item {
-    const id = textIn(raw, 'id');
-    const type = textIn(raw, 'type');
+    const id = textOf(member(raw, 'id'));
+    const type = textOf(member(raw, 'type'));
     const known = finder.byId(id, type) ?? ahead(index, type);
     if (known === undefined) return add(raw, index);
     known.raw = raw;
@@ -176,7 +175,7 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
   function finishItem(item: Item, said: JsonObject): void {
     if (item.done) return;
     item.done = true;
-    isOf(item, textIn(said, 'type'));
+    isOf(item, textOf(member(said, 'type')));
     const raw = said.type === item.type ? said : { ...said, type: item.type };
     omitFromItem(raw, losses);
     if (item.type === 'message') {
@@ -226,13 +225,13 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       if (isCall(item)) callBlock(item, raw);
     },
     partAdded(event) {
-      const type = textIn(member(event, 'part'), 'type');
+      const type = textOf(member(member(event, 'part'), 'type'));
       if (type === 'output_text') textBlock(event, 'text');
       else if (type === 'refusal') textBlock(event, 'refusal');
     },
     said(event, type) {
       const open = textBlock(event, type);
-      if (open !== undefined) say(open, textIn(event, 'delta'), logprobsIn(event));
+      if (open !== undefined) say(open, textOf(member(event, 'delta')), logprobsIn(event));
     },
     annotated(event) {
       const open = textBlock(event, 'text');
@@ -248,7 +247,7 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     },
     thought(event, place) {
       const item = itemFor(event, 'reasoning');
-      const text = textIn(event, 'delta');
+      const text = textOf(member(event, 'delta'));
       if (text === '' || item.done) return;
       const open = item.blocks.get(0) ?? begin(item, 0, { type: 'thinking', text: '' });
       if (open.text !== '' && item.place !== place) say(open, '\n\n');
@@ -265,13 +264,15 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     },
     done(event) {
       const raw = member(event, 'item');
-      if (isObject(raw)) finishItem(itemFor(event, textIn(raw, 'type')), raw);
+      if (isObject(raw)) finishItem(itemFor(event, textOf(member(raw, 'type'))), raw);
     },
     finish(response) {
       for (const [index, raw] of objectsIn(response, 'output').entries()) {
-        const type = textIn(raw, 'type');
+        const type = textOf(member(raw, 'type'));
         const known =
-          finder.byId(textIn(raw, 'id'), type) ?? finder.byIndex(index, type) ?? finder.underWay(type, 'nameless');
+          finder.byId(textOf(member(raw, 'id')), type) ??
+          finder.byIndex(index, type) ??
+          finder.underWay(type, 'nameless');
         finishItem(known ?? add(raw, index), raw);
       }
       for (const item of items) for (const open of item.blocks.values()) end(open);

@@ -10,10 +10,9 @@ import type {
   ToolCallBlock,
   Turn,
 } from '../../../core/translation/index.ts';
-import { flatName, isObject, unpackOpaque } from '../../../core/translation/index.ts';
+import { flatName, isObject, member, textOf, unpackOpaque } from '../../../core/translation/index.ts';
 import { dropRest, readContent, required } from './content.ts';
 import { CLIENT_SEARCH } from './tools.ts';
-import { textIn } from './values.ts';
 
 /** Items that declare tools: some clients do so in the middle of the conversation, or after a search for tools. */
 const DECLARATIONS = new Set(['additional_tools', 'tool_search_output']);
@@ -188,7 +187,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
 /** The tools of a list as they are called; those of a group with its name. */
 function namesIn(tools: readonly Json[], group?: string): readonly string[] {
   return tools.filter(isObject).flatMap((tool) => {
-    const name = textIn(tool, 'name');
+    const name = textOf(member(tool, 'name'));
     if (tool.type === 'namespace' && Array.isArray(tool.tools)) return namesIn(tool.tools, name);
     return name === '' ? [] : [flatName({ name, ...(group !== undefined && { namespace: group }) })];
   });
@@ -210,7 +209,9 @@ function argumentsOf(item: Fields): string {
 
 /** Undefined where the item holds neither text nor anything sealed: it was only a name for what a vendor keeps. */
 function readThought(item: Fields): ThinkingBlock | undefined {
-  const texts = [...(item.list('summary') ?? []), ...(item.list('content') ?? [])].map((part) => textIn(part, 'text'));
+  const texts = [...(item.list('summary') ?? []), ...(item.list('content') ?? [])].map((part) =>
+    textOf(member(part, 'text')),
+  );
   const text = texts.filter((each) => each !== '').join('\n\n');
   const opaque = sealedIn(item.text('encrypted_content'), item.text('id'));
   if (text === '' && opaque === undefined) return undefined;

@@ -1,7 +1,6 @@
 /** The members of a vendor's response that are read, and those that mean nothing to a client; any other is named as lost. */
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
-import { member, objectsIn, omitRest } from '../../../core/translation/index.ts';
-import { textIn } from './values.ts';
+import { member, objectsIn, omitRest, textOf } from '../../../core/translation/index.ts';
 
 /** Of the response. Most of it repeats the request. */
 const RESPONSE: ReadonlySet<string> = new Set([
@@ -46,8 +45,8 @@ export function omitFromResponse(response: JsonObject, losses: Losses): void {
 
 /** Names what a whole item holds beside what its blocks say. */
 export function omitFromItem(item: JsonObject, losses: Losses): void {
-  const type = textIn(item, 'type');
-  if (type === 'image_generation_call' && textIn(item, 'result') !== '') {
+  const type = textOf(member(item, 'type'));
+  if (type === 'image_generation_call' && textOf(member(item, 'result')) !== '') {
     omitRest(item, PICTURE, { omit: (name) => losses.omit(`${type}.${name}`) });
     return;
   }
@@ -55,8 +54,8 @@ export function omitFromItem(item: JsonObject, losses: Losses): void {
   omitRest(item, ITEMS[type]!, losses);
   // That the model itself calls a tool is what every other style takes for granted.
   const caller = member(item, 'caller');
-  if (caller !== undefined && textIn(caller, 'type') !== 'direct') losses.omit('caller');
+  if (caller !== undefined && textOf(member(caller, 'type')) !== 'direct') losses.omit('caller');
   for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
-    if (READ_PARTS.has(textIn(part, 'type'))) omitRest(part, PARTS, losses);
+    if (READ_PARTS.has(textOf(member(part, 'type')))) omitRest(part, PARTS, losses);
   }
 }

@@ -21,7 +21,7 @@ import {
   readVendorError,
 } from '../../../core/translation/index.ts';
 import { completing } from './completion.ts';
-import { errorEvent, failedEvent, failureOf } from './failures.ts';
+import { errorEvent, failedEvent, failureOf } from './errors.ts';
 import { followUses } from './hosted.ts';
 import { deltaLength, outputLength } from './text-length.ts';
 import { usageIn } from './usage.ts';

@@ -1,7 +1,6 @@
 /** How much a vendor has said, in characters: for answers whose vendor does not count. */
 import type { Json } from '../../../core/plugin.ts';
-import { behindSpace, jsonTextLength, member, objectsIn } from '../../../core/translation/index.ts';
-import { textIn } from './values.ts';
+import { behindSpace, jsonTextLength, member, objectsIn, textOf } from '../../../core/translation/index.ts';
 
 /** The texts of an item that a stream would bring by deltas. */
 const TEXTS = ['arguments', 'input', 'code', 'diff'];
@@ -11,10 +10,10 @@ export function outputLength(response: Json | undefined): number {
   let length = 0;
   for (const item of objectsIn(response, 'output')) {
     for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {
-      length += characters(textIn(part, 'text')) + characters(textIn(part, 'refusal'));
+      length += characters(textOf(member(part, 'text'))) + characters(textOf(member(part, 'refusal')));
     }
-    for (const name of TEXTS) length += characters(textIn(item, name));
-    length += characters(textIn(member(item, 'operation'), 'diff'));
+    for (const name of TEXTS) length += characters(textOf(member(item, name)));
+    length += characters(textOf(member(member(item, 'operation'), 'diff')));
   }
   return length;
 }

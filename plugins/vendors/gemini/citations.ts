@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Citation } from '../../../core/translation/index.ts';
-import { isObject, member, objectsIn, omitRest } from '../../../core/translation/index.ts';
-import { isEmpty, numberIn, textIn } from './looking.ts';
+import { isObject, member, objectsIn, omitRest, textIn } from '../../../core/translation/index.ts';
+import { isEmpty, numberIn } from './looking.ts';
 
 /** Each is looked for in the text, so there may not be any number of them. */
 const MAX_SUPPORTS = 1_000;

@@ -2,8 +2,7 @@
 
 import type { Json } from '../../../core/plugin.ts';
 import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
-import { member } from '../../../core/translation/index.ts';
-import { textIn } from './looking.ts';
+import { member, textIn } from '../../../core/translation/index.ts';
 
 /** What is not here is a plain stop. */
 const REASONS: Readonly<Record<string, FinishReason>> = {

@@ -3,9 +3,9 @@
  * are told, and the prompt is the rest of it. Imagen draws from a prompt alone, several at once.
  */
 import type { Attachments, Dialect, Json, JsonObject, Losses, Offer } from '../../../core/plugin.ts';
-import { member, objectsIn } from '../../../core/translation/index.ts';
+import { member, objectsIn, textIn } from '../../../core/translation/index.ts';
 import { aspectOf, GEMINI_RATIOS, IMAGEN_RATIOS, nearestRatio, stepOf } from './image-size.ts';
-import { countIn, textIn } from './looking.ts';
+import { countIn } from './looking.ts';
 import { errorIn, usageIn } from './usage.ts';
 
 /** The dialects of both styles, but for their headers. */

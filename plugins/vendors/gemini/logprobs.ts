@@ -1,7 +1,6 @@
 /** Log probabilities as clients know them. */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
-import { member, objectsIn } from '../../../core/translation/index.ts';
-import { textIn } from './looking.ts';
+import { member, objectsIn, textIn } from '../../../core/translation/index.ts';
 
 /** `[{token, logprob, bytes, top_logprobs}]`; undefined where there are none. */
 export function logprobsIn(candidate: Json | undefined): readonly Json[] | undefined {

@@ -2,12 +2,6 @@
 import type { Json } from '../../../core/plugin.ts';
 import { member, tokensIn } from '../../../core/translation/index.ts';
 
-/** A member that is a string. */
-export function textIn(value: Json | undefined, name: string): string | undefined {
-  const found = member(value, name);
-  return typeof found === 'string' ? found : undefined;
-}
-
 /** A member that is a number, or the text of one, as large numbers are written; 0 where it is neither. */
 export function numberIn(value: Json | undefined, name: string): number {
   const found = member(value, name);

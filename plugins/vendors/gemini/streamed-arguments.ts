@@ -1,8 +1,7 @@
 /** Arguments of a call that come piece by piece: values, each with the path at which it belongs. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
-import { isObject, member, objectsIn } from '../../../core/translation/index.ts';
-import { textIn } from './looking.ts';
+import { isObject, member, objectsIn, textIn } from '../../../core/translation/index.ts';
 
 /** An object that grows. */
 export interface GrowingArguments {

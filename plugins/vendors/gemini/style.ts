@@ -1,10 +1,10 @@
-/** The style `gemini`: what the vendor is asked and answers. No client asks in it; requests of other styles are translated. */
-import type { AnswerFacts, Call, Json, JsonBody, JsonObject, PartReader, Style } from '../../../core/plugin.ts';
-import { CUT_SHORT, isCutShort, objectsIn, parsed } from '../../../core/translation/index.ts';
+/** The style `gemini`: what the vendor is asked and answers. No client uses it; requests of other styles are translated. */
+import type { AnswerFacts, Call, Json, JsonBody, JsonObject, Style } from '../../../core/plugin.ts';
+import { objectsIn } from '../../../core/translation/index.ts';
+import { decodeReply, failureOf, isAnswer } from './decode-reply.ts';
+import { createStreamDecoder } from './decoder.ts';
+import { encodeRequest } from './encode-request.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
-import { createReader } from './reader.ts';
-import { failureOf, isAnswer, readReply } from './reply.ts';
-import { encodeRequest } from './request.ts';
 import { usageIn, usesIn } from './usage.ts';
 
 /** What a whole answer tells; undefined where it is none. */
@@ -28,35 +28,9 @@ function textLength(answer: Json): number {
   return length;
 }
 
-/** Each event holds an answer of its own; nothing marks the last one. */
-function createDecoder(...[from, losses]: Parameters<typeof createReader>): PartReader {
-  const reader = createReader(from, losses);
-  return {
-    read({ data }) {
-      const value = parsed(data);
-      if (value !== undefined) return reader.take(value);
-      return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
-    },
-    close: () => reader.end(false),
-    uses() {
-      return reader.uses();
-    },
-  };
-}
-
-function nobodyAsks(): never {
-  throw new Error('the style gemini has no clients');
-}
-
 /** `generateContent` and `streamGenerateContent`. */
 export const gemini: Style = {
   name: 'gemini',
-  read: nobodyAsks,
-  patch: nobodyAsks,
-  relay: nobodyAsks,
-  answer: readAnswer,
-  error: ({ status, message }) => ({ error: { code: status, message } }),
-  errorEvent: ({ status, message }) => `data: ${JSON.stringify({ error: { code: status, message } })}\n\n`,
-  keepAlive: '',
-  spoken: { quirks: STYLE_QUIRKS, encodeRequest, decodeReply: readReply, decoder: createDecoder },
+  relay: { answer: readAnswer },
+  vendor: { quirks: STYLE_QUIRKS, encodeRequest, decodeReply, createStreamDecoder },
 };

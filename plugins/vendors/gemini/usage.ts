@@ -3,8 +3,8 @@
 import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, Usage, Uses } from '../../../core/plugin.ts';
 import type { VendorError } from '../../../core/translation/index.ts';
-import { member, objectsIn, vendorError } from '../../../core/translation/index.ts';
-import { countIn, textIn } from './looking.ts';
+import { member, objectsIn, textIn, vendorError } from '../../../core/translation/index.ts';
+import { countIn } from './looking.ts';
 
 /**
  * The common form of `usageMetadata`; undefined where it counts nothing, as in the middle of some streams. What tools put into

@@ -292,24 +292,14 @@ function* partsIn(answer: JsonObject, { model }: Origin): Iterable<Part> {
   yield { type: 'finish', finish: { reason: REASONS[String(answer.stopReason)] ?? 'stop' } };
 }
 
-function noClients(): never {
-  throw new Error('the style converse has no clients');
-}
-
 const converse: Style = {
   name: 'converse',
-  read: noClients,
-  patch: noClients,
-  relay: noClients,
-  answer: (body) => answerOf(body.tree()),
-  error: ({ message }) => ({ error: { message } }),
-  errorEvent: noClients,
-  keepAlive: '',
-  spoken: {
+  relay: { answer: (body) => answerOf(body.tree()) },
+  vendor: {
     quirks: { image: { types: [] }, tools: { parallel_flag: false } },
     encodeRequest,
     decodeReply: (body, from) => (answerOf(body) === undefined ? undefined : foldParts([...partsIn(body, from)])),
-    decoder(from) {
+    createStreamDecoder(from) {
       const reader = createReader(from);
       return { read: ({ name = '', data }) => reader.read(name, parsed(data) ?? null), close: reader.close };
     },

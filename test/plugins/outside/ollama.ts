@@ -147,24 +147,14 @@ function answerOf(answer: Json): AnswerFacts | undefined {
   };
 }
 
-function noClients(): never {
-  throw new Error('the style ollama has no clients');
-}
-
 const style: Style = {
   name: 'ollama',
-  read: noClients,
-  patch: noClients,
-  relay: noClients,
-  answer: (body) => answerOf(body.tree()),
-  error: ({ message }) => ({ error: { message } }),
-  errorEvent: noClients,
-  keepAlive: '',
-  spoken: {
+  relay: { answer: (body) => answerOf(body.tree()) },
+  vendor: {
     quirks: { image: { url: 'fetch' }, tools: { parallel_flag: false } },
     encodeRequest,
     decodeReply: (body, from) => foldParts(createReader(from)(body)),
-    decoder(from) {
+    createStreamDecoder(from) {
       const read = createReader(from);
       return { read: ({ data }) => read(parsed(data) ?? null), close: () => [] };
     },

@@ -17,7 +17,7 @@ import { createPartsWriter, foreignItem, type PartsWriter } from './content.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 
 /** The body; what it cannot say goes to `losses`. */
-export function writeBody(conversation: Conversation, to: Target, losses: Losses): JsonObject {
+export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const { tools, toolChoice, sampling, reasoning, labels } = conversation;
   const { quirks } = to;
   const [instructions, turns] = splitInstructions(conversation.turns, quirks, losses);

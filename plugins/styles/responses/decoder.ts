@@ -1,14 +1,21 @@
 /** Reads a vendor's stream of this style. Servers skip events, repeat them and mix up ids; what is whole in the end counts. */
 import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
 import type { Part, VendorError } from '../../../core/translation/index.ts';
-import { CUT_SHORT, isCutShort, isObject, member, parsed, readVendorError } from '../../../core/translation/index.ts';
-import { failureOf } from './failures.ts';
+import {
+  CUT_SHORT,
+  isCutShort,
+  isObject,
+  member,
+  parsed,
+  readVendorError,
+  textOf,
+} from '../../../core/translation/index.ts';
+import { finishOf } from './decode-reply.ts';
+import { failureOf } from './errors.ts';
 import { followUses } from './hosted.ts';
 import { followItems, type IncomingItems } from './incoming-items.ts';
 import { omitFromResponse } from './members.ts';
-import { finishOf } from './output-blocks.ts';
 import { usageIn } from './usage.ts';
-import { textIn } from './values.ts';
 
 /** What each event does to the items. */
 const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObject) => void>> = {
@@ -22,17 +29,17 @@ const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObj
   'response.reasoning_summary_text.delta': (items, event) => items.thought(event, `summary ${event.summary_index}`),
   'response.reasoning_text.delta': (items, event) => items.thought(event, `content ${event.content_index}`),
   'response.function_call_arguments.delta': (items, event) =>
-    items.input(event, 'function_call', textIn(event, 'delta'), false),
+    items.input(event, 'function_call', textOf(member(event, 'delta')), false),
   'response.function_call_arguments.done': (items, event) =>
-    items.input(event, 'function_call', textIn(event, 'arguments'), true),
+    items.input(event, 'function_call', textOf(member(event, 'arguments')), true),
   'response.custom_tool_call_input.delta': (items, event) =>
-    items.input(event, 'custom_tool_call', textIn(event, 'delta'), false),
+    items.input(event, 'custom_tool_call', textOf(member(event, 'delta')), false),
   'response.custom_tool_call_input.done': (items, event) =>
-    items.input(event, 'custom_tool_call', textIn(event, 'input'), true),
+    items.input(event, 'custom_tool_call', textOf(member(event, 'input')), true),
 };
 
 /** A reader for one stream. */
-export function createReader(from: Origin, losses: Losses): PartReader {
+export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let parts: Part[] = [];
   const items = followItems(from, losses, (part) => void parts.push(part));
   const run = followUses();
@@ -42,11 +49,11 @@ export function createReader(from: Origin, losses: Losses): PartReader {
   function start(response: Json | undefined): void {
     if (started) return;
     started = true;
-    const serviceTier = textIn(response, 'service_tier');
+    const serviceTier = textOf(member(response, 'service_tier'));
     parts.push({
       type: 'start',
-      id: textIn(response, 'id'),
-      model: textIn(response, 'model') || from.model,
+      id: textOf(member(response, 'id')),
+      model: textOf(member(response, 'model')) || from.model,
       ...(serviceTier !== '' && { serviceTier }),
     });
   }
@@ -112,7 +119,7 @@ export function createReader(from: Origin, losses: Losses): PartReader {
     read({ name, data }) {
       parts = [];
       const event = ended ? undefined : parsed(data);
-      if (isObject(event)) read(textIn(event, 'type') || (name ?? ''), event);
+      if (isObject(event)) read(textOf(member(event, 'type')) || (name ?? ''), event);
       else if (!ended && event === undefined && isCutShort(data)) fail(CUT_SHORT);
       return parts;
     },

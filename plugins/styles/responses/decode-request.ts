@@ -24,7 +24,7 @@ const KEPT: Readonly<Record<string, string>> = {
 };
 
 /** Reads the body; refuses what nobody could understand, and what only a vendor of this style can do. */
-export function readQuestion(body: JsonObject, losses: Losses): Conversation {
+export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const request = readFields(body, '');
   for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) losses.bar(name, why);
   if (request.flag('background') === true) {

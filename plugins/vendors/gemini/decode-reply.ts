@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import { foldParts, member, objectsIn, type Reply, type VendorError } from '../../../core/translation/index.ts';
+import { createReader } from './decoder.ts';
 import { failureIn } from './finish.ts';
-import { createReader } from './reader.ts';
 import { errorIn } from './usage.ts';
 
 /** The error that the vendor put in the place of an answer, or in which its answer ends; undefined if there is none. */
@@ -20,7 +20,7 @@ export function isAnswer(body: JsonObject): boolean {
 }
 
 /** The answer; undefined where the body is none. */
-export function readReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   if (!isAnswer(body)) return undefined;
   const reader = createReader(from, losses);
   return foldParts([...reader.take(body), ...reader.end(true)]);

@@ -10,23 +10,22 @@ import type {
   TextBlock,
   ToolCallBlock,
 } from '../../../core/translation/index.ts';
-import { given, isObject, member, objectsIn, readDataUrl } from '../../../core/translation/index.ts';
-import { failureOf } from './failures.ts';
+import { given, isObject, member, objectsIn, readDataUrl, textOf } from '../../../core/translation/index.ts';
+import { failureOf } from './errors.ts';
 import { omitFromItem, omitFromResponse } from './members.ts';
 import { usageIn } from './usage.ts';
-import { textIn } from './values.ts';
 
 /** A whole answer; undefined where it is none. */
-export function readReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
+export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   if (!Array.isArray(body.output) || isUnfinished(body) || failureOf(body) !== undefined) return undefined;
   const items = objectsIn(body, 'output');
   const blocks = items.flatMap((item) => blocksOf(item, from));
   omitFromResponse(body, losses);
   for (const item of items) omitFromItem(item, losses);
-  const serviceTier = textIn(body, 'service_tier');
+  const serviceTier = textOf(member(body, 'service_tier'));
   return {
-    id: textIn(body, 'id'),
-    model: textIn(body, 'model') || from.model,
+    id: textOf(member(body, 'id')),
+    model: textOf(member(body, 'model')) || from.model,
     blocks,
     finish: finishOf(
       body,
@@ -59,8 +58,8 @@ export function blocksOf(item: JsonObject, from: Origin): readonly Block[] {
       return call === undefined ? [] : [{ ...call, input: inputOf(item) }];
     }
     case 'image_generation_call': {
-      const format = textIn(item, 'output_format') || 'png';
-      const media = readDataUrl(textIn(item, 'result'), `image/${format}`);
+      const format = textOf(member(item, 'output_format')) || 'png';
+      const media = readDataUrl(textOf(member(item, 'result')), `image/${format}`);
       return [media === undefined ? foreign(item) : { type: 'image', source: { kind: 'base64', ...media } }];
     }
     default:
@@ -69,18 +68,18 @@ export function blocksOf(item: JsonObject, from: Origin): readonly Block[] {
 }
 
 function foreign(item: JsonObject): Block {
-  return { type: 'foreign', style: 'responses', what: textIn(item, 'type') || 'item', raw: item };
+  return { type: 'foreign', style: 'responses', what: textOf(member(item, 'type')) || 'item', raw: item };
 }
 
 /** One part of a message. */
 export function contentBlock(part: JsonObject): Block {
-  if (part.type === 'refusal') return { type: 'refusal', text: textIn(part, 'refusal') };
+  if (part.type === 'refusal') return { type: 'refusal', text: textOf(member(part, 'refusal')) };
   if (part.type !== 'output_text' && part.type !== 'text') return foreign(part);
   const citations = citationsOf(part);
   const logprobs = logprobsIn(part);
   return given<TextBlock>({
     type: 'text',
-    text: textIn(part, 'text'),
+    text: textOf(member(part, 'text')),
     citations: citations.length === 0 ? undefined : citations,
     logprobs,
   });
@@ -96,7 +95,7 @@ export function citationOf(annotation: JsonObject): Citation {
   const { url, start_index: start, end_index: end } = annotation;
   return given<Citation>({
     url: typeof url === 'string' ? url : undefined,
-    title: textIn(annotation, 'title') || textIn(annotation, 'filename') || undefined,
+    title: textOf(member(annotation, 'title')) || textOf(member(annotation, 'filename')) || undefined,
     start: typeof start === 'number' ? start : undefined,
     end: typeof end === 'number' ? end : undefined,
     style: 'responses',
@@ -112,33 +111,35 @@ export function logprobsIn(value: JsonObject): readonly Json[] | undefined {
 
 /** Summaries and, where a vendor shows them, the thoughts themselves. */
 export function thoughtText(item: JsonObject): string {
-  const texts = [...objectsIn(item, 'summary'), ...objectsIn(item, 'content')].map((part) => textIn(part, 'text'));
+  const texts = [...objectsIn(item, 'summary'), ...objectsIn(item, 'content')].map((part) =>
+    textOf(member(part, 'text')),
+  );
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
 /** The sealed thought of a reasoning item. */
 export function opaqueOf(item: JsonObject, { channel }: Origin): Opaque | undefined {
-  const value = textIn(item, 'encrypted_content');
+  const value = textOf(member(item, 'encrypted_content'));
   if (value === '') return undefined;
   return given<Opaque>({
     style: 'responses',
     channel,
     kind: 'encrypted',
     value,
-    id: textIn(item, 'id') || undefined,
+    id: textOf(member(item, 'id')) || undefined,
   });
 }
 
 /** A call without its input; undefined where it names no tool. Some servers have no id for it but the item's. */
 export function callOf(item: JsonObject): ToolCallBlock | undefined {
-  const name = textIn(item, 'name');
-  const id = textIn(item, 'call_id') || textIn(item, 'id');
+  const name = textOf(member(item, 'name'));
+  const id = textOf(member(item, 'call_id')) || textOf(member(item, 'id'));
   if (name === '' || id === '') return undefined;
   return given<ToolCallBlock>({
     type: 'toolCall',
     id,
     name,
-    namespace: textIn(item, 'namespace') || undefined,
+    namespace: textOf(member(item, 'namespace')) || undefined,
     kind: item.type === 'custom_tool_call' ? 'custom' : 'function',
     input: '',
   });
@@ -153,7 +154,7 @@ export function inputOf(item: JsonObject): string {
 /** Why a response ended. `types`: those of its blocks. */
 export function finishOf(response: Json | undefined, types: readonly Block['type'][]): Finish {
   if (member(response, 'status') === 'incomplete') {
-    const reason = textIn(member(response, 'incomplete_details'), 'reason');
+    const reason = textOf(member(member(response, 'incomplete_details'), 'reason'));
     if (reason === 'content_filter') return { reason };
     if (reason === 'max_output_tokens' || reason === '') return { reason: 'length' };
   }

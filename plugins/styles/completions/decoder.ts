@@ -1,5 +1,5 @@
 /** Reads the answers of completion vendors, for plugins that look at them: the text of the only choice. */
-import type { Json, JsonObject, Losses, Origin, PartReader, Style, Usage } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin, PartReader, Relay, Usage } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
   isCutShort,
@@ -9,6 +9,7 @@ import {
   parsed,
   type Reply,
   readVendorError,
+  textOf,
 } from '../../../core/translation/index.ts';
 import { failureIn, readFinish } from '../chat/finish.ts';
 import { errorIn, usageIn } from '../chat/usage.ts';
@@ -16,7 +17,7 @@ import { errorIn, usageIn } from '../chat/usage.ts';
 const TEXT_ONLY = { calls: false, refusal: false };
 
 /** The half of a translation that reads answers. */
-export const heard: NonNullable<Style['heard']> = { decodeReply, decoder: createDecoder };
+export const reader: NonNullable<Relay['reader']> = { decodeReply, createStreamDecoder };
 
 function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   const choice = Array.isArray(body.choices) ? (body.choices as readonly Json[])[0] : undefined;
@@ -25,8 +26,8 @@ function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | un
   }
   if (isObject(choice.logprobs)) losses.omit('logprobs');
   return {
-    id: textIn(body.id),
-    model: textIn(body.model) || from.model,
+    id: textOf(body.id),
+    model: textOf(body.model) || from.model,
     blocks: [{ type: 'text', text: choice.text }],
     finish: readFinish(choice.finish_reason, choice.stop_reason, TEXT_ONLY),
     usage: usageIn(body),
@@ -34,7 +35,7 @@ function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | un
 }
 
 /** One stream. It is whole at `[DONE]`, or if the vendor closes it after a `finish_reason`. */
-function createDecoder(from: Origin, losses: Losses): PartReader {
+function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let isOpen = false;
   let isDone = false;
   let usage: Usage | undefined;
@@ -45,7 +46,7 @@ function createDecoder(from: Origin, losses: Losses): PartReader {
     if (isOpen) return [];
     isOpen = true;
     return [
-      { type: 'start', id: textIn(value.id), model: textIn(value.model) || from.model },
+      { type: 'start', id: textOf(value.id), model: textOf(value.model) || from.model },
       { type: 'blockStart', key: 0, block: { type: 'text', text: '' } },
     ];
   }
@@ -69,7 +70,7 @@ function createDecoder(from: Origin, losses: Losses): PartReader {
     reason = choice.finish_reason || reason;
     stopped = choice.stop_reason ?? stopped;
     if (isObject(choice.logprobs)) losses.omit('logprobs');
-    const text = textIn(choice.text);
+    const text = textOf(choice.text);
     return [...begin(value), ...(text === '' ? [] : [{ type: 'delta' as const, key: 0, text }])];
   }
 
@@ -87,8 +88,4 @@ function createDecoder(from: Origin, losses: Losses): PartReader {
     },
     close: () => (isDone || reason === undefined ? [] : finish()),
   };
-}
-
-function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,14 +1,13 @@
-/** Answers for clients of this style, whole and streamed; both are made in the same way, so that they cannot differ. */
-import type { Answering, JsonObject, PartWriter, Usage } from '../../../core/plugin.ts';
+/** Encodes replies. A stream is made in the same way, so that the two cannot differ. */
+import type { Answering, JsonObject, Usage } from '../../../core/plugin.ts';
 import type { Block, Finish, Part, Reply } from '../../../core/translation/index.ts';
 import { partsOf } from '../../../core/translation/index.ts';
-import { deltaText, errorEvent, eventText, failedEvent } from './failures.ts';
 import { createOutput, type EventSink, type Writing } from './output-items.ts';
 import { type Progress, responseObject } from './response-object.ts';
 import { usageObject } from './usage.ts';
 
 /** A response that is being made. */
-interface Response {
+export interface Response {
   write(part: Part): void;
   /** As it is by now; undefined before it has begun. */
   object(): JsonObject | undefined;
@@ -19,7 +18,8 @@ interface Response {
 
 const REFUSAL = 'The model declined to answer.';
 
-function createResponse(as: Answering, events: EventSink): Response {
+/** Begins a response; `events` gets what a client of the stream sees. */
+export function createResponse(as: Answering, events: EventSink): Response {
   const output = createOutput(as, events);
   const blocks = new Map<number, Writing>();
   let progress: Progress | undefined;
@@ -119,38 +119,9 @@ function endOf(reason: Finish['reason']): Pick<Progress, 'status' | 'incompleteR
   }
 }
 
-/** A whole answer. */
-export function writeReply(reply: Reply, as: Answering): JsonObject {
+/** A whole reply. */
+export function encodeReply(reply: Reply, as: Answering): JsonObject {
   const response = createResponse(as, { isSilent: true, emit() {}, emitDelta() {} });
   for (const part of partsOf(reply)) response.write(part);
   return response.object() ?? {};
-}
-
-/** A writer for one stream. */
-export function createWriter(as: Answering): PartWriter {
-  let sequence = 0;
-  let text = '';
-  const response = createResponse(as, {
-    isSilent: false,
-    emit(type, fields) {
-      text += eventText(type, sequence++, fields);
-    },
-    emitDelta(type, ...about) {
-      text += deltaText(type, sequence++, ...about);
-    },
-  });
-  return {
-    write(part) {
-      text = '';
-      response.write(part);
-      return text;
-    },
-    fail(error) {
-      const broken = response.broken();
-      return broken === undefined ? errorEvent(error, sequence++) : failedEvent(broken, error, sequence++);
-    },
-    answer() {
-      return response.ended() ? response.object() : undefined;
-    },
-  };
 }

@@ -1,12 +1,12 @@
 /** Reads the vendor's answer, event by event, into parts of the common form. A whole answer is a stream of one event. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Json, JsonObject, Losses, Origin, Usage, Uses } from '../../../core/plugin.ts';
+import type { Json, JsonObject, Losses, Origin, PartReader, Usage, Uses } from '../../../core/plugin.ts';
 import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
-import { isObject, member, objectsIn } from '../../../core/translation/index.ts';
+import { CUT_SHORT, isCutShort, isObject, member, objectsIn, parsed, textIn } from '../../../core/translation/index.ts';
 import { citationAt, citationOf, type Source, sourcesIn } from './citations.ts';
 import { blockedIn, failureIn, finishIn, withCalls } from './finish.ts';
 import { logprobsIn } from './logprobs.ts';
-import { isEmpty, textIn } from './looking.ts';
+import { isEmpty } from './looking.ts';
 import { linkedBlock, mediaBlock } from './media.ts';
 import { createSamples, type Samples } from './samples.ts';
 import { type GrowingArguments, growArguments } from './streamed-arguments.ts';
@@ -358,6 +358,22 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     },
     uses() {
       return uses;
+    },
+  };
+}
+
+/** Each event holds an answer of its own; nothing marks the last one. */
+export function createStreamDecoder(...[from, losses]: Parameters<typeof createReader>): PartReader {
+  const reader = createReader(from, losses);
+  return {
+    read({ data }) {
+      const value = parsed(data);
+      if (value !== undefined) return reader.take(value);
+      return isCutShort(data) ? [{ type: 'error', ...CUT_SHORT }] : [];
+    },
+    close: () => reader.end(false),
+    uses() {
+      return reader.uses();
     },
   };
 }

@@ -1,0 +1,235 @@
+/** Names what an encoder has not read of a conversation: nothing is dropped silently, whoever wrote the style. */
+import type { Block, Conversation, Labels, Output, Sampling, Source, Tool, Turn } from '../contracts/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { StyleVendor, Target } from '../contracts/style.ts';
+import type { CollectedLosses } from './losses.ts';
+
+/**
+ * Encodes a request, and reports to `losses` as dropped what the encoder did not read: fields, and kinds of blocks, sources and tools, each
+ * by its first occurrence. What the encoder reported itself is not reported again.
+ */
+export function encodeReported(
+  { encodeRequest }: Pick<StyleVendor, 'encodeRequest'>,
+  conversation: Conversation,
+  to: Target,
+  losses: CollectedLosses,
+): JsonObject {
+  const reading = new Reading(conversation);
+  const body = encodeRequest(reading.conversation, to, losses);
+  reading.report(losses);
+  return body;
+}
+
+/** Remembers which members of one object were read. A class, and thereby one shape, because several are made for each translated call. */
+class Watch implements ProxyHandler<object> {
+  readonly read: (string | symbol)[] = [];
+
+  get(target: object, name: string | symbol): unknown {
+    this.read.push(name);
+    return target[name as keyof typeof target];
+  }
+
+  saw(name: string): boolean {
+    return this.read.includes(name);
+  }
+
+  /** Whether more was read than what kind it is of. */
+  get isUsed(): boolean {
+    return this.read.some((name) => !KIND_MEMBERS.has(name));
+  }
+}
+
+const KIND_MEMBERS: ReadonlySet<string | symbol> = new Set(['type', 'kind', 'cache']);
+
+function watched<T extends object>(value: T, watch: Watch): T {
+  return new Proxy<T>(value, watch as ProxyHandler<T>);
+}
+
+/** One conversation that is being encoded. */
+class Reading {
+  /** What the encoder is given. */
+  readonly conversation: Conversation;
+  readonly #original: Conversation;
+  readonly #fields = new Watch();
+  readonly #sampling = new Watch();
+  readonly #output = new Watch();
+  readonly #labels = new Watch();
+  /** The first of each kind, by the field under which its kind is reported. */
+  #kinds: Map<string, Watch> | undefined;
+
+  constructor(conversation: Conversation) {
+    this.#original = conversation;
+    const { turns, tools, sampling, output, labels } = conversation;
+    const seen: Conversation = {
+      ...conversation,
+      turns: this.#watchTurns(turns),
+      tools: tools.length === 0 ? tools : this.#watchTools(tools),
+      sampling: isEmpty(sampling) ? sampling : watched(sampling, this.#sampling),
+      output: isEmpty(output) ? output : watched(output, this.#output),
+      labels: isEmpty(labels) ? labels : watched(labels, this.#labels),
+    };
+    this.conversation = watched(seen, this.#fields);
+  }
+
+  report(losses: CollectedLosses): void {
+    const { maxTokens, toolChoice, parallelToolCalls, tools, stop, reasoning, extras } = this.#original;
+    const fields = this.#fields;
+    const choosesTool = tools.length > 0 && toolChoice !== undefined && toolChoice.mode !== 'auto';
+    if (maxTokens !== undefined && !fields.saw('maxTokens')) drop('max_tokens', losses);
+    if (choosesTool && !fields.saw('toolChoice')) drop('tool_choice', losses);
+    if (tools.length > 0 && parallelToolCalls === false && !fields.saw('parallelToolCalls'))
+      drop('parallel_tool_calls', losses);
+    if (stop.length > 0 && !fields.saw('stop')) drop('stop', losses);
+    if (reasoning !== undefined && !fields.saw('reasoning')) drop('reasoning_effort', losses, reasoning.mode === 'off');
+    if (!fields.saw('extras')) for (const name of Object.keys(extras)) losses.leave(name);
+    this.#reportGroups(losses);
+    for (const [field, watch] of this.#kinds ?? []) if (!watch.isUsed) drop(field, losses, HINTS.has(field));
+  }
+
+  #reportGroups(losses: CollectedLosses): void {
+    const { sampling, output, labels } = this.#original;
+    for (const name in sampling) {
+      if (isUnread(name, sampling, this.#sampling)) drop(SAMPLING[name as keyof Sampling], losses);
+    }
+    for (const name in output) {
+      if (isUnread(name, output, this.#output) && !isUsualOutput(name, output))
+        drop(OUTPUT[name as keyof Output], losses);
+    }
+    for (const name in labels) {
+      if (!isUnread(name, labels, this.#labels) || isUsualLabel(name, labels)) continue;
+      drop(LABELS[name as keyof Labels], losses, name !== 'serviceTier');
+    }
+  }
+
+  #watchTurns(turns: readonly Turn[]): readonly Turn[] {
+    let changed: Turn[] | undefined;
+    for (let i = 0; i < turns.length; i++) {
+      const turn = turns[i]!;
+      const seen = this.#watchTurn(turn);
+      if (seen === turn) continue;
+      changed ??= [...turns];
+      changed[i] = seen;
+    }
+    return changed ?? turns;
+  }
+
+  #watchTurn(turn: Turn): Turn {
+    const blocks = this.#watchBlocks(turn.blocks);
+    return blocks === turn.blocks ? turn : { ...turn, blocks };
+  }
+
+  #watchBlocks(blocks: readonly Block[]): readonly Block[] {
+    let changed: Block[] | undefined;
+    for (let i = 0; i < blocks.length; i++) {
+      const block = blocks[i]!;
+      // A style that could not say a text would say nothing at all.
+      if (block.type === 'text') continue;
+      const seen = this.#watchBlock(block);
+      if (seen === block) continue;
+      changed ??= [...blocks];
+      changed[i] = seen;
+    }
+    return changed ?? blocks;
+  }
+
+  #watchBlock(block: Block): Block {
+    switch (block.type) {
+      case 'image':
+      case 'file': {
+        const source = this.#first(`messages.${block.type}`, block.source, block.source.kind);
+        return source === block.source ? block : { ...block, source };
+      }
+      case 'toolResult': {
+        const content = this.#watchBlocks(block.content);
+        return this.#first('messages.tool', content === block.content ? block : { ...block, content });
+      }
+      case 'foreign':
+        return this.#first(`messages.${block.what}`, block);
+      default:
+        return this.#first(BLOCKS[block.type], block);
+    }
+  }
+
+  #watchTools(tools: readonly Tool[]): readonly Tool[] {
+    return tools.map((tool) => {
+      const field = tool.type === 'hosted' ? `tools.${tool.name}` : tool.type === 'custom' ? 'tools.custom' : 'tools';
+      return this.#first(field, tool);
+    });
+  }
+
+  /** Watches the first of its kind. */
+  #first<T extends Block | Source | Tool>(field: string, value: T, kind = ''): T {
+    this.#kinds ??= new Map();
+    // A space stands in no field, so that `drop` finds where the kind begins.
+    const key = kind === '' ? field : `${field} ${kind}`;
+    if (this.#kinds.has(key)) return value;
+    const watch = new Watch();
+    this.#kinds.set(key, watch);
+    return watched(value, watch);
+  }
+}
+
+/** Reports a field, unless the encoder has. */
+function drop(field: string, losses: CollectedLosses, isHint = false): void {
+  const [plain] = field.split(' ') as [string];
+  const name = losses.nameOf(plain);
+  if (losses.all.some((loss) => loss.startsWith(`${name}:`) || loss.startsWith(`${name}.`))) return;
+  losses.drop(plain, isHint ? 'hint' : undefined);
+}
+
+function isEmpty(group: object): boolean {
+  for (const _ in group) return false;
+  return true;
+}
+
+function isUnread(name: string, group: object, watch: Watch): boolean {
+  return group[name as keyof typeof group] !== undefined && !watch.saw(name);
+}
+
+/** What is the same as saying nothing. */
+function isUsualOutput(name: string, { format, modalities }: Output): boolean {
+  if (name === 'format') return format?.type === 'text';
+  if (name === 'modalities') return modalities?.length === 1 && modalities[0] === 'text';
+  return name === 'audio' && modalities?.includes('audio') !== true;
+}
+
+function isUsualLabel(name: string, { serviceTier, store }: Labels): boolean {
+  if (name === 'store') return store !== true;
+  return name === 'serviceTier' && (serviceTier === 'auto' || serviceTier === 'default');
+}
+
+const SAMPLING: Readonly<Record<keyof Sampling, string>> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  seed: 'seed',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  logitBias: 'logit_bias',
+  logprobs: 'logprobs',
+};
+
+const OUTPUT: Readonly<Record<keyof Output, string>> = {
+  format: 'response_format',
+  verbosity: 'verbosity',
+  modalities: 'modalities',
+  audio: 'audio',
+};
+
+const LABELS: Readonly<Record<keyof Labels, string>> = {
+  user: 'user',
+  metadata: 'metadata',
+  cacheKey: 'prompt_cache_key',
+  serviceTier: 'service_tier',
+  store: 'store',
+};
+
+const BLOCKS = {
+  text: 'messages.text',
+  refusal: 'messages.refusal',
+  audio: 'messages.audio',
+  thinking: 'messages.reasoning',
+  toolCall: 'messages.tool_calls',
+} as const;
+
+const HINTS: ReadonlySet<string> = new Set(['messages.reasoning']);
