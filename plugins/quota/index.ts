@@ -1,7 +1,6 @@
 /** The plugin `quota`: the ledger. Holds what a call may cost before it goes out, charges what was used of it. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
-import { Catalog } from '../../core/contracts/catalog.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
@@ -15,15 +14,12 @@ import { invariants } from './invariants.ts';
 import { createLeases } from './leases.ts';
 import { createLedger } from './ledger.ts';
 import { readPlans } from './plans.ts';
-import { createPriceBook, pricesSchema } from './price-book.ts';
-import { createPrices } from './prices.ts';
 import { recover } from './recovery.ts';
 import { quotaSection } from './sections.ts';
 import { createSubscriptionMemory } from './subscription-memory.ts';
 import { plansInUse } from './subscription-rows.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { migrations } from './tables.ts';
-import { createTariff } from './tariff.ts';
 import { createTerms } from './terms.ts';
 import { createUnsettled } from './unsettled.ts';
 
@@ -39,15 +35,15 @@ const REFRESH_MS = 4_000;
 export default definePlugin({
   name: 'quota',
   api: 2,
-  sections: { quota: quotaSection, prices: pricesSchema },
+  sections: { quota: quotaSection },
   migrations,
-  needs: [Catalog],
+  needs: [Prices],
   wants: [Records, Accounts, Departments, Audit],
-  provides: [Ledger, Prices, Subscriptions],
-  create(host, { quota, prices }) {
+  provides: [Ledger, Subscriptions],
+  create(host, { quota }) {
     const { store, clock, log, peers } = host;
-    const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
-    const tariff = createTariff(host.use(Catalog), book, quota);
+    const prices = host.use(Prices);
+    const tariff = prices.tariff(quota);
     const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
     const memory = host.lasting({
       name: 'quota.subscriptions',
@@ -66,12 +62,11 @@ export default definePlugin({
       leases,
       charged: calls.charged,
       isIncluded: calls.isIncluded,
+      receipt: prices.receipt,
     });
     host.provide(Ledger, ledger);
-    host.provide(Prices, createPrices(host.use(Catalog), book, clock, quota));
     host.provide(Subscriptions, createSubscriptions({ store, clock, ledger, plans, memory }));
 
-    let lines: readonly string[] = [];
     const timers: (() => void)[] = [];
     // A slow store gets one list of each at a time; the next one says more.
     const checkpoints = oneAtATime(calls.checkpoint, (error) => log.warn('checkpoints were not written', { error }));
@@ -102,14 +97,9 @@ export default definePlugin({
       pay: calls.pay,
       settle: calls.settle,
       unsettled: calls.unsettled,
-      explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
+      explain: createExplain({ tariff, calls, ledger, termsOf }),
       commands: [userCredit(host, ledger)],
       invariants: invariants(),
-      report: () => lines,
-      // Reading every price now finds the mistakes in all of them before the start.
-      link() {
-        lines = tariff.lines(clock.now());
-      },
       async start() {
         await leases.join();
         await recoverAll();

@@ -7,7 +7,6 @@ import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
 import { inQuota } from './in-quota.ts';
 import type { Leases } from './leases.ts';
-import { receiptOf } from './receipt.ts';
 import { Soon } from './soon.ts';
 import { LARGEST_GRANT } from './tables.ts';
 
@@ -56,6 +55,7 @@ export function createLedger(of: {
   /** What an exchange was charged, and whether a subscription includes it. */
   readonly charged: (x: Exchange) => bigint;
   readonly isIncluded: (x: Exchange) => boolean;
+  readonly receipt: Ledger['receipt'];
 }): OwnLedger {
   const { store, clock, leases } = of;
 
@@ -171,7 +171,7 @@ export function createLedger(of: {
     welcome: of.welcome,
     charged: of.charged,
     isIncluded: of.isIncluded,
-    receipt: receiptOf,
+    receipt: of.receipt,
     debitsOf,
     ...createEntries(store),
     balance,

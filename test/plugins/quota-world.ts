@@ -34,6 +34,7 @@ import type {
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
+import prices from '../../plugins/prices/index.ts';
 import quota from '../../plugins/quota/index.ts';
 import { quotaSection } from '../../plugins/quota/sections.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
@@ -356,7 +357,8 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         lasting: <T>(state: Lasting<T>) => lasting.get({ ...state, name: `${boot} ${state.name}` }),
         problem: (path: readonly unknown[], message: string) => void problems.push(`${path.join('.')}: ${message}`),
       } as unknown as Host;
-      const parts = await quota.create(host, { quota: checked, prices: PRICES });
+      await prices.create(host, { prices: PRICES });
+      const parts = await quota.create(host, { quota: checked });
       latest = host.use(Ledger);
       return {
         parts,

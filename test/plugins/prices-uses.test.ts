@@ -7,8 +7,10 @@ import { parse } from 'yaml';
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import { NO_TOKENS } from '../../core/usage.ts';
-import { ESTIMATE_DEFAULTS, tokenBounds } from '../../plugins/quota/estimate.ts';
-import { createPriceBook, type PriceEntry, priceSchema } from '../../plugins/quota/price-book.ts';
+import { createPriceBook } from '../../plugins/prices/book.ts';
+import { tokenBounds } from '../../plugins/prices/estimate.ts';
+import { type PriceEntry, priceSchema } from '../../plugins/prices/section.ts';
+import { ESTIMATE_DEFAULTS } from '../../plugins/quota/sections.ts';
 
 const NOW = Date.UTC(2026, 8, 25);
 const UPSTREAM = { vendor: 'acme', url: '', model: 'm' };
@@ -28,7 +30,7 @@ function bookOf() {
   const problems: string[] = [];
   const book = createPriceBook({
     prices: {},
-    perUnit: 500_000n,
+    perUnit: () => 500_000n,
     problem: (path, message) => problems.push(`${path.join('.')}: ${message}`),
   });
   return { book, problems };
