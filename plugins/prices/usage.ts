@@ -2,6 +2,7 @@
 import type { Images, Usage } from '../../core/contracts/call.ts';
 import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
 import type { Uses } from '../../core/contracts/uses.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 
 /**
  * More tokens, or characters, than any call can have; a higher count is cut to this. It keeps every charge for tokens within 64
@@ -54,10 +55,11 @@ function shortName(name: string): string {
   return typeof name === 'string' ? name.slice(0, LONGEST_KIND) : '';
 }
 
-/** Kinds of tokens that together are at most their total. */
+/** Kinds of tokens that together are at most their total. A counter that every usage has must be a number; the others may be missing. */
 const GROUPS = (['cache', 'media', 'answer'] as const).map((group) => {
-  const parts = RATE_NAMES.filter((rate) => RATES[rate].group === group);
-  return { total: RATES[parts[0]!].total, parts };
+  const rates = RATE_NAMES.filter((rate) => RATES[rate].group === group);
+  const parts = rates.map((rate) => ({ rate, missing: rate in NO_TOKENS ? Number.NaN : 0 }));
+  return { total: RATES[rates[0]!].total, parts };
 });
 
 /**
@@ -73,15 +75,16 @@ export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anoma
     if (tokens !== usage[name]) anomalies.push(`${name} is ${usage[name]}`);
     return tokens;
   };
-  const counts: { -readonly [R in Rate]?: number } = { input: whole('input'), output: whole('output') };
+  const counts: { -readonly [R in Rate]?: number } = {};
   for (const { total, parts } of GROUPS) {
-    let left = counts[total]!;
-    for (const part of parts) {
-      if (usage[part] === undefined) continue;
-      const tokens = whole(part);
-      if (tokens > left) anomalies.push(`${part} is ${tokens}, more than the ${left} left of ${total}`);
-      counts[part] = Math.min(tokens, left);
-      left -= counts[part];
+    counts[total] ??= whole(total);
+    let left = counts[total];
+    for (const { rate, missing } of parts) {
+      if (usage[rate] === undefined && missing === 0) continue;
+      const tokens = whole(rate);
+      if (tokens > left) anomalies.push(`${rate} is ${tokens}, more than the ${left} left of ${total}`);
+      counts[rate] = Math.min(tokens, left);
+      left -= counts[rate];
     }
   }
   return {
@@ -125,8 +128,8 @@ function addsUp(usage: Usage): boolean {
   for (const { total, parts } of GROUPS) {
     let left = usage[total];
     if (!isCount(left)) return false;
-    for (const part of parts) {
-      const tokens = usage[part] ?? 0;
+    for (const { rate, missing } of parts) {
+      const tokens = usage[rate] ?? missing;
       if (!isCount(tokens)) return false;
       left -= tokens;
     }
