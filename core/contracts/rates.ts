@@ -22,6 +22,10 @@ export interface RateKind {
   readonly wire: string;
   /** Its name in log lines of `/api/log`, as tools of this family know it; absent: log lines have it under other names. */
   readonly logged?: string;
+  /** What a model can do that has a price for it, as `/api` names abilities. */
+  readonly ability?: 'vision' | 'audio_input' | 'audio_output' | 'reasoning';
+  /** True if a model with a price for it may be for something else than chat. */
+  readonly beyondChat?: true;
   /** Its name in the data of genai-prices, with currency units per million tokens. */
   readonly published: string;
 }
@@ -71,6 +75,8 @@ export const RATES = {
     label: 'audio input',
     of: 'audio input',
     wire: 'input_audio',
+    ability: 'audio_input',
+    beyondChat: true,
     logged: 'audio_input',
     published: 'input_audio_mtok',
   },
@@ -81,6 +87,7 @@ export const RATES = {
     label: 'image input',
     of: 'image input',
     wire: 'input_image',
+    ability: 'vision',
     logged: 'image_input',
     published: 'input_image_mtok',
   },
@@ -100,6 +107,7 @@ export const RATES = {
     label: 'reasoning',
     of: 'reasoning',
     wire: 'reasoning',
+    ability: 'reasoning',
     logged: 'reasoning_tokens',
     published: 'output_reasoning_mtok',
   },
@@ -110,6 +118,8 @@ export const RATES = {
     label: 'audio output',
     of: 'audio output',
     wire: 'output_audio',
+    ability: 'audio_output',
+    beyondChat: true,
     logged: 'audio_output',
     published: 'output_audio_mtok',
   },
@@ -120,6 +130,7 @@ export const RATES = {
     label: 'image output',
     of: 'image output',
     wire: 'output_image',
+    beyondChat: true,
     logged: 'image_output',
     published: 'output_image_mtok',
   },

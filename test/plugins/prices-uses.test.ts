@@ -105,7 +105,7 @@ describe('a price with uses and services', () => {
     const wrongs: readonly (readonly [PriceEntry, RegExp])[] = [
       [{ input: 1, perUse: { web_search: -1 } }, /price.perUse.web_search: must be a number/],
       [{ input: 1, perUse: {} }, /price.perUse: must be a table/],
-      [{ input: 1, perUse: { 'Web Search': 1 } }, /must be a word/],
+      [{ input: 1, perUse: { 'Web Search': 1 } }, /must be a name in lower case/],
       [
         { input: 1, service: { fast: { outputs: 1 } } } as PriceEntry,
         /price.service.fast.outputs: .*did you mean output/,

@@ -386,7 +386,7 @@ describe('the price of a model', () => {
       );
     }
     const { book, problems } = bookOf({ odd: { inputs: 1 } as PriceEntry });
-    assert.match(problems[0] ?? '', /^prices\.odd\.inputs: is no field of a price; did you mean input\?/);
+    assert.match(problems[0] ?? '', /^prices\.odd\.inputs: is not a field of a price; did you mean input\?/);
     assert.equal(book.cost(model('odd'), upstream, use({ input: 1 }), NOW), undefined);
   });
 
