@@ -18,7 +18,7 @@ describe('the table of rates', () => {
       assert.equal(parent === undefined, (rate as string) === total);
       assert.equal(parent === undefined, group === undefined);
       if (parent === undefined) continue;
-      const before = RATE_NAMES.indexOf(parent);
+      const before = (RATE_NAMES as readonly string[]).indexOf(parent);
       assert.ok(before >= 0 && before < at, rate);
       assert.equal(RATES[RATE_NAMES[before]!].total, total, rate);
     }
