@@ -144,13 +144,21 @@ const TOTALS = (['input', 'output'] as const).map((total) => ({
   parts: RATE_NAMES.flatMap((rate, at) => (rate !== total && RATES[rate].total === total ? [{ rate, at }] : [])),
 }));
 
-/** How many tokens are charged at each rate, in the order of the table: a part that is larger than what is left of its total gets what is left. */
+/** One array for all calls: nothing is allocated while a stream is charged. */
+const counts: number[] = RATE_NAMES.map(() => 0);
+
+/**
+ * How many tokens are charged at each rate, in the order of the table, until the next use of this function. A part that is larger than what is left of
+ * its total gets what is left.
+ */
 function eachOnce(usage: Usage): readonly number[] {
-  const counts: number[] = RATE_NAMES.map(() => 0);
-  for (const { total, at, parts } of TOTALS) {
+  for (let i = 0; i < TOTALS.length; i++) {
+    const { total, at, parts } = TOTALS[i]!;
     let left = wholeTokens(usage[total]);
-    for (const part of parts) {
-      const count = Math.min(wholeTokens(usage[part.rate]), left);
+    for (let j = 0; j < parts.length; j++) {
+      const part = parts[j]!;
+      const reported = usage[part.rate];
+      const count = reported === 0 || reported === undefined ? 0 : Math.min(wholeTokens(reported), left);
       counts[part.at] = count;
       left -= count;
     }

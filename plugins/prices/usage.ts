@@ -125,11 +125,14 @@ function areUses(uses: Uses | undefined): boolean {
 
 /** Nearly every usage does. */
 function addsUp(usage: Usage): boolean {
-  for (const { total, parts } of GROUPS) {
+  for (let i = 0; i < GROUPS.length; i++) {
+    const { total, parts } = GROUPS[i]!;
     let left = usage[total];
     if (!isCount(left)) return false;
-    for (const { rate, missing } of parts) {
+    for (let j = 0; j < parts.length; j++) {
+      const { rate, missing } = parts[j]!;
       const tokens = usage[rate] ?? missing;
+      if (tokens === 0) continue;
       if (!isCount(tokens)) return false;
       left -= tokens;
     }
