@@ -9,6 +9,17 @@ import type { Step } from './store.ts';
 /** Micro-quota in one quota unit. */
 export const MICRO = 1_000_000n;
 
+/** A number below this is exact in quota units, and is written without an exponent. */
+const EXACT_AS_NUMBER = 10n ** 15n;
+
+/** Micro-quota in quota units, as an exact decimal number: `1500000n` is `1.5`. */
+export function inQuota(micro: bigint): string {
+  if (micro < EXACT_AS_NUMBER && micro > -EXACT_AS_NUMBER) return String(Number(micro) / 1_000_000);
+  const size = micro < 0n ? -micro : micro;
+  const fraction = (size % MICRO).toString().padStart(6, '0').replace(/0+$/, '');
+  return `${micro < 0n ? '-' : ''}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
 /** A limit that calls are taken from. */
 export interface Layer {
   /**

@@ -1,5 +1,6 @@
 /** Calls and the ledger: `admit` holds, checkpoints follow what is delivered, `settle` charges. Amounts are micro-quota. */
 
+import { inQuota } from '../../core/contracts/ledger.ts';
 import { type EstimateOptions, partOf, type Tariff } from '../../core/contracts/prices.ts';
 import {
   type Awaitable,
@@ -14,9 +15,7 @@ import {
   slot,
   type Usage,
 } from '../../core/plugin.ts';
-import { Hold } from './holds.ts';
-import { inQuota } from './in-quota.ts';
-import { noteOfLayers } from './layers.ts';
+import { Hold, noteOfLayers } from './holds.ts';
 import type { Leases } from './leases.ts';
 import type { OwnLedger } from './ledger.ts';
 import { aliveStep } from './processes.ts';

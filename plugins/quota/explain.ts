@@ -1,10 +1,9 @@
 /** What a call may cost and who would pay for it, for `turnpike explain`. */
 import type { Bounds } from '../../core/contracts/call.ts';
-import type { Ledger } from '../../core/contracts/ledger.ts';
+import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
 import type { Tariff } from '../../core/contracts/prices.ts';
 import type { Explanation, Known, Uses } from '../../core/plugin.ts';
 import { type Calls, isGuess } from './calls.ts';
-import { inQuota } from './in-quota.ts';
 import { indebted, insufficient, leftInEach } from './refusals.ts';
 import type { TermsOf } from './terms.ts';
 

@@ -1,11 +1,10 @@
 /** What other plugins may ask of the ledger: purses opened, filled, emptied, limited, and every layer read. Amounts are micro-quota. */
 import { randomUUID } from 'node:crypto';
-import type { Balance, Layer, Ledger, Purse } from '../../core/contracts/ledger.ts';
+import { type Balance, inQuota, type Layer, type Ledger, type Purse } from '../../core/contracts/ledger.ts';
 import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
 import { INSERT_ENTRY, LOCK, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
 import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
-import { inQuota } from './in-quota.ts';
 import type { Leases } from './leases.ts';
 import { Soon } from './soon.ts';
 import { LARGEST_GRANT } from './tables.ts';

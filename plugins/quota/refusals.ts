@@ -1,8 +1,7 @@
 /** Why a layer refuses a call: which one it was, what it has left, and when there will be more. Amounts are micro-quota. */
-import type { Layer, Ledger } from '../../core/contracts/ledger.ts';
+import { inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { nameOf } from './buckets.ts';
-import { inQuota } from './in-quota.ts';
 import type { Terms } from './terms.ts';
 
 /** A layer that a call is taken from, as its refusal tells of it. */

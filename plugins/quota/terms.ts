@@ -3,8 +3,7 @@ import type { Department, Departments } from '../../core/contracts/departments.t
 import type { Plan } from '../../core/contracts/subscriptions.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import type { LimitedExtra } from './holds.ts';
-import type { SubscriptionMemory } from './subscription-memory.ts';
-import type { SubscriptionRow } from './subscription-rows.ts';
+import type { SubscriptionMemory, SubscriptionRow } from './subscription-memory.ts';
 import { monthAround, PLAN_WINDOWS } from './windows.ts';
 
 /** A further layer, and what to say of it where it has too little. */

@@ -1,10 +1,9 @@
 /** The ledger against a real store: holds, charges, credits, recovery, and invariants that find damage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MICRO, type Purse } from '../../core/contracts/ledger.ts';
+import { inQuota, MICRO, type Purse } from '../../core/contracts/ledger.ts';
 import type { Bounds, Outcome, Passage, Usage } from '../../core/plugin.ts';
 import { UsageError } from '../../core/plugin.ts';
-import { inQuota } from '../../plugins/quota/in-quota.ts';
 import { ASSUMED_MAXIMUM } from '../../plugins/quota/reservation.ts';
 import { LARGEST_CALL, LARGEST_GRANT } from '../../plugins/quota/tables.ts';
 import fc from '../kit/fast-check.ts';
