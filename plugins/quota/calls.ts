@@ -292,7 +292,7 @@ export function createCalls(
       const left = least(await leftFor(taking.exchange as Known, taking.terms), wanted);
       if (left > 0n) await hold.grow(left);
     } catch (error) {
-      log.warn('a hold could not grow', { exchange: hold.id, error });
+      log.warn('a reservation could not be increased', { exchange: hold.id, error });
     }
   }
 
@@ -428,7 +428,7 @@ export function isGuess({ bounds }: Call): boolean {
 }
 
 function outrun(hold: Hold): GatewayError {
-  const message = `The answer ends here: it costs more than the ${inQuota(hold.amount)} quota that could be set aside for it. Credit the account, or ask for fewer output tokens.`;
+  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota that could be reserved for it. Credit the account, or request fewer output tokens.`;
   return new GatewayError(403, 'QUOTA_HOLD_EXCEEDED', message, { headers: { 'x-should-retry': 'false' } });
 }
 

@@ -294,7 +294,7 @@ function refuseAmount(amount: bigint): never {
   refuse(400, 'invalid_amount', `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`);
 }
 
-/** Something that was to be written along did not fit any more. */
+/** A step that was to be written together with the change no longer applied. */
 function refuseChange(failed: string): never {
-  refuse(409, failed, 'Nothing was changed: meanwhile somebody else did.');
+  refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
 }

@@ -112,7 +112,7 @@ export function createSubscriptions(of: {
       ]);
       memory.forget(accountId);
       if (failed !== undefined && failed !== 'no_subscription') {
-        refuse(409, failed, 'Nothing was changed: meanwhile somebody else did.');
+        refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
       }
       return failed === undefined;
     },
