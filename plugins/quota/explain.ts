@@ -41,8 +41,7 @@ export function createExplain(tools: {
     const { input, output, uses } = tariff.tokens(bounds, care, covered);
     const most = [`${input} input and ${output} output tokens`, ...unitsIn(bounds), ...usesIn(uses)];
     yield `holds ${inQuota(amount)} quota: at most ${most.join(', ')}`;
-    if (limit !== undefined)
-      yield `the vendor gets a limit of ${limit} output tokens: more cannot be reserved`;
+    if (limit !== undefined) yield `the vendor gets a limit of ${limit} output tokens: more cannot be reserved`;
     if (isOpen)
       yield 'that is a guess, and grows with the answer: the call limits not all of its output, or holds media or tools of the vendor';
     if (!terms.fromAccount) yield 'the account pays nothing: the subscription includes it';
