@@ -111,12 +111,12 @@ describe('each layer', () => {
       const x = (quota: number) => callingWhole(world, 'metered', quota * 1_000_000);
       await assert.rejects(week.admit(x(100)), refusedWith('QUOTA_MONTHLY_WEEKLY_EXCEEDED'));
       // The first of January 2026 is a Thursday.
-      assert.match(await messageOf(week.admit(x(100))), /weekly window .* only 20 left\. .* anew at 2026-01-05T00:00/);
+      assert.match(await messageOf(week.admit(x(100))), /weekly window .* only 20 left\. .* resets at 2026-01-05T00:00/);
       const month = await more({ ...limits, weekly: inCurrency(500) });
       await assert.rejects(month.admit(x(100)), refusedWith('QUOTA_MONTHLY_EXCEEDED'));
       assert.match(
         await messageOf(month.admit(x(100))),
-        /monthly window .* only 50 left\. .* anew at 2026-01-31T00:00/,
+        /monthly window .* only 50 left\. .* resets at 2026-01-31T00:00/,
       );
       const free = await more({});
       await assert.rejects(free.admit(x(100)), refusedWith('QUOTA_DEPARTMENT_EXCEEDED'));
@@ -384,7 +384,7 @@ describe('a subscription that has expired', () => {
       world.clock.advance(DAY_MS);
       const x = () => callingNow(world, 'metered', 1);
       await assert.rejects(run.admit(x()), refusedWith('QUOTA_SUBSCRIPTION_EXPIRED'));
-      assert.match(await messageOf(run.admit(x())), /"strict" has expired at 2026-01-02T00:00:00\.000Z\. Renew it/);
+      assert.match(await messageOf(run.admit(x())), /"strict" expired at 2026-01-02T00:00:00\.000Z\. Renew it/);
       // What costs nothing needs no subscription.
       await run.admit(callingNow(world, 'free', 1));
       await subscribe(world, run, 'strict');
