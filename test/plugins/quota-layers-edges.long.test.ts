@@ -111,7 +111,10 @@ describe('each layer', () => {
       const x = (quota: number) => callingWhole(world, 'metered', quota * 1_000_000);
       await assert.rejects(week.admit(x(100)), refusedWith('QUOTA_MONTHLY_WEEKLY_EXCEEDED'));
       // The first of January 2026 is a Thursday.
-      assert.match(await messageOf(week.admit(x(100))), /weekly window .* only 20 left\. .* resets at 2026-01-05T00:00/);
+      assert.match(
+        await messageOf(week.admit(x(100))),
+        /weekly window .* only 20 left\. .* resets at 2026-01-05T00:00/,
+      );
       const month = await more({ ...limits, weekly: inCurrency(500) });
       await assert.rejects(month.admit(x(100)), refusedWith('QUOTA_MONTHLY_EXCEEDED'));
       assert.match(
