@@ -7,6 +7,7 @@ export { all, type Condition, condition, contains, either, mentions, readPage } 
 export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, size } from './config/values.ts';
+export { type Decimal, decimal, decimalText, highest, inUnitsOf } from './decimal.ts';
 export { isPublicAddress } from './guarded-fetch.ts';
 export { checkKinds } from './kinds.ts';
 export { readName } from './names.ts';

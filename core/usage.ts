@@ -1,5 +1,6 @@
 /** Our own count of tokens, for answers whose vendor does not say; always marked as estimated. */
 import type { Bounds, Call, Offer, Usage } from './contracts/call.ts';
+import { RATE_NAMES } from './contracts/rates.ts';
 import type { Uses } from './contracts/uses.ts';
 
 /** A token of text is about four characters in the languages most calls are written in. */
@@ -66,19 +67,7 @@ export function withCountedOutput(told: Usage, textLength: number): Usage {
 }
 
 /** The counts that must be whole: what is charged and recorded are integers. Seconds may have fractions. */
-const WHOLE = [
-  'input',
-  'cacheRead',
-  'cacheWrite',
-  'cacheWriteLong',
-  'inputAudio',
-  'output',
-  'reasoning',
-  'outputAudio',
-  'inputImage',
-  'outputImage',
-  'characters',
-] as const satisfies readonly (keyof Usage)[];
+const WHOLE = [...RATE_NAMES, 'characters'] as const;
 
 /** A usage whose counts are rounded up to whole numbers; the same object if they are. A style of a plugin may report fractions. */
 export function inWholes(usage: Usage | undefined): Usage | undefined {

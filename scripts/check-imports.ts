@@ -8,7 +8,7 @@ const OPEN_TO_PLUGINS = ['core/plugin.ts', 'core/sdk.ts', 'core/translation/inde
 
 /** The only rooms that may use a package. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
-  '@pydantic/genai-prices': ['plugins/quota'],
+  '@pydantic/genai-prices': ['plugins/prices'],
   '@redis/client': ['plugins/counters'],
   '@simplewebauthn/server': ['plugins/second-factors'],
   ajv: ['core'],

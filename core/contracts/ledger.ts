@@ -2,11 +2,23 @@
 
 import { service } from '../definitions.ts';
 import type { Exchange } from './exchange.ts';
+import type { ChargedUnit, Rate, Unit } from './rates.ts';
 import type { UsageRecord } from './records.ts';
 import type { Step } from './store.ts';
 
 /** Micro-quota in one quota unit. */
 export const MICRO = 1_000_000n;
+
+/** A number below this is exact in quota units, and is written without an exponent. */
+const EXACT_AS_NUMBER = 10n ** 15n;
+
+/** Micro-quota in quota units, as an exact decimal number: `1500000n` is `1.5`. */
+export function inQuota(micro: bigint): string {
+  if (micro < EXACT_AS_NUMBER && micro > -EXACT_AS_NUMBER) return String(Number(micro) / 1_000_000);
+  const size = micro < 0n ? -micro : micro;
+  const fraction = (size % MICRO).toString().padStart(6, '0').replace(/0+$/, '');
+  return `${micro < 0n ? '-' : ''}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
+}
 
 /** A limit that calls are taken from. */
 export interface Layer {
@@ -37,31 +49,14 @@ export interface Balance {
 }
 
 /** Something that a call used, and what it comes to at its own price. */
-export interface ReceiptItem {
-  readonly bucket:
-    | 'input'
-    | 'cacheRead'
-    | 'cacheWrite'
-    | 'cacheWriteLong'
-    | 'inputAudio'
-    | 'inputImage'
-    | 'output'
-    | 'reasoning'
-    | 'outputAudio'
-    | 'outputImage'
-    | 'images'
-    | 'seconds'
-    | 'characters'
-    | 'use'
-    | 'request';
+export interface ReceiptItem extends ChargedUnit {
+  readonly bucket: Rate | Unit;
   /** Which tool of the vendor's was used; only there for a `use`. */
   readonly name?: string;
   /** Each token is in one bucket: `input` are those that are in no other. Seconds may have fractions. */
   readonly count: number;
-  /** Currency units for `per` of them, a decimal number: `2.5`. */
+  /** Currency units for `per` of them (`ChargedUnit`), a decimal number: `2.5`. */
   readonly price: string;
-  readonly per: 1_000_000 | 3_600 | 1;
-  readonly unit: 'token' | 'image' | 'second' | 'character' | 'use' | 'request';
   /**
    * Quota units, a decimal number, not rounded. A price per hour can make one without an end: it is cut off far behind the place where
    * that could matter.

@@ -1,48 +1,50 @@
-/** Prices: what models cost, for those who show them. Provided by the plugin `quota`. */
+/** Prices: what models cost, to show it and to charge it. Provided by the plugin `prices`. */
 import { service } from '../definitions.ts';
+import type { Bounds, Call, Usage } from './call.ts';
+import type { Exchange } from './exchange.ts';
+import type { JsonObject } from './json.ts';
+import type { Receipt } from './ledger.ts';
+import type { Rate } from './rates.ts';
+import type { UsageRecord } from './records.ts';
+import type { Uses } from './uses.ts';
+
+/** So many millionths of an amount, rounded up; undefined: the amount. */
+export function partOf(amount: bigint, factorPpm: bigint | undefined): bigint {
+  return factorPpm === undefined ? amount : (amount * factorPpm + MILLION - 1n) / MILLION;
+}
+const MILLION = 1_000_000n;
 
 /**
- * The price of a model now, where it is served first. Amounts are currency units, as decimal numbers are written (`2.5`), so that
- * none is rounded; what is missing is charged as `input` or `output`, or not at all.
+ * The current price of a model, at the channel with the highest priority. Amounts are decimal numbers in currency units (`2.5`), not rounded.
+ * The rates are those of the table `RATES`, per million tokens; a missing one follows its parent, or charges nothing if it has none.
  */
-export interface ModelPrice {
-  /** Calls cost nothing; nothing else is there then. */
+export interface ModelPrice extends Readonly<Partial<Record<Rate, string>>> {
+  /** Calls cost nothing; the price has no amounts then. */
   readonly free: boolean;
-  /** Per million tokens. */
-  readonly input?: string;
-  readonly output?: string;
-  readonly cacheRead?: string;
-  readonly cacheWrite?: string;
-  readonly cacheWriteLong?: string;
-  readonly inputAudio?: string;
-  readonly inputImage?: string;
-  readonly reasoning?: string;
-  readonly outputAudio?: string;
-  readonly outputImage?: string;
-  /** Per image, where nothing more is known of it. */
+  /** Per image of an unknown kind. */
   readonly perImage?: string;
-  /** Per million characters that are spoken. */
+  /** Per million characters of speech. */
   readonly characters?: string;
-  /** Per hour of sound that is heard. */
+  /** Per hour of audio input. */
   readonly perHour?: string;
-  /** Per call, beside everything else. */
+  /** Per call, in addition to everything else. */
   readonly perRequest?: string;
-  /** All of it, on one line, for people. */
+  /** The whole price on one line. */
   readonly text: string;
 }
 
-/** A price and whence it is. */
+/** A price and its source. */
 export interface SourcedPrice {
   readonly price: ModelPrice;
-  /** `model`: `price:` of its entry in gateway.yaml; `prices`: that section of it; `published`: a list price that came with this gateway. */
+  /** `model`: `price:` of its entry in gateway.yaml; `prices`: that section of it; `published`: a list price that ships with this gateway. */
   readonly kind: 'model' | 'prices' | 'published';
-  /** For people: `genai-prices data, acme model-1`. */
+  /** In words: `genai-prices data, acme model-1`. */
   readonly source: string;
-  /** The first day it is valid (`2026-01-31`, UTC), where that is written. */
+  /** The first day it is valid (`2026-01-31`, UTC), if the price has a date. */
   readonly from: string | undefined;
 }
 
-/** An amount that is not what the vendor publishes: both as they are charged, where one of them follows another amount. */
+/** An amount that differs from the published one. Both are as charged: a missing rate is that of its parent. */
 export interface PriceDrift {
   /** Its name in `ModelPrice`. */
   readonly field: string;
@@ -52,20 +54,20 @@ export interface PriceDrift {
   readonly percent: number | undefined;
 }
 
-/** What is known of the price of one model. */
+/** The prices of one model. */
 export interface PricedModel {
   readonly name: string;
   /** Its other names. */
   readonly aliases: readonly string[];
-  /** The models that it stands in for. */
+  /** The models that have it as a fallback. */
   readonly fallbackOf: readonly string[];
-  /** What becomes of its calls: charged, free, or refused for want of a price. */
+  /** What happens to its calls: charged, free, or refused because a price is missing. */
   readonly calls: 'charged' | 'free' | 'refused';
-  /** Those that may serve it and have no price: the model itself, fallbacks of it. */
+  /** Models without a price that may serve its calls: itself, or its fallbacks. */
   readonly unpriced: readonly string[];
-  /** Where it is served first; undefined: it is free, or has none. */
+  /** The price at the channel with the highest priority; undefined: it is free, or has none. */
   readonly now: SourcedPrice | undefined;
-  /** Those that follow, in their order. */
+  /** Later prices, in order of their dates. */
   readonly upcoming: readonly SourcedPrice[];
   /** All channels that serve it, in the order of the entry. */
   readonly places: readonly {
@@ -74,29 +76,102 @@ export interface PricedModel {
     readonly model: string;
     readonly now: SourcedPrice | undefined;
   }[];
-  /** What is published for where it is served first, if gateway.yaml says something else. */
+  /** The list price at the channel with the highest priority, if gateway.yaml has another one. */
   readonly published: SourcedPrice | undefined;
-  /** Amounts that are more than a tenth away from what is published: perhaps somebody forgot them. */
+  /** Amounts that differ from the list price by more than a tenth, and may be out of date. */
   readonly drift: readonly PriceDrift[];
 }
 
 /** All prices. */
 export interface PriceTable {
   readonly models: readonly PricedModel[];
-  /** Which list prices came with this gateway. */
+  /** The list prices that ship with this gateway. */
   readonly snapshot: { readonly name: string; readonly version: string };
 }
 
-/** Tells prices. */
+/**
+ * How carefully the input of a call is estimated. `strict`: one token per byte, which no byte-level tokenizer exceeds. `estimate`: two tokens for
+ * five bytes (three bytes each, and a fifth more): smaller, right for nearly all text, not a proof. `count`: as the gateway counts if a vendor does
+ * not report usage, about four bytes each, all of it at the plain rate: the probable cost.
+ */
+export type Care = 'strict' | 'estimate' | 'count';
+
+/** How the maximum usage of a call is estimated. */
+export interface EstimateOptions {
+  /** The care that is taken while the balance allows it. */
+  readonly reserve: Exclude<Care, 'count'>;
+  /** Output tokens of each answer to reserve if neither the client nor the model sets a lower maximum; and those assumed for each image. */
+  readonly assumeOutput: number;
+  /**
+   * Input tokens to reserve for each image, clip or file. The request does not tell their size, so this is no bound: 3,000 cover an image at most
+   * vendors and about 90 seconds of audio. Raise it if long documents are usual.
+   */
+  readonly mediaTokens: number;
+}
+
+/** What the ledger charges by. */
+export interface TariffOptions extends EstimateOptions {
+  /** Quota units in one currency unit. */
+  readonly perUnit: number;
+  /** Calls of a model without a price. */
+  readonly unpriced: 'refuse' | 'free';
+}
+
+/** The maximum usage of a call, in whole tokens. */
+export interface TokenBounds {
+  readonly input: number;
+  readonly output: number;
+  /** The input may contain audio or images. */
+  readonly media: boolean;
+  /** All input is charged at the plain rate; otherwise any of it may be of the kind with the highest rate. */
+  readonly plain: boolean;
+  /** The maximum uses of vendor-side tools. */
+  readonly uses?: Uses | undefined;
+}
+
+/** What calls cost, in micro-quota. */
+export interface Tariff {
+  /**
+   * The maximum cost of a call, whichever channel or fallback of its model serves it: the price, or `factorPpm` millionths of it. `output`: tokens
+   * of output, if it is not what the bounds of the call say. Refuses a model that is unknown (404) or has no price (402).
+   */
+  most(call: Call, atMs: number, factorPpm: bigint | undefined, care: Care, output?: number): bigint;
+  /** The longest answer of all models that may serve a call, in tokens; undefined if that is not known of each. */
+  longest(call: Call): number | undefined;
+  /** The maximum usage of a call within its bounds; `output`: tokens of all its answers, if it is not what the bounds say. */
+  tokens(bounds: Bounds, care: Care, output?: number): TokenBounds;
+  /**
+   * The cost of a request so far, whether or not its reservation covers it; 0n for failures before the first byte was delivered. `usage`: its usage,
+   * from `sane`. `fixed`: the price of a passthrough request; undefined for a call.
+   */
+  due(x: Exchange, usage: Usage | undefined, fixed: bigint | undefined, factorPpm: bigint | undefined): bigint;
+  /** The price that a request was charged by, as `receipt` reads it from the usage record; undefined if nothing has one. */
+  note(x: Exchange, fixed: bigint | undefined): JsonObject | undefined;
+  /** Whether the request was free only because the model that served it has no price. */
+  isUnpriced(x: Exchange): boolean;
+  /**
+   * The nearest usage that can be true, and what was wrong with the reported one, for the log: counts are whole and not negative, and no part is
+   * larger than its total. A part is cut to its total, never the total raised.
+   */
+  sane(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] };
+  /** Whether a call can have used so much. */
+  isPossible(usage: Usage): boolean;
+}
+
+/** The service. */
 export interface Prices {
-  /** Undefined where the model has no price; refuses (404) a name that is unknown. */
+  /** Undefined if the model has no price; refuses (404) an unknown name. */
   of(model: string): ModelPrice | undefined;
-  /** False if calls of a model are refused because it, or one that stands in for it, has no price; refuses (404) a name that is unknown. */
+  /** False if calls of a model are refused because it, or one of its fallbacks, has no price; refuses (404) an unknown name. */
   sells(model: string): boolean;
-  /** The prices of all models that can be called, for whoever answers for them. */
+  /** The prices of all models, for administrators. */
   table(): PriceTable;
-  /** The context window of a model in tokens as it is published for where it is served first; refuses (404) a name that is unknown. */
+  /** The published context window of a model in tokens, at the channel with the highest priority; refuses (404) an unknown name. */
   publishedContext(model: string): number | undefined;
+  /** What calls cost, for the ledger, which calls this once when it is created. Until then, and without a ledger, no call is refused. */
+  tariff(options: TariffOptions): Tariff;
+  /** How a recorded call was charged, at the price that its record has. */
+  receipt(call: UsageRecord): Receipt;
 }
 /** The service of that name. */
 export const Prices = service<Prices>('prices');

@@ -1,6 +1,8 @@
 /** What `/api` counts in, quota units and unix seconds, where we count micro-quota and milliseconds. */
-import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { inQuota, Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { Host } from '../../core/plugin.ts';
+
+export { inQuota as exactUnits };
 
 /** The most that can be granted, in quota units: as much as the ledger has room for. */
 export const MOST_UNITS = 4_000_000_000_000;
@@ -11,16 +13,9 @@ export function unitsOf(micro: bigint): number {
   return Number(micro < 0n && units * MICRO !== micro ? units - 1n : units);
 }
 
-/** The same exactly, as a decimal number: `12.345678`. */
-export function exactUnits(micro: bigint): string {
-  const size = micro < 0n ? -micro : micro;
-  const fraction = (size % MICRO).toString().padStart(6, '0').replace(/0+$/, '');
-  return `${micro < 0n ? '-' : ''}${size / MICRO}${fraction === '' ? '' : `.${fraction}`}`;
-}
-
-/** Micro-quota in quota units, with a fraction if there is one: the nearest number to what `exactUnits` says. */
+/** Micro-quota in quota units, with a fraction if there is one: the number nearest to `inQuota`. */
 export function quotaNumber(micro: bigint): number {
-  return Number(exactUnits(micro));
+  return Number(inQuota(micro));
 }
 
 /** Places behind which an amount is cut off in a currency unit that is not a round number of quota units. */

@@ -1,4 +1,7 @@
 /** Calls and the ledger: `admit` holds, checkpoints follow what is delivered, `settle` charges. Amounts are micro-quota. */
+
+import { inQuota } from '../../core/contracts/ledger.ts';
+import { type EstimateOptions, partOf, type Tariff } from '../../core/contracts/prices.ts';
 import {
   type Awaitable,
   type Call,
@@ -6,29 +9,21 @@ import {
   GatewayError,
   type Host,
   type Json,
-  type JsonObject,
   type Known,
   type Step,
   StoreUnavailable,
   slot,
   type Usage,
 } from '../../core/plugin.ts';
-import type { EstimateOptions } from './estimate.ts';
-import { Hold } from './holds.ts';
-import { inQuota } from './in-quota.ts';
-import { noteOfLayers } from './layers.ts';
+import { Hold, noteOfLayers } from './holds.ts';
 import type { Leases } from './leases.ts';
 import type { OwnLedger } from './ledger.ts';
-import { noteOfFixed, noteOfPrice } from './noted-price.ts';
-import { type PriceRow, partOf } from './price.ts';
 import { aliveStep } from './processes.ts';
 import { type Balances, insufficient, layersOf, leftInEach } from './refusals.ts';
 import { type Reservation, reservations } from './reservation.ts';
 import { LARGEST_CALL } from './tables.ts';
-import type { Tariff } from './tariff.ts';
 import type { Terms, TermsOf } from './terms.ts';
 import type { Unsettled } from './unsettled.ts';
-import { isPossible, saneUsage } from './usage-sanity.ts';
 
 /** What the ledger does with calls. */
 export interface Calls {
@@ -85,7 +80,7 @@ interface Taking {
 }
 
 /** A usage made believable, and what it was made of. */
-interface SaneUsage extends ReturnType<typeof saneUsage> {
+interface SaneUsage extends ReturnType<Tariff['sane']> {
   readonly of: Usage;
 }
 
@@ -120,8 +115,6 @@ export function createCalls(
   ledger: () => OwnLedger,
 ): Calls {
   const { store, clock, log, boot } = host;
-  /** What records say of a price, made once. */
-  const noted = new WeakMap<PriceRow, JsonObject>();
   // Calls of an older configuration that still run are running, too.
   const running = host.lasting<Taking[]>({ name: 'quota.running', version: 1, make: () => [] });
 
@@ -175,7 +168,7 @@ export function createCalls(
   function saneOf(taking: Taking): SaneUsage | undefined {
     const { usage } = taking.exchange;
     if (usage === undefined) return undefined;
-    if (taking.sane?.of !== usage) taking.sane = { of: usage, ...saneUsage(usage) };
+    if (taking.sane?.of !== usage) taking.sane = { of: usage, ...tariff.sane(usage) };
     return taking.sane;
   }
 
@@ -183,7 +176,7 @@ export function createCalls(
   function dueOf(taking: Taking): bigint {
     const { exchange, fixed, terms } = taking;
     const due = tariff.due(exchange, saneOf(taking)?.usage, fixed, terms.factorPpm);
-    if (exchange.usage === undefined || isPossible(exchange.usage)) return due;
+    if (exchange.usage === undefined || tariff.isPossible(exchange.usage)) return due;
     return least(due, ceilingOf(taking) ?? taking.first);
   }
 
@@ -250,22 +243,12 @@ export function createCalls(
   function notePrice(x: Exchange, { tariff: charged, fixed, terms }: Taking, hold: Hold): void {
     const { factorPpm, extras } = terms;
     const note: Record<string, Json> = {
-      ...(fixed === undefined ? noteOf(charged.rowOf(x)) : noteOfFixed(inQuota(fixed), ledger().perUnit)),
+      ...charged.note(x, fixed),
       held: inQuota(hold.amount),
     };
     if (factorPpm !== undefined) note.priceFactor = Number(factorPpm) / 1_000_000;
     if (extras.length > 0) Object.assign(note, noteOfLayers(extras));
     x.note(note);
-  }
-
-  function noteOf(row: PriceRow | undefined): JsonObject | undefined {
-    if (row === undefined) return undefined;
-    let note = noted.get(row);
-    if (note === undefined) {
-      note = noteOfPrice(row, ledger().perUnit);
-      noted.set(row, note);
-    }
-    return note;
   }
 
   /** The log and the usage record tell what was odd about a call. */
@@ -309,7 +292,7 @@ export function createCalls(
       const left = least(await leftFor(taking.exchange as Known, taking.terms), wanted);
       if (left > 0n) await hold.grow(left);
     } catch (error) {
-      log.warn('a hold could not grow', { exchange: hold.id, error });
+      log.warn('a reservation could not be increased', { exchange: hold.id, error });
     }
   }
 
@@ -445,7 +428,7 @@ export function isGuess({ bounds }: Call): boolean {
 }
 
 function outrun(hold: Hold): GatewayError {
-  const message = `The answer ends here: it costs more than the ${inQuota(hold.amount)} quota that could be set aside for it. Credit the account, or ask for fewer output tokens.`;
+  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota that could be reserved for it. Credit the account, or request fewer output tokens.`;
   return new GatewayError(403, 'QUOTA_HOLD_EXCEEDED', message, { headers: { 'x-should-retry': 'false' } });
 }
 

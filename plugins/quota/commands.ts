@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
-import { type Ledger, MICRO } from '../../core/contracts/ledger.ts';
+import { inQuota, type Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type Command, type Host, refuse, UsageError } from '../../core/plugin.ts';
-import { inQuota } from './in-quota.ts';
 
 /** `user credit NAME UNITS`. Accounts are looked up when it runs: their plugin may be created after this one. */
 export function userCredit(host: Host, ledger: Ledger): Command {

@@ -3,7 +3,7 @@ import type { Entry, Layer, Ledger, MoneyDay, MoneyEntry } from '../../core/cont
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Store } from '../../core/plugin.ts';
 import { all, condition } from '../../core/sdk.ts';
-import { readLayers } from './layers.ts';
+import { readLayers } from './holds.ts';
 import { DAY_MS } from './windows.ts';
 
 const COLUMNS = 'ref, op, kind, owner, window_start, CAST(amount AS TEXT) AS amount, at_ms, actor';

@@ -1,33 +1,27 @@
 /** What a call may cost and who would pay for it, for `turnpike explain`. */
 import type { Bounds } from '../../core/contracts/call.ts';
-import type { Ledger } from '../../core/contracts/ledger.ts';
+import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
+import type { Tariff } from '../../core/contracts/prices.ts';
 import type { Explanation, Known, Uses } from '../../core/plugin.ts';
 import { type Calls, isGuess } from './calls.ts';
-import { decimalText } from './decimal.ts';
-import { type EstimateOptions, tokenBounds } from './estimate.ts';
-import { inQuota } from './in-quota.ts';
 import { indebted, insufficient, leftInEach } from './refusals.ts';
-import type { Tariff } from './tariff.ts';
 import type { TermsOf } from './terms.ts';
 
 const NOTHING = { amount: 0n, care: 'strict', output: undefined, limit: undefined } as const;
 
-/** Explains calls: the prices that apply, what would be held, and whether every layer has it. Refuses as `admit` would. */
+/** Explains calls: what would be held, and whether every layer has it. Refuses as `admit` would. */
 export function createExplain(tools: {
   readonly tariff: Tariff;
   readonly calls: Calls;
   readonly ledger: Ledger;
   readonly termsOf: TermsOf;
-  readonly estimate: EstimateOptions;
 }): (x: Known) => AsyncIterable<Explanation> {
-  const { tariff, calls, ledger, termsOf, estimate } = tools;
+  const { tariff, calls, ledger, termsOf } = tools;
   return async function* explain(x) {
-    yield* tariff.lines(x.startedMs, x.call.model);
     const { account, key } = x.identity;
     const terms = await termsOf(account.id, x.startedMs);
     const { factorPpm } = terms;
-    if (factorPpm !== undefined)
-      yield `the department pays ${decimalText({ digits: factorPpm, scale: 6 })} of the price`;
+    if (factorPpm !== undefined) yield `the department pays ${inQuota(factorPpm)} of the price`;
     const all = [...calls.reservations(x, terms)];
     const layers = await leftInEach(ledger, account.id, key.id, terms);
     const chosen = all.find(({ room }) => layers.every(([, left]) => left === undefined || room <= left));
@@ -44,11 +38,10 @@ export function createExplain(tools: {
     const owed = await ledger.debt(account.id);
     if (owed > 0n) throw indebted(owed);
     const { bounds } = x.call;
-    const { input, output, uses } = tokenBounds(bounds, estimate, care, covered);
+    const { input, output, uses } = tariff.tokens(bounds, care, covered);
     const most = [`${input} input and ${output} output tokens`, ...unitsIn(bounds), ...usesIn(uses)];
     yield `holds ${inQuota(amount)} quota: at most ${most.join(', ')}`;
-    if (limit !== undefined)
-      yield `the vendor is told that an answer may have ${limit} tokens: more cannot be set aside`;
+    if (limit !== undefined) yield `the vendor gets a limit of ${limit} output tokens: more cannot be reserved`;
     if (isOpen)
       yield 'that is a guess, and grows with the answer: the call limits not all of its output, or holds media or tools of the vendor';
     if (!terms.fromAccount) yield 'the account pays nothing: the subscription includes it';

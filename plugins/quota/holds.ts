@@ -1,6 +1,6 @@
 /** Holds: what is set aside for a call before it goes out, inside the leases of this process. Amounts are micro-quota. */
 import type { Layer } from '../../core/contracts/ledger.ts';
-import type { Addition, Known, Statement, Step } from '../../core/plugin.ts';
+import type { Addition, JsonObject, Known, Statement, Step } from '../../core/plugin.ts';
 import { placeOf } from './buckets.ts';
 import type { Share } from './lease.ts';
 import type { Leases } from './leases.ts';
@@ -23,6 +23,19 @@ export interface Payers {
   readonly fromAccount: boolean;
   /** In the order in which they may refuse, behind account and key. */
   readonly extras: readonly LimitedExtra[];
+}
+
+/** What the usage record keeps of the layers beside account and key: `[kind, owner, window]` of each; empty if there are none. */
+export function noteOfLayers(extras: readonly Extra[]): JsonObject {
+  return extras.length === 0
+    ? {}
+    : { layers: extras.map(({ kind, owner, windowStart }) => [kind, owner, windowStart]) };
+}
+
+/** Reads it. */
+export function readLayers(other: JsonObject): readonly Extra[] {
+  const layers = (other.layers ?? []) as unknown as readonly (readonly [Extra['kind'], number, number])[];
+  return layers.map(([kind, owner, windowStart]) => ({ kind, owner, windowStart }));
 }
 
 /** A hold. */

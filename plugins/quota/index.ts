@@ -1,7 +1,6 @@
-/** The plugin `quota`: the ledger. Holds what a call may cost before it goes out, charges what was used of it. */
+/** The plugin `quota`: the ledger. Reserves what a call may cost before the request is sent, and charges what it used. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
-import { Catalog } from '../../core/contracts/catalog.ts';
 import { Departments } from '../../core/contracts/departments.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Prices } from '../../core/contracts/prices.ts';
@@ -15,39 +14,35 @@ import { invariants } from './invariants.ts';
 import { createLeases } from './leases.ts';
 import { createLedger } from './ledger.ts';
 import { readPlans } from './plans.ts';
-import { createPriceBook, pricesSchema } from './price-book.ts';
-import { createPrices } from './prices.ts';
 import { recover } from './recovery.ts';
 import { quotaSection } from './sections.ts';
-import { createSubscriptionMemory } from './subscription-memory.ts';
-import { plansInUse } from './subscription-rows.ts';
+import { createSubscriptionMemory, plansInUse } from './subscription-memory.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { migrations } from './tables.ts';
-import { createTariff } from './tariff.ts';
 import { createTerms } from './terms.ts';
 import { createUnsettled } from './unsettled.ts';
 
-/** How often running calls write down what they have delivered. */
+/** How often it is recorded what running calls have delivered. */
 const CHECKPOINT_MS = 1_000;
-/** How often it is tried to close calls that could not be written down, and idle leases go back. */
+/** How often calls that could not be settled are closed, and idle leases returned. */
 const SWEEP_MS = 10_000;
-/** How often it is looked for processes that have ended, beside what `host.peers` says at once. */
+/** How often ended processes are looked for, in addition to what `host.peers` reports at once. */
 const RECOVER_MS = 5_000;
-/** How often subscriptions are looked for that another gateway has changed; calls know of them within five seconds. */
+/** How often subscriptions are read that another gateway has changed; they apply to calls within five seconds. */
 const REFRESH_MS = 4_000;
 
 export default definePlugin({
   name: 'quota',
   api: 2,
-  sections: { quota: quotaSection, prices: pricesSchema },
+  sections: { quota: quotaSection },
   migrations,
-  needs: [Catalog],
+  needs: [Prices],
   wants: [Records, Accounts, Departments, Audit],
-  provides: [Ledger, Prices, Subscriptions],
-  create(host, { quota, prices }) {
+  provides: [Ledger, Subscriptions],
+  create(host, { quota }) {
     const { store, clock, log, peers } = host;
-    const book = createPriceBook({ prices, perUnit: BigInt(quota.perUnit), problem: (...at) => host.problem(...at) });
-    const tariff = createTariff(host.use(Catalog), book, quota);
+    const prices = host.use(Prices);
+    const tariff = prices.tariff(quota);
     const plans = readPlans(quota.plans, quota.perUnit, (...at) => host.problem(...at));
     const memory = host.lasting({
       name: 'quota.subscriptions',
@@ -66,14 +61,13 @@ export default definePlugin({
       leases,
       charged: calls.charged,
       isIncluded: calls.isIncluded,
+      receipt: prices.receipt,
     });
     host.provide(Ledger, ledger);
-    host.provide(Prices, createPrices(host.use(Catalog), book, clock, quota));
     host.provide(Subscriptions, createSubscriptions({ store, clock, ledger, plans, memory }));
 
-    let lines: readonly string[] = [];
     const timers: (() => void)[] = [];
-    // A slow store gets one list of each at a time; the next one says more.
+    // A slow store gets one list of each kind at a time.
     const checkpoints = oneAtATime(calls.checkpoint, (error) => log.warn('checkpoints were not written', { error }));
     const sweeps = oneAtATime(
       async () => {
@@ -81,20 +75,20 @@ export default definePlugin({
         if (count > 0) log.warn('closed calls that could not be settled', { calls: count });
         await leases.returnIdle();
       },
-      (error) => log.warn('calls could not be closed, or leases not given back', { error }),
+      (error) => log.warn('calls could not be closed, or leases not returned', { error }),
     );
     const recoveries = oneAtATime(recoverAll, (error) =>
-      log.error('what a process has left open is not closed', { error }),
+      log.error('calls and leases of an ended process could not be closed', { error }),
     );
     const refreshes = oneAtATime(memory.refresh, (error) => log.warn('subscriptions were not read', { error }));
 
     let isStopping = false;
 
-    /** Closes what other processes have left open, where this one leads. What is left when it ends, the next run closes. */
+    /** Closes what ended processes have left open, if this one leads. The next run closes what is left when this one stops. */
     async function recoverAll(): Promise<void> {
       if (isStopping || !peers.leads()) return;
       const count = await recover(host, host.find(Records));
-      if (count > 0) log.info('closed what another run had left open', { calls: count });
+      if (count > 0) log.info('closed calls that an ended process had left open', { calls: count });
     }
 
     return {
@@ -103,14 +97,9 @@ export default definePlugin({
       settle: calls.settle,
       essential: true,
       unsettled: calls.unsettled,
-      explain: createExplain({ tariff, calls, ledger, termsOf, estimate: quota }),
+      explain: createExplain({ tariff, calls, ledger, termsOf }),
       commands: [userCredit(host, ledger)],
       invariants: invariants(),
-      report: () => lines,
-      // Reading every price now finds the mistakes in all of them before the start.
-      link() {
-        lines = tariff.lines(clock.now());
-      },
       async start() {
         await leases.join();
         await recoverAll();
@@ -118,7 +107,7 @@ export default definePlugin({
         await memory.refresh();
         const lost = (await plansInUse(store, clock.now())).filter((plan) => !plans.has(plan));
         if (lost.length > 0)
-          log.warn('plans that people have are not in gateway.yaml: they limit nothing', { plans: lost });
+          log.warn('subscriptions have plans that are not in gateway.yaml: they limit nothing', { plans: lost });
         timers.push(
           clock.every(CHECKPOINT_MS, checkpoints.run),
           clock.every(SWEEP_MS, sweeps.run),
@@ -131,14 +120,14 @@ export default definePlugin({
         isStopping = true;
         for (const stop of timers.splice(0)) stop();
         await Promise.all([checkpoints.done(), sweeps.done(), refreshes.done(), recoveries.done()]);
-        // What could not be given back now is taken by the next run.
-        await leases.returnAll().catch((error) => log.warn('leases were not given back', { error }));
+        // The next run recovers what cannot be returned now.
+        await leases.returnAll().catch((error) => log.warn('leases were not returned', { error }));
       },
     };
   },
 });
 
-/** Work that begins only when it is not under way. */
+/** Work that starts only if it is not running. */
 function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void) {
   let underWay: Promise<void> | undefined;
   return {

@@ -1,13 +1,11 @@
 /** What other plugins may ask of the ledger: purses opened, filled, emptied, limited, and every layer read. Amounts are micro-quota. */
 import { randomUUID } from 'node:crypto';
-import type { Balance, Layer, Ledger, Purse } from '../../core/contracts/ledger.ts';
+import { type Balance, inQuota, type Layer, type Ledger, type Purse } from '../../core/contracts/ledger.ts';
 import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
 import { INSERT_ENTRY, LOCK, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
 import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
-import { inQuota } from './in-quota.ts';
 import type { Leases } from './leases.ts';
-import { receiptOf } from './receipt.ts';
 import { Soon } from './soon.ts';
 import { LARGEST_GRANT } from './tables.ts';
 
@@ -56,6 +54,7 @@ export function createLedger(of: {
   /** What an exchange was charged, and whether a subscription includes it. */
   readonly charged: (x: Exchange) => bigint;
   readonly isIncluded: (x: Exchange) => boolean;
+  readonly receipt: Ledger['receipt'];
 }): OwnLedger {
   const { store, clock, leases } = of;
 
@@ -171,7 +170,7 @@ export function createLedger(of: {
     welcome: of.welcome,
     charged: of.charged,
     isIncluded: of.isIncluded,
-    receipt: receiptOf,
+    receipt: of.receipt,
     debitsOf,
     ...createEntries(store),
     balance,
@@ -295,7 +294,7 @@ function refuseAmount(amount: bigint): never {
   refuse(400, 'invalid_amount', `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`);
 }
 
-/** Something that was to be written along did not fit any more. */
+/** A step that was to be written together with the change no longer applied. */
 function refuseChange(failed: string): never {
-  refuse(409, failed, 'Nothing was changed: meanwhile somebody else did.');
+  refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
 }

@@ -1,8 +1,8 @@
 /** Plans: what `quota.plans` of gateway.yaml says that subscriptions allow, checked and in micro-quota. */
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { Plan } from '../../core/contracts/subscriptions.ts';
-import { decimal } from './decimal.ts';
-import type { Problem } from './price-fields.ts';
+import type { Host } from '../../core/plugin.ts';
+import { decimal } from '../../core/sdk.ts';
 import { LARGEST_GRANT } from './tables.ts';
 
 /** A plan as it is written; amounts are currency units. */
@@ -54,13 +54,13 @@ export const plansSchema = {
 } as const;
 
 /** Reads them, and reports what a schema cannot see. */
-export function readPlans(section: PlansSection, perUnit: number, problem: Problem): ReadonlyMap<string, Plan> {
+export function readPlans(section: PlansSection, perUnit: number, problem: Host['problem']): ReadonlyMap<string, Plan> {
   return new Map(
     Object.entries(section).map(([name, fields]) => [name, readPlan(name, fields, BigInt(perUnit) * MICRO, problem)]),
   );
 }
 
-function readPlan(name: string, fields: PlanFields, microPerUnit: bigint, problem: Problem): Plan {
+function readPlan(name: string, fields: PlanFields, microPerUnit: bigint, problem: Host['problem']): Plan {
   const path = ['quota', 'plans', name];
   /** So many currency units in a smaller one, exactly. */
   const whole = (field: keyof PlanFields & string, value: number, size: bigint, unit: string): bigint => {

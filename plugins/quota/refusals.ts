@@ -1,30 +1,29 @@
 /** Why a layer refuses a call: which one it was, what it has left, and when there will be more. Amounts are micro-quota. */
-import type { Layer, Ledger } from '../../core/contracts/ledger.ts';
+import { inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import { nameOf } from './buckets.ts';
-import { inQuota } from './in-quota.ts';
 import type { Terms } from './terms.ts';
 
-/** A layer that a call is taken from, as its refusal tells of it. */
+/** A layer that a call is charged to, and how its refusal describes it. */
 export interface AskedLayer {
   readonly layer: Layer;
-  /** What its bucket is granted when it opens; undefined where it is open from the beginning. */
+  /** What its bucket is granted when the first call opens it; undefined if it exists from the beginning. */
   readonly limit: bigint | undefined;
-  /** What a hold calls it. */
+  /** Its name in reservations. */
   readonly name: string;
   readonly code: string;
   /** `the account`. */
   readonly title: string;
-  /** What can be done where it has too little. */
+  /** What to do if it has too little. */
   readonly advice: string;
 }
 
-/** How layers stand: the ledger, as whoever refuses sees it. */
+/** The balances of layers, for refusals. */
 export type Balances = Pick<Ledger, 'balance' | 'debt'>;
 
-const FEWER = 'or ask for fewer output tokens.';
+const FEWER = 'or request fewer output tokens.';
 
-/** The layers of a call, in the order in which they may refuse. An included call has the account among them: it may owe something. */
+/** The layers of a call, in the order in which they may refuse. A call that a subscription includes has the account among them, because it may owe something. */
 export function layersOf(accountId: number, keyId: number, terms: Terms): readonly AskedLayer[] {
   return [
     {
@@ -52,12 +51,12 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
       advice:
         layer.resetsMs === undefined
           ? `Have it raised, ${FEWER}`
-          : `It begins anew at ${new Date(layer.resetsMs).toISOString()}; till then, ask for fewer output tokens.`,
+          : `It resets at ${new Date(layer.resetsMs).toISOString()}; until then, request fewer output tokens.`,
     })),
   ];
 }
 
-/** What is left in a layer; undefined where it has no limit. */
+/** What is left in a layer; undefined if it has no limit. */
 export async function leftIn(ledger: Balances, { layer, limit }: AskedLayer): Promise<bigint | undefined> {
   const balance = await ledger.balance(layer);
   if (balance === undefined) return limit ?? 0n;
@@ -66,7 +65,7 @@ export async function leftIn(ledger: Balances, { layer, limit }: AskedLayer): Pr
   return left > 0n ? left : 0n;
 }
 
-/** What is left in every layer that pays a call, in their order; undefined where one has no limit. */
+/** What is left in each layer that pays a call, in their order; undefined if it has no limit. */
 export function leftInEach(
   ledger: Balances,
   accountId: number,
@@ -78,21 +77,21 @@ export function leftInEach(
   return Promise.all(paying.map(async (layer) => [layer, await leftIn(ledger, layer)] as const));
 }
 
-/** The refusal of a layer that has less than `amount` left; looks up how it stands, for the sentence. */
+/** The refusal of a layer that has less than `amount` left, with its current balance. */
 export async function insufficient(ledger: Balances, asked: AskedLayer, amount: bigint): Promise<GatewayError> {
   const { layer, code, title, advice } = asked;
   const owed = layer.kind === 'account' ? await ledger.debt(layer.owner) : 0n;
   if (owed > 0n) return indebted(owed);
   const left = await leftIn(ledger, asked);
-  // Others may have given back meanwhile what this call was refused.
+  // Other calls may have returned quota since this one was refused.
   const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
-  return refusal(code, `This call needs ${inQuota(amount)} quota set aside, and ${title} has ${has}. ${advice}`);
+  return refusal(code, `This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
 }
 
 /** The refusal of an account that owes something. */
 export function indebted(owed: bigint): GatewayError {
-  const why = 'money was taken back that it had spent';
-  return refusal('QUOTA_USER_INSUFFICIENT', `The account owes ${inQuota(owed)} quota since ${why}: credit it first.`);
+  const why = 'a payment that it had spent was refunded';
+  return refusal('QUOTA_USER_INSUFFICIENT', `The account owes ${inQuota(owed)} quota because ${why}. Credit it first.`);
 }
 
 function refusal(code: string, message: string): GatewayError {

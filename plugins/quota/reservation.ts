@@ -1,6 +1,6 @@
 /** What may be set aside for a call: from the most that it can cost down to the least for which an answer is worth asking. */
 import type { Bounds } from '../../core/contracts/call.ts';
-import type { Care, EstimateOptions } from './estimate.ts';
+import type { Care, EstimateOptions } from '../../core/contracts/prices.ts';
 
 /** One of several amounts, each smaller than the one before. */
 export interface Reservation {

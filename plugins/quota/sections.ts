@@ -1,20 +1,20 @@
 /** The section `quota` of gateway.yaml. */
+
+import type { EstimateOptions, TariffOptions } from '../../core/contracts/prices.ts';
 import { schema } from '../../core/plugin.ts';
-import { ESTIMATE_DEFAULTS, type EstimateOptions } from './estimate.ts';
 import { type PlansSection, plansSchema } from './plans.ts';
 
 /** What it says. */
-export interface QuotaSection extends EstimateOptions {
-  /** Quota units in one currency unit. */
-  readonly perUnit: number;
-  /** Calls of a model that has no price. */
-  readonly unpriced: 'refuse' | 'free';
+export interface QuotaSection extends TariffOptions {
   /** Quota units that a new account begins with. */
   readonly welcome: number;
   readonly plans: PlansSection;
 }
 
-/** How it must look. */
+/** How calls are estimated if gateway.yaml does not say. */
+export const ESTIMATE_DEFAULTS: EstimateOptions = { reserve: 'strict', assumeOutput: 4_096, mediaTokens: 3_000 };
+
+/** Its schema. */
 export const quotaSection = schema<QuotaSection>({
   type: 'object',
   additionalProperties: false,

@@ -3,8 +3,7 @@ import type { Ledger } from '../../core/contracts/ledger.ts';
 import type { Plan, Subscription, Subscriptions, WindowUse } from '../../core/contracts/subscriptions.ts';
 import { type Clock, refuse, type Step, type Store } from '../../core/plugin.ts';
 import { LOCK, placeOf } from './buckets.ts';
-import type { SubscriptionMemory } from './subscription-memory.ts';
-import { counting, readLast, type SubscriptionRow } from './subscription-rows.ts';
+import { counting, readLast, type SubscriptionMemory, type SubscriptionRow } from './subscription-memory.ts';
 import { daysMs, PLAN_WINDOWS } from './windows.ts';
 
 /** An account's last one alone counts: clocks may step back to where the one before it ran. Given an account and a moment. */
@@ -113,7 +112,7 @@ export function createSubscriptions(of: {
       ]);
       memory.forget(accountId);
       if (failed !== undefined && failed !== 'no_subscription') {
-        refuse(409, failed, 'Nothing was changed: meanwhile somebody else did.');
+        refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
       }
       return failed === undefined;
     },

@@ -1,22 +1,21 @@
-/** The terms of a call: which layers it is taken from beside account and key, and what part of the price it pays. */
+/** The terms of a call: which layers it is charged to beside account and key, and what part of the price it pays. */
 import type { Department, Departments } from '../../core/contracts/departments.ts';
 import type { Plan } from '../../core/contracts/subscriptions.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import type { LimitedExtra } from './holds.ts';
-import type { SubscriptionMemory } from './subscription-memory.ts';
-import type { SubscriptionRow } from './subscription-rows.ts';
+import type { SubscriptionMemory, SubscriptionRow } from './subscription-memory.ts';
 import { monthAround, PLAN_WINDOWS } from './windows.ts';
 
-/** A further layer, and what to say of it where it has too little. */
+/** A further layer, and how its refusal describes it. */
 export interface TermLayer extends LimitedExtra {
   readonly code: string;
   /** `the daily window of the plan "monthly"`. */
   readonly title: string;
-  /** When its window begins anew, unix milliseconds; undefined where it has none. */
+  /** When its window resets, unix milliseconds; undefined if it has none. */
   readonly resetsMs: number | undefined;
 }
 
-/** What applies to a call from its beginning to its end, whatever changes meanwhile. */
+/** What applies to a call from start to end, even if settings change during it. */
 export interface Terms {
   /** Millionths of the price; undefined: the price. */
   readonly factorPpm: bigint | undefined;
@@ -24,21 +23,21 @@ export interface Terms {
   readonly fromAccount: boolean;
   /** In the order in which they may refuse. */
   readonly extras: readonly TermLayer[];
-  /** Where nothing may be taken any more. */
+  /** Why no quota may be reserved any more; undefined: it may. */
   readonly refusal: GatewayError | undefined;
 }
 
-/** Of nearly every call: account and key pay the price. */
+/** The terms of nearly every call: account and key pay the price. */
 const USUAL: Terms = { factorPpm: undefined, fromAccount: true, extras: [], refusal: undefined };
 
-/** A price is so many millionths of itself. */
+/** The factor of the full price. */
 const WHOLE_PPM = 1_000_000;
 const NO_RETRY = { headers: { 'x-should-retry': 'false' } };
 
-/** The terms of a call that an account makes at a moment. Refuses (403) where one of its departments is disabled. */
+/** The terms of a call that an account makes at a moment. Refuses (403) if one of its departments is disabled. */
 export type TermsOf = (accountId: number, atMs: number) => Terms | Promise<Terms>;
 
-/** `departments` is asked with each call: its plugin may be created after this one. */
+/** `departments` is called for each call, because its plugin may be created after this one. */
 export function createTerms(of: {
   readonly memory: SubscriptionMemory;
   readonly plans: ReadonlyMap<string, Plan>;
@@ -52,11 +51,11 @@ export function createTerms(of: {
       refuse(
         403,
         'department_disabled',
-        `The department "${disabled.name}" is disabled: its people call nothing.`,
+        `Department "${disabled.name}" is disabled; its members cannot make calls.`,
         NO_RETRY,
       );
     }
-    // A plan that gateway.yaml has no more limits nothing: the balance pays, as it does without one.
+    // A plan that was removed from gateway.yaml limits nothing: the balance pays, as without a plan.
     const plan = subscription && plans.get(subscription.plan);
     const runs = subscription !== undefined && subscription.expiresMs > atMs;
     const factorPpm = path[0]?.factorPpm ?? WHOLE_PPM;
@@ -107,6 +106,6 @@ function budgetsOf({ id, name, budget, monthlyBudget }: Department, atMs: number
 
 function expired({ name }: Plan, { expiresMs }: SubscriptionRow): GatewayError {
   const when = new Date(expiresMs).toISOString();
-  const message = `The subscription to the plan "${name}" has expired at ${when}. Renew it, or have it cancelled to pay from the balance.`;
+  const message = `The subscription to the plan "${name}" expired at ${when}. Renew it, or have it cancelled to pay from the balance.`;
   return new GatewayError(403, 'QUOTA_SUBSCRIPTION_EXPIRED', message, NO_RETRY);
 }

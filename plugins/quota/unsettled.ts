@@ -1,9 +1,8 @@
 /** Calls that have ended and could not be written down: they stay held, and are charged later what they had delivered. */
+import { inQuota } from '../../core/contracts/ledger.ts';
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
 import type { Host, Known } from '../../core/plugin.ts';
-import type { Extra, Hold, Payers } from './holds.ts';
-import { inQuota } from './in-quota.ts';
-import { noteOfLayers } from './layers.ts';
+import { type Extra, type Hold, noteOfLayers, type Payers } from './holds.ts';
 
 /** Such calls. */
 export interface Unsettled {

@@ -74,7 +74,7 @@ const CONFIG = {
     perAccount: { requestsPerMinute: PER_MINUTE, concurrent: 2 },
   },
   pipeline: [
-    ...['accounts', 'auth', 'counters', 'keys', 'limits', 'quota', 'models', 'styles'],
+    ...['accounts', 'auth', 'counters', 'keys', 'limits', 'prices', 'quota', 'models', 'styles'],
     ...['vendors/compatible', 'vendors/anthropic', 'vendors/demo', 'log'],
   ],
 };

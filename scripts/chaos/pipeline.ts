@@ -7,6 +7,7 @@ export const CHAOS_PIPELINE: readonly string[] = [
   'counters',
   'keys',
   'limits',
+  'prices',
   'quota',
   'models',
   'styles',

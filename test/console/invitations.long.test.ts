@@ -9,7 +9,20 @@ import { checked, PASSWORD, PATIENT, ROOT_ENV, signedIn, type Visitor, verdictOf
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 const PIPELINE = [
-  ...['accounts', 'auth', 'counters', 'keys', 'quota', 'models', 'styles', 'vendors/demo', 'log', 'audit', 'console'],
+  ...[
+    'accounts',
+    'auth',
+    'counters',
+    'keys',
+    'prices',
+    'quota',
+    'models',
+    'styles',
+    'vendors/demo',
+    'log',
+    'audit',
+    'console',
+  ],
 ];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -120,6 +120,7 @@ describe('the own account', () => {
     assert.ok(columns.includes('role') && columns.includes('deleted_ms'), `${columns}`);
     const wishes = [
       ...columns.filter((name) => name !== 'display_name'),
+      'prices',
       'quota',
       'used_quota',
       'group',

@@ -14,6 +14,7 @@ const PIPELINE = [
   'auth',
   'counters',
   'keys',
+  'prices',
   'quota',
   'models',
   'styles',
@@ -84,6 +85,7 @@ describe('registration that is open', () => {
     const wishes = [
       ...columns.filter((name) => name !== 'email'),
       'is_admin',
+      'prices',
       'quota',
       'used_quota',
       'group',

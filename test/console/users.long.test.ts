@@ -208,6 +208,7 @@ describe('whoever is administered', () => {
     const columns = new Set([...tableColumns(gateway.storeFile).values()].flat());
     for (const more of [
       'is_admin',
+      'prices',
       'quota',
       'used_quota',
       'remain_quota',

@@ -212,6 +212,7 @@ describe('its configuration', () => {
           'auth',
           'counters',
           'keys',
+          'prices',
           'quota',
           'models',
           'styles',

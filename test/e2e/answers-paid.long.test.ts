@@ -168,7 +168,18 @@ describe('40 calls at once without a limit', () => {
       config: {
         limits: {},
         pipeline: [
-          ...['accounts', 'auth', 'counters', 'keys', 'limits', 'quota', 'models', 'styles', 'vendors/openai'],
+          ...[
+            'accounts',
+            'auth',
+            'counters',
+            'keys',
+            'limits',
+            'prices',
+            'quota',
+            'models',
+            'styles',
+            'vendors/openai',
+          ],
           ...['vendors/anthropic', 'vendors/compatible', 'log'],
         ],
         channels: [

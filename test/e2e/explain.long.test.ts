@@ -104,7 +104,7 @@ describe('a call that is explained', () => {
       ['limits', 'requestsPerMinute of the key: 0 of 3 used, the call takes 1'],
       ['limits', 'perAccount.tokensPerMinute of the account: 0 of 5000 used, the call takes 117'],
       ['limits', 'perAccount.concurrent of the account: 0 of 2 running'],
-      ['quota', 'price of test-model: input 1, output 2 per million tokens (gateway.yaml)'],
+      ['prices', 'price of test-model: input 1, output 2 per million tokens (gateway.yaml)'],
       ['quota', 'holds 646 quota: at most 1092 input and 100 output tokens'],
       ['quota', 'the account is not limited'],
       ['quota', 'the key is not limited'],
@@ -215,7 +215,7 @@ describe('a call that is explained', () => {
       [[403, 'QUOTA_USER_INSUFFICIENT', 'quota'], HELLO, { key: poor }],
       [[403, 'QUOTA_TOKEN_INSUFFICIENT', 'quota'], HELLO, { key: capped }],
       [[402, 'model_not_priced', 'quota'], { ...HELLO, model: 'unpriced' }, {}],
-      [[404, 'model_not_found', 'quota'], { ...HELLO, model: 'nowhere' }, {}],
+      [[404, 'model_not_found', 'prices'], { ...HELLO, model: 'nowhere' }, {}],
     ] as const) {
       const { code, refusal, plugins } = await decisionOf(body, asked);
       const first = plugins.find((said) => said.refusal !== undefined);

@@ -163,7 +163,19 @@ before(async () => {
     config: {
       limits: {},
       pipeline: [
-        ...['accounts', 'auth', 'counters', 'keys', 'limits', 'quota', 'models', 'styles', 'vendors/compatible', 'log'],
+        ...[
+          'accounts',
+          'auth',
+          'counters',
+          'keys',
+          'limits',
+          'prices',
+          'quota',
+          'models',
+          'styles',
+          'vendors/compatible',
+          'log',
+        ],
       ],
       channels: STYLES.map((style) => ({
         name: style,

@@ -44,7 +44,18 @@ describe('with a balance of 0.10', () => {
       vendor,
       config: {
         pipeline: [
-          ...['accounts', 'auth', 'counters', 'keys', 'limits', 'quota', 'models', 'styles', 'vendors/openai'],
+          ...[
+            'accounts',
+            'auth',
+            'counters',
+            'keys',
+            'limits',
+            'prices',
+            'quota',
+            'models',
+            'styles',
+            'vendors/openai',
+          ],
           ...['vendors/anthropic', 'log'],
         ],
         channels: [

@@ -124,6 +124,6 @@ function tests(): void {
 }
 
 const PIPELINE = [
-  ...['accounts', 'audit', 'auth', 'counters', 'departments', 'keys', 'limits', 'quota', 'models', 'styles'],
+  ...['accounts', 'audit', 'auth', 'counters', 'departments', 'keys', 'limits', 'prices', 'quota', 'models', 'styles'],
   ...['vendors/compatible', 'vendors/demo', 'log'],
 ];

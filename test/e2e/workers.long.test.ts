@@ -189,7 +189,7 @@ describe('two workers', workers, () => {
     const now = [...servingIn(gateway).values()].map(({ epoch }) => String(epoch));
     assert.deepEqual([...served].sort(), now.sort());
 
-    await gateway.logged(({ msg }) => msg.startsWith('closed what another run had left open'));
+    await gateway.logged(({ msg }) => msg.startsWith('closed calls that an ended process had left open'));
     await reconciles();
     await gateway.stop();
     assert.deepEqual(ledgerFaults(installed.storeFile), []);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Usage } from '../../core/contracts/call.ts';
 import type { Json, JsonObject } from '../../core/contracts/json.ts';
-import { decimal } from '../../plugins/quota/decimal.ts';
-import { exactPrice } from '../../plugins/quota/price.ts';
+import { decimal } from '../../core/sdk.ts';
+import { exactPrice } from '../../plugins/prices/price.ts';
 import {
   at,
   block,

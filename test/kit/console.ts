@@ -19,6 +19,7 @@ export const CONSOLE_PIPELINE: readonly string[] = [
   'counters',
   'keys',
   'limits',
+  'prices',
   'quota',
   'models',
   'styles',

@@ -12,6 +12,7 @@ export const FACTORS_PIPELINE: readonly string[] = [
   'auth',
   'counters',
   'keys',
+  'prices',
   'quota',
   'models',
   'styles',

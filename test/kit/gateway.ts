@@ -74,6 +74,7 @@ const PIPELINE = [
   'counters',
   'keys',
   'limits',
+  'prices',
   'quota',
   'models',
   'styles',

@@ -93,7 +93,7 @@ describe('each layer', () => {
       await assert.rejects(costing(100), refusedWith('QUOTA_USER_INSUFFICIENT'));
       assert.match(
         await messageOf(costing(100)),
-        /needs 100 quota set aside, and the account has only 4 left\. Credit it/,
+        /needs a reservation of 100 quota, and the account has only 4 left\. Credit it/,
       );
       await run.ledger.credit(ACCOUNT, 10_000n * MICRO, 'more for the account', 'test');
       await assert.rejects(costing(100), refusedWith('QUOTA_TOKEN_INSUFFICIENT'));
@@ -101,7 +101,7 @@ describe('each layer', () => {
       await assert.rejects(costing(100), refusedWith('QUOTA_MONTHLY_DAILY_EXCEEDED'));
       assert.match(
         await messageOf(costing(100)),
-        /the daily window of the plan "monthly" has only 5 left\. It begins anew at 2026-01-02T00:00:00\.000Z/,
+        /the daily window of the plan "monthly" has only 5 left\. It resets at 2026-01-02T00:00:00\.000Z/,
       );
 
       const limits = { daily: inCurrency(500), weekly: inCurrency(20), monthly: inCurrency(50) };
@@ -111,12 +111,15 @@ describe('each layer', () => {
       const x = (quota: number) => callingWhole(world, 'metered', quota * 1_000_000);
       await assert.rejects(week.admit(x(100)), refusedWith('QUOTA_MONTHLY_WEEKLY_EXCEEDED'));
       // The first of January 2026 is a Thursday.
-      assert.match(await messageOf(week.admit(x(100))), /weekly window .* only 20 left\. .* anew at 2026-01-05T00:00/);
+      assert.match(
+        await messageOf(week.admit(x(100))),
+        /weekly window .* only 20 left\. .* resets at 2026-01-05T00:00/,
+      );
       const month = await more({ ...limits, weekly: inCurrency(500) });
       await assert.rejects(month.admit(x(100)), refusedWith('QUOTA_MONTHLY_EXCEEDED'));
       assert.match(
         await messageOf(month.admit(x(100))),
-        /monthly window .* only 50 left\. .* anew at 2026-01-31T00:00/,
+        /monthly window .* only 50 left\. .* resets at 2026-01-31T00:00/,
       );
       const free = await more({});
       await assert.rejects(free.admit(x(100)), refusedWith('QUOTA_DEPARTMENT_EXCEEDED'));
@@ -124,7 +127,7 @@ describe('each layer', () => {
       world.departments.set(1, [department(3, { monthlyBudget: 80n * MICRO, name: 'Research' })]);
       assert.match(
         await messageOf(free.admit(x(100))),
-        /the monthly budget of the department "Research" has only 80 left\. It begins anew at 2026-02-01T00:00/,
+        /the monthly budget of the department "Research" has only 80 left\. It resets at 2026-02-01T00:00/,
       );
       const refusal = await free.admit(x(100)).catch((error: unknown) => error as GatewayError);
       assert.equal((refusal as GatewayError).headers?.['x-should-retry'], 'false');
@@ -384,7 +387,7 @@ describe('a subscription that has expired', () => {
       world.clock.advance(DAY_MS);
       const x = () => callingNow(world, 'metered', 1);
       await assert.rejects(run.admit(x()), refusedWith('QUOTA_SUBSCRIPTION_EXPIRED'));
-      assert.match(await messageOf(run.admit(x())), /"strict" has expired at 2026-01-02T00:00:00\.000Z\. Renew it/);
+      assert.match(await messageOf(run.admit(x())), /"strict" expired at 2026-01-02T00:00:00\.000Z\. Renew it/);
       // What costs nothing needs no subscription.
       await run.admit(callingNow(world, 'free', 1));
       await subscribe(world, run, 'strict');
@@ -413,7 +416,7 @@ describe('a subscription that has expired', () => {
       world.clock.advance(DAY_MS);
       await subscribe(world, run, 'strict');
       const without = await world.run('boot-1', { plans: {} });
-      assert.deepEqual(without.warnings, ['plans that people have are not in gateway.yaml: they limit nothing']);
+      assert.deepEqual(without.warnings, ['subscriptions have plans that are not in gateway.yaml: they limit nothing']);
       world.clock.advance(DAY_MS);
       const y = callingNow(world, 'metered', 100_000_000);
       await without.admit(y);

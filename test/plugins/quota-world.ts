@@ -34,6 +34,7 @@ import type {
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
+import prices from '../../plugins/prices/index.ts';
 import quota from '../../plugins/quota/index.ts';
 import { quotaSection } from '../../plugins/quota/sections.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
@@ -223,6 +224,8 @@ export function ended(x: Exchange, outcome: Outcome, used?: Usage | number, deli
 /** One run of the gateway over a store: the plugin, created and started. */
 export interface Run {
   readonly parts: Parts;
+  /** Those of the plugin `prices`. */
+  readonly priced: Parts;
   readonly ledger: Ledger;
   readonly subscriptions: Subscriptions;
   /** What is wrong with its section. */
@@ -356,10 +359,12 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
         lasting: <T>(state: Lasting<T>) => lasting.get({ ...state, name: `${boot} ${state.name}` }),
         problem: (path: readonly unknown[], message: string) => void problems.push(`${path.join('.')}: ${message}`),
       } as unknown as Host;
-      const parts = await quota.create(host, { quota: checked, prices: PRICES });
+      const priced = await prices.create(host, { prices: PRICES });
+      const parts = await quota.create(host, { quota: checked });
       latest = host.use(Ledger);
       return {
         parts,
+        priced,
         ledger: latest,
         subscriptions: host.use(Subscriptions),
         problems,
@@ -370,6 +375,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
     },
     async run(boot = 'boot-1', section, peers, own) {
       const run = await world.create(boot, section, peers, own);
+      await run.priced.link?.();
       await run.parts.link?.();
       assert.deepEqual(run.problems, []);
       await run.parts.start?.();

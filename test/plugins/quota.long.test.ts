@@ -1,10 +1,9 @@
 /** The ledger against a real store: holds, charges, credits, recovery, and invariants that find damage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MICRO, type Purse } from '../../core/contracts/ledger.ts';
+import { inQuota, MICRO, type Purse } from '../../core/contracts/ledger.ts';
 import type { Bounds, Outcome, Passage, Usage } from '../../core/plugin.ts';
 import { UsageError } from '../../core/plugin.ts';
-import { inQuota } from '../../plugins/quota/in-quota.ts';
 import { ASSUMED_MAXIMUM } from '../../plugins/quota/reservation.ts';
 import { LARGEST_CALL, LARGEST_GRANT } from '../../plugins/quota/tables.ts';
 import fc from '../kit/fast-check.ts';
@@ -355,9 +354,11 @@ describe('what is not sold by the token', () => {
   it(
     'is explained with what it is held for',
     inWorld(100n * MICRO, 'unlimited', async (world) => {
-      const { parts } = await world.run();
+      const { parts, priced } = await world.run();
       const lines: unknown[] = [];
-      for await (const line of parts.explain?.(within('painter', pictures(2, ''))) ?? []) lines.push(line);
+      for (const plugin of [priced, parts]) {
+        for await (const line of plugin.explain?.(within('painter', pictures(2, ''))) ?? []) lines.push(line);
+      }
       assert.ok(lines.includes('price of painter: 0.000002, hd 0.000004 per image (gateway.yaml)'), lines.join('\n'));
       assert.ok(lines.includes('holds 4 quota: at most 1124 input and 0 output tokens, images: 2'), lines.join('\n'));
     }),
@@ -759,8 +760,8 @@ describe('check', () => {
   it(
     'tells the price of every model and warns of those without',
     inWorld(0n, 0n, async (world) => {
-      const { parts } = await world.run();
-      const lines = parts.report?.() ?? [];
+      const { priced } = await world.run();
+      const lines = priced.report?.() ?? [];
       assert.equal(lines.length, MODELS.length);
       assert.ok(lines.includes('price of free: free'));
       assert.ok(lines.some((line) => /^price of metered: .*output 0\.000002/.test(line)));
@@ -769,7 +770,7 @@ describe('check', () => {
         ['warning: model unpriced has no price and is not free: calls are refused (model_not_priced)'],
       );
       const generous = await world.run('boot-2', { unpriced: 'free' });
-      assert.ok(generous.parts.report?.().includes('warning: model unpriced has no price: calls are free'));
+      assert.ok(generous.priced.report?.().includes('warning: model unpriced has no price: calls are free'));
     }),
   );
 });

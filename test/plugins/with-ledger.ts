@@ -3,6 +3,7 @@ import { Ledger } from '../../core/contracts/ledger.ts';
 import { silentLog } from '../../core/log.ts';
 import { aloneOf } from '../../core/peers.ts';
 import type { Plugin, Sections } from '../../core/plugin.ts';
+import { receiptOf } from '../../plugins/prices/receipt.ts';
 import { createLeases } from '../../plugins/quota/leases.ts';
 import { createLedger } from '../../plugins/quota/ledger.ts';
 import { migrations as tables } from '../../plugins/quota/tables.ts';
@@ -20,7 +21,15 @@ export function driveWithLedger(
       [
         Ledger,
         createLedger({
-          ...{ store, clock, perUnit: 500_000, welcome: 0n, charged: () => 0n, isIncluded: () => false },
+          ...{
+            store,
+            clock,
+            perUnit: 500_000,
+            welcome: 0n,
+            charged: () => 0n,
+            isIncluded: () => false,
+            receipt: receiptOf,
+          },
           leases: createLeases({ store, clock, boot: 'the run', peers: aloneOf('the run'), log: silentLog }),
         }),
       ],

@@ -2186,10 +2186,6 @@ export interface Operations {
          */
         input?: string;
         /**
-         * Currency units per million tokens of output.
-         */
-        output?: string;
-        /**
          * Currency units per million tokens of input that is read from a cache.
          */
         cacheRead?: string;
@@ -2202,39 +2198,43 @@ export interface Operations {
          */
         cacheWriteLong?: string;
         /**
-         * Currency units per million tokens of sound that is heard.
+         * Currency units per million tokens of audio input.
          */
         inputAudio?: string;
         /**
-         * Currency units per million tokens of pictures that are looked at.
+         * Currency units per million tokens of image input.
          */
         inputImage?: string;
         /**
-         * Currency units per million tokens of thoughts.
+         * Currency units per million tokens of output.
+         */
+        output?: string;
+        /**
+         * Currency units per million tokens of reasoning.
          */
         reasoning?: string;
         /**
-         * Currency units per million tokens of sound that is made.
+         * Currency units per million tokens of audio output.
          */
         outputAudio?: string;
         /**
-         * Currency units per million tokens of pictures that are made.
+         * Currency units per million tokens of image output.
          */
         outputImage?: string;
         /**
-         * Currency units per image, where nothing more is known of it.
+         * Currency units per image of an unknown kind.
          */
         perImage?: string;
         /**
-         * Currency units per million characters that are spoken.
+         * Currency units per million characters of speech.
          */
         characters?: string;
         /**
-         * Currency units per hour of sound that is heard.
+         * Currency units per hour of audio input.
          */
         perHour?: string;
         /**
-         * Currency units per call, beside everything else.
+         * Currency units per call, in addition to everything else.
          */
         perRequest?: string;
       } | null;
@@ -2486,10 +2486,6 @@ export interface Operations {
            */
           input?: string;
           /**
-           * Currency units per million tokens of output.
-           */
-          output?: string;
-          /**
            * Currency units per million tokens of input that is read from a cache.
            */
           cacheRead?: string;
@@ -2502,39 +2498,43 @@ export interface Operations {
            */
           cacheWriteLong?: string;
           /**
-           * Currency units per million tokens of sound that is heard.
+           * Currency units per million tokens of audio input.
            */
           inputAudio?: string;
           /**
-           * Currency units per million tokens of pictures that are looked at.
+           * Currency units per million tokens of image input.
            */
           inputImage?: string;
           /**
-           * Currency units per million tokens of thoughts.
+           * Currency units per million tokens of output.
+           */
+          output?: string;
+          /**
+           * Currency units per million tokens of reasoning.
            */
           reasoning?: string;
           /**
-           * Currency units per million tokens of sound that is made.
+           * Currency units per million tokens of audio output.
            */
           outputAudio?: string;
           /**
-           * Currency units per million tokens of pictures that are made.
+           * Currency units per million tokens of image output.
            */
           outputImage?: string;
           /**
-           * Currency units per image, where nothing more is known of it.
+           * Currency units per image of an unknown kind.
            */
           perImage?: string;
           /**
-           * Currency units per million characters that are spoken.
+           * Currency units per million characters of speech.
            */
           characters?: string;
           /**
-           * Currency units per hour of sound that is heard.
+           * Currency units per hour of audio input.
            */
           perHour?: string;
           /**
-           * Currency units per call, beside everything else.
+           * Currency units per call, in addition to everything else.
            */
           perRequest?: string;
         } | null;
@@ -2572,10 +2572,6 @@ export interface Operations {
              */
             input?: string;
             /**
-             * Currency units per million tokens of output.
-             */
-            output?: string;
-            /**
              * Currency units per million tokens of input that is read from a cache.
              */
             cacheRead?: string;
@@ -2588,39 +2584,43 @@ export interface Operations {
              */
             cacheWriteLong?: string;
             /**
-             * Currency units per million tokens of sound that is heard.
+             * Currency units per million tokens of audio input.
              */
             inputAudio?: string;
             /**
-             * Currency units per million tokens of pictures that are looked at.
+             * Currency units per million tokens of image input.
              */
             inputImage?: string;
             /**
-             * Currency units per million tokens of thoughts.
+             * Currency units per million tokens of output.
+             */
+            output?: string;
+            /**
+             * Currency units per million tokens of reasoning.
              */
             reasoning?: string;
             /**
-             * Currency units per million tokens of sound that is made.
+             * Currency units per million tokens of audio output.
              */
             outputAudio?: string;
             /**
-             * Currency units per million tokens of pictures that are made.
+             * Currency units per million tokens of image output.
              */
             outputImage?: string;
             /**
-             * Currency units per image, where nothing more is known of it.
+             * Currency units per image of an unknown kind.
              */
             perImage?: string;
             /**
-             * Currency units per million characters that are spoken.
+             * Currency units per million characters of speech.
              */
             characters?: string;
             /**
-             * Currency units per hour of sound that is heard.
+             * Currency units per hour of audio input.
              */
             perHour?: string;
             /**
-             * Currency units per call, beside everything else.
+             * Currency units per call, in addition to everything else.
              */
             perRequest?: string;
           } | null;
@@ -7513,10 +7513,6 @@ export interface Operations {
          */
         input?: string;
         /**
-         * Currency units per million tokens of output.
-         */
-        output?: string;
-        /**
          * Currency units per million tokens of input that is read from a cache.
          */
         cacheRead?: string;
@@ -7529,39 +7525,43 @@ export interface Operations {
          */
         cacheWriteLong?: string;
         /**
-         * Currency units per million tokens of sound that is heard.
+         * Currency units per million tokens of audio input.
          */
         inputAudio?: string;
         /**
-         * Currency units per million tokens of pictures that are looked at.
+         * Currency units per million tokens of image input.
          */
         inputImage?: string;
         /**
-         * Currency units per million tokens of thoughts.
+         * Currency units per million tokens of output.
+         */
+        output?: string;
+        /**
+         * Currency units per million tokens of reasoning.
          */
         reasoning?: string;
         /**
-         * Currency units per million tokens of sound that is made.
+         * Currency units per million tokens of audio output.
          */
         outputAudio?: string;
         /**
-         * Currency units per million tokens of pictures that are made.
+         * Currency units per million tokens of image output.
          */
         outputImage?: string;
         /**
-         * Currency units per image, where nothing more is known of it.
+         * Currency units per image of an unknown kind.
          */
         perImage?: string;
         /**
-         * Currency units per million characters that are spoken.
+         * Currency units per million characters of speech.
          */
         characters?: string;
         /**
-         * Currency units per hour of sound that is heard.
+         * Currency units per hour of audio input.
          */
         perHour?: string;
         /**
-         * Currency units per call, beside everything else.
+         * Currency units per call, in addition to everything else.
          */
         perRequest?: string;
       } | null;

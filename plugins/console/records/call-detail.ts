@@ -1,4 +1,5 @@
 /** One call as a whole: its line, and everything that a list has no room for. */
+import { RATE_NAMES, RATES } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Host, Usage } from '../../../core/plugin.ts';
 import { boolean, integer, number, text } from '../schemas.ts';
@@ -43,14 +44,7 @@ function speedOf({ usage, stream, durationMs, firstByteMs }: UsageRecord): numbe
 /** Every count that was made; input and output are always there. */
 function countsOf(usage: Usage): Readonly<Record<string, number>> {
   const parts: Readonly<Record<string, number | undefined>> = {
-    cache_read: usage.cacheRead,
-    cache_write: usage.cacheWrite,
-    cache_write_long: usage.cacheWriteLong,
-    input_audio: usage.inputAudio,
-    input_image: usage.inputImage,
-    reasoning: usage.reasoning,
-    output_audio: usage.outputAudio,
-    output_image: usage.outputImage,
+    ...Object.fromEntries(RATE_NAMES.map((rate) => [RATES[rate].wire, usage[rate]])),
     characters: usage.characters,
     seconds: usage.seconds,
     images: usage.images?.count,

@@ -1,4 +1,5 @@
 /** A line of the log as `/api` shows it. */
+import { RATE_NAMES, RATES, type RateKind } from '../../../core/contracts/rates.ts';
 import type { LogEntry, UsageRecord } from '../../../core/contracts/records.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
@@ -117,6 +118,12 @@ function endOf({ outcome, status, charged }: UsageRecord): string {
   }
 }
 
+/** Kinds of tokens with a name of their own in log lines. */
+const LOGGED = RATE_NAMES.flatMap((rate) => {
+  const { logged }: RateKind = RATES[rate];
+  return logged === undefined ? [] : [[logged, rate] as const];
+});
+
 /** What there is no column for, under the names that tools know, and what was noted. */
 function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
   const { clientRequestId, price, priceFactor } = call.other;
@@ -140,11 +147,7 @@ function otherOf(call: UsageRecord, isAdmin: boolean): JsonObject {
     cache_creation_tokens: usage.cacheWrite + usage.cacheWriteLong,
     cache_creation_tokens_5m: usage.cacheWrite,
     cache_creation_tokens_1h: usage.cacheWriteLong,
-    reasoning_tokens: usage.reasoning,
-    audio_input: usage.inputAudio,
-    audio_output: usage.outputAudio,
-    image_input: usage.inputImage,
-    image_output: usage.outputImage,
+    ...Object.fromEntries(LOGGED.map(([name, rate]) => [name, usage[rate]])),
     characters: usage.characters,
     seconds: usage.seconds,
     images: usage.images?.count,

@@ -1,6 +1,7 @@
 /** A model as whoever chooses one sees it: what it is for, what it can do, what it costs, how it does. */
 import { ABILITIES, type ChannelStatus, type ModelFacts, type Purpose } from '../../../core/contracts/catalog.ts';
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
+import { RATE_NAMES, RATES, type Rate, type RateKind } from '../../../core/contracts/rates.ts';
 import { boolean, text } from '../schemas.ts';
 import { priceSchema } from './price.ts';
 import { recentSchema, shownRecent } from './recent.ts';
@@ -45,6 +46,9 @@ export function cardOf({ name, model, facts, free, price, publishedContext, path
   };
 }
 
+/** The table of rates. */
+const KINDS: readonly (readonly [Rate, RateKind])[] = RATE_NAMES.map((rate) => [rate, RATES[rate]]);
+
 /**
  * What a model is for, as far as it is certain. Channels take many styles and tell not which of them a model understands; but what
  * is sold by the word of its answer answers with words.
@@ -59,7 +63,7 @@ function purposesOf({ asked, meant }: ModelFacts, price: ModelPrice | undefined)
 
 /** Undefined where several things are sold, or what is sold does not tell. */
 function soldAs(price: ModelPrice): Purpose | undefined {
-  const { input, output, inputAudio, outputAudio, outputImage, perImage, perHour, characters } = price;
+  const { input, output, perImage, perHour, characters } = price;
   const units: readonly (Purpose | false)[] = [
     perImage !== undefined && 'images',
     characters !== undefined && 'speech',
@@ -68,18 +72,17 @@ function soldAs(price: ModelPrice): Purpose | undefined {
   const [unit, ...others] = units.filter((kind) => kind !== false);
   const isByTheWord = input !== undefined || output !== undefined;
   if (unit !== undefined) return others.length > 0 || isByTheWord ? undefined : unit;
-  const isMixed = [inputAudio, outputAudio, outputImage].some((amount) => amount !== undefined);
+  const isMixed = KINDS.some(([rate, { beyondChat }]) => beyondChat === true && price[rate] !== undefined);
   return output === undefined || isMixed ? undefined : 'chat';
 }
 
 function abilitiesOf(said: ModelFacts['abilities'], price: ModelPrice | undefined) {
-  // What is sold is there.
-  const sold: ModelFacts['abilities'] = {
-    ...(price?.inputImage !== undefined && { vision: true }),
-    ...(price?.inputAudio !== undefined && { audio_input: true }),
-    ...(price?.outputAudio !== undefined && { audio_output: true }),
-    ...(price?.reasoning !== undefined && { reasoning: true }),
-  };
+  // A model can do what it has a price for.
+  const sold: ModelFacts['abilities'] = Object.fromEntries(
+    KINDS.flatMap(([rate, { ability }]) =>
+      ability === undefined || price?.[rate] === undefined ? [] : [[ability, true]],
+    ),
+  );
   const known = { ...sold, ...said };
   return Object.fromEntries(ABILITIES.map((ability) => [ability, known[ability] ?? null]));
 }

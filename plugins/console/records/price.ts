@@ -1,24 +1,18 @@
 /** A price as `/api` shows it. */
 import type { ModelPrice } from '../../../core/contracts/prices.ts';
+import { RATE_NAMES, RATES, type Rate } from '../../../core/contracts/rates.ts';
 import { boolean, text } from '../schemas.ts';
 
-const perMillion = (of: string) => ({ ...text, description: `Currency units per million tokens of ${of}.` });
+const rates = Object.fromEntries(
+  RATE_NAMES.map((rate) => [rate, { ...text, description: `Currency units per million tokens of ${RATES[rate].of}.` }]),
+) as Readonly<Record<Rate, typeof text & { readonly description: string }>>;
 
 const amounts = {
-  input: perMillion('input'),
-  output: perMillion('output'),
-  cacheRead: perMillion('input that is read from a cache'),
-  cacheWrite: perMillion('input that is written to a cache'),
-  cacheWriteLong: perMillion('input that is written to a cache for an hour'),
-  inputAudio: perMillion('sound that is heard'),
-  inputImage: perMillion('pictures that are looked at'),
-  reasoning: perMillion('thoughts'),
-  outputAudio: perMillion('sound that is made'),
-  outputImage: perMillion('pictures that are made'),
-  perImage: { ...text, description: 'Currency units per image, where nothing more is known of it.' },
-  characters: { ...text, description: 'Currency units per million characters that are spoken.' },
-  perHour: { ...text, description: 'Currency units per hour of sound that is heard.' },
-  perRequest: { ...text, description: 'Currency units per call, beside everything else.' },
+  ...rates,
+  perImage: { ...text, description: 'Currency units per image of an unknown kind.' },
+  characters: { ...text, description: 'Currency units per million characters of speech.' },
+  perHour: { ...text, description: 'Currency units per hour of audio input.' },
+  perRequest: { ...text, description: 'Currency units per call, in addition to everything else.' },
 } as const satisfies Readonly<Record<Exclude<keyof ModelPrice, 'free' | 'text'>, object>>;
 
 /** Its schema: decimal numbers as text; what is missing is charged as `input` or `output`, or not at all. */

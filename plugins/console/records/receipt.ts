@@ -1,6 +1,7 @@
 /** How the charge of a call came about, and what it moved in the books, as `/api` shows it. */
 import { Departments } from '../../../core/contracts/departments.ts';
 import { type Entry, Ledger, type Receipt, type ReceiptItem } from '../../../core/contracts/ledger.ts';
+import { RATE_NAMES, RATES, type Rate, UNITS } from '../../../core/contracts/rates.ts';
 import type { UsageRecord } from '../../../core/contracts/records.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import type { Host } from '../../../core/plugin.ts';
@@ -8,24 +9,9 @@ import { boolean, integer, number, object, text } from '../schemas.ts';
 import { exactUnits } from '../units.ts';
 import type { Names } from './names.ts';
 
-/** What tools call the kinds of things that are charged for. */
-const BUCKETS: Readonly<Record<ReceiptItem['bucket'], string>> = {
-  input: 'input',
-  cacheRead: 'cache_read',
-  cacheWrite: 'cache_write',
-  cacheWriteLong: 'cache_write_long',
-  inputAudio: 'input_audio',
-  inputImage: 'input_image',
-  output: 'output',
-  reasoning: 'reasoning',
-  outputAudio: 'output_audio',
-  outputImage: 'output_image',
-  images: 'images',
-  seconds: 'seconds',
-  characters: 'characters',
-  use: 'use',
-  request: 'request',
-};
+/** The names of what is charged for, in receipts. */
+const BUCKETS: readonly string[] = [...RATE_NAMES.map((rate) => RATES[rate].wire), ...Object.keys(UNITS)];
+const bucketName = (bucket: ReceiptItem['bucket']): string => (bucket in UNITS ? bucket : RATES[bucket as Rate].wire);
 const ROUNDING =
   'The items are added up, multiplied by the factor and rounded up, once, to a millionth of a quota unit.';
 
@@ -39,7 +25,7 @@ function shown(receipt: Receipt, { included }: UsageRecord) {
   const { exact, items, factor, perUnit, total, charged, held, cappedBy, reason } = receipt;
   return {
     exact,
-    items: items.map(({ bucket, name, ...item }) => ({ bucket: BUCKETS[bucket], name: name ?? null, ...item })),
+    items: items.map(({ bucket, name, ...item }) => ({ bucket: bucketName(bucket), name: name ?? null, ...item })),
     factor,
     quota_per_unit: perUnit ?? null,
     rounding: ROUNDING,
@@ -112,7 +98,7 @@ export const receiptSchema = {
       type: 'array',
       description: 'What was charged for; every token is in one item.',
       items: object({
-        bucket: { enum: Object.values(BUCKETS) },
+        bucket: { enum: BUCKETS },
         name: { type: ['string', 'null'], description: 'Of a use: which tool of the vendor it was (`web_search`).' },
         count: number,
         price: { ...text, description: 'Currency units for `per` of them, a decimal number.' },

@@ -7,8 +7,10 @@ import { parse } from 'yaml';
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import { NO_TOKENS } from '../../core/usage.ts';
-import { ESTIMATE_DEFAULTS, tokenBounds } from '../../plugins/quota/estimate.ts';
-import { createPriceBook, type PriceEntry, priceSchema } from '../../plugins/quota/price-book.ts';
+import { createPriceBook } from '../../plugins/prices/book.ts';
+import { tokenBounds } from '../../plugins/prices/estimate.ts';
+import { type PriceEntry, priceSchema } from '../../plugins/prices/section.ts';
+import { ESTIMATE_DEFAULTS } from '../../plugins/quota/sections.ts';
 
 const NOW = Date.UTC(2026, 8, 25);
 const UPSTREAM = { vendor: 'acme', url: '', model: 'm' };
@@ -28,7 +30,7 @@ function bookOf() {
   const problems: string[] = [];
   const book = createPriceBook({
     prices: {},
-    perUnit: 500_000n,
+    perUnit: () => 500_000n,
     problem: (path, message) => problems.push(`${path.join('.')}: ${message}`),
   });
   return { book, problems };
@@ -103,7 +105,7 @@ describe('a price with uses and services', () => {
     const wrongs: readonly (readonly [PriceEntry, RegExp])[] = [
       [{ input: 1, perUse: { web_search: -1 } }, /price.perUse.web_search: must be a number/],
       [{ input: 1, perUse: {} }, /price.perUse: must be a table/],
-      [{ input: 1, perUse: { 'Web Search': 1 } }, /must be a word/],
+      [{ input: 1, perUse: { 'Web Search': 1 } }, /must be a name in lower case/],
       [
         { input: 1, service: { fast: { outputs: 1 } } } as PriceEntry,
         /price.service.fast.outputs: .*did you mean output/,

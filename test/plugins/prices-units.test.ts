@@ -4,14 +4,11 @@ import { describe, it } from 'node:test';
 import type { Bounds, Images, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
 import { NO_TOKENS } from '../../core/translation/index.ts';
-import { ESTIMATE_DEFAULTS, tokenBounds } from '../../plugins/quota/estimate.ts';
-import {
-  createPriceBook,
-  type PriceBook,
-  type PriceEntry,
-  type PriceFields,
-  type Upstream,
-} from '../../plugins/quota/price-book.ts';
+import { createPriceBook, type PriceBook } from '../../plugins/prices/book.ts';
+import { tokenBounds } from '../../plugins/prices/estimate.ts';
+import type { Upstream } from '../../plugins/prices/list-prices.ts';
+import type { PriceEntry, PriceFields } from '../../plugins/prices/section.ts';
+import { ESTIMATE_DEFAULTS } from '../../plugins/quota/sections.ts';
 import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;
@@ -31,7 +28,7 @@ const NO_BOUNDS: Bounds = { inputBytes: 0, media: 0, outputTokens: 0, choices: 1
 function bookOf(price?: PriceEntry) {
   return createPriceBook({
     prices: price === undefined ? {} : { m: price },
-    perUnit: PER_UNIT,
+    perUnit: () => PER_UNIT,
     problem: (path, message) => assert.fail(`${path.join('.')}: ${message}`),
   });
 }

@@ -1,38 +1,37 @@
-/** What is sold beside tokens by how it is asked for: tools that a vendor runs, by the use, and other ways of being served. */
-import type { UseBounds, Uses } from '../../core/plugin.ts';
-import { type Decimal, decimalText } from './decimal.ts';
-import { type PriceRow, RATES, type Rate, type Rates } from './price.ts';
-import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './price-fields.ts';
-import { wholeTokens } from './usage-sanity.ts';
+/** Prices of vendor-side tools, per use, and of service tiers. */
+import { RATE_NAMES, type Rate } from '../../core/contracts/rates.ts';
+import { type Decimal, decimalText } from '../../core/sdk.ts';
+import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './fields.ts';
+import type { PriceRow, Rates } from './price.ts';
 
 /** Currency units for a use, by its name: `{ web_search: 0.01 }`. */
 export type UsePrices = ReadonlyMap<string, Decimal>;
-/** What tokens cost where a call is served otherwise than usual: so many times the price, or rates of its own. */
+/** What tokens cost in a service tier: a factor of the usual price, or rates of its own. */
 export type ServicePrice = { readonly factor: Decimal } | { readonly rates: Rates };
-/** By the word for it: `priority`, `flex`, `fast`, `us`. */
+/** By the name that requests have for it: `priority`, `flex`, `fast`, `us`. */
 export type ServicePrices = ReadonlyMap<string, ServicePrice>;
 
-/** As they are written. */
+/** As written in gateway.yaml. */
 export type UsePriceFields = Readonly<Record<string, number>>;
 export type ServicePriceFields = Readonly<Record<string, number | { readonly [R in Rate]?: number }>>;
 
 const NAME = '^[a-z][a-z0-9_.:-]*$';
-const rateSchemas = Object.fromEntries(RATES.map((rate) => [rate, amountSchema]));
+const rateSchemas = Object.fromEntries(RATE_NAMES.map((rate) => [rate, amountSchema]));
 
-/** How `perUse` must look. */
+/** The schema of `perUse`. */
 export const usePricesSchema = {
   description:
-    'Currency units per use of a tool that the vendor runs: web_search, file_search, code_execution, image_generation, or as requests call it.',
+    'Currency units per use of a vendor-side tool: web_search, file_search, code_execution, image_generation, or its name in requests.',
   type: 'object',
   minProperties: 1,
   propertyNames: { pattern: NAME },
   additionalProperties: amountSchema,
 };
 
-/** How `service` must look. */
+/** The schema of `service`. */
 export const servicePricesSchema = {
   description:
-    'Other ways of being served, by the word that requests and answers have for them (priority, flex, fast, us): how many times the price of tokens, or rates of its own.',
+    'Service tiers by their names in requests and answers (priority, flex, fast, us): a factor of the price of tokens, or rates of its own.',
   type: 'object',
   minProperties: 1,
   propertyNames: { pattern: NAME },
@@ -44,7 +43,7 @@ export const servicePricesSchema = {
   },
 };
 
-/** The entries of a table of names; undefined where it is missing, or no table, with a problem reported. */
+/** The entries of a table of names; undefined if it is missing, or is not a table, which is reported. */
 function entriesIn(fields: Fields, field: string, path: Path, problem: Problem): Fields | undefined {
   if (fields[field] === undefined) return undefined;
   const table = fieldsOf(fields[field]);
@@ -54,7 +53,7 @@ function entriesIn(fields: Fields, field: string, path: Path, problem: Problem):
     return undefined;
   }
   for (const name of Object.keys(table))
-    if (!new RegExp(NAME).test(name)) problem([...at, name], 'must be a word in small letters');
+    if (!new RegExp(NAME).test(name)) problem([...at, name], 'must be a name in lower case');
   return table;
 }
 
@@ -72,7 +71,7 @@ export function readUsePrices(fields: Fields, path: Path, problem: Problem): Use
   );
 }
 
-/** Reads `service`. `readRates` reads rates as they stand in a price. */
+/** Reads `service`. `readRates` reads rates as in a price. */
 export function readServicePrices(
   fields: Fields,
   path: Path,
@@ -94,8 +93,8 @@ export function readServicePrices(
 }
 
 /**
- * The price of a call that is served in these ways: rates of its own first, then all factors. Ways that have no price change nothing;
- * uses, and what is sold by units, cost the same.
+ * The price of a call in these service tiers: first the rates of its own, then all factors. A tier without a price changes nothing; uses and units
+ * cost the same.
  */
 export function servedRow(row: PriceRow, words: readonly string[]): PriceRow {
   const prices = words.map((word) => row.service?.get(word)).filter((price) => price !== undefined);
@@ -114,23 +113,7 @@ export function servedRow(row: PriceRow, words: readonly string[]): PriceRow {
   };
 }
 
-/** Uses of which a request does not say how many there may be: so many of each are set aside. */
-const ASSUMED_USES = 4;
-/** More than any call makes. */
-const MOST_USES = 100;
-
-/** How many uses are set aside for; `likely`: one of each, which most calls do not even make. */
-export function boundedUses(bounds: UseBounds | undefined, likely: boolean): Uses | undefined {
-  if (bounds === undefined) return undefined;
-  return Object.fromEntries(
-    Object.entries(bounds).map(([name, most]) => {
-      const count = Math.min(wholeTokens(most ?? ASSUMED_USES), MOST_USES);
-      return [name, likely ? Math.min(count, 1) : count];
-    }),
-  );
-}
-
-/** For people: `web_search 0.01 per use; priority: 2 times the price of tokens`. */
+/** `web_search 0.01 per use; priority: 2 times the price of tokens`. */
 export function usesText(perUse: UsePrices | undefined, service: ServicePrices | undefined): readonly string[] {
   const uses = [...(perUse ?? [])].map(([name, amount]) => `${name} ${decimalText(amount)}`);
   const services = [...(service ?? [])].map(([word, price]) =>

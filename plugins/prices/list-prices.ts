@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
-import { boundedMap } from '../../core/sdk.ts';
-import { type Decimal, decimal } from './decimal.ts';
-import { type PriceRow, pricesNothing, type Rate, type Tier } from './price.ts';
-import { type PublishedBeside, publishedBeside, publishedPrice } from './published-prices.ts';
+import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
+import { boundedMap, type Decimal, decimal } from '../../core/sdk.ts';
+import { type PriceRow, pricesNothing, type Tier } from './price.ts';
+import { type PublishedBeside, publishedBeside, publishedPrice } from './published.ts';
 
 /** Where a call goes: the name of the channel's vendor, its url, the vendor's name for the model. */
 export interface Upstream {
@@ -148,19 +148,8 @@ function startOf(model: ModelInfo, prices: ModelPrice): string | undefined {
   return constraint?.type === 'start_date' ? constraint.start_date : undefined;
 }
 
-/** What the data calls our rates: currency units per million tokens. */
-const RATE_OF: Readonly<Record<string, Rate>> = {
-  input_mtok: 'input',
-  cache_read_mtok: 'cacheRead',
-  cache_write_mtok: 'cacheWrite',
-  cache_write_1h_mtok: 'cacheWriteLong',
-  input_audio_mtok: 'inputAudio',
-  input_image_mtok: 'inputImage',
-  output_mtok: 'output',
-  output_reasoning_mtok: 'reasoning',
-  output_audio_mtok: 'outputAudio',
-  output_image_mtok: 'outputImage',
-};
+/** Our rates by their names in the data. */
+const RATE_OF = new Map<string, Rate>(RATE_NAMES.map((rate) => [RATES[rate].published, rate]));
 /** What the data calls tools that vendors run: currency units per thousand uses. */
 const USE_OF: Readonly<Record<string, string>> = {
   web_searches_kcount: 'web_search',
@@ -183,7 +172,7 @@ function priceRow(prices: ModelPrice, beside: PublishedBeside): PriceRow | undef
   let perHour: Decimal | undefined;
   const perUse = new Map(beside.perUse);
   for (const [key, price] of Object.entries(prices)) {
-    const rate = RATE_OF[key];
+    const rate = RATE_OF.get(key);
     if (price === undefined || LEFT_OUT.has(key)) continue;
     // Sound in all, of which what is heard is priced beside it.
     if (key === 'audio_hours' && price === prices.input_audio_hours) continue;

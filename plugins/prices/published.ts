@@ -1,7 +1,7 @@
 /** List prices that the data of `genai-prices` have not, since they are not by tokens, or for some calls only: as their vendors publish them. */
 import type { PriceRow } from './price.ts';
-import { type PriceFields, readPrice } from './price-section.ts';
-import type { ServicePrices, UsePrices } from './use-prices.ts';
+import { type PriceFields, readPrice } from './section.ts';
+import type { ServicePrices, UsePrices } from './uses.ts';
 
 const DALL_E_2: PriceFields = { perImage: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02 } };
 const DALL_E_3: PriceFields = {

@@ -1,21 +1,20 @@
 /** The fields a price is written in: an object of known names, and amounts in currency units. */
-import { nearest } from '../../core/sdk.ts';
-import { type Decimal, decimal } from './decimal.ts';
+import { type Decimal, decimal, nearest } from '../../core/sdk.ts';
 
 /** Where a mistake is, and what it is. */
 export type Problem = (path: Path, message: string) => void;
 /** From the root of gateway.yaml to a value. */
 export type Path = readonly (string | number)[];
-/** What somebody wrote, nothing of it checked. */
+/** An object as written, not validated. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The highest amount that can be meant; beyond it somebody took the unit for cents or tokens. */
+/** The highest amount; a higher one is in cents, or for one token. */
 const MOST_AMOUNT = 10_000;
 
-/** An amount, for schemas. */
+/** The schema of an amount. */
 export const amountSchema = { type: 'number', minimum: 0, maximum: MOST_AMOUNT };
 
-/** The fields of an object that has no others than the `known`. What is no object has none. */
+/** The fields of an object; reports those that are not `known`, and a value that is not an object. */
 export function readFields(value: unknown, path: Path, known: readonly string[], problem: Problem): Fields {
   const fields = fieldsOf(value);
   if (fields === undefined) {
@@ -25,18 +24,18 @@ export function readFields(value: unknown, path: Path, known: readonly string[],
   for (const field of Object.keys(fields)) {
     if (known.includes(field)) continue;
     const near = nearest(field, known);
-    const hint = near === undefined ? `there are: ${known.join(', ')}` : `did you mean ${near}?`;
-    problem([...path, field], `is no field of a price; ${hint}`);
+    const hint = near === undefined ? `the fields are: ${known.join(', ')}` : `did you mean ${near}?`;
+    problem([...path, field], `is not a field of a price; ${hint}`);
   }
   return fields;
 }
 
-/** Undefined where the value is no object. */
+/** Undefined if the value is not an object. */
 export function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
-/** An amount exactly as it was written; undefined where it is missing or wrong. */
+/** An amount exactly as written; undefined if it is missing or invalid. */
 export function readAmount(fields: Fields, field: string, path: Path, problem: Problem): Decimal | undefined {
   const value = fields[field];
   if (value === undefined) return undefined;

@@ -1,17 +1,17 @@
-/** Images are priced by kind: how such a table is written, and which of its prices applies to an image. */
+/** Prices of images by kind: the table in gateway.yaml, and which of its prices applies to an image. */
 import type { Images } from '../../core/contracts/call.ts';
-import { type Decimal, highest } from './decimal.ts';
-import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './price-fields.ts';
+import { type Decimal, highest } from '../../core/sdk.ts';
+import { amountSchema, type Fields, fieldsOf, type Path, type Problem, readAmount } from './fields.ts';
 
-/** Currency units per image: of every kind, or by kind. */
+/** Currency units per image: one for all, or by kind. */
 export type ImagePriceFields = number | { readonly [kind: string]: number };
 
-/** Amounts by kind: `hd/1024x1792` (quality and size), `hd`, `1024x1792`, and `default` for what has no price of its own. */
+/** Amounts by kind: `hd/1024x1792` (quality and size), `hd`, `1024x1792`, and `default` for all others. */
 export type ImagePrices<Amount = Decimal> = ReadonlyMap<string, Amount>;
 
 const DEFAULT = 'default';
 
-/** How `perImage` must look. */
+/** The schema of `perImage`. */
 export const imagePricesSchema = {
   description: 'Currency units per image; or a table of them by quality/size, quality, size and default.',
   if: { type: 'object' },
@@ -20,7 +20,7 @@ export const imagePricesSchema = {
   else: amountSchema,
 };
 
-/** Reads `perImage`. Undefined where it is missing, or wrong, with at least one problem reported. */
+/** Reads `perImage`. Undefined if it is missing, or invalid, which is reported. */
 export function readImagePrices(fields: Fields, path: Path, problem: Problem): ImagePrices | undefined {
   const table = fieldsOf(fields.perImage);
   if (table === undefined) {
@@ -32,7 +32,7 @@ export function readImagePrices(fields: Fields, path: Path, problem: Problem): I
   for (const written of Object.keys(table)) {
     const kind = spelled(written);
     const amount = readAmount(table, written, at, problem);
-    if (prices.has(kind)) problem([...at, written], 'is there twice');
+    if (prices.has(kind)) problem([...at, written], 'is written twice');
     const [, quality, size] = /^([^/]+)(?:\/([^/]+))?$/.exec(kind) ?? [];
     if (quality === undefined) {
       problem([...at, written], 'must be a quality/size such as hd/1024x1792, one of the two, or default');
@@ -45,18 +45,18 @@ export function readImagePrices(fields: Fields, path: Path, problem: Problem): I
   return prices;
 }
 
-/** What one image comes to. */
+/** The price of one image. */
 export interface ImagePrice<Amount> {
   /**
-   * An image of its kind: the price of its quality and size; else the dearer of its quality's and its size's; else the default;
-   * and where there is none, the dearest there is: no image is free by mistake.
+   * The price of its quality and size; otherwise the higher one of its quality's and its size's; otherwise the default; and without a default, the
+   * highest in the table, so that no image is free by mistake.
    */
   cost(kind: Images): Amount;
-  /** The dearest it can be where its quality or its size is left to the vendor. */
+  /** The highest price it can have if the vendor chooses its quality or its size. */
   most(kind: Images): Amount;
 }
 
-/** Makes a table ready to be asked, once for all calls. */
+/** Prepares a table, once for all calls. */
 export function imagePrice(prices: ImagePrices<bigint>): ImagePrice<bigint> {
   const dearest = highest([...prices.values()]);
   const usual = prices.get(DEFAULT) ?? dearest;
@@ -86,13 +86,13 @@ export function imagePrice(prices: ImagePrices<bigint>): ImagePrice<bigint> {
   };
 }
 
-/** Where a kind stands among those of `quality/size`; whether a name such as `2k` is a quality or a size nobody can tell. */
+/** The keys `quality/size` of a kind. A name such as `2k` may be a quality or a size. */
 function placesOf(kind: string): readonly string[] {
   if (kind.includes('/')) return [kind];
   return isSize(kind) ? [`/${kind}`] : [`${kind}/`, `/${kind}`];
 }
 
-/** Some vendors write sizes with a star. */
+/** In lower case, and with an x: some vendors write sizes with a star. */
 function spelled(kind: string): string {
   return kind.toLowerCase().replaceAll('*', 'x');
 }

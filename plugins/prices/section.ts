@@ -1,10 +1,11 @@
 /** Prices in gateway.yaml: the shape of `prices:` and of `price:` in a model's entry, and how both are read. */
+import { RATE_NAMES, type Rate } from '../../core/contracts/rates.ts';
 import { type Schema, schema } from '../../core/plugin.ts';
-import type { Decimal } from './decimal.ts';
-import { type ImagePriceFields, imagePricesSchema, readImagePrices } from './image-prices.ts';
-import { type PriceRow, pricesNothing, RATES, type Rate, type Rates, type Tier } from './price.ts';
-import { amountSchema, type Fields, type Path, type Problem, readAmount, readFields } from './price-fields.ts';
-import { SECONDS_PER_HOUR, type UnitRates } from './unit-price.ts';
+import type { Decimal } from '../../core/sdk.ts';
+import { amountSchema, type Fields, type Path, type Problem, readAmount, readFields } from './fields.ts';
+import { type ImagePriceFields, imagePricesSchema, readImagePrices } from './images.ts';
+import { type PriceRow, pricesNothing, type Rates, type Tier } from './price.ts';
+import { SECONDS_PER_HOUR, type UnitRates } from './units.ts';
 import {
   readServicePrices,
   readUsePrices,
@@ -12,44 +13,44 @@ import {
   servicePricesSchema,
   type UsePriceFields,
   usePricesSchema,
-} from './use-prices.ts';
+} from './uses.ts';
 
 /** Currency units per million tokens. */
 type RateFields = { readonly [R in Rate]?: number };
 
 /** One price, as written. */
 export interface PriceFields extends RateFields {
-  /** Currency units per image that is made, by kind or for all. */
+  /** Currency units per generated image, by kind or for all. */
   readonly perImage?: ImagePriceFields;
-  /** Currency units per second of sound that is heard; parts of a second count as such. */
+  /** Currency units per second of audio input; fractions of a second are charged as such. */
   readonly perSecond?: number;
-  /** Currency units per million characters that are spoken. */
+  /** Currency units per million characters of speech. */
   readonly characters?: number;
-  /** Currency units per call, beside the tokens. */
+  /** Currency units per call, in addition to the tokens. */
   readonly perRequest?: number;
-  /** Currency units per use of a tool that the vendor runs. */
+  /** Currency units per use of a vendor-side tool. */
   readonly perUse?: UsePriceFields;
-  /** How many times the price of tokens, or which rates, where a call is served otherwise than usual. */
+  /** By service tier: a factor of the price of tokens, or rates of its own. */
   readonly service?: ServicePriceFields;
-  /** The first day it is valid, `2026-01-31`, from midnight UTC; without it: always. */
+  /** The first day on which it is valid, `2026-01-31`, from midnight UTC; without it: always. */
   readonly from?: string;
   /** Rates of calls with more than `above` input tokens. */
   readonly tiers?: readonly (RateFields & { readonly above: number })[];
 }
-/** One price, or several that follow each other in time. */
+/** One price, or several with dates. */
 export type PriceEntry = PriceFields | readonly PriceFields[];
 /** `prices:`, by public model name. */
 export type PricesSection = Readonly<Record<string, PriceEntry>>;
 
-const rateSchemas = Object.fromEntries(RATES.map((rate) => [rate, amountSchema]));
+const rateSchemas = Object.fromEntries(RATE_NAMES.map((rate) => [rate, amountSchema]));
 const rowSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
     ...rateSchemas,
     perImage: imagePricesSchema,
-    perSecond: { ...amountSchema, description: 'Currency units per second of sound that is heard.' },
-    characters: { ...amountSchema, description: 'Currency units per million characters that are spoken.' },
+    perSecond: { ...amountSchema, description: 'Currency units per second of audio input.' },
+    characters: { ...amountSchema, description: 'Currency units per million characters of speech.' },
     perRequest: amountSchema,
     perUse: usePricesSchema,
     service: servicePricesSchema,
@@ -83,7 +84,7 @@ export const pricesSchema: Schema<PricesSection> = schema({
   default: {},
 });
 
-/** A row and the moment it begins to be valid, in milliseconds; `-Infinity`: always was. */
+/** A row and the time from which it is valid, in milliseconds; `-Infinity`: always. */
 export interface DatedRow {
   readonly fromMs: number;
   /** The date as written. */
@@ -92,8 +93,8 @@ export interface DatedRow {
 }
 
 /**
- * Reads a price, checking everything (a model's `price:` has passed no schema). The rows come newest first. Undefined, and at
- * least one problem reported, where it is wrong.
+ * Reads and validates a price (a model's `price:` was not validated against a schema). The newest row comes first. Undefined if it is invalid; at
+ * least one problem is reported then.
  */
 export function readPrice(value: unknown, path: Path, problem: Problem): readonly DatedRow[] | undefined {
   let wrong = false;
@@ -105,12 +106,12 @@ export function readPrice(value: unknown, path: Path, problem: Problem): readonl
     ? value.map((each, index) => readRow(each, [...path, index], report))
     : [readRow(value, path, report)];
   if (rows.length === 0) report(path, 'a list of prices must not be empty');
-  // What follows compares rows with each other, or with nothing: it would only echo a mistake found so far.
+  // The next checks would only repeat a mistake that is reported already.
   if (wrong) return undefined;
   rows.forEach(({ fromMs, row }, index) => {
     const at = Array.isArray(value) ? [...path, index] : path;
     if (pricesNothing(row)) {
-      report(at, 'prices nothing; a model that costs nothing is `free: true`');
+      report(at, 'has no amount; a model that costs nothing is `free: true`');
     }
     if (rows.findIndex((other) => other.fromMs === fromMs) !== index) {
       report(at, 'begins on the same day as another: give each its own `from`');
@@ -120,13 +121,13 @@ export function readPrice(value: unknown, path: Path, problem: Problem): readonl
 }
 
 function readRow(value: unknown, path: Path, problem: Problem): DatedRow {
-  const fields = readFields(value, path, [...RATES, ...OTHER_FIELDS], problem);
+  const fields = readFields(value, path, [...RATE_NAMES, ...OTHER_FIELDS], problem);
   const rates = readRates(fields, path, problem);
   const units = readUnits(fields, path, problem);
   const perRequest = readAmount(fields, 'perRequest', path, problem);
   const tiers = fields.tiers === undefined ? [] : readTiers(fields.tiers, [...path, 'tiers'], problem);
   const service = readServicePrices(fields, path, problem, (written, at) =>
-    readRates(readFields(written, at, RATES, problem), at, problem),
+    readRates(readFields(written, at, RATE_NAMES, problem), at, problem),
   );
   return { ...readDate(fields.from, [...path, 'from'], problem), row: { rates, units, perRequest, tiers, service } };
 }
@@ -151,12 +152,12 @@ function readTiers(value: unknown, path: Path, problem: Problem): readonly Tier[
   const borders = new Set<unknown>();
   return value.map((each, index) => {
     const at = [...path, index];
-    const fields = readFields(each, at, ['above', ...RATES], problem);
+    const fields = readFields(each, at, ['above', ...RATE_NAMES], problem);
     const above = fields.above;
     if (typeof above !== 'number' || !Number.isSafeInteger(above) || above < 1) {
       problem([...at, 'above'], 'must be a whole number of tokens, 1 or more');
     } else if (borders.has(above)) {
-      problem([...at, 'above'], 'two tiers have the same border');
+      problem([...at, 'above'], 'two tiers have the same `above`');
     }
     borders.add(above);
     return { above: Number(above), rates: readRates(fields, at, problem) };
@@ -165,7 +166,7 @@ function readTiers(value: unknown, path: Path, problem: Problem): readonly Tier[
 
 function readRates(fields: Fields, path: Path, problem: Problem): Rates {
   const rates: Partial<Record<Rate, Decimal>> = {};
-  for (const rate of RATES) {
+  for (const rate of RATE_NAMES) {
     const amount = readAmount(fields, rate, path, problem);
     if (amount) rates[rate] = amount;
   }
@@ -179,7 +180,7 @@ function readDate(
 ): { readonly fromMs: number; readonly from: string | undefined } {
   if (value === undefined) return { fromMs: Number.NEGATIVE_INFINITY, from: undefined };
   const fromMs = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : Number.NaN;
-  // Date.parse lets 2026-02-30 through as the second of March.
+  // Date.parse accepts 2026-02-30 as the second of March.
   if (Number.isNaN(fromMs) || new Date(fromMs).toISOString().slice(0, 10) !== value) {
     problem(path, 'must be a day such as 2026-01-31');
     return { fromMs: Number.NEGATIVE_INFINITY, from: undefined };

@@ -6,17 +6,12 @@ import { type ModelPrice, waitForUpdate } from '@pydantic/genai-prices';
 import { Ajv } from 'ajv';
 import type { Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import { decimal, decimalText } from '../../core/sdk.ts';
 import { NO_TOKENS } from '../../core/usage.ts';
-import { decimal, decimalText } from '../../plugins/quota/decimal.ts';
-import {
-  createPriceBook,
-  type PriceEntry,
-  type PricesSection,
-  priceSchema,
-  pricesSchema,
-  type Upstream,
-} from '../../plugins/quota/price-book.ts';
-import { MOST_TOKENS, saneUsage } from '../../plugins/quota/usage-sanity.ts';
+import { createPriceBook } from '../../plugins/prices/book.ts';
+import type { Upstream } from '../../plugins/prices/list-prices.ts';
+import { type PriceEntry, type PricesSection, priceSchema, pricesSchema } from '../../plugins/prices/section.ts';
+import { MOST_TOKENS, saneUsage } from '../../plugins/prices/usage.ts';
 import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;
@@ -44,7 +39,7 @@ function bookOf(prices: PricesSection = {}) {
   const problems: string[] = [];
   const book = createPriceBook({
     prices,
-    perUnit: PER_UNIT,
+    perUnit: () => PER_UNIT,
     problem: (path, message) => problems.push(`${path.join('.')}: ${message}`),
   });
   return { book, problems };
@@ -391,7 +386,7 @@ describe('the price of a model', () => {
       );
     }
     const { book, problems } = bookOf({ odd: { inputs: 1 } as PriceEntry });
-    assert.match(problems[0] ?? '', /^prices\.odd\.inputs: is no field of a price; did you mean input\?/);
+    assert.match(problems[0] ?? '', /^prices\.odd\.inputs: is not a field of a price; did you mean input\?/);
     assert.equal(book.cost(model('odd'), upstream, use({ input: 1 }), NOW), undefined);
   });
 
@@ -605,9 +600,9 @@ describe('list prices', () => {
 
   it('are not loaded as long as every price is in gateway.yaml', () => {
     const script = `
-      import { createPriceBook } from './plugins/quota/price-book.ts';
+      import { createPriceBook } from './plugins/prices/book.ts';
       import { createRequire } from 'node:module';
-      const book = createPriceBook({ prices: { m: { input: 1 } }, perUnit: 500000n, problem() {} });
+      const book = createPriceBook({ prices: { m: { input: 1 } }, perUnit: () => 500000n, problem() {} });
       const m = { name: 'm', free: false, price: undefined };
       const up = { vendor: 'openai', url: '', model: 'gpt-4o' };
       const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((file) => file.includes('genai-prices'));

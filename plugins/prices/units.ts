@@ -1,53 +1,54 @@
-/** What is sold by other units than tokens: images by their kind, seconds of sound, characters that are spoken. */
+/** Prices in other units than tokens: images by their kind, seconds of audio, characters of speech, uses of tools. */
 import type { Images, Usage } from '../../core/contracts/call.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
+import type { Unit } from '../../core/contracts/rates.ts';
 import type { Uses } from '../../core/contracts/uses.ts';
-import type { Decimal } from './decimal.ts';
-import { type ImagePrices, imagePrice } from './image-prices.ts';
-import { saneImages, saneSeconds, wholeTokens } from './usage-sanity.ts';
-import type { UsePrices } from './use-prices.ts';
+import type { Decimal } from '../../core/sdk.ts';
+import { type ImagePrices, imagePrice } from './images.ts';
+import { saneImages, saneSeconds, wholeTokens } from './usage.ts';
+import type { UsePrices } from './uses.ts';
 
 /** Currency units for each of them. */
 export interface UnitRates {
   readonly perImage?: ImagePrices | undefined;
-  /** For an hour of sound that was heard: prices by the second, the minute and the hour can all be said in it exactly. */
+  /** For an hour of audio input, in which prices per second, minute and hour are all exact. */
   readonly perHour?: Decimal | undefined;
   /** For a million characters. */
   readonly characters?: Decimal | undefined;
-  /** For a use of a tool that the vendor runs. */
+  /** For a use of a vendor-side tool. */
   readonly perUse?: UsePrices | undefined;
 }
 
-/** How much of them there is, or may be at the most. */
+/** How many of them were used, or may be used at most. */
 export type Units = Pick<Usage, 'images' | 'seconds' | 'characters' | 'uses'>;
 
-/** Amounts have to be multiples of this, so that a part of an hour is one, too. */
+/** Amounts are multiples of this, so that the price of a second is a whole number. */
 export const SECONDS_PER_HOUR = 3_600n;
 const MICROSECONDS = 1_000_000;
 
-/** One kind of them. */
+/** An item of a receipt. */
 export interface UnitPart {
-  readonly bucket: 'images' | 'seconds' | 'characters' | 'use';
-  /** Of a use. */
+  readonly bucket: Exclude<Unit, 'request'>;
+  /** Of a use: the name of the tool. */
   readonly name?: string;
   readonly count: number;
-  /** A millionth of its price, and what all of them come to, both in the unit of the sums. */
+  /** A millionth of the price of one, and the cost of all of them, both in the unit of the sums. */
   readonly rate: bigint;
   readonly amount: bigint;
 }
 
-/** What units come to. */
+/** The cost of units. */
 export interface UnitPrice {
-  /** Sound is charged by the microsecond. */
+  /** Audio is charged by the microsecond. */
   cost(units: Units): bigint;
-  /** No units within these bounds cost more: sound counts in whole seconds, as vendors round it, images as the dearest they may be. */
+  /** No units within these bounds cost more: audio counts in whole seconds, as vendors round it, and images at the highest price they may have. */
   most(bounds: Units): bigint;
-  /** What `cost` adds up; without what there is none of, or what has no price. */
+  /** The items that `cost` adds up; only those with a count and a price. */
   parts(units: Units): readonly UnitPart[];
 }
 
 /**
- * Makes it of rates in currency units; undefined where there are none. `amount` says what a millionth of a currency unit is, in the
+ * Creates it from rates in currency units; undefined if there are none. `amount` converts a millionth of a currency unit to the
  * unit of the sums.
  */
 export function unitPrice(rates: UnitRates, amount: (value: Decimal) => bigint): UnitPrice | undefined {
@@ -105,7 +106,7 @@ export function unitPrice(rates: UnitRates, amount: (value: Decimal) => bigint):
   };
 }
 
-/** Whether a price is for units and a call can have none of them. */
+/** True if a price is for units, and a call can use none of them. */
 export function missesUnits(rates: UnitRates | undefined, bounds: Omit<Units, 'uses'>): boolean {
   const { perImage, perHour, characters } = rates ?? {};
   if (!perImage && !perHour && !characters) return false;

@@ -1,29 +1,26 @@
-/** Which price a model has, and what a use of it costs: gateway.yaml first, then the vendors' list prices. */
+/** Which price a model has, and what its usage costs: from gateway.yaml, otherwise from the vendors' list prices. */
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
+import type { TokenBounds } from '../../core/contracts/prices.ts';
 import { TOKENS_ONLY, unusualIn } from '../../core/contracts/uses.ts';
 import type { ServedAs } from '../../core/plugin.ts';
-import type { TokenBounds } from './estimate.ts';
+import type { Problem } from './fields.ts';
+import { type ListPrice, type ListPrices, listPrices, type Upstream } from './list-prices.ts';
 import { exactPrice, type Price, type PriceRow } from './price.ts';
-import { type ListPrice, type ListPrices, listPrices, type Upstream } from './price-data.ts';
-import type { Problem } from './price-fields.ts';
-import { type DatedRow, type PricesSection, readPrice } from './price-section.ts';
-import { rowText } from './price-text.ts';
-import { missesUnits } from './unit-price.ts';
-import { servedRow } from './use-prices.ts';
-
-export type { Upstream } from './price-data.ts';
-export { type PriceEntry, type PriceFields, type PricesSection, priceSchema, pricesSchema } from './price-section.ts';
+import { type DatedRow, type PricesSection, readPrice } from './section.ts';
+import { rowText } from './text.ts';
+import { missesUnits } from './units.ts';
+import { servedRow } from './uses.ts';
 
 /**
- * Prices by model. A model's price is `price:` of its entry, else `prices:` by its public name, else the list price of the
- * upstream; the first of them that exists decides, even where none of its dates has come. Some list prices depend on the hour, so
- * a call has to be reserved and charged for the same moment.
+ * Prices by model. A model's price is `price:` of its entry, otherwise `prices:` by its public name, otherwise the list price of the upstream; the
+ * first of them that exists decides, even if it is not valid yet. Some list prices depend on the hour, so a call is reserved and charged for the
+ * same moment.
  */
 export interface PriceBook {
   /**
-   * Micro-quota for a use at a model at a time; 0n for free models; undefined where the model has no price. Never throws.
-   * `factorPpm`: only so many millionths of it.
+   * The cost of usage of a model at a time, in micro-quota; 0n for free models; undefined if the model has no price. Never throws. `factorPpm`: only
+   * so many millionths of it.
    */
   cost(
     model: Model,
@@ -33,8 +30,8 @@ export interface PriceBook {
     factorPpm?: bigint,
   ): bigint | undefined;
   /**
-   * The most a call within these bounds can cost there, in micro-quota: these tokens at the dearest rates that could apply, and its
-   * images, sound and characters. Undefined where the model has no price, or none for such a call: per image, and it makes none.
+   * The maximum cost of a call within these bounds, in micro-quota: these tokens at the highest rates that could apply, and its images, audio and
+   * characters. Undefined if the model has no price, or none for such a call (one per image, and the call makes none).
    */
   most(
     model: Model,
@@ -44,30 +41,31 @@ export interface PriceBook {
     atMs: number,
     factorPpm?: bigint,
   ): bigint | undefined;
-  /** The price and whence it is; undefined where the model has none, and where it is free. */
+  /** The price and its source; undefined if the model has none or is free. */
   found(model: Model, upstream: Upstream | undefined, atMs: number): FoundPrice | undefined;
-  /** Those that follow it, in their order. */
+  /** Later prices, in order of their dates. */
   later(model: Model, upstream: Upstream | undefined, atMs: number): readonly FoundPrice[];
-  /** What the vendors publish, whether or not gateway.yaml says something else. */
+  /** List prices, whether or not gateway.yaml has others. */
   readonly lists: ListPrices;
   /**
-   * What a call would need that has no price: a tool that the vendor may run there, a way of being served. Undefined where nothing
-   * is missing, and where the model has no price at all.
+   * What the call needs and the price does not name: a vendor-side tool, or a service tier. Undefined if nothing is missing, or the model has no
+   * price at all.
    */
   missing(model: Model, upstream: Upstream, call: NeededPrices, atMs: number): MissingPrice | undefined;
-  /** The price as it is written down, of a call that was served in a way; undefined where the model has none. */
+  /** The price of a call that was served in these tiers; undefined if the model has none. */
   row(model: Model, upstream: Upstream | undefined, atMs: number, service?: ServedAs | undefined): PriceRow | undefined;
-  /** For people: the price and where it comes from, on one line. Undefined where the model has no price. */
+  /** The price and its source on one line; undefined if the model has no price. */
   describe(model: Model, upstream: Upstream | undefined, atMs: number): string | undefined;
 }
 
 /**
- * Makes the book. `perUnit` is quota per currency unit. Mistakes in `prices:` are reported at once, those in a model's `price:`
- * when that model is first asked for, with `models`, its name and `price` as path; a price with a mistake is none.
+ * Creates the book. Mistakes in `prices:` are reported at once, those in a model's `price:` when its price is first looked up, with the path
+ * `models`, its name, `price`; an invalid price counts as none.
  */
 export function createPriceBook(options: {
   readonly prices: PricesSection;
-  readonly perUnit: bigint;
+  /** Quota units in one currency unit; read when a cost is first computed. */
+  readonly perUnit: () => bigint;
   readonly problem: Problem;
 }): PriceBook {
   const { perUnit, problem } = options;
@@ -77,10 +75,10 @@ export function createPriceBook(options: {
   const entries = new Map<string, { readonly price: unknown; readonly rows: readonly DatedRow[] | undefined }>();
   const lists = listPrices();
   const ready = new WeakMap<PriceRow, Price>();
-  /** Rows of calls that are served otherwise than usual, by the words for that. */
+  /** Rows of calls in other service tiers, by the names of these. */
   const served = new WeakMap<PriceRow, Map<string, PriceRow>>();
 
-  /** What gateway.yaml says about a model; `written` is false where it says nothing. */
+  /** The price in gateway.yaml; `written` is false if there is none. */
   function own(model: Model): { readonly written: boolean; readonly rows: readonly DatedRow[] | undefined } {
     if (model.price === undefined) {
       const name = section.has(model.name) ? model.name : model.entry;
@@ -135,7 +133,7 @@ export function createPriceBook(options: {
     if (!row) return undefined;
     let exact = ready.get(row);
     if (!exact) {
-      exact = exactPrice(row, perUnit);
+      exact = exactPrice(row, perUnit());
       ready.set(row, exact);
     }
     return exact;
@@ -148,9 +146,9 @@ export function createPriceBook(options: {
       if (model.free) return 0n;
       const usual = price(model, upstream, atMs, undefined)?.most(tokens, bounds, factorPpm);
       const asked = bounds.service && price(model, upstream, atMs, bounds.service)?.most(tokens, bounds, factorPpm);
-      // Whoever asks for something special may still get the usual.
+      // A call that requests a service tier may be served in the default one.
       const amount = usual !== undefined && asked !== undefined && asked > usual ? asked : usual;
-      // Sold by the piece, and this call has none of them: it was priced for another endpoint.
+      // The price is per unit, and this call has none of these units: it is for another endpoint.
       const isForOthers = amount === 0n && missesUnits(find(model, upstream, atMs)?.row.units, bounds);
       return isForOthers ? undefined : amount;
     },
@@ -174,26 +172,26 @@ export function createPriceBook(options: {
   };
 }
 
-/** What a call may need a price for beside its tokens. */
+/** What a call may need prices for in addition to tokens. */
 export interface NeededPrices {
   readonly uses: readonly string[];
   readonly service: ServedAs | undefined;
 }
 
-/** What has no price, by its name, and the key of a price that would give it one. */
+/** What has no price. */
 export interface MissingPrice {
   readonly kind: 'tool' | 'service';
   readonly name: string;
 }
 
-/** A price that applies to a model somewhere. */
+/** The price of a model at an upstream. */
 export interface FoundPrice {
   readonly row: PriceRow;
-  /** The day from which it is valid, where that is written. */
+  /** The first day on which it is valid, if it has a date. */
   readonly from: string | undefined;
   /** `model`: `price:` of its entry; `prices`: that section; `published`: a list price. */
   readonly kind: 'model' | 'prices' | 'published';
-  /** For people: `gateway.yaml`; `genai-prices data, openai gpt-4o`. */
+  /** In words: `gateway.yaml`; `genai-prices data, openai gpt-4o`. */
   readonly source: string;
 }
 

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Bounds, Usage } from '../../core/contracts/call.ts';
 import type { Model } from '../../core/contracts/catalog.ts';
-import { type EstimateOptions, tokenBounds } from '../../plugins/quota/estimate.ts';
-import { createPriceBook, type PriceFields } from '../../plugins/quota/price-book.ts';
-import { MOST_TOKENS } from '../../plugins/quota/usage-sanity.ts';
+import type { EstimateOptions } from '../../core/contracts/prices.ts';
+import { createPriceBook } from '../../plugins/prices/book.ts';
+import { tokenBounds } from '../../plugins/prices/estimate.ts';
+import type { PriceFields } from '../../plugins/prices/section.ts';
+import { MOST_TOKENS } from '../../plugins/prices/usage.ts';
 import fc from '../kit/fast-check.ts';
 
 const MODEL: Model = {
@@ -28,7 +30,7 @@ function bounds(part: Partial<Bounds>): Bounds {
 function bookOf(price: PriceFields) {
   return createPriceBook({
     prices: { m: price },
-    perUnit: 500_000n,
+    perUnit: () => 500_000n,
     problem: (path, message) => assert.fail(`${path.join('.')}: ${message}`),
   });
 }

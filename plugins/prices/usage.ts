@@ -1,40 +1,42 @@
-/** Makes a usage record believable: what a vendor says is not trusted to be a whole number, or to add up. */
+/** Corrects reported usage: a count of a vendor need not be a whole number, and its parts need not add up. */
 import type { Images, Usage } from '../../core/contracts/call.ts';
+import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
 import type { Uses } from '../../core/contracts/uses.ts';
+import { NO_TOKENS } from '../../core/translation/index.ts';
 
 /**
- * More tokens, or characters, than any call can have; a higher count is cut to this. It keeps every charge for tokens inside 64
+ * More tokens, or characters, than any call can have; a higher count is cut to this. It keeps every charge for tokens within 64
  * bits: 10^8 tokens at 10,000 currency units per million, in and out, are 10^18 micro-quota at 500,000 quota per currency unit.
  */
 export const MOST_TOKENS = 100_000_000;
 /** More images than any call makes. */
 const MOST_IMAGES = 10_000;
-/** More than a vendor runs for one call. */
+/** More uses of a tool than any call makes. */
 const MOST_USES = 10_000;
-/** More sound than any call hears: eleven days of it. */
+/** More audio than any call has: eleven days. */
 const MOST_SECONDS = 1_000_000;
-/** Longer than any name of a size or a quality. */
+/** Characters of a size or a quality. */
 const LONGEST_KIND = 64;
 
-/** A count as whole tokens between 0 and `MOST_TOKENS`: fractions round up, what is not a number counts as none. */
+/** A count as whole tokens between 0 and `MOST_TOKENS`: fractions are rounded up, and what is not a number is 0. */
 export function wholeTokens(count: number | undefined): number {
   return wholeUpTo(MOST_TOKENS, count);
 }
 
-/** Seconds between 0 and more than there can be, fractions and all; what is not a number counts as none. */
+/** Seconds between 0 and `MOST_SECONDS`, with fractions; what is not a number is 0. */
 export function saneSeconds(seconds: number | undefined): number {
   if (typeof seconds !== 'number' || !(seconds > 0)) return 0;
   return Math.min(seconds, MOST_SECONDS);
 }
 
-/** Whole images, between 0 and more than there can be, of a kind whose names are short; undefined where there are none. */
+/** Images with a whole count between 0 and `MOST_IMAGES`, and short names of size and quality; undefined if there are none. */
 export function saneImages(images: Images | undefined): Images | undefined {
   if (typeof images !== 'object' || images === null) return undefined;
   const count = wholeUpTo(MOST_IMAGES, images.count);
   return { count, size: shortName(images.size), quality: shortName(images.quality) };
 }
 
-/** Whether some call can have used so much. */
+/** Whether a call can have used so much. */
 export function isPossible({ input, output, characters = 0, seconds = 0, images }: Usage): boolean {
   const isCredible = (count: number | undefined, most: number): boolean => !(Number(count) > most);
   return (
@@ -53,47 +55,41 @@ function shortName(name: string): string {
   return typeof name === 'string' ? name.slice(0, LONGEST_KIND) : '';
 }
 
+/** Kinds of tokens that together are at most their total. A counter that every usage has must be a number; the others may be missing. */
+const GROUPS = (['cache', 'media', 'answer'] as const).map((group) => {
+  const rates = RATE_NAMES.filter((rate) => RATES[rate].group === group);
+  const parts = rates.map((rate) => ({ rate, missing: rate in NO_TOKENS ? Number.NaN : 0 }));
+  return { total: RATES[rates[0]!].total, parts };
+});
+
 /**
- * The nearest record that can be true, and for the log what was wrong: counts are whole and inside 0 … `MOST_TOKENS`, and no
- * part is larger than its whole. A part is cut to its whole, never the whole raised: nobody pays for a contradiction. Audio and
- * images may overlap with cached input, since a vendor may serve them from its cache.
+ * The nearest usage that can be true, and for the log what was wrong: counts are whole and within 0 … `MOST_TOKENS`, and no part is larger than its
+ * total. A part is cut to its total, never the total raised, so that nobody pays for a contradiction. Audio and images may overlap with cached
+ * input, because a vendor may read them from its cache.
  */
 export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] } {
   const anomalies: string[] = [];
   if (addsUp(usage)) return { usage, anomalies };
-  const whole = (name: CountName): number => {
+  const whole = (name: Rate | 'characters'): number => {
     const tokens = wholeTokens(usage[name]);
     if (tokens !== usage[name]) anomalies.push(`${name} is ${usage[name]}`);
     return tokens;
   };
-  const part = (name: CountName, most: number, of: string): number => {
-    const tokens = whole(name);
-    if (tokens > most) anomalies.push(`${name} is ${tokens}, more than the ${most} left of ${of}`);
-    return Math.min(tokens, most);
-  };
-
-  const input = whole('input');
-  const cacheRead = part('cacheRead', input, 'input');
-  const cacheWrite = part('cacheWrite', input - cacheRead, 'input');
-  const cacheWriteLong = part('cacheWriteLong', input - cacheRead - cacheWrite, 'input');
-  const inputAudio = part('inputAudio', input, 'input');
-  const output = whole('output');
-  const reasoning = part('reasoning', output, 'output');
-  const outputAudio = part('outputAudio', output - reasoning, 'output');
+  const counts: { -readonly [R in Rate]?: number } = {};
+  for (const { total, parts } of GROUPS) {
+    counts[total] ??= whole(total);
+    let left = counts[total];
+    for (const { rate, missing } of parts) {
+      if (usage[rate] === undefined && missing === 0) continue;
+      const tokens = whole(rate);
+      if (tokens > left) anomalies.push(`${rate} is ${tokens}, more than the ${left} left of ${total}`);
+      counts[rate] = Math.min(tokens, left);
+      left -= counts[rate];
+    }
+  }
   return {
     usage: {
-      input,
-      cacheRead,
-      cacheWrite,
-      cacheWriteLong,
-      inputAudio,
-      output,
-      reasoning,
-      outputAudio,
-      ...(usage.inputImage !== undefined && { inputImage: part('inputImage', input - inputAudio, 'input') }),
-      ...(usage.outputImage !== undefined && {
-        outputImage: part('outputImage', output - reasoning - outputAudio, 'output'),
-      }),
+      ...(counts as Pick<Usage, Rate>),
       ...(usage.characters !== undefined && { characters: whole('characters') }),
       ...saneUnits(usage, anomalies),
       estimated: usage.estimated === true,
@@ -102,7 +98,7 @@ export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anoma
   };
 }
 
-/** What has a form of its own beside the counts. */
+/** What is not a count of tokens or characters. */
 function saneUnits(usage: Usage, anomalies: string[]): Pick<Usage, 'seconds' | 'images' | 'uses' | 'service'> {
   const seconds = usage.seconds === undefined ? undefined : saneSeconds(usage.seconds);
   const images = saneImages(usage.images);
@@ -118,7 +114,7 @@ function saneUnits(usage: Usage, anomalies: string[]): Pick<Usage, 'seconds' | '
   };
 }
 
-/** Uses of a call, between 0 and more than there can be. */
+/** Whole uses between 0 and `MOST_USES`. */
 function saneUses(uses: Uses): Uses {
   return Object.fromEntries(Object.entries(uses).map(([name, count]) => [name, wholeUpTo(MOST_USES, count)]));
 }
@@ -127,26 +123,24 @@ function areUses(uses: Uses | undefined): boolean {
   return uses === undefined || Object.values(uses).every((count) => count === wholeUpTo(MOST_USES, count));
 }
 
-/** Nearly every record does; the work of telling what is wrong is for the others. */
+/** Nearly every usage does. */
 function addsUp(usage: Usage): boolean {
-  const { input, cacheRead, cacheWrite, cacheWriteLong, inputAudio, output, reasoning, outputAudio } = usage;
-  const { inputImage = 0, outputImage = 0, characters = 0, seconds = 0 } = usage;
+  for (let i = 0; i < GROUPS.length; i++) {
+    const { total, parts } = GROUPS[i]!;
+    let left = usage[total];
+    if (!isCount(left)) return false;
+    for (let j = 0; j < parts.length; j++) {
+      const { rate, missing } = parts[j]!;
+      const tokens = usage[rate] ?? missing;
+      if (tokens === 0) continue;
+      if (!isCount(tokens)) return false;
+      left -= tokens;
+    }
+    if (left < 0) return false;
+  }
   return (
-    isCount(input) &&
-    isCount(cacheRead) &&
-    isCount(cacheWrite) &&
-    isCount(cacheWriteLong) &&
-    cacheRead + cacheWrite + cacheWriteLong <= input &&
-    isCount(inputAudio) &&
-    isCount(inputImage) &&
-    inputAudio + inputImage <= input &&
-    isCount(output) &&
-    isCount(reasoning) &&
-    isCount(outputAudio) &&
-    isCount(outputImage) &&
-    reasoning + outputAudio + outputImage <= output &&
-    isCount(characters) &&
-    seconds === saneSeconds(seconds) &&
+    isCount(usage.characters ?? 0) &&
+    (usage.seconds === undefined || usage.seconds === saneSeconds(usage.seconds)) &&
     areImages(usage.images) &&
     areUses(usage.uses) &&
     typeof usage.estimated === 'boolean'
@@ -162,5 +156,3 @@ function areImages(images: Images | undefined): boolean {
   const sane = saneImages(images);
   return sane !== undefined && (['count', 'size', 'quality'] as const).every((fact) => sane[fact] === images[fact]);
 }
-
-type CountName = Exclude<keyof Usage, 'estimated' | 'uses' | 'service' | 'seconds' | 'images'>;

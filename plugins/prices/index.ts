@@ -1,0 +1,60 @@
+/** The plugin `prices`: what models cost, where that is known from, and how it is shown. It reserves and charges nothing: that is the ledger. */
+import { Catalog } from '../../core/contracts/catalog.ts';
+import { Prices, type TariffOptions } from '../../core/contracts/prices.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { createPriceBook } from './book.ts';
+import { receiptOf } from './receipt.ts';
+import { pricesSchema } from './section.ts';
+import { firstChannel, isPriced, priceLines, priceTable } from './table.ts';
+import { createTariff, upstreamOf } from './tariff.ts';
+import { shownPrice } from './text.ts';
+
+export default definePlugin({
+  name: 'prices',
+  api: 2,
+  sections: { prices: pricesSchema },
+  needs: [Catalog],
+  provides: [Prices],
+  create(host, { prices }) {
+    const { clock } = host;
+    const catalog = host.use(Catalog);
+    /** What the ledger charges by; without a ledger, nothing is charged and no call refused. */
+    let ledger: Pick<TariffOptions, 'perUnit' | 'unpriced'> = { perUnit: 1, unpriced: 'free' };
+    const book = createPriceBook({
+      prices,
+      perUnit: () => BigInt(ledger.perUnit),
+      problem: (...at) => host.problem(...at),
+    });
+    let lines: readonly string[] = [];
+
+    host.provide(Prices, {
+      of(name) {
+        const model = catalog.require(name);
+        if (model.free) return { free: true, text: 'free' };
+        const first = firstChannel(model);
+        const row = first && book.row(model, upstreamOf(first), clock.now());
+        return row && shownPrice(row);
+      },
+      sells: (name) =>
+        ledger.unpriced !== 'refuse' || catalog.chain(name).every((model) => isPriced(model, book, clock.now())),
+      table: () => priceTable(catalog, book, ledger.unpriced, clock.now()),
+      publishedContext(name) {
+        const first = firstChannel(catalog.require(name));
+        return first && book.lists.context(upstreamOf(first));
+      },
+      tariff(options) {
+        ledger = options;
+        return createTariff(catalog, book, options);
+      },
+      receipt: receiptOf,
+    });
+    return {
+      // Reads every price, so that mistakes are reported before the start.
+      link() {
+        lines = priceLines(catalog, book, ledger.unpriced, clock.now());
+      },
+      report: () => lines,
+      explain: (x) => priceLines(catalog, book, ledger.unpriced, x.startedMs, x.call.model),
+    };
+  },
+});

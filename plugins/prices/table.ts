@@ -1,0 +1,96 @@
+/** All prices: their sources, what follows them, and where they differ from the published ones; as a table, and as lines for `turnpike check`. */
+import type { Catalog, Model } from '../../core/contracts/catalog.ts';
+import type { PricedModel, PriceTable, SourcedPrice } from '../../core/contracts/prices.ts';
+import type { FoundPrice, PriceBook } from './book.ts';
+import { driftOf } from './drift.ts';
+import { DATA_NAME, dataVersion } from './list-prices.ts';
+import { upstreamOf } from './tariff.ts';
+import { shownPrice } from './text.ts';
+
+/** What happens to calls of a model without a price. */
+export type Unpriced = 'refuse' | 'free';
+
+/** The table of all prices at a time. */
+export function priceTable(catalog: Catalog, book: PriceBook, unpricedCalls: Unpriced, atMs: number): PriceTable {
+  // A disabled fallback is not in the catalog.
+  const byName = new Map(catalog.names().map((name) => [name, catalog.require(name)]));
+  const models = [...new Set(byName.values())];
+
+  const hasPrice = (model: Model): boolean => isPriced(model, book, atMs);
+
+  function priced(model: Model): PricedModel {
+    const { name } = model;
+    const first = firstChannel(model);
+    const upstream = first && upstreamOf(first);
+    const now = book.found(model, upstream, atMs);
+    const list = now === undefined || now.kind === 'published' || !upstream ? undefined : book.lists.at(upstream, atMs);
+    const unpriced = catalog.chain(name).filter((each) => !hasPrice(each));
+    return {
+      name,
+      aliases: [...byName].flatMap(([other, behind]) => (other !== name && behind === model ? [other] : [])),
+      fallbackOf: models
+        .filter(({ fallback }) => fallback.some((other) => byName.get(other) === model))
+        .map((each) => each.name),
+      calls: callsOf(model, unpriced.length > 0),
+      unpriced: unpriced.map((each) => each.name),
+      now: now && sourced(now),
+      upcoming: book.later(model, upstream, atMs).map(sourced),
+      places: model.from.map((place) => {
+        const here = book.found(model, upstreamOf(place), atMs);
+        return { channel: place.channel.name, model: place.model, now: here && sourced(here) };
+      }),
+      published: list && sourced({ ...list, kind: 'published' }),
+      drift: now === undefined || list === undefined ? [] : driftOf(now.row, list.row),
+    };
+  }
+
+  function callsOf(model: Model, isUnpriced: boolean): PricedModel['calls'] {
+    if (isUnpriced && unpricedCalls === 'refuse') return 'refused';
+    return model.free || !hasPrice(model) ? 'free' : 'charged';
+  }
+
+  return { models: models.map(priced), snapshot: { name: DATA_NAME, version: dataVersion() } };
+}
+
+/**
+ * The prices, one line each, and warnings for models without one: of all models or, for a name, of all that may serve it. Refuses (404) an unknown
+ * name.
+ */
+export function priceLines(
+  catalog: Catalog,
+  book: PriceBook,
+  unpricedCalls: Unpriced,
+  atMs: number,
+  name?: string,
+): readonly string[] {
+  const models = name === undefined ? catalog.names().map((each) => catalog.require(each)) : catalog.chain(name);
+  // An alias has a model that is in the list already.
+  const ofNames = [...new Set(models)].flatMap((model) => {
+    const prices = model.from.map((from) => book.describe(model, upstreamOf(from), atMs));
+    if (!prices.includes(undefined)) return [...new Set(prices)].map((price) => `price of ${price}`);
+    return unpricedCalls === 'refuse'
+      ? [`warning: model ${model.name} has no price and is not free: calls are refused (model_not_priced)`]
+      : [`warning: model ${model.name} has no price: calls are free`];
+  });
+  if (name !== undefined) return ofNames;
+  const without = unpricedCalls === 'refuse' ? 'one without is refused (model_not_priced)' : 'one without is free';
+  const ofPatterns = catalog.patterns().map((model) => {
+    const own = book.describe(model, undefined, atMs);
+    return own === undefined ? `price of ${model.name}: that of each name; ${without}` : `price of ${own}`;
+  });
+  return [...ofNames, ...ofPatterns];
+}
+
+/** True if a model is free, or has a price wherever it is served. */
+export function isPriced(model: Model, book: PriceBook, atMs: number): boolean {
+  return model.free || model.from.every((place) => book.found(model, upstreamOf(place), atMs) !== undefined);
+}
+
+/** The channel of a model with the highest priority. */
+export function firstChannel({ from }: Model): Model['from'][number] | undefined {
+  return from.toSorted((a, b) => a.channel.priority - b.channel.priority)[0];
+}
+
+function sourced({ row, kind, source, from }: FoundPrice): SourcedPrice {
+  return { price: shownPrice(row), kind, source, from };
+}
