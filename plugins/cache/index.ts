@@ -26,16 +26,16 @@ export default definePlugin({
   wants: [Catalog],
   create(host, { cache: section }): Parts {
     const { ttl, price } = section;
-    // Without its section it has no part in any call.
-    if (ttl === undefined) return {};
+    const ttlMs = durationMs(ttl);
+    // Unless it is configured, it has no part in any call.
+    if (ttlMs === 0) return {};
     const maxSize = byteSize(section.maxBytes);
-    if (durationMs(ttl) === 0) host.problem(['cache', 'ttl'], 'must be longer than that');
-    if (maxSize === 0) host.problem(['cache', 'maxBytes'], 'must be more than that');
+    if (maxSize === 0) host.problem(['cache', 'maxBytes'], 'must be more than 0');
     /** Answers as JSON, by key: so their size is exact. */
     const answers = new LRUCache<string, Buffer>({
       maxSize: Math.max(1, maxSize),
       sizeCalculation: (answer, key) => answer.length + key.length,
-      ttl: Math.max(1, durationMs(ttl)),
+      ttl: ttlMs,
       ttlResolution: 0,
       perf: host.clock,
     });

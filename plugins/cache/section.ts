@@ -4,8 +4,8 @@ import { duration, type Scope, scopeProperties, size } from '../../core/sdk.ts';
 
 /** The section. */
 export interface CacheSection extends Scope {
-  /** How long an answer is kept. Undefined: the section is missing, and nothing is cached. */
-  readonly ttl?: string;
+  /** How long an answer is kept; `0s`: nothing is cached. */
+  readonly ttl: string;
   /** The most that all answers of a process take. */
   readonly maxBytes: string;
   /** What part of the model's price a hit costs. */
@@ -18,10 +18,9 @@ export const cacheSection = schema<CacheSection>({
   type: 'object',
   description: 'Answers that are kept for a while, and given again to the same request of the same account.',
   additionalProperties: false,
-  required: ['ttl'],
-  default: { maxBytes: '64mb', price: 0, calls: 'deterministic' },
+  default: { ttl: '0s', maxBytes: '64mb', price: 0, calls: 'deterministic' },
   properties: {
-    ttl: { ...duration, description: 'How long an answer is kept.' },
+    ttl: { ...duration, default: '0s', description: 'How long an answer is kept; `0s`: nothing is cached.' },
     maxBytes: {
       ...size,
       default: '64mb',
