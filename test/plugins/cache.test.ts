@@ -158,9 +158,11 @@ interface StartOptions extends Omit<TestGatewayOptions, 'vendor'> {
 describe('the plugin cache', () => {
   let gateway: TestGateway;
   let vendor: FakeVendor;
+  let stops: (() => Promise<void>)[] = [];
   afterEach(async () => {
-    await gateway?.stop();
-    await vendor?.close();
+    const running = stops;
+    stops = [];
+    for (const stop of running) await stop();
   });
 
   async function start(
@@ -168,12 +170,14 @@ describe('the plugin cache', () => {
     { answer = says(SCENARIOS.text, { key: VENDOR_KEY }), ...more }: StartOptions = {},
   ): Promise<void> {
     vendor = await fakeVendor(answer);
+    stops = [() => vendor.close()];
     const pipeline = 'accounts auth counters keys limits cache quota models styles vendors/compatible vendors/demo log';
     gateway = await startGateway({
       vendor,
       ...more,
       config: { pipeline: pipeline.split(' '), ...(cache && { cache }), ...more.config },
     });
+    stops.unshift(() => gateway.stop());
   }
 
   /** Whether a chat call is answered from the cache; undefined: it is not looked for. */
@@ -298,7 +302,7 @@ describe('the plugin cache', () => {
     assert.deepEqual(await twice({ model: 'same' }), ['miss', 'hit']);
   });
 
-  it('costs nothing, and reserves nothing, if no price is configured for it', async () => {
+  it('costs nothing if no price is configured for it, and its usage is recorded', async () => {
     await start({ ttl: '1h' });
     await twice();
     const rows = gateway.rows('SELECT CAST(charged AS TEXT) AS charged, input FROM usage_record ORDER BY id');
