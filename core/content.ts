@@ -121,6 +121,10 @@ export class CallContent implements Content {
     return this.losses?.barred;
   }
 
+  omitted(): readonly string[] {
+    return this.losses?.all ?? [];
+  }
+
   /** Does what a plugin wants done; true if it gives the answer itself. */
   take(inspection: Inspection, by: Inspector): Awaitable<boolean> {
     if ('texts' in inspection) {

@@ -135,6 +135,12 @@ export class LiveExchange extends Entry implements Exchange, Member {
     this.#usage = inWholes(usage);
   }
 
+  get share(): number | undefined {
+    if (this.given === undefined) return undefined;
+    const { charge, share } = this.given.answer;
+    return charge === 'nothing' ? 0 : share;
+  }
+
   answer(): JsonObject | undefined {
     return this.outcome === 'served' ? (this.answered?.() ?? this.collected?.()) : undefined;
   }

@@ -20,7 +20,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'fastest-levenshtein': ['core', 'plugins'],
   'http-proxy-3': ['core'],
   'import-meta-resolve': ['core'],
-  'lru-cache': ['plugins/keys', 'plugins/counters', 'plugins/log'],
+  'lru-cache': ['plugins/keys', 'plugins/counters', 'plugins/log', 'plugins/cache'],
   nodemailer: ['plugins/mail'],
   pg: ['plugins/stores'],
   'openid-client': ['plugins/oauth'],

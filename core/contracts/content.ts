@@ -33,6 +33,11 @@ export interface Content {
    * nevertheless has the call refused with this error (400).
    */
   refusal(): GatewayError | undefined;
+  /**
+   * What the conversation lacks of the request, as warnings name it: `messages.image_url.frame:dropped`. Empty if it has everything.
+   * Known once `conversation` was called.
+   */
+  omitted(): readonly string[];
 }
 
 /** What `inspect` wants done. To refuse the call, it throws (`refuse`). */
@@ -49,6 +54,8 @@ export interface GivenAnswer {
   readonly answer: Reply | AsyncIterable<Part>;
   /** `usage`: the call is charged by the usage in `answer`, at the model's price. `nothing`: it is free, and the usage is only recorded. */
   readonly charge: 'usage' | 'nothing';
+  /** Of `usage`: what part of the price is charged, in millionths. All of it if this is missing. */
+  readonly share?: number;
 }
 
 /** A part that plugins see: not what only concerns the connection (`ping`), and not a vendor's error. */

@@ -52,6 +52,11 @@ export interface Exchange extends Arriving {
   readonly served: Offer | undefined;
   /** What was used so far: the vendor's word, else our own count of what was delivered; undefined where nothing was. */
   readonly usage: Usage | undefined;
+  /**
+   * What part of the price is charged, in millionths; undefined: all of it. Set before `admit` if a plugin answers in place of a vendor and
+   * said so (`GivenAnswer`); 0 if its answer is free.
+   */
+  readonly share: number | undefined;
   /** True once a byte of the vendor's answer has gone to the client. */
   readonly delivered: boolean;
   /** Set before `settle`. */

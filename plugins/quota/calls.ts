@@ -371,7 +371,8 @@ export function createCalls(
 
     admit(x) {
       const terms = termsOf(x.identity.account.id, x.startedMs);
-      return terms instanceof Promise ? terms.then((found) => admitOn(x, found)) : admitOn(x, terms);
+      if (terms instanceof Promise) return terms.then((found) => admitOn(x, sharedTerms(found, x.share)));
+      return admitOn(x, sharedTerms(terms, x.share));
     },
 
     pay(x) {
@@ -416,6 +417,12 @@ export function createCalls(
       if ((await store.atomic([...steps, aliveStep(boot)], 'ran')) !== undefined) await leases.check();
     },
   };
+}
+
+/** The terms of a call of which only `share` millionths of the price are charged. */
+function sharedTerms(terms: Terms, share: number | undefined): Terms {
+  if (share === undefined) return terms;
+  return { ...terms, factorPpm: partOf(BigInt(share), terms.factorPpm) };
 }
 
 /**

@@ -141,6 +141,7 @@ export function calling(name: string, outputTokens: number, more: Partial<Exchan
     ip: '192.0.2.7',
     style: undefined,
     passage: undefined,
+    share: undefined,
     signal: new AbortController().signal,
     identity: holder(ACCOUNT.owner, KEY.owner),
     call: {
