@@ -47,6 +47,7 @@ const method = { payment_method: { ...text, maxLength: 50, description: 'The way
 const amount = { amount: { ...integer, minimum: 1, maximum: 1_000_000, description: 'Currency units.' } };
 
 const payBody = schema<PayBody>({
+  title: 'TopUpRequest',
   type: 'object',
   additionalProperties: false,
   required: ['amount'],
