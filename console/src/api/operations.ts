@@ -152,33 +152,7 @@ export interface Operations {
     data: Department;
   };
   'GET /api/department/names': { data: { id: number; name: string; parent_id: number | null }[] };
-  'GET /api/department/tree': {
-    data: {
-      id: number;
-      name: string;
-      parent_id: number | null;
-      /** The budget in all, in quota units; null: no limit. */
-      quota: number | null;
-      /** What its people and those below have used of it. */
-      used_quota: number;
-      /** The budget of a calendar month (UTC). */
-      monthly_quota: number | null;
-      /** What calls of its people cost: 1 is the price. */
-      ratio: number;
-      /** 1 enabled, 0 disabled. */
-      status: 0 | 1;
-      /** Unix seconds. */
-      created_at: number;
-      /** Unix seconds. */
-      updated_at: number;
-      /** Of the budget of this calendar month (UTC), those below included; 0 where it has none. */
-      monthly_used_quota: number;
-      /** People right in it. */
-      member_count: number;
-      /** Departments with children of their own. */
-      children: {}[];
-    }[];
-  };
+  'GET /api/department/tree': { data: DepartmentNode[] };
   'GET /api/department/{id}': { params: { id: string }; data: Department };
   'PUT /api/department/{id}': {
     params: { id: string };
@@ -265,15 +239,7 @@ export interface Operations {
       user_id?: number;
       department_id?: number;
     };
-    data: {
-      page: number;
-      page_size: number;
-      /** How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000. */
-      total: number;
-      items: LogLine[];
-      /** The `before` of the next page; null: this is the last. */
-      next: string | null;
-    };
+    data: LogPage;
   };
   'GET /api/log/detail/{request_id}': { params: { request_id: string }; data: CallDetail };
   'GET /api/log/export': {
@@ -332,15 +298,7 @@ export interface Operations {
       channel?: string;
       request_id?: string;
     };
-    data: {
-      page: number;
-      page_size: number;
-      /** How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000. */
-      total: number;
-      items: LogLine[];
-      /** The `before` of the next page; null: this is the last. */
-      next: string | null;
-    };
+    data: LogPage;
   };
   'GET /api/log/self/detail/{request_id}': { params: { request_id: string }; data: CallDetail };
   'GET /api/log/self/export': {
@@ -399,15 +357,7 @@ export interface Operations {
       request_id?: string;
       keyword?: string;
     };
-    data: {
-      page: number;
-      page_size: number;
-      /** How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000. */
-      total: number;
-      items: LogLine[];
-      /** The `before` of the next page; null: this is the last. */
-      next: string | null;
-    };
+    data: LogPage;
   };
   'GET /api/log/self/stat': {
     search: {
@@ -478,35 +428,7 @@ export interface Operations {
       /** The call, as it would be sent. */
       body: {};
     };
-    data: {
-      /** Quota units that are set aside for it, rounded up; null: that is not known, or it would be refused. */
-      at_most: number | null;
-      /** at_most is a guess, and grows with the answer: the call limits not all of its output. */
-      may_grow: boolean;
-      /** Tokens, by length: nobody has counted them. */
-      input_estimate: number | null;
-      /** Tokens; null: the call sets no limit. */
-      output_limit: number | null;
-      /** On one line. */
-      price: string | null;
-      /** What cannot be carried over to where it would go first, as `x-turnpike-translation` names it. */
-      losses: string[];
-      /** For administrators: the channels in the order in which they would be asked; else null. */
-      would_go_to:
-        | {
-            channel: string;
-            /** What it is called there. */
-            model: string;
-            /** The one spoken there. */
-            style: string;
-            state: string;
-            /** False where it is passed over as things stand. */
-            asked: boolean;
-          }[]
-        | null;
-      /** What the call would be refused with. */
-      refusal: { status: number; code: string; message: string } | null;
-    };
+    data: Estimate;
   };
   'GET /api/price/': {
     data: {
@@ -543,7 +465,7 @@ export interface Operations {
       state?: 'unused' | 'disabled' | 'used' | 'expired';
       whole?: '1';
     };
-    data: { page: number; page_size: number; total: number; items: RedemptionCode[] };
+    data: RedemptionCodePage;
   };
   'POST /api/redemption/': {
     body: {
@@ -597,120 +519,18 @@ export interface Operations {
       state?: 'unused' | 'disabled' | 'used' | 'expired';
       whole?: '1';
     };
-    data: { page: number; page_size: number; total: number; items: RedemptionCode[] };
+    data: RedemptionCodePage;
   };
   'GET /api/redemption/{id}': { params: { id: string }; data: RedemptionCode };
   'DELETE /api/redemption/{id}': { params: { id: string }; data: null };
   'GET /api/reset_password': { search: { email: string }; data: null };
   'GET /api/setup': { data: { status: true; root_init: true; database_type: 'sqlite' } };
-  'GET /api/status': {
-    data: {
-      /** Quota units in one currency unit. */
-      quota_per_unit: number;
-      version: string;
-      system_name: string;
-      /** Unix seconds. */
-      start_time?: number;
-      server_address: string;
-      register_enabled: boolean;
-      password_register_enabled?: boolean;
-      password_login_enabled?: true;
-      invitation_required: boolean;
-      email_verification: boolean;
-      /** What becomes of letters: a server sends them, or they stand in the log; or there are none. */
-      letters: 'sent' | 'logged' | 'none';
-      /** Currency for one unit bought, at the first provider of payments; else 1. */
-      price?: number;
-      /** The same at stripe, where that is one of them. */
-      stripe_unit_price?: number;
-      setup?: true;
-      display_in_currency?: true;
-      quota_display_type?: 'USD';
-      usd_exchange_rate?: 1;
-      /** What one can sign in with: GET /api/oauth/:name. */
-      oauth_providers: { name: string; label: string }[];
-      github_oauth?: boolean;
-      github_client_id?: string;
-      oidc_enabled?: boolean;
-      /** Of the first that speaks OpenID Connect. */
-      oidc_client_id?: string;
-      oidc_display_name?: string;
-      oidc_authorization_endpoint?: '';
-      passkey_login: boolean;
-      passkey_display_name?: string;
-      passkey_rp_id: string;
-      /** With commas between them. */
-      passkey_origins: string;
-      passkey_allow_insecure?: boolean;
-      passkey_user_verification?: 'required';
-      passkey_attachment?: '';
-      announcements_enabled?: false;
-      api_info_enabled?: false;
-      chats?: [];
-      data_export_default_time?: 'hour';
-      checkin_enabled?: false;
-      custom_currency_exchange_rate?: 1;
-      custom_currency_symbol?: '';
-      default_collapse_sidebar?: false;
-      default_use_auto_group?: false;
-      demo_site_enabled?: false;
-      discord_client_id?: '';
-      discord_oauth?: false;
-      docs_link?: '';
-      enable_batch_update?: false;
-      enable_data_export?: false;
-      enable_drawing?: false;
-      enable_task?: false;
-      faq_enabled?: false;
-      footer_html?: '';
-      linuxdo_client_id?: '';
-      linuxdo_minimum_trust_level?: 0;
-      linuxdo_oauth?: false;
-      logo?: '';
-      mj_notify_enabled?: false;
-      privacy_policy_enabled?: false;
-      self_use_mode_enabled?: false;
-      HeaderNavModules?: '';
-      SidebarModulesAdmin?: '';
-      telegram_bot_name?: '';
-      telegram_oauth?: false;
-      theme?: 'default';
-      turnstile_check?: false;
-      turnstile_site_key?: '';
-      uptime_kuma_enabled?: false;
-      user_agreement_enabled?: false;
-      wechat_login?: false;
-      wechat_qrcode?: '';
-    };
-  };
+  'GET /api/status': { data: Status };
   'POST /api/subscription/admin/bind': { body: { user_id: number; plan: string }; data: SubscriptionState };
   'POST /api/subscription/admin/cancel': { body: { user_id: number }; data: SubscriptionState };
   'GET /api/subscription/admin/users/{id}': { params: { id: string }; data: SubscriptionState };
   'POST /api/subscription/alipay/pay': {
-    body: {
-      /** Its name. */
-      plan?: string;
-      /** The same. */
-      plan_id?: string;
-      /** The way to pay, of `pay_methods`. */
-      payment_method?: string;
-      /** A page of the console to come back to; not for wallets. */
-      success_url?: string;
-      /** Where to come back to unpaid. */
-      cancel_url?: string;
-      /** Not set here: as it was read, or left out. */
-      price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      pay_method_index?: { [k: string]: unknown };
-    };
+    body: PlanOrderRequest;
     data: {
       /** The page where it is paid. */
       pay_link?: string;
@@ -731,30 +551,7 @@ export interface Operations {
     data: Order;
   };
   'POST /api/subscription/epay/pay': {
-    body: {
-      /** Its name. */
-      plan?: string;
-      /** The same. */
-      plan_id?: string;
-      /** The way to pay, of `pay_methods`. */
-      payment_method?: string;
-      /** A page of the console to come back to; not for wallets. */
-      success_url?: string;
-      /** Where to come back to unpaid. */
-      cancel_url?: string;
-      /** Not set here: as it was read, or left out. */
-      price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      pay_method_index?: { [k: string]: unknown };
-    };
+    body: PlanOrderRequest;
     /** The fields of a form that the browser posts to `url`. */
     data: { [k: string]: string };
   };
@@ -769,30 +566,7 @@ export interface Operations {
     };
   };
   'POST /api/subscription/stripe/pay': {
-    body: {
-      /** Its name. */
-      plan?: string;
-      /** The same. */
-      plan_id?: string;
-      /** The way to pay, of `pay_methods`. */
-      payment_method?: string;
-      /** A page of the console to come back to; not for wallets. */
-      success_url?: string;
-      /** Where to come back to unpaid. */
-      cancel_url?: string;
-      /** Not set here: as it was read, or left out. */
-      price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      pay_method_index?: { [k: string]: unknown };
-    };
+    body: PlanOrderRequest;
     data: {
       /** The page where it is paid. */
       pay_link?: string;
@@ -910,7 +684,7 @@ export interface Operations {
       status?: 1 | 2 | 3 | 4;
       user_id?: number;
     };
-    data: { page: number; page_size: number; total: number; items: Key[] };
+    data: KeyPage;
   };
   'POST /api/token/': {
     body: {
@@ -1009,7 +783,7 @@ export interface Operations {
       status?: 1 | 2 | 3 | 4;
       user_id?: number;
     };
-    data: { page: number; page_size: number; total: number; items: Key[] };
+    data: KeyPage;
   };
   'GET /api/token/usage': {
     search: { days?: number; token_id?: string };
@@ -1144,7 +918,7 @@ export interface Operations {
       status?: 1 | 2 | -1;
       department_id?: number;
     };
-    data: { page: number; page_size: number; total: number; items: User[] };
+    data: UserPage;
   };
   'POST /api/user/': {
     body: {
@@ -1257,27 +1031,7 @@ export interface Operations {
       backup_codes_remaining?: number;
     };
   };
-  'POST /api/user/alipay/amount': {
-    body: {
-      /** Currency units. */
-      amount: number;
-      /** The way to pay, of `pay_methods`. */
-      payment_method?: string;
-      /** Not set here: as it was read, or left out. */
-      price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      pay_method_index?: { [k: string]: unknown };
-    };
-    data: string;
-  };
+  'POST /api/user/alipay/amount': { body: PriceRequest; data: string };
   'POST /api/user/alipay/pay': {
     body: TopUpRequest;
     data: {
@@ -1290,27 +1044,7 @@ export interface Operations {
       order_id: string;
     };
   };
-  'POST /api/user/amount': {
-    body: {
-      /** Currency units. */
-      amount: number;
-      /** The way to pay, of `pay_methods`. */
-      payment_method?: string;
-      /** Not set here: as it was read, or left out. */
-      price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      pay_method_index?: { [k: string]: unknown };
-    };
-    data: string;
-  };
+  'POST /api/user/amount': { body: PriceRequest; data: string };
   'POST /api/user/auth/logout': { data: null };
   'POST /api/user/creem/pay': {
     body: {
@@ -1371,28 +1105,7 @@ export interface Operations {
   };
   'GET /api/user/invitations': {
     search: { p?: number; page_size?: number; ps?: number; size?: number };
-    data: {
-      page: number;
-      page_size: number;
-      total: number;
-      items: {
-        id: number;
-        status: 'open' | 'used' | 'expired' | 'revoked';
-        made_by: number;
-        made_by_name: string;
-        /** Unix seconds. */
-        created_at: number;
-        /** Unix seconds. */
-        expires_at: number;
-        /** The account that was made with it; 0: none. */
-        used_by: number;
-        used_by_name: string;
-        /** Unix seconds; 0: not. */
-        used_at: number;
-        /** Unix seconds; 0: not. */
-        revoked_at: number;
-      }[];
-    };
+    data: InvitationPage;
   };
   'DELETE /api/user/invitations/{id}': { params: { id: string }; data: null };
   'POST /api/user/login': {
@@ -1415,17 +1128,7 @@ export interface Operations {
   };
   'GET /api/user/logout': { data: null };
   'POST /api/user/manage': {
-    body: {
-      id: number;
-      /** `delete`, the role and the quota need a check (POST /api/verify); only root changes roles. */
-      action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
-      /** For add_quota, in quota units. */
-      value?: number;
-      /** For add_quota: more, less (never below nothing), or exactly so much left. Left out: add. */
-      mode?: 'add' | 'subtract' | 'override';
-      /** Why; for the audit log. */
-      reason?: string;
-    };
+    body: UserAction;
     data: {
       role: 1 | 10 | 100;
       status: 1 | 2;
@@ -1499,7 +1202,7 @@ export interface Operations {
       status?: 1 | 2 | -1;
       department_id?: number;
     };
-    data: { page: number; page_size: number; total: number; items: User[] };
+    data: UserPage;
   };
   'GET /api/user/self': { data: Self };
   'PUT /api/user/self': {
@@ -1518,23 +1221,7 @@ export interface Operations {
   };
   'DELETE /api/user/self': { data: null };
   'GET /api/user/self/groups': { data: { [k: string]: { ratio?: number; desc?: string } } };
-  'GET /api/user/sessions': {
-    data: {
-      sid: string;
-      /** The one that asks. */
-      current: boolean;
-      /** `password`, `passkey`, or the name of an OAuth provider. */
-      login_method: string;
-      ip: string;
-      user_agent: string;
-      /** Unix seconds. */
-      created_at: number;
-      /** Unix seconds, to the minute. */
-      last_active_at: number;
-      /** Unix seconds. */
-      expires_at: number;
-    }[];
-  };
+  'GET /api/user/sessions': { data: OwnSession[] };
   'POST /api/user/sessions/revoke-others': { data: { revoked_count: number } };
   'DELETE /api/user/sessions/{id}': { params: { id: string }; data: { revoked_sid: string; current: boolean } };
   'PUT /api/user/setting': {
@@ -1570,27 +1257,7 @@ export interface Operations {
     data: null;
   };
   'GET /api/user/statement': { search: { days?: number; page_size?: number; before?: string }; data: Statement };
-  'POST /api/user/stripe/amount': {
-    body: {
-      /** Currency units. */
-      amount: number;
-      /** The way to pay, of `pay_methods`. */
-      payment_method?: string;
-      /** Not set here: as it was read, or left out. */
-      price?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      money?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      quota?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      currency?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      top_up_code?: { [k: string]: unknown };
-      /** Not set here: as it was read, or left out. */
-      pay_method_index?: { [k: string]: unknown };
-    };
-    data: string;
-  };
+  'POST /api/user/stripe/amount': { body: PriceRequest; data: string };
   'POST /api/user/stripe/pay': {
     body: TopUpRequest;
     data: {
@@ -1632,7 +1299,7 @@ export interface Operations {
       provider?: string;
       user_id?: number;
     };
-    data: { page: number; page_size: number; total: number; items: Order[] };
+    data: OrderPage;
   };
   'POST /api/user/topup': { body: { key: string }; data: number };
   'POST /api/user/topup/complete': {
@@ -1643,37 +1310,7 @@ export interface Operations {
     };
     data: Order;
   };
-  'GET /api/user/topup/info': {
-    data: {
-      /** POST /api/user/pay */
-      enable_online_topup: boolean;
-      enable_stripe_topup: boolean;
-      enable_creem_topup: boolean;
-      enable_alipay_topup: boolean;
-      enable_waffo_topup?: false;
-      enable_waffo_pancake_topup?: false;
-      enable_redemption: boolean;
-      payment_compliance_confirmed?: true;
-      payment_compliance_terms_version?: string;
-      pay_methods: { name: string; type: string; provider: string; color?: string; min_topup?: string }[];
-      waffo_pay_methods?: unknown[];
-      /** JSON: [{productId, name, price, currency, quota}] */
-      creem_products: string;
-      /** By provider: what one unit costs. */
-      prices: { [k: string]: { price: string; currency: string } };
-      /** By plan that is for sale, and by provider: what it costs. */
-      plan_prices: { [k: string]: { [k: string]: { price: string; currency: string } } };
-      min_topup: number;
-      max_topup: number;
-      stripe_min_topup?: number;
-      alipay_min_topup?: number;
-      waffo_min_topup?: number;
-      waffo_pancake_min_topup?: number;
-      amount_options: number[];
-      discount?: {};
-      topup_link?: string;
-    };
-  };
+  'GET /api/user/topup/info': { data: TopUpInfo };
   'GET /api/user/topup/self': {
     search: {
       p?: number;
@@ -1684,66 +1321,17 @@ export interface Operations {
       status?: 'pending' | 'success' | 'failed' | 'expired' | 'parked' | 'refunded' | 'disputed';
       provider?: string;
     };
-    data: { page: number; page_size: number; total: number; items: Order[] };
+    data: OrderPage;
   };
   'GET /api/user/topup/status': { search: { trade_no: string }; data: Order };
   'GET /api/user/unbind/{provider}': { params: { provider: string }; data: null };
   'DELETE /api/user/unbind/{provider}': { params: { provider: string }; data: null };
-  'GET /api/user/{id}': {
-    params: { id: string };
-    data: {
-      id: number;
-      username: string;
-      display_name: string;
-      /** 1 member, 10 administrator, 100 root. */
-      role: 1 | 10 | 100;
-      /** 1 enabled, 2 disabled. */
-      status: 1 | 2;
-      /** Proven; empty where there is none. */
-      email: string;
-      group: string;
-      /** What is left, in quota units; 0 where it is unlimited. */
-      quota: number;
-      used_quota: number;
-      unlimited_quota: boolean;
-      remark: string;
-      department_id: number | null;
-      department_name: string;
-      has_password: boolean;
-      /** Unix seconds. */
-      created_at: number;
-      /** Unix seconds; 0: never. */
-      last_login_at: number;
-      /** When it was deleted. */
-      DeletedAt: string | null;
-      two_factor: boolean;
-      passkey: boolean;
-      /** The providers it can sign in with. */
-      bindings: string[];
-      /** What it owes, in quota units: its calls are refused while it does. */
-      debt: number;
-    };
-  };
+  'GET /api/user/{id}': { params: { id: string }; data: UserDetail };
   'DELETE /api/user/{id}': { params: { id: string }; data: null };
   'DELETE /api/user/{id}/2fa': { params: { id: string }; data: null };
   'DELETE /api/user/{id}/bindings/{type}': { params: { id: string; type: string }; data: null };
   'DELETE /api/user/{id}/reset_passkey': { params: { id: string }; data: null };
-  'GET /api/user/{id}/sessions': {
-    params: { id: string };
-    data: {
-      id: number;
-      /** `password`, `passkey`, or the name of an OAuth provider. */
-      login_method: string;
-      ip: string;
-      user_agent: string;
-      /** Unix seconds. */
-      created_at: number;
-      /** Unix seconds, to the minute. */
-      last_active_at: number;
-      /** Unix seconds. */
-      expires_at: number;
-    }[];
-  };
+  'GET /api/user/{id}/sessions': { params: { id: string }; data: UserSession[] };
   'DELETE /api/user/{id}/sessions': { params: { id: string }; data: number };
   'DELETE /api/user/{id}/sessions/{session}': { params: { id: string; session: string }; data: null };
   'GET /api/vendor/': { data: Channel[] };
@@ -1868,6 +1456,31 @@ export interface Department {
   /** Unix seconds. */
   updated_at: number;
 }
+export interface DepartmentNode {
+  id: number;
+  name: string;
+  parent_id: number | null;
+  /** The budget in all, in quota units; null: no limit. */
+  quota: number | null;
+  /** What its people and those below have used of it. */
+  used_quota: number;
+  /** The budget of a calendar month (UTC). */
+  monthly_quota: number | null;
+  /** What calls of its people cost: 1 is the price. */
+  ratio: number;
+  /** 1 enabled, 0 disabled. */
+  status: 0 | 1;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  updated_at: number;
+  /** Of the budget of this calendar month (UTC), those below included; 0 where it has none. */
+  monthly_used_quota: number;
+  /** People right in it. */
+  member_count: number;
+  /** Departments with children of their own. */
+  children: {}[];
+}
 export interface User {
   id: number;
   username: string;
@@ -1893,6 +1506,15 @@ export interface User {
   last_login_at: number;
   /** When it was deleted. */
   DeletedAt: string | null;
+}
+export interface LogPage {
+  page: number;
+  page_size: number;
+  /** How many lines there are, each of which stands for its `times`; with `before`, from there on. Of everybody (no username, no group) counting ends at 10,000. */
+  total: number;
+  items: LogLine[];
+  /** The `before` of the next page; null: this is the last. */
+  next: string | null;
 }
 export interface LogLine {
   /** Made of the time: later lines have larger ones. */
@@ -2258,6 +1880,35 @@ export interface SecondStepRequired {
   /** Unix seconds. */
   expires_at: number;
 }
+export interface Estimate {
+  /** Quota units that are set aside for it, rounded up; null: that is not known, or it would be refused. */
+  at_most: number | null;
+  /** at_most is a guess, and grows with the answer: the call limits not all of its output. */
+  may_grow: boolean;
+  /** Tokens, by length: nobody has counted them. */
+  input_estimate: number | null;
+  /** Tokens; null: the call sets no limit. */
+  output_limit: number | null;
+  /** On one line. */
+  price: string | null;
+  /** What cannot be carried over to where it would go first, as `x-turnpike-translation` names it. */
+  losses: string[];
+  /** For administrators: the channels in the order in which they would be asked; else null. */
+  would_go_to:
+    | {
+        channel: string;
+        /** What it is called there. */
+        model: string;
+        /** The one spoken there. */
+        style: string;
+        state: string;
+        /** False where it is passed over as things stand. */
+        asked: boolean;
+      }[]
+    | null;
+  /** What the call would be refused with. */
+  refusal: { status: number; code: string; message: string } | null;
+}
 export interface PricedModel {
   name: string;
   /** Its other names. */
@@ -2304,6 +1955,12 @@ export interface PricedModel {
     percent: number | null;
   }[];
 }
+export interface RedemptionCodePage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: RedemptionCode[];
+}
 export interface RedemptionCode {
   id: number;
   /** Who made it. */
@@ -2327,6 +1984,84 @@ export interface RedemptionCode {
   /** Unix seconds; 0: never. */
   expired_time: number;
   count?: 0;
+}
+export interface Status {
+  /** Quota units in one currency unit. */
+  quota_per_unit: number;
+  version: string;
+  system_name: string;
+  /** Unix seconds. */
+  start_time?: number;
+  server_address: string;
+  register_enabled: boolean;
+  password_register_enabled?: boolean;
+  password_login_enabled?: true;
+  invitation_required: boolean;
+  email_verification: boolean;
+  /** What becomes of letters: a server sends them, or they stand in the log; or there are none. */
+  letters: 'sent' | 'logged' | 'none';
+  /** Currency for one unit bought, at the first provider of payments; else 1. */
+  price?: number;
+  /** The same at stripe, where that is one of them. */
+  stripe_unit_price?: number;
+  setup?: true;
+  display_in_currency?: true;
+  quota_display_type?: 'USD';
+  usd_exchange_rate?: 1;
+  /** What one can sign in with: GET /api/oauth/:name. */
+  oauth_providers: { name: string; label: string }[];
+  github_oauth?: boolean;
+  github_client_id?: string;
+  oidc_enabled?: boolean;
+  /** Of the first that speaks OpenID Connect. */
+  oidc_client_id?: string;
+  oidc_display_name?: string;
+  oidc_authorization_endpoint?: '';
+  passkey_login: boolean;
+  passkey_display_name?: string;
+  passkey_rp_id: string;
+  /** With commas between them. */
+  passkey_origins: string;
+  passkey_allow_insecure?: boolean;
+  passkey_user_verification?: 'required';
+  passkey_attachment?: '';
+  announcements_enabled?: false;
+  api_info_enabled?: false;
+  chats?: [];
+  data_export_default_time?: 'hour';
+  checkin_enabled?: false;
+  custom_currency_exchange_rate?: 1;
+  custom_currency_symbol?: '';
+  default_collapse_sidebar?: false;
+  default_use_auto_group?: false;
+  demo_site_enabled?: false;
+  discord_client_id?: '';
+  discord_oauth?: false;
+  docs_link?: '';
+  enable_batch_update?: false;
+  enable_data_export?: false;
+  enable_drawing?: false;
+  enable_task?: false;
+  faq_enabled?: false;
+  footer_html?: '';
+  linuxdo_client_id?: '';
+  linuxdo_minimum_trust_level?: 0;
+  linuxdo_oauth?: false;
+  logo?: '';
+  mj_notify_enabled?: false;
+  privacy_policy_enabled?: false;
+  self_use_mode_enabled?: false;
+  HeaderNavModules?: '';
+  SidebarModulesAdmin?: '';
+  telegram_bot_name?: '';
+  telegram_oauth?: false;
+  theme?: 'default';
+  turnstile_check?: false;
+  turnstile_site_key?: '';
+  uptime_kuma_enabled?: false;
+  user_agreement_enabled?: false;
+  wechat_login?: false;
+  wechat_qrcode?: '';
 }
 export interface SubscriptionState {
   /** Its name; null: there is no subscription. */
@@ -2358,6 +2093,30 @@ export interface SubscriptionWindow {
   remaining: number;
   /** Unix seconds; 0: none. */
   resets_at: number;
+}
+export interface PlanOrderRequest {
+  /** Its name. */
+  plan?: string;
+  /** The same. */
+  plan_id?: string;
+  /** The way to pay, of `pay_methods`. */
+  payment_method?: string;
+  /** A page of the console to come back to; not for wallets. */
+  success_url?: string;
+  /** Where to come back to unpaid. */
+  cancel_url?: string;
+  /** Not set here: as it was read, or left out. */
+  price?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  money?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  quota?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  currency?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  top_up_code?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  pay_method_index?: { [k: string]: unknown };
 }
 export interface Order {
   id: number;
@@ -2708,6 +2467,12 @@ export interface UsageSums {
   prompt_tokens: number;
   completion_tokens: number;
 }
+export interface KeyPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: Key[];
+}
 export interface Key {
   id: number;
   user_id: number;
@@ -2764,6 +2529,30 @@ export interface UsageGroup {
   prompt_tokens: number;
   completion_tokens: number;
 }
+export interface UserPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: User[];
+}
+export interface PriceRequest {
+  /** Currency units. */
+  amount: number;
+  /** The way to pay, of `pay_methods`. */
+  payment_method?: string;
+  /** Not set here: as it was read, or left out. */
+  price?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  money?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  quota?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  currency?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  top_up_code?: { [k: string]: unknown };
+  /** Not set here: as it was read, or left out. */
+  pay_method_index?: { [k: string]: unknown };
+}
 export interface TopUpRequest {
   /** Currency units. */
   amount: number;
@@ -2785,6 +2574,40 @@ export interface TopUpRequest {
   top_up_code?: { [k: string]: unknown };
   /** Not set here: as it was read, or left out. */
   pay_method_index?: { [k: string]: unknown };
+}
+export interface InvitationPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: Invitation[];
+}
+export interface Invitation {
+  id: number;
+  status: 'open' | 'used' | 'expired' | 'revoked';
+  made_by: number;
+  made_by_name: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+  /** The account that was made with it; 0: none. */
+  used_by: number;
+  used_by_name: string;
+  /** Unix seconds; 0: not. */
+  used_at: number;
+  /** Unix seconds; 0: not. */
+  revoked_at: number;
+}
+export interface UserAction {
+  id: number;
+  /** `delete`, the role and the quota need a check (POST /api/verify); only root changes roles. */
+  action: 'enable' | 'disable' | 'delete' | 'promote' | 'demote' | 'add_quota';
+  /** For add_quota, in quota units. */
+  value?: number;
+  /** For add_quota: more, less (never below nothing), or exactly so much left. Left out: add. */
+  mode?: 'add' | 'subtract' | 'override';
+  /** Why; for the audit log. */
+  reason?: string;
 }
 export interface PasskeyCeremony {
   /** The public key options of WebAuthn as JSON; the same once more in `publicKey`, where some tools look. */
@@ -2851,6 +2674,21 @@ export interface Self {
   telegram_id?: '';
   wechat_id?: '';
 }
+export interface OwnSession {
+  sid: string;
+  /** The one that asks. */
+  current: boolean;
+  /** `password`, `passkey`, or the name of an OAuth provider. */
+  login_method: string;
+  ip: string;
+  user_agent: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds, to the minute. */
+  last_active_at: number;
+  /** Unix seconds. */
+  expires_at: number;
+}
 export interface Statement {
   /** It may use as much as it likes; the balances are what that came to. */
   unlimited: boolean;
@@ -2899,6 +2737,86 @@ export interface Statement {
   }[];
   /** The `before` of the next page; null: this is the last. */
   next: string | null;
+}
+export interface OrderPage {
+  page: number;
+  page_size: number;
+  total: number;
+  items: Order[];
+}
+export interface TopUpInfo {
+  /** POST /api/user/pay */
+  enable_online_topup: boolean;
+  enable_stripe_topup: boolean;
+  enable_creem_topup: boolean;
+  enable_alipay_topup: boolean;
+  enable_waffo_topup?: false;
+  enable_waffo_pancake_topup?: false;
+  enable_redemption: boolean;
+  payment_compliance_confirmed?: true;
+  payment_compliance_terms_version?: string;
+  pay_methods: { name: string; type: string; provider: string; color?: string; min_topup?: string }[];
+  waffo_pay_methods?: unknown[];
+  /** JSON: [{productId, name, price, currency, quota}] */
+  creem_products: string;
+  /** By provider: what one unit costs. */
+  prices: { [k: string]: { price: string; currency: string } };
+  /** By plan that is for sale, and by provider: what it costs. */
+  plan_prices: { [k: string]: { [k: string]: { price: string; currency: string } } };
+  min_topup: number;
+  max_topup: number;
+  stripe_min_topup?: number;
+  alipay_min_topup?: number;
+  waffo_min_topup?: number;
+  waffo_pancake_min_topup?: number;
+  amount_options: number[];
+  discount?: {};
+  topup_link?: string;
+}
+export interface UserDetail {
+  id: number;
+  username: string;
+  display_name: string;
+  /** 1 member, 10 administrator, 100 root. */
+  role: 1 | 10 | 100;
+  /** 1 enabled, 2 disabled. */
+  status: 1 | 2;
+  /** Proven; empty where there is none. */
+  email: string;
+  group: string;
+  /** What is left, in quota units; 0 where it is unlimited. */
+  quota: number;
+  used_quota: number;
+  unlimited_quota: boolean;
+  remark: string;
+  department_id: number | null;
+  department_name: string;
+  has_password: boolean;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds; 0: never. */
+  last_login_at: number;
+  /** When it was deleted. */
+  DeletedAt: string | null;
+  two_factor: boolean;
+  passkey: boolean;
+  /** The providers it can sign in with. */
+  bindings: string[];
+  /** What it owes, in quota units: its calls are refused while it does. */
+  debt: number;
+}
+export interface UserSession {
+  id: number;
+  /** `password`, `passkey`, or the name of an OAuth provider. */
+  login_method: string;
+  ip: string;
+  user_agent: string;
+  /** Unix seconds. */
+  created_at: number;
+  /** Unix seconds, to the minute. */
+  last_active_at: number;
+  /** Unix seconds. */
+  expires_at: number;
 }
 export interface Channel {
   name: string;

@@ -1,13 +1,13 @@
 /** Orders of payments: their states, what they buy, and how one came to where it is. */
 import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Data } from '../api/client.ts';
+import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Copy, Money, type Mood, State, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */
-export type Order = Data<'GET /api/user/topup/self'>['items'][number];
+export type Order = api.Order;
 
 /** The states of an order, in the order in which they are offered. */
 export const ORDER_STATES = ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] as const;
