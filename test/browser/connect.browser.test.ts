@@ -92,8 +92,8 @@ describe('Home and Connect in a browser', () => {
     await at.page.getByLabel('Paste the key', { exact: true }).fill('sk-thisKeyIsOfNobodyAtAll');
     await becomes(snippet, /Bearer sk-thisKeyIsOfNobodyAtAll'/);
     await test();
-    const told = at.page.getByRole('alert').filter({ hasText: 'It does not work' });
-    await told.getByText('The key is wrong: the gateway does not know it. ').waitFor();
+    const told = at.page.getByRole('alert').filter({ hasText: 'Test failed' });
+    await told.getByText('The API key is invalid. ').waitFor();
     await told.getByText('See that it is whole, or choose another key.').waitFor();
     await told.getByText('The gateway says: This API key is not known here.').waitFor();
 

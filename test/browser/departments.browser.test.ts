@@ -163,7 +163,7 @@ describe('departments in a browser', () => {
     const confirm = page.getByRole('dialog', { name: 'Delete “Other 120”' });
     await confirm.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('“Other 120” was deleted.').waitFor();
-    await page.getByRole('heading', { name: 'No department has this in its name' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching departments' }).waitFor();
   });
 
   it('say why they cannot be deleted', async () => {

@@ -39,7 +39,7 @@ const PLACES: readonly Place[] = [
     who: 'ann',
     path: '/keys',
     openers: [
-      menu(['button', 'Colours']),
+      menu(['button', 'Theme']),
       menu(['button', /^Account/]),
       dialog(['button', /^Search pages/]),
       dialog(['button', 'New key']),
@@ -56,7 +56,7 @@ const PLACES: readonly Place[] = [
     who: 'ann',
     path: '/security',
     openers: [
-      { ...dialog(['button', /access token$|^Create a new one/]), closedBy: 'I have kept it' },
+      { ...dialog(['button', /access token$|^Create a new one/]), closedBy: 'I have saved it' },
       dialog(['button', 'Delete my account']),
     ],
   },
@@ -87,7 +87,7 @@ const PLACES: readonly Place[] = [
         menu(['button', 'More actions'], dialog(['menuitem', 'Delete the account'])),
         dialog(['button', 'Change quota']),
         dialog(['button', 'Set a new one']),
-        dialog(['button', 'Give a plan']),
+        dialog(['button', 'Assign a plan']),
       ),
     ],
   },

@@ -151,7 +151,7 @@ describe('from nothing to everything', () => {
     assert.equal(numberOf(inputQuota) + numberOf(outputQuota), COST_UNITS);
     for (const total of ['Total', 'Charged']) assert.equal(numberOf((await cellsOf(receipt, total))[1]), COST_UNITS);
     assert.equal((await cellsOf(receipt, 'In dollars'))[1], COST_SHOWN);
-    const ledger = region('In the ledger', call);
+    const ledger = region('Ledger entries', call);
     for (const layer of [`Balance of ${NAME}`, 'Allowance of the key']) {
       const [, held, taken, freed] = await cellsOf(ledger, layer);
       assert.equal(numberOf(taken), COST_UNITS);
@@ -171,7 +171,7 @@ describe('from nothing to everything', () => {
     await button('Turn on', setup).click();
     const kept = dialog('Keep your backup codes');
     const [backup = ''] = ((await kept.locator('pre').textContent()) ?? '').split('\n');
-    await kept.getByLabel('I have kept them').check();
+    await kept.getByLabel('I have saved them').check();
     await button('Done', kept).click();
     await page.getByText('10 backup codes left.').waitFor();
 
@@ -194,7 +194,7 @@ describe('from nothing to everything', () => {
     const exchange = dialog('Exchange the key');
     await exchange.getByLabel('Ends at once').check();
     await button('Exchange it', exchange).click();
-    await button('Use the passkey', dialog('Confirm it’s you')).click();
+    await button('Use passkey', dialog('Confirm it’s you')).click();
     const made = dialog('Your new key');
     const key = ((await made.getByLabel('Key', { exact: true }).textContent()) ?? '').trim();
     await button('I have copied it', made).click();

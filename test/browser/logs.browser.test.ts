@@ -65,7 +65,7 @@ describe('the page Logs', () => {
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
       await page.getByRole('combobox', { name: 'Model' }).fill('no-such-model');
       await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByRole('heading', { name: 'Nothing under these filters' }).waitFor();
+      await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rowsOf(page).first().waitFor();
       await becomes(() => addressOf(page).get('model'), null);
@@ -78,7 +78,7 @@ describe('the page Logs', () => {
     for (const asked of ['whose=all&username=emil', `whose=all&user_id=${items[0].id}`]) {
       await as('root', `/logs?${asked}&range=30d`, async (page) => {
         await page.getByRole('button', { name: 'Remove the filter Person: emil' }).waitFor();
-        await page.getByText('The balance of the account was not enough.').first().waitFor();
+        await page.getByText('The account balance was insufficient.').first().waitFor();
         await becomes(() => secondOf(page), ['emil']);
       });
     }
@@ -137,13 +137,13 @@ describe('the page Logs', () => {
     const lossy = details.find(({ translation }) => translation.includes('top_k:dropped'));
     await as('ann', `/logs?open=${lossy.request_id}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('is left out: it cannot be said to this vendor.').waitFor();
+      await drawer.getByText('dropped: the vendor’s API does not support it.').waitFor();
       await drawer.getByText('make the key strict').waitFor();
     });
     const refused = await call('gpt-4');
     await as('ann', `/logs?open=${refused}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('There is no model of this name, or not in this style. It cost nothing.').waitFor();
+      await drawer.getByText('The model does not exist, or does not support this API. It cost nothing.').waitFor();
       await drawer.getByText('It was refused, so nothing was charged.').waitFor();
     });
     await as('ann', '/logs?kind=top-up', async (page) => {
@@ -168,7 +168,7 @@ describe('the page Logs', () => {
 
   it('tells how long calls take, and saves what is shown as a file', async () => {
     await as('ann', '/logs?kind=use&range=30d', async (page) => {
-      await page.getByRole('button', { name: 'Show how the times are spread' }).click();
+      await page.getByRole('button', { name: 'Show the latency distribution' }).click();
       const { served, duration } = await world.people.ann.data('GET', '/api/log/self/latency?type=2');
       await page.getByText(`the newest ${served} served`).waitFor();
       await page.getByText('Show as a table').first().click();

@@ -92,7 +92,7 @@ describe('people in a browser', () => {
     const shown = page.getByRole('dialog', { name: 'The new key' });
     await becomes(() => shown.locator('pre').textContent(), /^sk-[0-9A-Za-z]{49}$/);
     const secret = (await shown.locator('pre').textContent()) ?? '';
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     const key = drawer.getByRole('row', { name: /given/ });
     await key.getByText('the balance').waitFor();
     await key.getByRole('button', { name: 'Limit given' }).click();
@@ -128,7 +128,7 @@ describe('people in a browser', () => {
     const entry = page.getByRole('dialog', { name: /^Entry/ });
     await entry.getByRole('row', { name: 'reason on leave' }).waitFor();
     assertClean('the entry', [...(await at.violations()), ...(await at.overflow())]);
-    await entry.getByRole('button', { name: 'Only what they did' }).click();
+    await entry.getByRole('button', { name: 'Filter by this user' }).click();
     await page.getByRole('button', { name: 'adam gave mia $5.00: a prize' }).waitFor({ state: 'detached' });
     await page.waitForURL(/action=user\.disable.*actor=adam/);
   });

@@ -144,7 +144,7 @@ describe('the playground', () => {
     await send();
     for (const name of ['Chat completions', 'Responses', 'Messages']) {
       await column(name).getByLabel('What get_weather gives').fill('{"degrees": 4}');
-      await column(name).getByRole('button', { name: 'Send the results' }).click();
+      await column(name).getByRole('button', { name: 'Send results' }).click();
       await said(name, 'The tool answered "{"degrees": 4}".').waitFor();
       await column(name).getByText('get_weather was called').waitFor();
     }
@@ -205,7 +205,7 @@ describe('the playground', () => {
       .getByRole('row', { name: /Line 1 1\.00 1\.00/ })
       .waitFor();
     await page.getByText('Pictures', { exact: true }).first().click();
-    await page.getByLabel('What is to be drawn').fill('a bridge');
+    await page.getByLabel('Image prompt').fill('a bridge');
     await send();
     await page.getByRole('img', { name: 'Picture 1 of the answer' }).waitFor();
     await page.getByText('Speech', { exact: true }).first().click();
@@ -242,7 +242,7 @@ describe('the models', () => {
   it('are found, looked at, and tried', async () => {
     await at.open('/models');
     await page.getByRole('searchbox', { name: 'Search by name' }).fill('t');
-    await page.getByLabel('Only free ones').check();
+    await page.getByLabel('Free only').check();
     await page.getByRole('button', { name: /^twin/ }).waitFor();
     await page.getByRole('heading', { name: '1 of 4 models' }).waitFor();
     await page.waitForURL(/q=t/);

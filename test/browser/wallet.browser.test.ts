@@ -68,7 +68,7 @@ describe('the wallet', () => {
     const [code] = await admin.data('POST', '/api/redemption/', { name: 'gift', quota: 250_000 });
     await at.open('/wallet');
     await press('Redeem');
-    await page.getByText('Type or paste a code.').waitFor();
+    await page.getByText('Enter a code.').waitFor();
     await page.getByLabel('Code', { exact: true }).fill('no such code');
     await press('Redeem');
     await page.locator('.mantine-InputWrapper-error').waitFor();
@@ -100,7 +100,7 @@ describe('the wallet', () => {
     );
 
     await page.goto(urls[1]!.href);
-    await page.getByText('You came back without paying').waitFor();
+    await page.getByText('Payment cancelled').waitFor();
     await page.goto(urls[0]!.href);
     await page.getByText('Waiting for your payment to be confirmed').waitFor();
     assertClean('waiting', await at.violations());
@@ -115,7 +115,7 @@ describe('the wallet', () => {
     await page.getByRole('tab', { name: 'Orders' }).click();
     await page.getByRole('row').nth(1).getByText('Paid').waitFor();
     await page.getByRole('row').nth(1).getByRole('button').click();
-    await dialog('Order').getByText('Given').waitFor();
+    await dialog('Order').getByText('Completed').waitFor();
     await becomes(() => new URL(page.url()).searchParams.get('order'), session.tradeNo);
   });
 
@@ -204,12 +204,12 @@ describe('payments, for administrators', () => {
     await page.getByRole('row').filter({ hasText: name }).getByRole('button').click();
     await press('Complete by hand');
     const asks = dialog('Complete the order by hand?');
-    await asks.getByRole('button', { name: 'Give what was ordered' }).click();
-    await asks.getByText('Say how you know.').waitFor();
-    await asks.getByLabel('How do you know that it was paid?').fill('Seen in the bank');
-    await asks.getByRole('button', { name: 'Give what was ordered' }).click();
+    await asks.getByRole('button', { name: 'Complete order' }).click();
+    await asks.getByText('Enter the proof of payment.').waitFor();
+    await asks.getByLabel('Proof of payment').fill('Seen in the bank');
+    await asks.getByRole('button', { name: 'Complete order' }).click();
     await page.getByText('The order is complete.').waitFor();
-    await dialog('Order').getByText('Given').waitFor();
+    await dialog('Order').getByText('Completed').waitFor();
     assert.equal(await balance(), 5_000_000);
     const [told] = (await admin.data('GET', '/api/audit?action=order.completed')).items;
     assert.equal(told.facts.reason, 'Seen in the bank');
@@ -221,7 +221,7 @@ describe('payments, for administrators', () => {
     await press('Create codes');
     const form = dialog('Create codes');
     await form.getByLabel('Name').fill('spring');
-    await form.getByLabel('Each is worth').fill('2');
+    await form.getByLabel('Amount each').fill('2');
     await form.getByLabel('How many').fill('3');
     await form.getByRole('button', { name: 'Create 3 codes' }).click();
     const made = dialog('3 codes');
@@ -246,7 +246,7 @@ describe('payments, for administrators', () => {
     await page.getByRole('combobox', { name: 'Person' }).fill(name);
     await page.getByRole('option', { name }).click();
     await page.getByText('No plan: calls are paid from the balance.').waitFor();
-    await press('Give it');
+    await press('Assign');
     await page.getByText('The plan Pro is given.').waitFor();
     await part('Plan of a person').getByText('$0.00 of $20.00').waitFor();
     await press('End it now');

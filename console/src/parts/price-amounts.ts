@@ -41,7 +41,7 @@ export const AMOUNT_TEXT = texts(
       outputImage: 'Image output',
       outputAudio: 'Audio output',
       perImage: 'Image',
-      perHour: 'Sound heard',
+      perHour: 'Audio transcribed',
       characters: 'Speech',
       perRequest: 'Call',
     } satisfies Record<AmountField, string>,

@@ -4,7 +4,7 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    about: 'Pick what you want to connect, a key and a model; copy what is shown, and test it.',
+    about: 'Choose a client, a key and a model; copy the configuration, then test it.',
     client: 'Client',
     kinds: {
       cli: 'Terminal',
@@ -15,34 +15,34 @@ export const TEXT = texts(
     },
     keyAndModel: 'Key and model',
     key: 'Key',
-    keyAbout: 'Which of your keys the client shall use.',
+    keyAbout: 'The key that the client uses.',
     noKeyFound: 'No key of that name',
     makeKey: 'New key',
     making: (client: string) =>
-      `Makes a key called “${client}”, for all models, without an end. Change that under Keys.`,
-    made: 'The key was made. It is shown here until you leave this page, and never again: copy it, or what it stands in, now.',
+      `Creates a key called “${client}” for all models that never expires. Change it under Keys.`,
+    made: 'Key created. It is shown only until you leave this page: copy it, or the configuration that contains it, now.',
     yourKey: 'Your new key',
     paste: 'Paste the key',
     pasteAbout: (shown: string) =>
-      `Only a fingerprint of a key is kept here, so ${shown} cannot be shown again. What you paste fills in the snippets, and stays in this page.`,
+      `Only a hash of the key is stored, so ${shown} cannot be shown again. The key that you paste fills in the snippets and does not leave this page.`,
     pasteWrong: 'A key begins with “sk-” and has no spaces.',
-    pasteOther: (shown: string) => `This is another key than the one chosen above (${shown}). It is used all the same.`,
+    pasteOther: (shown: string) => `This is not the key chosen above (${shown}). The snippets use it anyway.`,
     model: 'Model',
-    modelAbout: (style: string) => `Those that this key may call and that answer on ${style}.`,
-    noModel: 'No model answers on this style',
+    modelAbout: (style: string) => `Models that this key can call and that support ${style}.`,
+    noModel: 'No model supports this API',
     noModelFound: 'No model of that name',
     keyStates: { 2: 'disabled', 3: 'expired', 4: 'used up' },
     setUp: (client: string) => `Set up ${client}`,
     shell: 'Which shell',
     sh: 'macOS, Linux',
     powershell: 'Windows PowerShell',
-    placeholder: 'Where it says sk-… your key goes: make a new one, or paste yours.',
-    linkNeedsKey: 'Make or paste a key first: the link carries it.',
+    placeholder: 'Replace sk-… with your key: create a new one, or paste yours.',
+    linkNeedsKey: 'Create or paste a key first: the link contains it.',
     address: 'Address',
     needsHttps: (client: string, address: string) =>
       `${client} calls from its maker's servers, and cannot reach ${address}. Open the console at a public https address of this gateway; what is shown here follows.`,
     container: (address: string) =>
-      `It runs in a container, where ${address} is the container itself. Put host.docker.internal, or the name of this machine, in its place.`,
+      `In a container, ${address} is the container itself. Use host.docker.internal or the name of this machine instead.`,
     insecure: (address: string) =>
       `${address} is plain http: anyone on the network between you and the gateway can read the key. Put https in front of it.`,
     test: 'Test',
@@ -50,13 +50,12 @@ export const TEXT = texts(
     testAbout: (style: string) => `Makes one short ${style} API call, as the client would. It is charged as usual.`,
     testNow: 'Test now',
     stop: 'Stop',
-    withKey: 'Calls with the key itself.',
+    withKey: 'The test uses the key itself.',
     withSession:
       'The key itself is not stored here, so the call names it by its id: everything except the key itself is tested.',
     answers: 'It works',
     said: 'The answer',
-    nothingSaid:
-      'It answered, and used the 40 tokens of this test before it said anything. Models that think first do that.',
+    nothingSaid: 'The model used all 40 tokens of this test before any text, as reasoning models may do.',
     cut: 'cut off after 40 tokens',
     cost: 'Cost',
     free: 'free',
@@ -65,7 +64,7 @@ export const TEXT = texts(
     total: 'In all',
     request: 'Call',
     unknown: 'not known yet',
-    failed: 'It does not work',
+    failed: 'Test failed',
     stopped: 'Stopped.',
   },
   {

@@ -73,7 +73,7 @@ export const TEXT = texts(
       amount: 'Amount',
       amountAbout: 'When it is used up, calls with this key are refused.',
       amountLeft: 'What it may spend from now on. When it is used up, calls with this key are refused.',
-      amountWanted: 'Say how much.',
+      amountWanted: 'Enter an amount.',
       expiry: 'Expires',
       presets: {
         never: 'Never',
@@ -84,7 +84,7 @@ export const TEXT = texts(
         date: 'On a date',
       },
       date: 'Date and time',
-      dateWanted: 'Choose a moment that is still to come.',
+      dateWanted: 'Choose a time in the future.',
       expiresAt: (moment: string) => `It works until ${moment}.`,
       expiresNever: 'It works until you disable or delete it.',
       models: 'Models',

@@ -87,7 +87,7 @@ export const TEXT = texts(
     changeTitle: 'Change its price',
     setAbout: 'Put this into gateway.yaml with your own numbers; the section `prices` may be there already.',
     sells: 'What it sells',
-    kinds: { tokens: 'Tokens', images: 'Images', speech: 'Speech', sound: 'Sound heard', free: 'Nothing: free' },
+    kinds: { tokens: 'Tokens', images: 'Images', speech: 'Speech', sound: 'Audio transcribed', free: 'Nothing: free' },
     yaml: 'Lines for gateway.yaml',
     comments: {
       tokens: 'per million tokens',

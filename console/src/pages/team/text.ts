@@ -88,7 +88,7 @@ export const TEXT = texts(
     empty: {
       calls: 'No calls in this time',
       callsAbout: 'Calls show up here as soon as they end. Look at another time or another department.',
-      longer: 'Look at 30 days',
+      longer: 'Show 30 days',
       departments: 'No departments yet',
       departmentsAbout: 'Put people into departments and give those a budget: then this says how long it lasts.',
       toDepartments: 'To the departments',

@@ -55,7 +55,7 @@ export const TEXT = texts(
       mine: 'Calls with your keys show up here as soon as they end, with what they cost.',
       all: 'Calls show up here as soon as they end, with what they cost.',
       action: 'Connect a client',
-      longer: 'Look at 30 days',
+      longer: 'Show 30 days',
       filtered: 'No calls under these filters',
       filteredAbout: 'There may be some without them, or in another time.',
     },

@@ -29,8 +29,8 @@ export const TEXT = texts(
 
     states: {
       off: 'Off',
-      closed: 'Taking calls',
-      open: 'Paused',
+      closed: 'Circuit closed',
+      open: 'Circuit open',
       partly: 'Partly paused',
       trial: 'Testing',
     },

@@ -4,7 +4,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { keepFile } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
-import type { Statement } from '../../api/operations.ts';
+import type * as api from '../../api/operations.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -15,7 +15,7 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type StatementData = Statement;
+type StatementData = api.Statement;
 type Day = StatementData['days'][number];
 type MoneyEvent = StatementData['events'][number];
 
