@@ -57,7 +57,7 @@ describe('Home and Connect in a browser', () => {
     await home.getByText('demo answered. It was free.').waitFor();
     const [line] = (await ann.data('GET', '/api/log/self?type=2')).items;
     assert.deepEqual([line.model_name, line.token_name], ['demo', 'curl, chat']);
-    const link = home.getByRole('link', { name: 'Open its line in Logs' });
+    const link = home.getByRole('link', { name: 'Open in Logs' });
     assert.match((await link.getAttribute('href')) ?? '', new RegExp(`/console/logs\\?open=${line.request_id}$`));
     // Nothing is left to do, and what was done is listed.
     await home.getByRole('heading', { name: 'Getting started' }).waitFor({ state: 'detached' });

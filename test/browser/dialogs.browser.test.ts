@@ -46,7 +46,7 @@ const PLACES: readonly Place[] = [
       menu(
         ['button', /^More about/],
         dialog(['menuitem', 'Edit']),
-        dialog(['menuitem', 'Exchange for a new one']),
+        dialog(['menuitem', 'Rotate']),
         dialog(['menuitem', 'Delete']),
       ),
     ],

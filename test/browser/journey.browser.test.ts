@@ -108,7 +108,7 @@ describe('from nothing to everything', () => {
     await go('Wallet');
     await page.getByLabel('Code', { exact: true }).fill(code);
     await button('Redeem').click();
-    await page.getByText('$1.00 is on your balance.').waitFor();
+    await page.getByText('$1.00 was added to your balance.').waitFor();
   });
 
   it('makes a key on Connect, and runs what is shown there', async () => {
@@ -190,10 +190,10 @@ describe('from nothing to everything', () => {
     await page.getByRole('button', { name: `Account: ${NAME}` }).waitFor();
     await go('Keys');
     await page.getByRole('button', { name: /^More about / }).click();
-    await page.getByRole('menuitem', { name: 'Exchange for a new one' }).click();
-    const exchange = dialog('Exchange the key');
+    await page.getByRole('menuitem', { name: 'Rotate' }).click();
+    const exchange = dialog('Rotate key');
     await exchange.getByLabel('Ends at once').check();
-    await button('Exchange it', exchange).click();
+    await button('Rotate key', exchange).click();
     await button('Use passkey', dialog('Confirm it’s you')).click();
     const made = dialog('Your new key');
     const key = ((await made.getByLabel('Key', { exact: true }).textContent()) ?? '').trim();

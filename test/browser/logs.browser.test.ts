@@ -123,7 +123,7 @@ describe('the page Logs', () => {
       assert.equal(addressOf(page).get('open'), null);
     });
     await as('ann', '/logs?open=nothing-like-that', async (page) => {
-      await drawerOf(page).getByText('There is no such line').waitFor();
+      await drawerOf(page).getByText('Entry not found').waitFor();
     });
   });
 

@@ -73,7 +73,7 @@ describe('vendors', () => {
     await button('Test well').click();
     await row('well').getByText('Answers').waitFor();
     await button('Test ill').click();
-    await row('ill').getByText('The vendor does not accept the key.').waitFor();
+    await row('ill').getByText('The vendor rejected the key.').waitFor();
     await row('silent').getByText('Off', { exact: true }).waitFor();
 
     await button('silent compatible').click();
@@ -180,7 +180,7 @@ describe('the configuration', () => {
 
   it('explains the key that one points at, with the keyboard and the pointer', async () => {
     await at.open('/config');
-    const field = page.getByLabel('gateway.yaml as it lies on the disk, read only');
+    const field = page.getByLabel('gateway.yaml on disk, read-only');
     await see(/secrets are masked/);
     assert.doesNotMatch(await field.inputValue(), new RegExp(VENDOR_KEY));
     await field.focus();

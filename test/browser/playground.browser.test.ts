@@ -113,7 +113,7 @@ describe('the playground', () => {
     assertClean('axe', await at.violations());
     // Where there is no room they stand behind each other.
     await at.look({ width: 360, height: 740, scheme: 'dark' });
-    await page.getByRole('radiogroup', { name: 'Which style to see' }).getByText('Messages').click();
+    await page.getByRole('radiogroup', { name: 'API to show' }).getByText('Messages').click();
     await column('Messages').waitFor();
     await column('Responses').waitFor({ state: 'detached' });
     assertClean('narrow', [...(await at.violations()), ...(await at.overflow())]);
@@ -160,7 +160,7 @@ describe('the playground', () => {
     await at.open('/playground?model=demo&styles=chat');
     await ask('What is this?');
     const chooser = page.waitForEvent('filechooser');
-    await button('Add pictures to turn 1').click();
+    await button('Add images to turn 1').click();
     await (await chooser).setFiles([
       { name: 'dot.png', mimeType: 'image/png', buffer: DOT },
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('a') },
@@ -207,7 +207,7 @@ describe('the playground', () => {
     await page.getByText('Pictures', { exact: true }).first().click();
     await page.getByLabel('Image prompt').fill('a bridge');
     await send();
-    await page.getByRole('img', { name: 'Picture 1 of the answer' }).waitFor();
+    await page.getByRole('img', { name: 'Image 1 of the answer' }).waitFor();
     await page.getByText('Speech', { exact: true }).first().click();
     await page.getByRole('combobox', { name: 'Format' }).click();
     await page.getByRole('option', { name: 'wav' }).click();

@@ -74,13 +74,13 @@ describe('the wallet', () => {
     await page.locator('.mantine-InputWrapper-error').waitFor();
     await page.getByLabel('Code', { exact: true }).fill(`  ${code}  `);
     await press('Redeem');
-    await page.getByText('$0.50 is on your balance.').waitFor();
+    await page.getByText('$0.50 was added to your balance.').waitFor();
     await figure('Available').getByText('$0.50').waitFor();
     await page.getByRole('cell', { name: 'Redeemed a code' }).waitFor();
     await page.getByLabel('Code', { exact: true }).fill(code);
     await press('Redeem');
     await page.locator('.mantine-InputWrapper-error').waitFor();
-    await becomes(() => page.getByText('$0.50 is on your balance.').count(), 0);
+    await becomes(() => page.getByText('$0.50 was added to your balance.').count(), 0);
   });
 
   it('goes to the page of a provider, comes back, and waits until it is told', async () => {
@@ -105,11 +105,11 @@ describe('the wallet', () => {
     await page.getByText('Waiting for your payment to be confirmed').waitFor();
     assertClean('waiting', await at.violations());
     assert.equal(await gateway.tell(gateway.stripe.session(session)), '200 ok');
-    await page.getByText('$20.00 is on your balance.').waitFor();
+    await page.getByText('$20.00 was added to your balance.').waitFor();
     await figure('Available').getByText('$20.00').waitFor();
     await page.getByRole('cell', { name: 'Paid with Stripe' }).waitFor();
     await press('Dismiss');
-    await page.getByText('$20.00 is on your balance.').waitFor({ state: 'detached' });
+    await page.getByText('$20.00 was added to your balance.').waitFor({ state: 'detached' });
     await becomes(() => new URL(page.url()).search, '');
 
     await page.getByRole('tab', { name: 'Orders' }).click();
@@ -133,7 +133,7 @@ describe('the wallet', () => {
     await payPage().waitFor();
     // This provider comes back to where it was told to, without a word.
     await at.open('/topup');
-    await page.getByText('$10.00 is on your balance.').waitFor();
+    await page.getByText('$10.00 was added to your balance.').waitFor();
     await press('Dismiss');
 
     await page.getByRole('radio', { name: 'QR code' }).check();
@@ -145,7 +145,7 @@ describe('the wallet', () => {
     await becomes(() => picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth > 0), true);
     assertClean('the picture', await at.violations());
     await gateway.tell(gateway.alipay.notice(gateway.alipay.trades.at(-1)!));
-    await scan.getByText('$10.00 is on your balance.').waitFor();
+    await scan.getByText('$10.00 was added to your balance.').waitFor();
     await scan.getByRole('button', { name: 'Close', exact: true }).last().click();
     assert.equal(await balance(), 10_000_000);
 
@@ -179,7 +179,7 @@ describe('the wallet', () => {
     const buy = dialog('Buy the plan Pro');
     await buy.getByRole('radio', { name: 'Your balance' }).check();
     await buy.getByRole('button', { name: 'Pay $8.00' }).click();
-    await page.getByText('The plan Pro is yours.').waitFor();
+    await page.getByText('Your plan Pro is active.').waitFor();
     await part('Subscription').getByText('$0.00 of $5.00').waitFor();
     await page.getByRole('cell', { name: 'Came with a plan' }).waitFor();
     await page.getByRole('cell', { name: 'Paid for a plan' }).waitFor();
@@ -247,7 +247,7 @@ describe('payments, for administrators', () => {
     await page.getByRole('option', { name }).click();
     await page.getByText('No plan: calls are paid from the balance.').waitFor();
     await press('Assign');
-    await page.getByText('The plan Pro is given.').waitFor();
+    await page.getByText('Assigned the plan Pro.').waitFor();
     await part('Plan of a person').getByText('$0.00 of $20.00').waitFor();
     await press('End it now');
     await dialog(`End the plan of ${name}?`).getByRole('button', { name: 'End the plan' }).click();

@@ -20,7 +20,7 @@ const TEXT = texts(
     go: 'Continue',
     cancel: 'Cancel',
     passkey: 'Use passkey',
-    locked: 'Too many codes were wrong: for now none is taken. Wait a while.',
+    locked: 'Too many incorrect codes. Try again later.',
     none: 'This action needs a second factor or a password, and your account has neither. Sign in again: within five minutes after that you can set up a second factor and change how you sign in.',
     signOut: 'Sign out',
   },

@@ -67,11 +67,11 @@ const EN = {
   'session.end-others': ({ who }) => `${who} ended all other sessions`,
   'access-token.renew': ({ who }) => `${who} created a new access token`,
   'access-token.revoke': ({ who }) => `${who} removed their access token`,
-  'key.create': ({ who, whom }) => `${who} made the key ${whom}`,
+  'key.create': ({ who, whom }) => `${who} created the key ${whom}`,
   'key.change': ({ who, whom, fields }) => `${who} changed the key ${whom}${within(fields)}`,
   'key.delete': ({ who, whom }) => `${who} deleted the key ${whom}`,
   'key.rotate': ({ who, whom }) => `${who} rotated the key ${whom}`,
-  'department.create': ({ who, whom }) => `${who} made the department ${whom}`,
+  'department.create': ({ who, whom }) => `${who} created the department ${whom}`,
   'department.change': ({ who, whom, fields }) => `${who} changed the department ${whom}${within(fields)}`,
   'department.delete': ({ who, whom, fact }) => `${who} deleted the department ${fact('name') || whom}`,
   'department.recharge': ({ who, whom, money }) => `${who} added ${money('amount')} to the budget of ${whom}`,
@@ -82,7 +82,7 @@ const EN = {
   'invitation.create': ({ who, fact }) => `${who} created an invitation, valid for ${fact('days')} days`,
   'invitation.revoke': ({ who, whom }) => `${who} revoked the ${whom}`,
   'redemption.create': ({ who, fact, money }) =>
-    `${who} made ${fact('count')} redemption codes “${fact('name')}” of ${money('quota')}`,
+    `${who} created ${fact('count')} redemption codes “${fact('name')}” of ${money('quota')}`,
   'redemption.change': ({ who, whom }) => `${who} changed the ${whom}`,
   'redemption.remove': ({ who, whom, fact }) =>
     `${who} removed ${whom ? `the ${whom}` : `${fact('count')} redemption codes`}`,
@@ -116,8 +116,8 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'user.password-reset': ({ who }) => `${who} 通过邮件重置了密码`,
   'user.delete': ({ who, whom, own, fact }) =>
     own ? `${who} 删除了自己的账户` : `${who} 删除了账户 ${whom}${becauseZh(fact('reason'))}`,
-  'user.enable': ({ who, whom, fact }) => `${who} 解冻了 ${whom}${becauseZh(fact('reason'))}`,
-  'user.disable': ({ who, whom, fact }) => `${who} 冻结了 ${whom}${becauseZh(fact('reason'))}`,
+  'user.enable': ({ who, whom, fact }) => `${who} 启用了 ${whom}${becauseZh(fact('reason'))}`,
+  'user.disable': ({ who, whom, fact }) => `${who} 停用了 ${whom}${becauseZh(fact('reason'))}`,
   'user.role': ({ who, whom, fact }) => `${who} 将 ${whom} 设为${roleZh(fact('to'))}${becauseZh(fact('reason'))}`,
   'user.quota': ({ who, whom, fact, money }) =>
     `${

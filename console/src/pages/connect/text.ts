@@ -44,7 +44,7 @@ export const TEXT = texts(
     container: (address: string) =>
       `In a container, ${address} is the container itself. Use host.docker.internal or the name of this machine instead.`,
     insecure: (address: string) =>
-      `${address} is plain http: anyone on the network between you and the gateway can read the key. Put https in front of it.`,
+      `${address} is plain http: anyone on the network between you and the gateway can read the key. Use https.`,
     test: 'Test',
     styles: { chat: 'Chat Completions', messages: 'Messages', responses: 'Responses' },
     testAbout: (style: string) => `Makes one short ${style} API call, as the client would. It is charged as usual.`,

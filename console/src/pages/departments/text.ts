@@ -5,7 +5,7 @@ import { texts } from '../../text.ts';
 export const TEXT = texts(
   {
     about:
-      'Budgets and prices for groups of people. A call is taken from the budget of its department and of all above it.',
+      'Budgets and price factors for groups of users. A call is charged to the budgets of its department and of all departments above.',
     search: 'Find a department',
     create: 'New department',
     createBelow: 'New department below',
@@ -15,7 +15,7 @@ export const TEXT = texts(
     name: 'Department',
     itsName: 'Name',
     people: 'People',
-    peopleCount: (count: string) => (count === '1' ? '1 person' : `${count} people`),
+    peopleCount: (count: string) => (count === '1' ? '1 member' : `${count} members`),
     month: 'This month',
     total: 'In all',
     noLimit: 'no limit',
@@ -37,7 +37,7 @@ export const TEXT = texts(
     template: 'Team of three',
     templateTitle: 'A team of three',
     templateAbout:
-      'A department with a budget for each month. Its people share it; when it is used up, their calls wait for the next month or for you.',
+      'A department with a monthly budget that its members share. When it is used up, their calls are refused until the next month, or until you raise it.',
     templateName: 'Team',
     templatePeople: 'Who is in it',
     templatePeopleAbout: 'Optional.',
@@ -58,11 +58,11 @@ export const TEXT = texts(
     refusals: (count: string) => `${count} refused or failed`,
     budgets: 'Budgets charged for its calls',
     budgetsAbout: 'Its own first, then those of the departments above.',
-    budgetsNone: 'No budget limits this department. Its people spend their own balance.',
+    budgetsNone: 'This department has no budget. Its members spend their own balance.',
     setBudget: 'Set a budget',
     tightest: 'tightest',
-    tightestIs: (left: string) => `Its people can spend ${left} more before calls are refused.`,
-    tightestNone: 'Used up: calls of its people are refused now. Raise the budget that is used up.',
+    tightestIs: (left: string) => `Its members can spend ${left} more before calls are refused.`,
+    tightestNone: 'Used up: calls of its members are refused. Raise the budget.',
     leftOf: (amount: string) => `${amount} left`,
     resets: 'A new month begins on the first, UTC.',
     price: (factor: string) => `Calls cost ${factor} times the price.`,
@@ -71,25 +71,25 @@ export const TEXT = texts(
     below: 'Departments below',
 
     members: 'Members',
-    membersAbout: 'People here and in departments below.',
+    membersAbout: 'Members of this department and of those below.',
     membersNone: 'No members yet',
-    membersNoneAbout: 'Calls of people in it are taken from its budgets. Find people above and add them.',
+    membersNoneAbout: 'Calls of members are charged to its budgets. Search for users above to add them.',
     person: 'Person',
     in: 'In',
     balance: 'Balance',
-    frozen: 'frozen',
+    frozen: 'disabled',
     takeOut: (name: string) => `Take ${name} out`,
     takeOutTitle: 'Take out of the department',
     takeOutAbout: (name: string, department: string) =>
       `${name} leaves “${department}”: calls are taken from no department's budget any more, and cost the usual price.`,
     takeOutDo: 'Take out',
-    notBelow: 'Only root may move administrators.',
+    notBelow: 'Only root can move administrators.',
     add: 'Add',
-    addPeople: 'Add people',
+    addPeople: 'Add members',
     addAbout: 'A user is in one department at a time: adding them here removes them from the other.',
     findPeople: 'Enter a name or an email address',
     nobodyFound: 'No matching people',
-    addedPeople: (count: string) => (count === '1' ? '1 person is in it now.' : `${count} people are in it now.`),
+    addedPeople: (count: string) => (count === '1' ? '1 member added.' : `${count} members added.`),
     nowIn: (name: string) => `now in ${name}`,
 
     formCreate: 'New department',
@@ -97,13 +97,13 @@ export const TEXT = texts(
     parent: 'Above it',
     parentAbout: 'Budgets of departments above count, too.',
     parentNone: 'nothing: at the top',
-    monthly: 'Budget for a month',
+    monthly: 'Monthly budget',
     monthlyAbout: 'Resets on the first of the month, UTC.',
-    totalBudget: 'Budget in all',
+    totalBudget: 'Total budget',
     totalAbout: 'Never resets; counts from when it is first set.',
-    factorAbout: 'Calls of people in it cost so many times the price; 0: nothing. Departments below have their own.',
+    factorAbout: 'Multiplies the price of members’ calls; 0: free. Departments below have their own factor.',
     enabled: 'Enabled',
-    enabledAbout: 'Disabled: calls of people in it and below are refused.',
+    enabledAbout: 'If disabled, calls of its members and of departments below are refused.',
     belowUsed: (used: string) => `${used} is used already: calls will be refused at once.`,
     save: 'Save',
     make: 'Create',
@@ -111,22 +111,22 @@ export const TEXT = texts(
     rechargeTitle: (name: string) => `Add to the budget of “${name}”`,
     rechargeAmount: 'Add',
     rechargeAfter: (before: string, after: string, left: string) => `From ${before} to ${after}: ${left} will be left.`,
-    rechargeMonth: 'The budget for the month is another one: change it with “Edit”.',
+    rechargeMonth: 'This does not change the monthly budget; use “Edit” for that.',
 
     deleteTitle: (name: string) => `Delete “${name}”`,
     deleteAbout: 'Its budgets are deleted. Its usage stays in the logs and statistics.',
-    deleteBlocked: 'It cannot be deleted yet:',
+    deleteBlocked: 'It cannot be deleted:',
     deletePeople: (count: string) =>
       count === '1'
-        ? '1 person is in it: take them out or move them first.'
-        : `${count} people are in it: take them out or move them first.`,
+        ? 'It has 1 member: remove or move them first.'
+        : `It has ${count} members: remove or move them first.`,
     deleteBelow: (count: string) =>
       count === '1'
         ? '1 department is below it: move or delete it first.'
         : `${count} departments are below it: move or delete them first.`,
     deleted: (name: string) => `“${name}” was deleted.`,
     close: 'Close',
-    gone: 'There is no such department',
+    gone: 'Department not found',
     goneAbout: 'It may have been deleted.',
   },
   {
@@ -200,7 +200,7 @@ export const TEXT = texts(
     person: '人员',
     in: '所在部门',
     balance: '余额',
-    frozen: '已冻结',
+    frozen: '已停用',
     takeOut: (name: string) => `移出 ${name}`,
     takeOutTitle: '移出部门',
     takeOutAbout: (name: string, department: string) =>

@@ -4,9 +4,9 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    mine: (range: string) => `Your calls, and what else happened to your account. ${range}.`,
-    all: (range: string) => `Everybody's calls, and what else happened. ${range}.`,
-    whose: { label: 'Whose', mine: 'Mine', all: 'Everybody' },
+    mine: (range: string) => `Your calls and account events. ${range}.`,
+    all: (range: string) => `Calls and events of all users. ${range}.`,
+    whose: { label: 'Whose', mine: 'Mine', all: 'All users' },
     csv: 'Download CSV',
     refresh: 'Refresh',
     lines: 'Calls and events',
@@ -34,7 +34,7 @@ export const TEXT = texts(
     tokensAbout: {
       cached: (count: string) => `${count} of the input read from a cache`,
       written: (count: string) => `${count} written to a cache`,
-      reasoning: (count: string) => `${count} of the output for thoughts`,
+      reasoning: (count: string) => `${count} reasoning tokens of the output`,
       none: 'No input was read from a cache',
     },
     kinds: {

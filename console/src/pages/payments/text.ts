@@ -15,7 +15,7 @@ export const TEXT = texts(
       provider: 'Provider',
       anyProvider: 'Any provider',
       person: 'Person',
-      anybody: 'Anybody',
+      anybody: 'Anyone',
       when: 'When',
       who: 'Who',
       buys: 'Buys',
@@ -36,7 +36,7 @@ export const TEXT = texts(
     complete: {
       title: 'Complete the order by hand?',
       about: (who: string, price: string) =>
-        `${who} gets what this order buys, on your word that ${price} arrived. The provider is not asked. Should its notification come late, it gives nothing more.`,
+        `Credits ${who} for this order; you confirm that ${price} was received. The provider is not contacted. A late notification credits nothing more.`,
       reason: 'Proof of payment',
       reasonAbout: 'Recorded in the audit log with your name.',
       reasonExample: 'Seen on the account statement of 20 November',
@@ -87,7 +87,7 @@ export const TEXT = texts(
     making: {
       title: 'Create codes',
       name: 'Name',
-      nameAbout: 'For you: what they are for. At most 20 characters.',
+      nameAbout: 'What the codes are for. At most 20 characters.',
       nameWanted: 'Enter a name.',
       amount: 'Amount each',
       amountWanted: 'Enter an amount.',

@@ -70,7 +70,7 @@ export const TEXT = texts(
     },
     check: {
       name: 'Check for sensitive actions',
-      none: 'Asked for when something sensitive is done; then not again for five minutes.',
+      none: 'Required for sensitive actions, then not again for five minutes.',
       left: (minutes: number, seconds: number) =>
         `You confirmed it is you: not asked again for ${minutes}:${String(seconds).padStart(2, '0')}.`,
       valid: 'Valid',
@@ -97,7 +97,7 @@ export const TEXT = texts(
     },
     password: {
       title: 'Password',
-      none: 'You have none: you sign in with an account elsewhere or a passkey. With one you can do so by name, too.',
+      none: 'You have no password: you sign in with an OAuth account or a passkey. Set one to sign in by name as well.',
       current: 'Current password',
       fresh: 'New password',
       go: 'Change the password',
@@ -140,7 +140,7 @@ export const TEXT = texts(
     },
     sessions: {
       title: 'Sessions',
-      about: 'Where you are signed in.',
+      about: 'Your sessions.',
       device: 'Device',
       method: 'Signed in with',
       ip: 'Address',

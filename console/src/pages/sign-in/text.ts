@@ -34,7 +34,7 @@ export const TEXT = texts(
       about: 'Password accepted. Enter a code to confirm it’s you.',
       aboutElsewhere: 'Enter a code to confirm it’s you.',
       go: 'Continue',
-      restart: 'Begin again',
+      restart: 'Start again',
       until: (clock: string) => `Good until ${clock}.`,
     },
     register: {

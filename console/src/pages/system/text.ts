@@ -59,7 +59,7 @@ export const TEXT = texts(
     ofLimit: 'of the limit',
     lag: 'Event loop delay',
     lagAbout:
-      'How long work waits before it begins. Normal is a p99 below 50 ms. Above 200 ms every call gets slower: look at the processor below, and at what else runs on this machine.',
+      'How late scheduled work starts. A p99 below 50 ms is normal. Above 200 ms, all calls slow down: check the CPU below and other processes on this machine.',
     lagValue: (p50: string, p99: string, max: string) => `p50 ${p50} · p99 ${p99} · longest ${max}`,
     lagUnknown: 'It is known ten seconds after the start.',
     cpu: 'CPU of the process',
@@ -69,7 +69,7 @@ export const TEXT = texts(
     cpuUsed: (user: string, system: string) => `since start: ${user} user, ${system} system`,
     load: 'System load',
     loadAbout:
-      'How many tasks want a core, over 1, 5 and 15 minutes. Normal is at most as many as there are cores; if there are more, something else on the machine takes their time.',
+      'Load average over 1, 5 and 15 minutes. Up to the number of cores is normal; above it, other processes compete for the CPU.',
     loadValue: (loads: string, cores: string) => `${loads} on ${cores} cores`,
 
     store: 'Database',
@@ -108,12 +108,13 @@ export const TEXT = texts(
     backupOld: 'The last one is older than a week: make one now, and let the machine make one every day.',
     differingTitle: (gateways: string) => `Other gateways run with another configuration: ${gateways}`,
     differingAbout:
-      'All gateways on one database should have the same gateway.yaml. If you have just changed it, they take it over within seconds; else copy the file to each, and look at the log of those that did not take it over.',
+      'All gateways on one database should have the same gateway.yaml. After a change, they reload within seconds; otherwise copy the file to each, and check the logs of those that did not reload.',
     proxyTitle: (peer: string) => `Requests are forwarded by ${peer}, which is not trusted`,
     proxyAbout:
       'If it is your proxy, name it in gateway.yaml. Until then all users share its address: in limits, in address lists of keys, and in logs.',
     backupNone: 'No backup yet',
-    backupNoneAbout: 'Without one, balances and records are lost with the disk. It is made while the gateway runs:',
+    backupNoneAbout:
+      'Without a backup, balances and records are lost with the disk. The gateway keeps running during a backup:',
     backupCommand: 'Command that makes a backup',
     backupDaily: 'Every night, as a line for `crontab -e`:',
     backupCron: 'Line for crontab',

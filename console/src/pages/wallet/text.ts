@@ -159,7 +159,7 @@ export const TEXT = texts(
       price: 'Price',
       with: 'With',
       empty: 'No orders yet',
-      emptyAbout: 'What you pay for appears here, from the moment you begin to pay.',
+      emptyAbout: 'Orders appear here as soon as you start a payment.',
       none: 'No matching orders',
       all: 'Show all orders',
       one: 'Order',
