@@ -100,7 +100,7 @@ describe('something before the gateway', () => {
       route.fulfill({ contentType: 'text/html', body: '<h1>Sign in here</h1>' }),
     );
     await open('/keys');
-    await page.getByText('a proxy may want you to sign in').waitFor();
+    await page.getByText('you may have to sign in to the proxy').waitFor();
     await page.unroute('**/api/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
@@ -134,7 +134,7 @@ describe('a gateway that takes its time', () => {
     await page.getByRole('button', { name: 'New key' }).focus();
     for (let i = 0; i < 5; i++) await page.keyboard.press('Enter');
     goOn();
-    await page.getByText('The key was made.').waitFor();
+    await page.getByText('Key created.').waitFor();
     assert.equal(asked, 1);
     await close();
   });

@@ -89,7 +89,7 @@ describe('the first view of an administrator', () => {
     await becomes(() => page.getByText('3 entries').count(), 0);
     await at.open('/usage?whose=all');
     await page
-      .getByText('What everybody’s calls cost.')
+      .getByText('Cost of all users’ calls.')
       .or(page.getByRole('link', { name: 'test-model', exact: true }))
       .first()
       .waitFor();

@@ -47,7 +47,7 @@ describe('Home and Connect in a browser', () => {
 
     await at.open('/connect?client=curl-chat');
     await at.page.getByRole('button', { name: 'New key' }).click();
-    await at.page.getByText('It is shown here until you leave this page').waitFor();
+    await at.page.getByText('It is shown only until you leave this page').waitFor();
     await becomes(snippet, KEY);
     const command = await snippet();
     const { stdout } = await run('sh', ['-c', command]);
@@ -81,7 +81,7 @@ describe('Home and Connect in a browser', () => {
     );
     assert.ok(!kept.includes(secret), 'the key lies in the browser');
     await at.page.reload();
-    await at.page.getByText('Where it says sk-… your key goes').waitFor();
+    await at.page.getByText('Replace sk-… with your key').waitFor();
     await becomes(snippet, /sk-…/);
     assert.doesNotMatch(await snippet(), KEY);
     await test();

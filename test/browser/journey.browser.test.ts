@@ -115,7 +115,7 @@ describe('from nothing to everything', () => {
     await go('Connect');
     await page.getByText('curl, chat', { exact: true }).click();
     await button('New key').click();
-    await page.getByText('It is shown here until you leave this page').waitFor();
+    await page.getByText('It is shown only until you leave this page').waitFor();
     await becomes(() => region('Run it in a terminal').innerText(), /sk-[0-9A-Za-z]{20,}/);
     command = await region('Run it in a terminal').innerText();
     const { stdout } = await run('sh', ['-c', command]);

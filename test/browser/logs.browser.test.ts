@@ -234,12 +234,12 @@ describe('the page Logs', () => {
         .first()
         .waitFor();
       await rowsOf(page).first().getByRole('link').first().click();
-      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} alike within this minute`).waitFor();
+      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} identical requests within this minute`).waitFor();
     });
     // The id of a later one leads to no line, and the page says why.
     const later = ids.find((id) => !items.some((line: { readonly request_id: string }) => line.request_id === id));
     await as('ann', `/logs?request_id=${later}`, async (page) => {
-      await page.getByText('are counted at the first of them').waitFor();
+      await page.getByText('are counted in the first entry').waitFor();
     });
   });
 

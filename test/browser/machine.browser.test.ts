@@ -110,7 +110,7 @@ describe('vendors', () => {
     await see('An address such as');
     await drawer.getByLabel('Base URL').fill('https://llm.example.com/v1');
     await drawer.getByLabel('Name of the channel').fill('well');
-    await see('There is a channel of this name');
+    await see('A channel of this name exists');
     await drawer.getByLabel('Name of the channel').fill('far');
     await drawer.getByLabel('Models').fill('deep-1, vendor/deep:2');
     const shown = drawer.getByRole('region', { name: 'Lines for gateway.yaml' });
@@ -220,7 +220,7 @@ describe('the configuration', () => {
 
     writeFileSync(gateway.configFile, before.replace('quick:', 'swift:'));
     await button('Refresh').click();
-    await see('The file says something else than what runs');
+    await see('The file differs from the running configuration');
     await tab('Difference');
     await page.getByRole('row', { name: /− quick:$/ }).waitFor();
     await page.getByRole('row', { name: /\+ swift:$/ }).waitFor();

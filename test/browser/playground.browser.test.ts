@@ -133,7 +133,7 @@ describe('the playground', () => {
     await said('Chat completions', 'One two').waitFor();
     await column('Chat completions').getByText('Done', { exact: true }).waitFor();
     await column('Messages')
-      .getByText(/You stopped it/)
+      .getByText(/Stopped\./)
       .waitFor();
   });
 
@@ -152,7 +152,7 @@ describe('the playground', () => {
     await holds('Turn 2, Model', /The tool answered/);
     await page.getByLabel('Turn 3, You').fill('And tomorrow?');
     await page.getByRole('textbox', { name: 'Tools' }).fill('{');
-    await page.getByText(/This is no JSON/).waitFor();
+    await page.getByText(/Invalid JSON/).waitFor();
     await becomes(() => button(/^Send/).getAttribute('aria-disabled'), 'true');
   });
 

@@ -75,7 +75,7 @@ async function setUp(): Promise<readonly string[]> {
   const secret = ((await setup.locator('code').textContent()) ?? '').replaceAll(' ', '');
   await setup.getByLabel('Code that the app shows now').fill('000000');
   await setup.getByRole('button', { name: 'Turn on' }).click();
-  await setup.getByText('This code is wrong').waitFor();
+  await setup.getByText('This code is incorrect').waitFor();
   await setup.getByLabel('Code that the app shows now').fill(await generate({ secret }));
   await setup.getByRole('button', { name: 'Turn on' }).click();
   const kept = dialog('Keep your backup codes');
@@ -105,7 +105,7 @@ describe('second factors', () => {
     await press('Add a passkey');
     await check.getByLabel('Code of your authenticator').fill('123456');
     await check.getByLabel('Code of your authenticator').press('Enter');
-    await check.getByText('This code is wrong').waitFor();
+    await check.getByText('This code is incorrect').waitFor();
     await check.getByLabel('Code of your authenticator').fill(first);
     await check.getByLabel('Code of your authenticator').press('Enter');
     await page.getByText('The passkey was added.').waitFor();
@@ -154,7 +154,7 @@ describe('second factors', () => {
     const off = dialog('Turn off');
     await off.getByLabel('Code of your authenticator').fill(third);
     await off.getByRole('button', { name: 'Turn off' }).click();
-    await page.getByText('You have none yet.').waitFor();
+    await page.getByText('You have no second factor').waitFor();
     const stranger = visitor(gateway);
     await stranger.signIn(name, PASSWORD);
     assert.equal((await stranger.post('/api/verify', { method: '2fa', code: fourth })).status, 409);
@@ -194,7 +194,7 @@ describe('the account', () => {
     const letter = await mail.letter();
     await email.getByLabel('Code from the email').fill('00000000');
     await press('Use this address');
-    await email.getByText('This code is wrong').waitFor();
+    await email.getByText('This code is incorrect').waitFor();
     await email.getByLabel('Code from the email').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
     await press('Use this address');
     await page.getByText('For a forgotten password and for notices').waitFor();

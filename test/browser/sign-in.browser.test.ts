@@ -94,7 +94,7 @@ describe('the sign-in', () => {
     await heading('Sign in').waitFor();
   });
 
-  it('asks for a code where one is wanted, and begins again where that took too long', async () => {
+  it('asks for a code where one is wanted, and begins again where that has expired', async () => {
     const codes = await enabled('bea');
     await at.open('/login');
     await enter('bea', PASSWORD);
@@ -103,13 +103,13 @@ describe('the sign-in', () => {
     await becomes(() => code.getAttribute('autocomplete'), 'one-time-code');
     await code.fill('000000');
     await button('Continue').click();
-    await page.getByText('This code is wrong').waitFor();
+    await page.getByText('This code is incorrect').waitFor();
     await becomes(() => code.getAttribute('aria-invalid'), 'true');
     await gateway.host.store.run('DELETE FROM ticket');
     await code.fill(codes[1] ?? '');
     await button('Continue').click();
     await heading('Sign in').waitFor();
-    await becomes(() => refusal().textContent(), /took too long/);
+    await becomes(() => refusal().textContent(), /has expired/);
     await enter('bea', PASSWORD);
     await code.fill(codes[1] ?? '');
     await code.press('Enter');

@@ -160,7 +160,7 @@ describe('the wallet', () => {
       // What is said of the one before may be there still.
       await page.locator('button:not([data-loading])', { hasText: 'Pay $10.00' }).waitFor();
       await page
-        .getByText(/nothing was opened|opened no page/)
+        .getByText(/nothing was opened|could not be opened/)
         .last()
         .waitFor();
       assert.match(page.url(), /^http:\/\/localhost:\d+\/console\/wallet/);

@@ -1704,31 +1704,32 @@ export interface LatencyDistribution {
 export interface RunningCalls {
   /** How many run, in all gateways that answer; at most 200 are in the list. */
   total: number;
-  items: {
-    /** What will be its `request_id` in the log. */
-    id: string;
-    /** Unix milliseconds. */
-    started_at_ms: number;
-    /** How long it has run, in milliseconds. */
-    ms: number;
-    /** Empty until it is known who is calling. */
-    username: string;
-    token_name: string;
-    /** Empty where its path is carried without being understood. */
-    style: string;
-    /** Empty until the request was read. */
-    model: string;
-    stream: boolean;
-    /** Which was asked last; null: none yet. */
-    channel: string | null;
-    attempts: number;
-    /** waiting: no vendor was asked yet. asking: one was. answering: the client has had a part of its answer. */
-    phase: 'waiting' | 'asking' | 'answering';
-    /** So far. */
-    output_tokens: number;
-    /** The gateway that it runs in, `HOST:PORT`; null: there is only one on the database. */
-    gateway: string | null;
-  }[];
+  items: GatewayCall[];
+}
+export interface GatewayCall {
+  /** What will be its `request_id` in the log. */
+  id: string;
+  /** Unix milliseconds. */
+  started_at_ms: number;
+  /** How long it has run, in milliseconds. */
+  ms: number;
+  /** Empty until it is known who is calling. */
+  username: string;
+  token_name: string;
+  /** Empty where its path is carried without being understood. */
+  style: string;
+  /** Empty until the request was read. */
+  model: string;
+  stream: boolean;
+  /** Which was asked last; null: none yet. */
+  channel: string | null;
+  attempts: number;
+  /** waiting: no vendor was asked yet. asking: one was. answering: the client has had a part of its answer. */
+  phase: 'waiting' | 'asking' | 'answering';
+  /** So far. */
+  output_tokens: number;
+  /** The gateway that it runs in, `HOST:PORT`; null: there is only one on the database. */
+  gateway: string | null;
 }
 export interface RunningCall {
   /** What will be its `request_id` in the log. */
@@ -2267,60 +2268,61 @@ export interface Vitals {
   /** The address of a proxy that forwards requests and that `listen.trustProxy` does not name: all users share it. Null: there is none. */
   untrusted_proxy: string | null;
   /** All gateways on the same database, in the order of their names. */
-  gateways: {
-    /** `HOST:PORT` */
-    name: string;
-    version: string;
-    /** Unix seconds. */
-    started_at: number;
-    /** True for the gateway that answers this request. */
-    self: boolean;
-    /** What it reports; null: it did not answer within a second. */
-    report: {
-      /** As `/readyz`: `ready` takes calls; `busy`: the database is slow or cannot be written. */
-      readiness: 'starting' | 'ready' | 'busy' | 'draining';
-      /** Digest of its gateway.yaml: equal digests, equal files. */
-      configuration: string;
-      memory: {
-        /** Bytes. */
-        rss: number;
-        /** Bytes. */
-        heap_used: number;
-        /** Bytes. */
-        heap_limit: number;
-        /** Bytes. */
-        machine: number;
-      };
-      /** How late the event loop is, over the last minute; null in the first ten seconds. */
-      lag: {
-        /** Milliseconds. */
-        mean_ms: number;
-        /** Milliseconds. */
-        p50_ms: number;
-        /** In the worst ten seconds. Milliseconds. */
-        p99_ms: number;
-        /** Milliseconds. */
-        max_ms: number;
-      } | null;
-      /** Calls that run now. */
-      in_flight: number;
-      /** Calls that began within the last five minutes. */
-      calls: number;
-      store: {
-        /** Lists that wait to be written. */
-        waiting: number;
-        /** False where it cannot write now. */
-        writable: boolean;
-      };
-      /** Where rate limits are counted; null: it has no `counters`. */
-      counters: {
-        /** `memory` or `valkey`. */
-        driver: string;
-        /** Whether the shared server can be reached now; null: each gateway counts by itself. */
-        shared: boolean | null;
-      } | null;
+  gateways: Gateway[];
+}
+export interface Gateway {
+  /** `HOST:PORT` */
+  name: string;
+  version: string;
+  /** Unix seconds. */
+  started_at: number;
+  /** True for the gateway that answers this request. */
+  self: boolean;
+  /** What it reports; null: it did not answer within a second. */
+  report: {
+    /** As `/readyz`: `ready` takes calls; `busy`: the database is slow or cannot be written. */
+    readiness: 'starting' | 'ready' | 'busy' | 'draining';
+    /** Digest of its gateway.yaml: equal digests, equal files. */
+    configuration: string;
+    memory: {
+      /** Bytes. */
+      rss: number;
+      /** Bytes. */
+      heap_used: number;
+      /** Bytes. */
+      heap_limit: number;
+      /** Bytes. */
+      machine: number;
+    };
+    /** How late the event loop is, over the last minute; null in the first ten seconds. */
+    lag: {
+      /** Milliseconds. */
+      mean_ms: number;
+      /** Milliseconds. */
+      p50_ms: number;
+      /** In the worst ten seconds. Milliseconds. */
+      p99_ms: number;
+      /** Milliseconds. */
+      max_ms: number;
     } | null;
-  }[];
+    /** Calls that run now. */
+    in_flight: number;
+    /** Calls that began within the last five minutes. */
+    calls: number;
+    store: {
+      /** Lists that wait to be written. */
+      waiting: number;
+      /** False where it cannot write now. */
+      writable: boolean;
+    };
+    /** Where rate limits are counted; null: it has no `counters`. */
+    counters: {
+      /** `memory` or `valkey`. */
+      driver: string;
+      /** Whether the shared server can be reached now; null: each gateway counts by itself. */
+      shared: boolean | null;
+    } | null;
+  } | null;
 }
 export interface VitalsSample {
   /** Unix seconds. */

@@ -54,6 +54,7 @@ const answer = {
     items: {
       type: 'array',
       items: {
+        title: 'GatewayCall',
         type: 'object',
         required: [...callSchema.required, 'gateway'],
         properties: {

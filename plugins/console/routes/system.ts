@@ -22,6 +22,7 @@ const lagSchema = {
 } as const;
 
 const gatewaySchema = {
+  title: 'Gateway',
   type: 'object',
   required: ['name', 'version', 'started_at', 'self', 'report'],
   properties: {
