@@ -49,7 +49,7 @@ const GROUPS: readonly {
       ],
       ...['plugins/accounts/README.md', 'plugins/keys/README.md', 'plugins/departments/README.md'],
     ],
-    folders: ['plugins/audit'],
+    folders: ['plugins/prices', 'plugins/plans', 'plugins/audit'],
   },
   {
     title: 'Operation',

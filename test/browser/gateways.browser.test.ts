@@ -21,7 +21,7 @@ import { PATIENT, type Visitor, visitor } from '../kit/console.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import { hold, wholeAnswer } from '../kit/script.ts';
 
-const PASSWORD = 'Create one API key per program';
+const PASSWORD = 'a long password';
 
 const missing = missingForCluster();
 describe('two gateways on one database', { skip: missing.length > 0 && missing.join('; ') }, () => {
