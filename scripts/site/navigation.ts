@@ -41,12 +41,7 @@ const GROUPS: readonly {
   {
     title: 'Money and people',
     named: [
-      ...[
-        'plugins/quota/README.md',
-        'plugins/prices/README.md',
-        'plugins/plans/README.md',
-        'plugins/payments/README.md',
-      ],
+      ...['plugins/quota/README.md', 'plugins/payments/README.md'],
       ...['plugins/accounts/README.md', 'plugins/keys/README.md', 'plugins/departments/README.md'],
     ],
     folders: ['plugins/prices', 'plugins/plans', 'plugins/audit'],
