@@ -32,6 +32,7 @@ interface Operation {
 /** What `GET /api/openapi.json` answers, as far as this goes. */
 export interface Described {
   readonly paths: Readonly<Record<string, Readonly<Partial<Record<(typeof METHODS)[number], Operation>>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 /** The text of that file. */
@@ -44,14 +45,20 @@ export async function apiTypes(described: Described): Promise<string> {
       if (operation !== undefined) operations[`${method.toUpperCase()} ${path}`] = shapeOf(operation);
     }
   }
-  const text = await compile(closed(object(operations)), 'Operations', {
+  const { schemas } = described.components;
+  const text = await compile({ ...closed(object(operations)), definitions: closed(schemas) }, 'Operations', {
     additionalProperties: false,
     bannerComment: '',
     enableConstEnums: false,
     format: false,
     unreachableDefinitions: false,
   });
-  return formatted(`${HEAD}${text}`);
+  return formatted(`${HEAD}${compact(text)}`);
+}
+
+/** Comments of one line on one line; and types without comments on one line, which the formatter breaks where they are too long. */
+function compact(text: string): string {
+  return text.replace(/\/\*\*\n\s*\* (.*)\n\s*\*\//g, '/** $1 */').replace(/\{\n(?!\s*\/\*\*)/g, '{ ');
 }
 
 function formatted(text: string): string {
@@ -90,15 +97,20 @@ function object(properties: Readonly<Record<string, unknown>>): Schema {
   return { type: 'object', additionalProperties: false, properties, required: Object.keys(properties) };
 }
 
-/** Without titles and references, which would become names of their own; and with what is not said to be open, closed. */
+/** With references to the definitions of this schema, and without the keywords that are no part of a type. */
 function closed<T>(value: T): T {
   if (Array.isArray(value)) return value.map((each) => closed(each)) as T;
   if (typeof value !== 'object' || value === null) return value;
+  // Next to a reference, a description would make a copy of the type under another name.
+  if ('$ref' in value && 'description' in value) {
+    const { $ref, description } = value;
+    return { description, allOf: [closed({ $ref })] } as T;
+  }
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => {
-      if (name === '$ref') return [['type', 'object']];
-      // How long and how large is for those who check; as a type it would be a tuple of every length.
-      if (['minItems', 'maxItems', 'default', 'title', '$id'].includes(name) && typeof each !== 'object') return [];
+      if (name === '$ref') return [[name, String(each).replace('#/components/schemas/', '#/definitions/')]];
+      // With the limits of an array, the type would be a union of tuples.
+      if (['minItems', 'maxItems', 'default'].includes(name) && typeof each !== 'object') return [];
       return [[name, closed(each)]];
     }),
   ) as T;

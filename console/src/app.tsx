@@ -22,10 +22,10 @@ import { firstLanguage, type Language, LanguageContext, texts, useText } from '.
 const SignIn = fetched(() => import('./pages/sign-in/page.tsx'));
 const TEXT = texts(
   {
-    nothing: 'There is no such page',
-    nothingAbout: 'The navigation shows the pages that there are.',
+    nothing: 'Page not found',
+    nothingAbout: 'Choose a page in the navigation.',
     close: 'Close',
-    reveal: 'Show or hide what is typed',
+    reveal: 'Show or hide the password',
   },
   {
     nothing: '没有这个页面',

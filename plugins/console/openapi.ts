@@ -1,4 +1,5 @@
 /** The description of the interface: OpenAPI 3.1, made from the routes and styles as they are served, with the schemas that check. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Json, Route, RouteAbout, Schema, Style, StyleAbout } from '../../core/plugin.ts';
 import { text } from './schemas.ts';
 
@@ -41,6 +42,7 @@ export function openApi({ title, version, url, sessionCookie, routes, styles }: 
       routeOf(route, route.about),
     );
   }
+  const schemas: Members = { Error: ERROR, Failure: FAILURE };
   return {
     openapi: '3.1.0',
     info: {
@@ -50,16 +52,39 @@ export function openApi({ title, version, url, sessionCookie, routes, styles }: 
         'Models are called under /v1 with a key; everything about people, keys and money is under /api, for whoever is signed in.',
     },
     servers: [{ url }],
-    paths: inOrder(paths),
+    paths: withReferences(inOrder(paths), schemas),
     components: {
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: sessionCookie },
         [SCHEMES.key.name]: SCHEMES.key.scheme,
         [SCHEMES.accessToken.name]: SCHEMES.accessToken.scheme,
       },
-      schemas: { Error: ERROR, Failure: FAILURE },
+      schemas: inOrder(schemas),
     },
   } as unknown as Json;
+}
+
+/** Titles that name a schema; a title of several words is a text for people. */
+const NAME = /^[A-Z][A-Za-z0-9]*$/;
+
+/**
+ * A copy in which a reference takes the place of each schema whose `title` is a name; the schemas themselves are added to `schemas`, by
+ * their names. A description next to a title belongs to the place, and stays there. If plugins give one name to different schemas, it refers
+ * to the first, and the others stay where they are.
+ */
+function withReferences<T>(value: T, schemas: Members): T {
+  if (Array.isArray(value)) return value.map((each) => withReferences(each, schemas)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const { title, description, ...schema } = value as Members;
+  const copy = Object.fromEntries(Object.entries(schema).map(([name, each]) => [name, withReferences(each, schemas)]));
+  const about = description === undefined ? {} : { description: withReferences(description, schemas) };
+  // An object may have a property called `title`: that is a schema, and no text.
+  if (typeof title !== 'string' || !NAME.test(title)) {
+    return { ...(title !== undefined && { title: withReferences(title, schemas) }), ...about, ...copy } as T;
+  }
+  schemas[title] ??= copy;
+  if (!isDeepStrictEqual(schemas[title], copy)) return { title, ...about, ...copy } as T;
+  return { $ref: `#/components/schemas/${title}`, ...about } as T;
 }
 
 /** The error object. */
@@ -166,6 +191,6 @@ function operationId({ method, path }: Route): string {
     .replace(/_$/, path.endsWith('/') ? '_all' : '');
 }
 
-function inOrder(paths: Record<string, Members>): Record<string, Members> {
-  return Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+function inOrder(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

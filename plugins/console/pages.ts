@@ -59,9 +59,10 @@ export function pageAnswer<T>({ page, pageSize }: Page, total: number, items: re
   return { page, page_size: pageSize, total, items };
 }
 
-/** Its schema. */
-export function pageSchema(items: object): Schema {
+/** Its schema, with a name if its items have one: `KeyPage`. */
+export function pageSchema(items: object & { readonly title?: string }): Schema {
   return {
+    ...(items.title !== undefined && { title: `${items.title}Page` }),
     type: 'object',
     required: ['page', 'page_size', 'total', 'items'],
     properties: { page: integer, page_size: integer, total: integer, items: { type: 'array', items } },

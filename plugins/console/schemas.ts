@@ -6,8 +6,18 @@ export const number = { type: 'number' } as const;
 export const boolean = { type: 'boolean' } as const;
 /** An object whose members are all there. */
 export const object = (properties: object) => ({ type: 'object', required: Object.keys(properties), properties });
+/** The same with a name: OpenAPI and the console's types refer to it by this name. Equal names need equal schemas. */
+export const named = <S extends object>(title: string, schema: S): S & { readonly title: string } => ({
+  title,
+  ...schema,
+});
 /** A list of such. */
 export const list = (properties: object) => ({ type: 'array', items: object(properties) });
+/** The same, of items with a name. */
+export const listOf = (title: string, properties: object) => ({
+  type: 'array',
+  items: named(title, object(properties)),
+});
 /** The answer of a row that has nothing to tell: `data` is null. */
 export const nothing = { type: 'null' } as const;
 /** A moment, as it is answered. */

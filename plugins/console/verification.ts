@@ -40,6 +40,7 @@ export interface Verification {
 
 /** What a check answers. */
 export const verifiedAnswer = {
+  title: 'Verified',
   type: 'object',
   required: ['verified', 'expires_at', 'method'],
   properties: {

@@ -42,11 +42,11 @@ describe('the console, where something does not come', () => {
     await open('/keys');
     await page.route(AWAY, (route) => route.abort());
     await page.getByRole('link', { name: 'System', exact: true }).click();
-    await page.getByRole('alert').getByText('This page could not be fetched').waitFor();
+    await page.getByRole('alert').getByText('This page could not be loaded').waitFor();
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
     await page.getByRole('link', { name: 'System', exact: true }).click();
-    await page.getByRole('alert').getByText('This page could not be fetched').waitFor();
+    await page.getByRole('alert').getByText('This page could not be loaded').waitFor();
     await page.unroute(AWAY);
     await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
     await close();
@@ -88,7 +88,7 @@ describe('the console, where something does not come', () => {
     const { page, open, close } = await onlooker(browser, gateway, undefined);
     await page.route(PARTS, (route) => route.abort());
     await open('/keys');
-    await page.getByText('This page could not be fetched').waitFor();
+    await page.getByText('This page could not be loaded').waitFor();
     await close();
   });
 });
@@ -100,7 +100,7 @@ describe('something before the gateway', () => {
       route.fulfill({ contentType: 'text/html', body: '<h1>Sign in here</h1>' }),
     );
     await open('/keys');
-    await page.getByText('a proxy may want you to sign in').waitFor();
+    await page.getByText('you may have to sign in to the proxy').waitFor();
     await page.unroute('**/api/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
@@ -111,7 +111,7 @@ describe('something before the gateway', () => {
     const { page, open, close } = await onlooker(browser, gateway, root);
     await page.route('**/api/user/self', (route) => route.fulfill({ json: { success: true, data: {} } }));
     await open('/keys');
-    await page.getByText('This page broke').waitFor();
+    await page.getByText('This page crashed').waitFor();
     await page.getByRole('button', { name: 'Reload' }).waitFor();
     await close();
   });
@@ -134,7 +134,7 @@ describe('a gateway that takes its time', () => {
     await page.getByRole('button', { name: 'New key' }).focus();
     for (let i = 0; i < 5; i++) await page.keyboard.press('Enter');
     goOn();
-    await page.getByText('The key was made.').waitFor();
+    await page.getByText('Key created.').waitFor();
     assert.equal(asked, 1);
     await close();
   });
@@ -153,7 +153,7 @@ describe('a tab where somebody else has signed in meanwhile', () => {
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
     await page.getByRole('button', { name: 'Account: ann' }).waitFor();
     await settled();
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
     assert.equal(await page.getByText('root', { exact: true }).count(), 0, 'nobody of the list is shown');
     await close();
   });

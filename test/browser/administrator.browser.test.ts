@@ -61,7 +61,7 @@ describe('the first view of an administrator', () => {
   it('is what everybody spent; the first steps need no own call, and are dismissed for good', async () => {
     await page.addInitScript(SHIFTS);
     await at.open('/');
-    const everybody = page.locator('.figure').filter({ hasText: 'Everybody today' });
+    const everybody = page.locator('.figure').filter({ hasText: 'All users, today' });
     await everybody.getByText('3 calls').waitFor();
     await becomes(() => everybody.innerText(), /\$0\.00\d+/);
     await page.getByText('The last 30 days of all users, by model').waitFor();
@@ -89,7 +89,7 @@ describe('the first view of an administrator', () => {
     await becomes(() => page.getByText('3 entries').count(), 0);
     await at.open('/usage?whose=all');
     await page
-      .getByText('What everybody’s calls cost.')
+      .getByText('Cost of all users’ calls.')
       .or(page.getByRole('link', { name: 'test-model', exact: true }))
       .first()
       .waitFor();

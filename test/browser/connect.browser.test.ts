@@ -47,7 +47,7 @@ describe('Home and Connect in a browser', () => {
 
     await at.open('/connect?client=curl-chat');
     await at.page.getByRole('button', { name: 'New key' }).click();
-    await at.page.getByText('It is shown here until you leave this page').waitFor();
+    await at.page.getByText('It is shown only until you leave this page').waitFor();
     await becomes(snippet, KEY);
     const command = await snippet();
     const { stdout } = await run('sh', ['-c', command]);
@@ -57,7 +57,7 @@ describe('Home and Connect in a browser', () => {
     await home.getByText('demo answered. It was free.').waitFor();
     const [line] = (await ann.data('GET', '/api/log/self?type=2')).items;
     assert.deepEqual([line.model_name, line.token_name], ['demo', 'curl, chat']);
-    const link = home.getByRole('link', { name: 'Open its line in Logs' });
+    const link = home.getByRole('link', { name: 'Open in Logs' });
     assert.match((await link.getAttribute('href')) ?? '', new RegExp(`/console/logs\\?open=${line.request_id}$`));
     // Nothing is left to do, and what was done is listed.
     await home.getByRole('heading', { name: 'Getting started' }).waitFor({ state: 'detached' });
@@ -81,7 +81,7 @@ describe('Home and Connect in a browser', () => {
     );
     assert.ok(!kept.includes(secret), 'the key lies in the browser');
     await at.page.reload();
-    await at.page.getByText('Where it says sk-… your key goes').waitFor();
+    await at.page.getByText('Replace sk-… with your key').waitFor();
     await becomes(snippet, /sk-…/);
     assert.doesNotMatch(await snippet(), KEY);
     await test();
@@ -92,8 +92,8 @@ describe('Home and Connect in a browser', () => {
     await at.page.getByLabel('Paste the key', { exact: true }).fill('sk-thisKeyIsOfNobodyAtAll');
     await becomes(snippet, /Bearer sk-thisKeyIsOfNobodyAtAll'/);
     await test();
-    const told = at.page.getByRole('alert').filter({ hasText: 'It does not work' });
-    await told.getByText('The key is wrong: the gateway does not know it. ').waitFor();
+    const told = at.page.getByRole('alert').filter({ hasText: 'Test failed' });
+    await told.getByText('The API key is invalid. ').waitFor();
     await told.getByText('See that it is whole, or choose another key.').waitFor();
     await told.getByText('The gateway says: This API key is not known here.').waitFor();
 

@@ -63,7 +63,7 @@ describe('departments in a browser', () => {
     await page.getByRole('button', { name: 'Team of three' }).click();
     const form = page.getByRole('dialog', { name: 'A team of three' });
     await form.getByRole('textbox', { name: 'Name' }).fill('Night shift');
-    await form.getByRole('textbox', { name: 'Budget for a month' }).fill('0.002');
+    await form.getByRole('textbox', { name: 'Monthly budget' }).fill('0.002');
     await form.getByText('= 1,000 quota').waitFor();
     await form.getByRole('combobox', { name: 'Who is in it' }).fill('customer');
     await page.getByRole('option', { name: 'customer-1' }).click();
@@ -73,7 +73,7 @@ describe('departments in a browser', () => {
     await check.getByRole('textbox').fill(codes[0]!);
     await check.getByRole('button', { name: 'Continue' }).click();
     const drawer = page.getByRole('dialog', { name: 'Night shift' });
-    await drawer.getByText('Its people can spend $0.0020 more before calls are refused.').waitFor();
+    await drawer.getByText('Its members can spend $0.0020 more before calls are refused.').waitFor();
     await drawer.getByRole('link', { name: 'customer-1' }).waitFor();
     assertClean('the drawer', [...(await at.violations()), ...(await at.overflow())]);
   });
@@ -92,7 +92,7 @@ describe('departments in a browser', () => {
     const drawer = page.getByRole('dialog', { name: 'Night shift' });
     await drawer.getByRole('button', { name: 'Edit', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Edit “Night shift”' });
-    await form.getByRole('textbox', { name: 'Budget for a month' }).fill('0.5');
+    await form.getByRole('textbox', { name: 'Monthly budget' }).fill('0.5');
     await form.getByRole('button', { name: 'Save' }).click();
     await form.waitFor({ state: 'hidden' });
     await drawer.getByText('of $0.50').waitFor();
@@ -163,7 +163,7 @@ describe('departments in a browser', () => {
     const confirm = page.getByRole('dialog', { name: 'Delete “Other 120”' });
     await confirm.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('“Other 120” was deleted.').waitFor();
-    await page.getByRole('heading', { name: 'No department has this in its name' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching departments' }).waitFor();
   });
 
   it('say why they cannot be deleted', async () => {
@@ -172,7 +172,7 @@ describe('departments in a browser', () => {
     await page.getByRole('dialog', { name: 'Night shift' }).getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     const blocked = page.getByRole('dialog', { name: 'Delete “Night shift”' });
-    await blocked.getByText('1 person is in it: take them out or move them first.').waitFor();
+    await blocked.getByText('It has 1 member: remove or move them first.').waitFor();
     await blocked.getByText('120 departments are below it: move or delete them first.').waitFor();
     assertClean('all of it', at.problems);
   });

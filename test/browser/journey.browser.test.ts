@@ -108,14 +108,14 @@ describe('from nothing to everything', () => {
     await go('Wallet');
     await page.getByLabel('Code', { exact: true }).fill(code);
     await button('Redeem').click();
-    await page.getByText('$1.00 is on your balance.').waitFor();
+    await page.getByText('$1.00 was added to your balance.').waitFor();
   });
 
   it('makes a key on Connect, and runs what is shown there', async () => {
     await go('Connect');
     await page.getByText('curl, chat', { exact: true }).click();
     await button('New key').click();
-    await page.getByText('It is shown here until you leave this page').waitFor();
+    await page.getByText('It is shown only until you leave this page').waitFor();
     await becomes(() => region('Run it in a terminal').innerText(), /sk-[0-9A-Za-z]{20,}/);
     command = await region('Run it in a terminal').innerText();
     const { stdout } = await run('sh', ['-c', command]);
@@ -151,7 +151,7 @@ describe('from nothing to everything', () => {
     assert.equal(numberOf(inputQuota) + numberOf(outputQuota), COST_UNITS);
     for (const total of ['Total', 'Charged']) assert.equal(numberOf((await cellsOf(receipt, total))[1]), COST_UNITS);
     assert.equal((await cellsOf(receipt, 'In dollars'))[1], COST_SHOWN);
-    const ledger = region('In the ledger', call);
+    const ledger = region('Ledger entries', call);
     for (const layer of [`Balance of ${NAME}`, 'Allowance of the key']) {
       const [, held, taken, freed] = await cellsOf(ledger, layer);
       assert.equal(numberOf(taken), COST_UNITS);
@@ -171,7 +171,7 @@ describe('from nothing to everything', () => {
     await button('Turn on', setup).click();
     const kept = dialog('Keep your backup codes');
     const [backup = ''] = ((await kept.locator('pre').textContent()) ?? '').split('\n');
-    await kept.getByLabel('I have kept them').check();
+    await kept.getByLabel('I have saved them').check();
     await button('Done', kept).click();
     await page.getByText('10 backup codes left.').waitFor();
 
@@ -190,11 +190,11 @@ describe('from nothing to everything', () => {
     await page.getByRole('button', { name: `Account: ${NAME}` }).waitFor();
     await go('Keys');
     await page.getByRole('button', { name: /^More about / }).click();
-    await page.getByRole('menuitem', { name: 'Exchange for a new one' }).click();
-    const exchange = dialog('Exchange the key');
+    await page.getByRole('menuitem', { name: 'Rotate' }).click();
+    const exchange = dialog('Rotate key');
     await exchange.getByLabel('Ends at once').check();
-    await button('Exchange it', exchange).click();
-    await button('Use the passkey', dialog('Confirm it’s you')).click();
+    await button('Rotate key', exchange).click();
+    await button('Use passkey', dialog('Confirm it’s you')).click();
     const made = dialog('Your new key');
     const key = ((await made.getByLabel('Key', { exact: true }).textContent()) ?? '').trim();
     await button('I have copied it', made).click();

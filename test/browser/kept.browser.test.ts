@@ -142,7 +142,7 @@ describe('a session that ends while a form is open', () => {
     await becomes(() => form.isVisible(), false, 'nothing of the form is shown to a stranger');
     assertClean('the sign-in', await at.violations());
     const sent = changes();
-    await page.getByLabel('Name or e-mail address').fill(`ann-${people}`);
+    await page.getByLabel('Name or email address').fill(`ann-${people}`);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor();
@@ -165,7 +165,7 @@ describe('a session that ends while a form is open', () => {
     await dialog('New key').getByLabel('Name').fill('of ann');
     await page.context().clearCookies();
     await dialog('New key').getByRole('button', { name: 'Create key' }).click();
-    await page.getByLabel('Name or e-mail address').fill(bob);
+    await page.getByLabel('Name or email address').fill(bob);
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('button', { name: `Account: ${bob}` }).waitFor();

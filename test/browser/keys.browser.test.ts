@@ -65,9 +65,9 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'Create your first key' }).click();
     const form = dialog('New key');
     await form.getByRole('button', { name: 'Create key' }).click();
-    await form.getByText('Give it a name.').waitFor();
+    await form.getByText('Enter a name.').waitFor();
     await form.getByLabel('Name').fill('the <b>laptop</b>');
-    await form.getByLabel('Up to an amount of its own').check();
+    await form.getByLabel('Limited').check();
     await form.getByRole('textbox', { name: 'Amount' }).fill('1.5');
     await form.getByText('30 days', { exact: true }).click();
     await form.getByText(/It works until .*\d{4}/).waitFor();
@@ -118,9 +118,9 @@ describe('keys', () => {
     await at.open(`/keys?open=${id}`);
     const form = dialog('Edit the key');
     await form.getByLabel('Name').fill('robot');
-    await form.getByLabel('Refuse translations that lose something').check({ force: true });
+    await form.getByLabel('Strict translation').check({ force: true });
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('robot is changed.').waitFor();
+    await page.getByText('robot saved.').waitFor();
     const stored = await ann.data('GET', `/api/token/${id}`);
     assert.deepEqual(
       [stored.name, stored.strict, stored.unlimited_quota, stored.model_limits, stored.expired_time],
@@ -136,10 +136,10 @@ describe('keys', () => {
     at = await onlooker(browser, gateway, ann);
     page = at.page;
     await at.open('/keys');
-    await menu('server', 'Exchange for a new one');
-    const asks = dialog('Exchange the key');
+    await menu('server', 'Rotate');
+    const asks = dialog('Rotate key');
     await asks.getByLabel('Works for 1 hour more').check();
-    await asks.getByRole('button', { name: 'Exchange it' }).click();
+    await asks.getByRole('button', { name: 'Rotate key' }).click();
     const check = dialog('Confirm it’s you');
     await check.getByLabel('Code of your authenticator').fill(codes[0]);
     await check.getByRole('button', { name: 'Continue' }).click();
@@ -169,14 +169,14 @@ describe('keys', () => {
     await page.getByLabel('Select all on this page').check();
     await page.getByLabel('Select spent').uncheck();
     await page.getByText('3 selected').waitFor();
-    await page.getByRole('button', { name: 'Delete the selected' }).click();
+    await page.getByRole('button', { name: 'Delete selected' }).click();
     const asks = dialog('Delete 3 keys?');
     await becomes(() => asks.locator('li strong').allTextContents(), ['three', 'two', 'one']);
     await asks.getByRole('button', { name: 'Delete 3 keys' }).click();
-    await page.getByText('3 keys are deleted.').waitFor();
+    await page.getByText('3 keys deleted.').waitFor();
     await menu('spent', 'Delete');
     await dialog('Delete the key?').getByRole('button', { name: 'Delete the key' }).click();
-    await page.getByText('You have no key yet').waitFor();
+    await page.getByText('No keys yet').waitFor();
     assert.equal((await ann.data('GET', '/api/token/')).total, 0);
   });
 });

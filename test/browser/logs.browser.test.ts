@@ -65,7 +65,7 @@ describe('the page Logs', () => {
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
       await page.getByRole('combobox', { name: 'Model' }).fill('no-such-model');
       await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByRole('heading', { name: 'Nothing under these filters' }).waitFor();
+      await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rowsOf(page).first().waitFor();
       await becomes(() => addressOf(page).get('model'), null);
@@ -78,7 +78,7 @@ describe('the page Logs', () => {
     for (const asked of ['whose=all&username=emil', `whose=all&user_id=${items[0].id}`]) {
       await as('root', `/logs?${asked}&range=30d`, async (page) => {
         await page.getByRole('button', { name: 'Remove the filter Person: emil' }).waitFor();
-        await page.getByText('The balance of the account was not enough.').first().waitFor();
+        await page.getByText('The account balance was insufficient.').first().waitFor();
         await becomes(() => secondOf(page), ['emil']);
       });
     }
@@ -123,7 +123,7 @@ describe('the page Logs', () => {
       assert.equal(addressOf(page).get('open'), null);
     });
     await as('ann', '/logs?open=nothing-like-that', async (page) => {
-      await drawerOf(page).getByText('There is no such line').waitFor();
+      await drawerOf(page).getByText('Entry not found').waitFor();
     });
   });
 
@@ -137,13 +137,13 @@ describe('the page Logs', () => {
     const lossy = details.find(({ translation }) => translation.includes('top_k:dropped'));
     await as('ann', `/logs?open=${lossy.request_id}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('is left out: it cannot be said to this vendor.').waitFor();
+      await drawer.getByText('dropped: the vendor’s API does not support it.').waitFor();
       await drawer.getByText('make the key strict').waitFor();
     });
     const refused = await call('gpt-4');
     await as('ann', `/logs?open=${refused}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('There is no model of this name, or not in this style. It cost nothing.').waitFor();
+      await drawer.getByText('The model does not exist, or does not support this API. It cost nothing.').waitFor();
       await drawer.getByText('It was refused, so nothing was charged.').waitFor();
     });
     await as('ann', '/logs?kind=top-up', async (page) => {
@@ -168,7 +168,7 @@ describe('the page Logs', () => {
 
   it('tells how long calls take, and saves what is shown as a file', async () => {
     await as('ann', '/logs?kind=use&range=30d', async (page) => {
-      await page.getByRole('button', { name: 'Show how the times are spread' }).click();
+      await page.getByRole('button', { name: 'Show the latency distribution' }).click();
       const { served, duration } = await world.people.ann.data('GET', '/api/log/self/latency?type=2');
       await page.getByText(`the newest ${served} served`).waitFor();
       await page.getByText('Show as a table').first().click();
@@ -234,12 +234,12 @@ describe('the page Logs', () => {
         .first()
         .waitFor();
       await rowsOf(page).first().getByRole('link').first().click();
-      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} alike within this minute`).waitFor();
+      if (times[0]! > 1) await drawerOf(page).getByText(`${times[0]} identical requests within this minute`).waitFor();
     });
     // The id of a later one leads to no line, and the page says why.
     const later = ids.find((id) => !items.some((line: { readonly request_id: string }) => line.request_id === id));
     await as('ann', `/logs?request_id=${later}`, async (page) => {
-      await page.getByText('are counted at the first of them').waitFor();
+      await page.getByText('are counted in the first entry').waitFor();
     });
   });
 

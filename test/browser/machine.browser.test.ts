@@ -73,7 +73,7 @@ describe('vendors', () => {
     await button('Test well').click();
     await row('well').getByText('Answers').waitFor();
     await button('Test ill').click();
-    await row('ill').getByText('The vendor does not accept the key.').waitFor();
+    await row('ill').getByText('The vendor rejected the key.').waitFor();
     await row('silent').getByText('Off', { exact: true }).waitFor();
 
     await button('silent compatible').click();
@@ -87,7 +87,7 @@ describe('vendors', () => {
   it('that rest are seen in the routes, with what answers in their place', async () => {
     assert.equal((await gateway.chat({ model: 'patient' })).status, 200);
     await at.open('/vendors');
-    await row('ill').getByText('Paused').waitFor();
+    await row('ill').getByText('Circuit open').waitFor();
     await tab('Routes');
     const patient = page.getByRole('row', { name: /^patient/ });
     await patient.getByText('On its fallback').waitFor();
@@ -110,7 +110,7 @@ describe('vendors', () => {
     await see('An address such as');
     await drawer.getByLabel('Base URL').fill('https://llm.example.com/v1');
     await drawer.getByLabel('Name of the channel').fill('well');
-    await see('There is a channel of this name');
+    await see('A channel of this name exists');
     await drawer.getByLabel('Name of the channel').fill('far');
     await drawer.getByLabel('Models').fill('deep-1, vendor/deep:2');
     const shown = drawer.getByRole('region', { name: 'Lines for gateway.yaml' });
@@ -180,7 +180,7 @@ describe('the configuration', () => {
 
   it('explains the key that one points at, with the keyboard and the pointer', async () => {
     await at.open('/config');
-    const field = page.getByLabel('gateway.yaml as it lies on the disk, read only');
+    const field = page.getByLabel('gateway.yaml on disk, read-only');
     await see(/secrets are masked/);
     assert.doesNotMatch(await field.inputValue(), new RegExp(VENDOR_KEY));
     await field.focus();
@@ -204,10 +204,10 @@ describe('the configuration', () => {
     const reload = page.getByRole('button', { name: /^Reload/ });
     await becomes(() => reload.getAttribute('aria-disabled'), 'true');
     writeFileSync(gateway.configFile, before.replace('models:', 'modells:'));
-    await button('Read again').click();
-    await see('Has mistakes');
+    await button('Refresh').click();
+    await see('Invalid');
     await button('Reload').click();
-    await see('It was not taken over');
+    await see('Reload failed');
     const line = before.split('\n').indexOf('models:') + 1;
     await button(`Line ${line}`).click();
     await becomes(selected, 'modells:');
@@ -219,16 +219,16 @@ describe('the configuration', () => {
     await page.locator('.code-problem', { hasText: 'modells' }).waitFor();
 
     writeFileSync(gateway.configFile, before.replace('quick:', 'swift:'));
-    await button('Read again').click();
-    await see('The file says something else than what runs');
+    await button('Refresh').click();
+    await see('The file differs from the running configuration');
     await tab('Difference');
     await page.getByRole('row', { name: /− quick:$/ }).waitFor();
     await page.getByRole('row', { name: /\+ swift:$/ }).waitFor();
     await button('Reload').click();
-    await see('Taken over: this configuration runs now.');
+    await see('Reloaded. This configuration is now running.');
     await see('No difference');
     assert.equal((await gateway.chat({ model: 'swift' })).status, 200);
-    await tab('What it means');
+    await tab('Report');
     await see(/3 models, 1 alias/);
   });
 
@@ -239,7 +239,7 @@ describe('the configuration', () => {
     await field.fill(text.replace('listen:', 'listen:\n  prot: 1'));
     await button('Check').click();
     await see('It would be refused.');
-    await page.getByRole('list', { name: 'Mistakes and warnings' }).getByText('listen.prot').waitFor();
+    await page.getByRole('list', { name: 'Errors and warnings' }).getByText('listen.prot').waitFor();
     await page.locator('.code-problem', { hasText: 'prot' }).waitFor();
     await tab('Running');
     await page.getByLabel('gateway.yaml as it runs').waitFor();
@@ -250,8 +250,8 @@ describe('the configuration', () => {
     await page.getByText('Edit', { exact: true }).click();
     await field.fill(text.replace('listen:', '# a comment\nlisten:'));
     await button('Check').click();
-    await see('It would be taken over.');
-    await see('What the draft would mean');
+    await see('Valid.');
+    await see('Report on the draft');
     await button('Start over').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Start over' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -267,7 +267,7 @@ describe('the system', () => {
     await vendor.waitFor(() => vendor.inFlight === 1);
     await at.open('/system');
     await page.getByRole('row', { name: /^talker.*waiting for the vendor/ }).waitFor();
-    await see('There was none yet');
+    await see('No backup yet');
     await page.getByRole('switch', { name: 'Refresh automatically' }).uncheck();
     vendor.release();
     await asked;

@@ -71,7 +71,7 @@ describe('people in a browser', () => {
     await form.getByRole('textbox', { name: 'Reason' }).fill('a prize');
     assertClean('the dialog', await at.violations());
     await form.getByRole('button', { name: 'Give' }).click();
-    await page.getByText('$5.00 is left now.').waitFor();
+    await page.getByText('The balance is now $5.00.').waitFor();
     await drawer.locator('.figure').filter({ hasText: 'Balance' }).getByText('$5.00').waitFor();
     const { items } = await boss.data('GET', '/api/audit?action=user.quota&page_size=1');
     assert.deepEqual(items[0].facts, { mode: 'add', value: 2_500_000, reason: 'a prize' });
@@ -92,7 +92,7 @@ describe('people in a browser', () => {
     const shown = page.getByRole('dialog', { name: 'The new key' });
     await becomes(() => shown.locator('pre').textContent(), /^sk-[0-9A-Za-z]{49}$/);
     const secret = (await shown.locator('pre').textContent()) ?? '';
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     const key = drawer.getByRole('row', { name: /given/ });
     await key.getByText('the balance').waitFor();
     await key.getByRole('button', { name: 'Limit given' }).click();
@@ -110,25 +110,25 @@ describe('people in a browser', () => {
     assert.equal((await mia.data('GET', '/api/token/')).total, 0);
   });
 
-  it('are frozen and unfrozen, with a reason for the audit log', async () => {
+  it('are disabled and enabled, with a reason for the audit log', async () => {
     await at.open('/users?q=mia');
     await row('mia').getByRole('button', { name: 'mia' }).click();
     const drawer = drawerOf('mia');
-    await drawer.getByRole('button', { name: 'Freeze', exact: true }).click();
-    const form = page.getByRole('dialog', { name: 'Freeze mia' });
+    await drawer.getByRole('button', { name: 'Disable', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Disable mia' });
     await form.getByRole('textbox', { name: 'Reason' }).fill('on leave');
-    await form.getByRole('button', { name: 'Freeze' }).click();
-    await drawer.getByText('frozen').waitFor();
+    await form.getByRole('button', { name: 'Disable' }).click();
+    await drawer.getByText('disabled').waitFor();
     assert.equal(said(await mia.get('/api/user/self')), '401 not_signed_in');
-    await drawer.getByRole('button', { name: 'Unfreeze' }).click();
-    await page.getByRole('dialog', { name: 'Unfreeze mia' }).getByRole('button', { name: 'Unfreeze' }).click();
+    await drawer.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('dialog', { name: 'Enable mia' }).getByRole('button', { name: 'Enable' }).click();
     await drawer.getByText('active').waitFor();
     await at.open('/audit?action=user.disable');
-    await page.getByRole('button', { name: 'adam froze mia: on leave' }).click();
+    await page.getByRole('button', { name: 'adam disabled mia: on leave' }).click();
     const entry = page.getByRole('dialog', { name: /^Entry/ });
     await entry.getByRole('row', { name: 'reason on leave' }).waitFor();
     assertClean('the entry', [...(await at.violations()), ...(await at.overflow())]);
-    await entry.getByRole('button', { name: 'Only what they did' }).click();
+    await entry.getByRole('button', { name: 'Filter by this user' }).click();
     await page.getByRole('button', { name: 'adam gave mia $5.00: a prize' }).waitFor({ state: 'detached' });
     await page.waitForURL(/action=user\.disable.*actor=adam/);
   });
@@ -137,12 +137,12 @@ describe('people in a browser', () => {
     await at.open('/users?role=10&q=eve');
     await row('eve').getByRole('button', { name: 'eve' }).click();
     const drawer = drawerOf('eve');
-    const freeze = drawer.getByRole('button', { name: 'Freeze (Only root may change administrators.)' });
+    const freeze = drawer.getByRole('button', { name: 'Disable (Only root can change administrators.)' });
     await becomes(() => freeze.getAttribute('aria-disabled'), 'true');
     await freeze.hover();
-    await page.getByRole('tooltip').getByText('Only root may change administrators.').waitFor();
+    await page.getByRole('tooltip').getByText('Only root can change administrators.').waitFor();
     await freeze.click({ force: true });
-    assert.equal(await page.getByRole('dialog', { name: 'Freeze eve' }).count(), 0);
+    assert.equal(await page.getByRole('dialog', { name: 'Disable eve' }).count(), 0);
   });
 
   it('are invited by a link that is shown once, listed, and taken back', async () => {
@@ -177,19 +177,19 @@ describe('people in a browser', () => {
     await at.open('/users');
     await page.getByRole('button', { name: 'New account' }).click();
     const form = page.getByRole('dialog', { name: 'New account' });
-    await form.getByRole('textbox', { name: 'Name to sign in with' }).fill('brief');
-    await form.getByRole('button', { name: 'Make one up' }).click();
+    await form.getByRole('textbox', { name: 'Username' }).fill('brief');
+    await form.getByRole('button', { name: 'Generate' }).click();
     await form.getByRole('button', { name: 'Create account' }).click();
-    const made = page.getByRole('dialog', { name: 'The account brief is there' });
+    const made = page.getByRole('dialog', { name: 'Created the account brief' });
     const password = await made.locator('code').last().innerText();
     await visitor(gateway).signIn('brief', password);
     await made.getByRole('button', { name: 'Open the account' }).click();
     const drawer = drawerOf('brief');
-    await drawer.getByRole('heading', { name: 'Where they are signed in' }).waitFor();
-    await drawer.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await drawer.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await drawer.getByRole('button', { name: 'End all sessions' }).click();
     const everywhere = page.getByRole('dialog', { name: 'Sign brief out everywhere' });
-    await everywhere.getByRole('button', { name: 'Sign out everywhere' }).click();
-    await drawer.getByText('Signed in nowhere.').waitFor();
+    await everywhere.getByRole('button', { name: 'End all sessions' }).click();
+    await drawer.getByText('No sessions.').waitFor();
     await drawer.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Delete the account' }).click();
     const end = page.getByRole('dialog', { name: 'Delete brief' });

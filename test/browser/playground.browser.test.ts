@@ -113,7 +113,7 @@ describe('the playground', () => {
     assertClean('axe', await at.violations());
     // Where there is no room they stand behind each other.
     await at.look({ width: 360, height: 740, scheme: 'dark' });
-    await page.getByRole('radiogroup', { name: 'Which style to see' }).getByText('Messages').click();
+    await page.getByRole('radiogroup', { name: 'API to show' }).getByText('Messages').click();
     await column('Messages').waitFor();
     await column('Responses').waitFor({ state: 'detached' });
     assertClean('narrow', [...(await at.violations()), ...(await at.overflow())]);
@@ -133,7 +133,7 @@ describe('the playground', () => {
     await said('Chat completions', 'One two').waitFor();
     await column('Chat completions').getByText('Done', { exact: true }).waitFor();
     await column('Messages')
-      .getByText(/You stopped it/)
+      .getByText(/Stopped\./)
       .waitFor();
   });
 
@@ -144,7 +144,7 @@ describe('the playground', () => {
     await send();
     for (const name of ['Chat completions', 'Responses', 'Messages']) {
       await column(name).getByLabel('What get_weather gives').fill('{"degrees": 4}');
-      await column(name).getByRole('button', { name: 'Send the results' }).click();
+      await column(name).getByRole('button', { name: 'Send results' }).click();
       await said(name, 'The tool answered "{"degrees": 4}".').waitFor();
       await column(name).getByText('get_weather was called').waitFor();
     }
@@ -152,7 +152,7 @@ describe('the playground', () => {
     await holds('Turn 2, Model', /The tool answered/);
     await page.getByLabel('Turn 3, You').fill('And tomorrow?');
     await page.getByRole('textbox', { name: 'Tools' }).fill('{');
-    await page.getByText(/This is no JSON/).waitFor();
+    await page.getByText(/Invalid JSON/).waitFor();
     await becomes(() => button(/^Send/).getAttribute('aria-disabled'), 'true');
   });
 
@@ -160,7 +160,7 @@ describe('the playground', () => {
     await at.open('/playground?model=demo&styles=chat');
     await ask('What is this?');
     const chooser = page.waitForEvent('filechooser');
-    await button('Add pictures to turn 1').click();
+    await button('Add images to turn 1').click();
     await (await chooser).setFiles([
       { name: 'dot.png', mimeType: 'image/png', buffer: DOT },
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('a') },
@@ -205,9 +205,9 @@ describe('the playground', () => {
       .getByRole('row', { name: /Line 1 1\.00 1\.00/ })
       .waitFor();
     await page.getByText('Pictures', { exact: true }).first().click();
-    await page.getByLabel('What is to be drawn').fill('a bridge');
+    await page.getByLabel('Image prompt').fill('a bridge');
     await send();
-    await page.getByRole('img', { name: 'Picture 1 of the answer' }).waitFor();
+    await page.getByRole('img', { name: 'Image 1 of the answer' }).waitFor();
     await page.getByText('Speech', { exact: true }).first().click();
     await page.getByRole('combobox', { name: 'Format' }).click();
     await page.getByRole('option', { name: 'wav' }).click();
@@ -242,7 +242,7 @@ describe('the models', () => {
   it('are found, looked at, and tried', async () => {
     await at.open('/models');
     await page.getByRole('searchbox', { name: 'Search by name' }).fill('t');
-    await page.getByLabel('Only free ones').check();
+    await page.getByLabel('Free only').check();
     await page.getByRole('button', { name: /^twin/ }).waitFor();
     await page.getByRole('heading', { name: '1 of 4 models' }).waitFor();
     await page.waitForURL(/q=t/);

@@ -75,7 +75,7 @@ async function setUp(): Promise<readonly string[]> {
   const secret = ((await setup.locator('code').textContent()) ?? '').replaceAll(' ', '');
   await setup.getByLabel('Code that the app shows now').fill('000000');
   await setup.getByRole('button', { name: 'Turn on' }).click();
-  await setup.getByText('This code is wrong').waitFor();
+  await setup.getByText('This code is incorrect').waitFor();
   await setup.getByLabel('Code that the app shows now').fill(await generate({ secret }));
   await setup.getByRole('button', { name: 'Turn on' }).click();
   const kept = dialog('Keep your backup codes');
@@ -84,7 +84,7 @@ async function setUp(): Promise<readonly string[]> {
   // They are shown once: nothing closes this by accident.
   await page.keyboard.press('Escape');
   await becomes(() => kept.getByRole('button', { name: 'Done' }).isDisabled(), true);
-  await kept.getByLabel('I have kept them').check();
+  await kept.getByLabel('I have saved them').check();
   await kept.getByRole('button', { name: 'Done' }).click();
   await page.getByText('10 backup codes left.').waitFor();
   return codes;
@@ -105,7 +105,7 @@ describe('second factors', () => {
     await press('Add a passkey');
     await check.getByLabel('Code of your authenticator').fill('123456');
     await check.getByLabel('Code of your authenticator').press('Enter');
-    await check.getByText('This code is wrong').waitFor();
+    await check.getByText('This code is incorrect').waitFor();
     await check.getByLabel('Code of your authenticator').fill(first);
     await check.getByLabel('Code of your authenticator').press('Enter');
     await page.getByText('The passkey was added.').waitFor();
@@ -126,7 +126,7 @@ describe('second factors', () => {
     await page.keyboard.press('Escape');
     await check.waitFor({ state: 'detached' });
     await remove.getByRole('button', { name: 'Remove' }).click();
-    await check.getByRole('button', { name: 'Use the passkey' }).click();
+    await check.getByRole('button', { name: 'Use passkey' }).click();
     await page.getByText('The passkey was removed.').waitFor();
 
     await press('Check now');
@@ -141,7 +141,7 @@ describe('second factors', () => {
     const check = dialog('Confirm it’s you');
     await check.getByLabel('Password', { exact: true }).fill('not this one');
     await check.getByRole('button', { name: 'Continue' }).click();
-    await check.getByText('This is not your current password.').waitFor();
+    await check.getByText('The current password is incorrect.').waitFor();
     await check.getByLabel('Password', { exact: true }).fill(PASSWORD);
     assertClean('the dialog', await at.violations());
     await check.getByRole('button', { name: 'Continue' }).click();
@@ -154,7 +154,7 @@ describe('second factors', () => {
     const off = dialog('Turn off');
     await off.getByLabel('Code of your authenticator').fill(third);
     await off.getByRole('button', { name: 'Turn off' }).click();
-    await page.getByText('You have none yet.').waitFor();
+    await page.getByText('You have no second factor').waitFor();
     const stranger = visitor(gateway);
     await stranger.signIn(name, PASSWORD);
     assert.equal((await stranger.post('/api/verify', { method: '2fa', code: fourth })).status, 409);
@@ -170,14 +170,14 @@ describe('the account', () => {
     await old.fill('not this one');
     await fresh.fill('another passphrase');
     await press('Change the password');
-    await page.getByText('This is not your current password.').waitFor();
+    await page.getByText('The current password is incorrect.').waitFor();
     await old.fill(PASSWORD);
     await fresh.fill('password1');
     await press('Change the password');
     await page.getByText('among the first that anybody would try').waitFor();
     await fresh.fill('another passphrase');
     await press('Change the password');
-    await page.getByText('Your password is changed.').waitFor();
+    await page.getByText('Your password saved.').waitFor();
     assert.equal((await other.get('/api/user/self')).status, 401);
     await visitor(gateway).signIn(name, 'another passphrase');
   });
@@ -188,22 +188,22 @@ describe('the account', () => {
     await page.getByRole('button', { name: 'Account: Somebody' }).waitFor();
 
     await press('Add an address');
-    const email = part('E-mail address');
-    await email.getByLabel('E-mail address').fill(`${name}@example.com`);
+    const email = part('Email address');
+    await email.getByLabel('Email address').fill(`${name}@example.com`);
     await press('Send a code');
     const letter = await mail.letter();
-    await email.getByLabel('Code of the letter').fill('00000000');
+    await email.getByLabel('Code from the email').fill('00000000');
     await press('Use this address');
-    await email.getByText('This code is wrong').waitFor();
-    await email.getByLabel('Code of the letter').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
+    await email.getByText('This code is incorrect').waitFor();
+    await email.getByLabel('Code from the email').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
     await press('Use this address');
     await page.getByText('For a forgotten password and for notices').waitFor();
 
     const notices = part('Notices');
-    await notices.getByLabel('Tell me when my balance is low').check();
+    await notices.getByLabel('Notify me when my balance is low').check();
     await notices.getByRole('button', { name: 'Save' }).click();
-    await notices.getByText('Say below which amount.').waitFor();
-    await notices.getByLabel('When less is left than').fill('2');
+    await notices.getByText('Enter a threshold.').waitFor();
+    await notices.getByLabel('Threshold').fill('2');
     await notices.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').last().waitFor();
     const { setting } = await (await signedIn(gateway, name)).data('GET', '/api/user/self');
@@ -235,7 +235,7 @@ describe('the account', () => {
     const authorization = ((await shown.locator('pre').textContent()) ?? '').trim();
     await page.keyboard.press('Escape');
     assert.ok(await shown.isVisible(), 'only its button closes what is shown once');
-    await shown.getByRole('button', { name: 'I have kept it' }).click();
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
     const robot = visitor(gateway, { authorization });
     assert.equal((await robot.get('/api/user/self')).body.data.username, name);
     await part('Access token').getByRole('button', { name: 'Remove' }).click();

@@ -59,7 +59,7 @@ const button = (name: string) => page.getByRole('button', { name, exact: true })
 const refusal = () => page.getByRole('alert');
 
 async function enter(name: string, password: string): Promise<void> {
-  await page.getByLabel('Name or e-mail address').fill(name);
+  await page.getByLabel('Name or email address').fill(name);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await button('Sign in').click();
 }
@@ -94,7 +94,7 @@ describe('the sign-in', () => {
     await heading('Sign in').waitFor();
   });
 
-  it('asks for a code where one is wanted, and begins again where that took too long', async () => {
+  it('asks for a code where one is wanted, and begins again where that has expired', async () => {
     const codes = await enabled('bea');
     await at.open('/login');
     await enter('bea', PASSWORD);
@@ -103,13 +103,13 @@ describe('the sign-in', () => {
     await becomes(() => code.getAttribute('autocomplete'), 'one-time-code');
     await code.fill('000000');
     await button('Continue').click();
-    await page.getByText('This code is wrong').waitFor();
+    await page.getByText('This code is incorrect').waitFor();
     await becomes(() => code.getAttribute('aria-invalid'), 'true');
     await gateway.host.store.run('DELETE FROM ticket');
     await code.fill(codes[1] ?? '');
     await button('Continue').click();
     await heading('Sign in').waitFor();
-    await becomes(() => refusal().textContent(), /took too long/);
+    await becomes(() => refusal().textContent(), /has expired/);
     await enter('bea', PASSWORD);
     await code.fill(codes[1] ?? '');
     await code.press('Enter');
@@ -131,7 +131,7 @@ describe('the sign-in', () => {
       () => refusal().textContent(),
       /Too many attempts\. Try again in 60 minutes \(at \d+:\d\d [AP]M UTC\)/,
     );
-    await page.getByRole('button', { name: 'Show the console in Chinese' }).click();
+    await page.getByRole('button', { name: 'Switch to Chinese' }).click();
     await button('登录').click();
     await page.getByText(/次数过多，请于60 分钟后/).waitFor();
   });
@@ -191,10 +191,10 @@ describe('somebody new', () => {
     await page.getByLabel('Name', { exact: true }).fill('fay');
     const password = page.getByLabel('Password', { exact: true });
     await password.fill('short');
-    await page.getByLabel('E-mail address').fill('fay@example.com');
+    await page.getByLabel('Email address').fill('fay@example.com');
     await button('Send a code').click();
     const letter = await mail.letter();
-    await page.getByLabel('Code of the letter').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
+    await page.getByLabel('Code from the email').fill(/code is (\d+)/.exec(letter.text)?.[1] ?? '');
     await button('Create account').click();
     await page.getByText('8 to 256 characters').waitFor();
     await becomes(() => password.getAttribute('aria-invalid'), 'true');
@@ -211,11 +211,11 @@ describe('a forgotten password', () => {
     await at.open('/');
     await page.getByRole('link', { name: 'Forgot the password?' }).click();
     // Whoever has no account reads the same, and gets nothing.
-    await page.getByLabel('E-mail address of your account').fill('nobody@example.com');
+    await page.getByLabel('Email address of your account').fill('nobody@example.com');
     await button('Send me a link').click();
     await page.getByText('If an account here has the address nobody@example.com').waitFor();
     await button('Another address').click();
-    await page.getByLabel('E-mail address of your account').fill('gil@example.com');
+    await page.getByLabel('Email address of your account').fill('gil@example.com');
     await button('Send me a link').click();
     await page.getByText('If an account here has the address gil@example.com').waitFor();
     const { to, text } = await mail.letter();
@@ -235,7 +235,7 @@ describe('a forgotten password', () => {
     await page.getByLabel('New password').fill('another passphrase of gil');
     await button('Set the password').click();
     await refusal().waitFor();
-    await page.getByRole('link', { name: 'Ask for another link' }).click();
+    await page.getByRole('link', { name: 'Request a new link' }).click();
     await heading('A new password').waitFor();
   });
 });

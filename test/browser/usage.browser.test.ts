@@ -78,7 +78,7 @@ describe('usage and team', () => {
         () => page.getByRole('combobox', { name: 'By' }).locator('option').allInnerTexts(),
         ['Model', 'Key'],
       );
-      assert.equal(await page.getByText('Everybody').count(), 0);
+      assert.equal(await page.getByText('All users').count(), 0);
     });
   });
 
@@ -142,7 +142,7 @@ describe('usage and team', () => {
 
   it('finds nothing under filters that nothing matches, and says what to do', async () => {
     await as('ann', '/usage?range=30d&model=nobody-has-it', async (page) => {
-      await page.getByText('No calls under these filters').waitFor();
+      await page.getByText('No matching calls').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('link', { name: 'gpt-5', exact: true }).waitFor();
     });
@@ -150,7 +150,7 @@ describe('usage and team', () => {
 
   it('shows administrators everybody, by person, and as a file', async () => {
     await as('root', '/usage?range=30d', async (page) => {
-      await page.getByText('Everybody', { exact: true }).click();
+      await page.getByText('All users', { exact: true }).click();
       await page.getByRole('combobox', { name: 'By' }).selectOption('account');
       await page.getByRole('link', { name: 'fatma', exact: true }).waitFor();
       await page.getByRole('button', { name: 'Download CSV' }).click();
@@ -186,11 +186,11 @@ describe('usage and team', () => {
       });
       assert.ok(departments.length === 4);
       await page.getByRole('button', { name: 'Engineering / Platform' }).click();
-      await page.getByRole('heading', { name: 'How far the budget goes: Engineering / Platform' }).waitFor();
+      await page.getByRole('heading', { name: 'Budget forecast: Engineering / Platform' }).waitFor();
       const reader = page.getByRole('slider', { name: /^How far the budget goes/ });
       await reader.focus();
       await page.keyboard.press('End');
-      await becomes(() => reader.getAttribute('aria-valuetext'), /If it goes on so \$/);
+      await becomes(() => reader.getAttribute('aria-valuetext'), /Forecast \$/);
       await becomes(() => addressOf(page).get('of'), /^\d+ month$/);
     });
   });

@@ -68,19 +68,19 @@ describe('the wallet', () => {
     const [code] = await admin.data('POST', '/api/redemption/', { name: 'gift', quota: 250_000 });
     await at.open('/wallet');
     await press('Redeem');
-    await page.getByText('Type or paste a code.').waitFor();
+    await page.getByText('Enter a code.').waitFor();
     await page.getByLabel('Code', { exact: true }).fill('no such code');
     await press('Redeem');
     await page.locator('.mantine-InputWrapper-error').waitFor();
     await page.getByLabel('Code', { exact: true }).fill(`  ${code}  `);
     await press('Redeem');
-    await page.getByText('$0.50 is on your balance.').waitFor();
+    await page.getByText('$0.50 was added to your balance.').waitFor();
     await figure('Available').getByText('$0.50').waitFor();
     await page.getByRole('cell', { name: 'Redeemed a code' }).waitFor();
     await page.getByLabel('Code', { exact: true }).fill(code);
     await press('Redeem');
     await page.locator('.mantine-InputWrapper-error').waitFor();
-    await becomes(() => page.getByText('$0.50 is on your balance.').count(), 0);
+    await becomes(() => page.getByText('$0.50 was added to your balance.').count(), 0);
   });
 
   it('goes to the page of a provider, comes back, and waits until it is told', async () => {
@@ -100,22 +100,22 @@ describe('the wallet', () => {
     );
 
     await page.goto(urls[1]!.href);
-    await page.getByText('You came back without paying').waitFor();
+    await page.getByText('Payment cancelled').waitFor();
     await page.goto(urls[0]!.href);
     await page.getByText('Waiting for your payment to be confirmed').waitFor();
     assertClean('waiting', await at.violations());
     assert.equal(await gateway.tell(gateway.stripe.session(session)), '200 ok');
-    await page.getByText('$20.00 is on your balance.').waitFor();
+    await page.getByText('$20.00 was added to your balance.').waitFor();
     await figure('Available').getByText('$20.00').waitFor();
     await page.getByRole('cell', { name: 'Paid with Stripe' }).waitFor();
     await press('Dismiss');
-    await page.getByText('$20.00 is on your balance.').waitFor({ state: 'detached' });
+    await page.getByText('$20.00 was added to your balance.').waitFor({ state: 'detached' });
     await becomes(() => new URL(page.url()).search, '');
 
     await page.getByRole('tab', { name: 'Orders' }).click();
     await page.getByRole('row').nth(1).getByText('Paid').waitFor();
     await page.getByRole('row').nth(1).getByRole('button').click();
-    await dialog('Order').getByText('Given').waitFor();
+    await dialog('Order').getByText('Completed').waitFor();
     await becomes(() => new URL(page.url()).searchParams.get('order'), session.tradeNo);
   });
 
@@ -133,7 +133,7 @@ describe('the wallet', () => {
     await payPage().waitFor();
     // This provider comes back to where it was told to, without a word.
     await at.open('/topup');
-    await page.getByText('$10.00 is on your balance.').waitFor();
+    await page.getByText('$10.00 was added to your balance.').waitFor();
     await press('Dismiss');
 
     await page.getByRole('radio', { name: 'QR code' }).check();
@@ -145,7 +145,7 @@ describe('the wallet', () => {
     await becomes(() => picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth > 0), true);
     assertClean('the picture', await at.violations());
     await gateway.tell(gateway.alipay.notice(gateway.alipay.trades.at(-1)!));
-    await scan.getByText('$10.00 is on your balance.').waitFor();
+    await scan.getByText('$10.00 was added to your balance.').waitFor();
     await scan.getByRole('button', { name: 'Close', exact: true }).last().click();
     assert.equal(await balance(), 10_000_000);
 
@@ -160,7 +160,7 @@ describe('the wallet', () => {
       // What is said of the one before may be there still.
       await page.locator('button:not([data-loading])', { hasText: 'Pay $10.00' }).waitFor();
       await page
-        .getByText(/nothing was opened|opened no page/)
+        .getByText(/nothing was opened|could not be opened/)
         .last()
         .waitFor();
       assert.match(page.url(), /^http:\/\/localhost:\d+\/console\/wallet/);
@@ -179,7 +179,7 @@ describe('the wallet', () => {
     const buy = dialog('Buy the plan Pro');
     await buy.getByRole('radio', { name: 'Your balance' }).check();
     await buy.getByRole('button', { name: 'Pay $8.00' }).click();
-    await page.getByText('The plan Pro is yours.').waitFor();
+    await page.getByText('Your plan Pro is active.').waitFor();
     await part('Subscription').getByText('$0.00 of $5.00').waitFor();
     await page.getByRole('cell', { name: 'Came with a plan' }).waitFor();
     await page.getByRole('cell', { name: 'Paid for a plan' }).waitFor();
@@ -204,12 +204,12 @@ describe('payments, for administrators', () => {
     await page.getByRole('row').filter({ hasText: name }).getByRole('button').click();
     await press('Complete by hand');
     const asks = dialog('Complete the order by hand?');
-    await asks.getByRole('button', { name: 'Give what was ordered' }).click();
-    await asks.getByText('Say how you know.').waitFor();
-    await asks.getByLabel('How do you know that it was paid?').fill('Seen in the bank');
-    await asks.getByRole('button', { name: 'Give what was ordered' }).click();
+    await asks.getByRole('button', { name: 'Complete order' }).click();
+    await asks.getByText('Enter the proof of payment.').waitFor();
+    await asks.getByLabel('Proof of payment').fill('Seen in the bank');
+    await asks.getByRole('button', { name: 'Complete order' }).click();
     await page.getByText('The order is complete.').waitFor();
-    await dialog('Order').getByText('Given').waitFor();
+    await dialog('Order').getByText('Completed').waitFor();
     assert.equal(await balance(), 5_000_000);
     const [told] = (await admin.data('GET', '/api/audit?action=order.completed')).items;
     assert.equal(told.facts.reason, 'Seen in the bank');
@@ -221,7 +221,7 @@ describe('payments, for administrators', () => {
     await press('Create codes');
     const form = dialog('Create codes');
     await form.getByLabel('Name').fill('spring');
-    await form.getByLabel('Each is worth').fill('2');
+    await form.getByLabel('Amount each').fill('2');
     await form.getByLabel('How many').fill('3');
     await form.getByRole('button', { name: 'Create 3 codes' }).click();
     const made = dialog('3 codes');
@@ -246,8 +246,8 @@ describe('payments, for administrators', () => {
     await page.getByRole('combobox', { name: 'Person' }).fill(name);
     await page.getByRole('option', { name }).click();
     await page.getByText('No plan: calls are paid from the balance.').waitFor();
-    await press('Give it');
-    await page.getByText('The plan Pro is given.').waitFor();
+    await press('Assign');
+    await page.getByText('Assigned the plan Pro.').waitFor();
     await part('Plan of a person').getByText('$0.00 of $20.00').waitFor();
     await press('End it now');
     await dialog(`End the plan of ${name}?`).getByRole('button', { name: 'End the plan' }).click();

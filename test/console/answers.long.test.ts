@@ -13,6 +13,7 @@ import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import {
   type ApiAnswer,
   CONSOLE_PIPELINE,
+  describedInterface,
   member,
   PASSWORD,
   ROOT_ENV,
@@ -187,7 +188,7 @@ describe('the answers of /api', () => {
         },
       },
     );
-    rows = rowsOf((await visitor(gateway).get('/api/openapi.json')).body);
+    rows = rowsOf(await describedInterface(gateway));
   });
   after(async () => {
     await gateway?.stop();

@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Json, JsonObject } from '../../core/plugin.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, type Visitor, verify, visitor } from '../kit/console.ts';
+import {
+  CONSOLE_PIPELINE,
+  describedInterface,
+  member,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  type Visitor,
+  verify,
+  visitor,
+} from '../kit/console.ts';
 import fc from '../kit/fast-check.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
@@ -107,7 +117,7 @@ describe('the whole interface', () => {
   let key: string;
   before(async () => {
     gateway = await startGateway({ config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
-    const { body } = await visitor(gateway).get('/api/openapi.json');
+    const body = await describedInterface(gateway);
     operations = Object.entries(body.paths as Readonly<Record<string, Record<string, Operation>>>).flatMap(
       ([path, all]) =>
         Object.entries(all).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),

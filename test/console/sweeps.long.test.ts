@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/plugin.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, type Visitor, verify, visitor } from '../kit/console.ts';
+import {
+  CONSOLE_PIPELINE,
+  describedInterface,
+  member,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  type Visitor,
+  verify,
+} from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 interface Shape {
@@ -25,7 +34,7 @@ describe('every row of the interface', () => {
   before(async () => {
     gateway = await startGateway({ config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
     boss = await verify(await root(gateway));
-    const { body } = await visitor(gateway).get('/api/openapi.json');
+    const body = await describedInterface(gateway);
     const paths = body.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     rows = Object.entries(paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, row]) => ({ ...row, method: method.toUpperCase(), path })),

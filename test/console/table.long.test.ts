@@ -4,7 +4,17 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { JsonObject } from '../../core/plugin.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, root, type Visitor, verify, visitor } from '../kit/console.ts';
+import {
+  CONSOLE_PIPELINE,
+  describedInterface,
+  member,
+  PATIENT,
+  ROOT_ENV,
+  root,
+  type Visitor,
+  verify,
+  visitor,
+} from '../kit/console.ts';
 import { startGateway, type TestGateway } from '../kit/gateway.ts';
 
 interface Operation {
@@ -33,7 +43,7 @@ describe('the table of /api', () => {
   let people: Readonly<Record<'member' | 'admin' | 'root', Visitor>>;
   before(async () => {
     gateway = await startGateway({ config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
-    const { body } = await visitor(gateway).get('/api/openapi.json');
+    const body = await describedInterface(gateway);
     rows = Object.entries(body.paths as Readonly<Record<string, Record<string, Operation>>>).flatMap(
       ([path, operations]) =>
         METHODS.flatMap((method) => {
@@ -67,6 +77,17 @@ describe('the table of /api', () => {
     assert.equal(body.openapi, '3.1.0');
     const ids = rows.map(({ operationId }) => operationId);
     assert.deepEqual(ids, [...new Set(ids)], 'every operation has a name of its own');
+  });
+
+  it('refers to schemas by names, each of which means one schema', async () => {
+    const { body } = await visitor(gateway).get('/api/openapi.json');
+    const { Key, KeyPage, ...others } = body.components.schemas;
+    assert.equal(KeyPage.properties.items.items.$ref, '#/components/schemas/Key');
+    assert.ok('accessed_time' in Key.properties);
+    assert.ok(Object.keys(others).length > 50, `only ${Object.keys(others)}`);
+    // A schema keeps its title if another one has the same name.
+    const titles = JSON.stringify([body.paths, body.components]).match(/"title":"[A-Z]\w*"/g);
+    assert.equal(titles, null);
   });
 
   it('has every row of the interface', () => {

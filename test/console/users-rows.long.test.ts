@@ -1,7 +1,7 @@
 /** Administration of accounts: who may do what to whom, and what it does. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type ApiAnswer, fieldOf, PASSWORD, said, type Visitor, visitor } from '../kit/console.ts';
+import { type ApiAnswer, describedInterface, fieldOf, PASSWORD, said, type Visitor, visitor } from '../kit/console.ts';
 import type { TestGateway } from '../kit/gateway.ts';
 import { type Administered, administered } from './administered.ts';
 
@@ -288,7 +288,7 @@ describe('accounts of others', () => {
   });
 
   it('take no command, module, template, expression or address to fetch from [T-AUTHZ-05]', async () => {
-    const { body } = await visitor(gateway).get('/api/openapi.json');
+    const body = await describedInterface(gateway);
     const names = new Set<string>();
     for (const [path, methods] of Object.entries(body.paths as Record<string, Record<string, unknown>>)) {
       if (!/^\/api\/(user\/($|\{id\}|manage|search)|department|audit)/.test(path)) continue;

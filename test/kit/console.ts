@@ -215,3 +215,20 @@ export async function verify(person: Visitor): Promise<Visitor> {
   await person.data('POST', '/api/verify', { method: '2fa', code: codes[0] });
   return person;
 }
+
+/** `GET /api/openapi.json` with the named schemas in the place of the references to them. */
+// biome-ignore lint/suspicious/noExplicitAny: a document of every shape
+export async function describedInterface(gateway: TestGateway): Promise<any> {
+  const { body } = await visitor(gateway).get('/api/openapi.json');
+  const resolved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolved);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, ...members } = value as JsonObject;
+    const copy = Object.fromEntries(Object.entries(members).map(([name, each]) => [name, resolved(each)]));
+    if (typeof $ref !== 'string') return copy;
+    const name = $ref.replace('#/components/schemas/', '');
+    assert.ok(name in body.components.schemas, `nothing is called ${$ref}`);
+    return { ...(resolved(body.components.schemas[name]) as object), ...copy };
+  };
+  return { ...body, paths: resolved(body.paths) };
+}

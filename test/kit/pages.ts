@@ -104,7 +104,7 @@ async function scene(name: string, at: Onlooker, { aCall }: World): Promise<void
   await at.look({ width: 1_280, height: 800 });
   if (name === 'logs') await at.open(`/logs?open=${aCall}`);
   if (name !== 'playground') return;
-  const prompt = at.page.getByPlaceholder(/^Ask something/);
+  const prompt = at.page.getByPlaceholder(/^Enter a prompt/);
   if ((await prompt.count()) === 0) return;
   await prompt.fill('When does the bridge open?');
   await at.page.keyboard.press('Control+Enter');

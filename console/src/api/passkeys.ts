@@ -5,7 +5,8 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser';
-import { type Data, Refusal } from './client.ts';
+import { Refusal } from './client.ts';
+import type { PasskeyCeremony } from './operations.ts';
 import { type Status, useStatus } from './status.ts';
 
 /**
@@ -33,7 +34,7 @@ function isBelow(host: string, domain: string): boolean {
   return !/^[\d.]+$|^\[/.test(host) && (host === domain || host.endsWith(`.${domain}`));
 }
 
-type Begun = Data<'POST /api/user/passkey/login/begin'>;
+type Begun = PasskeyCeremony;
 
 /** Has the browser show a passkey, for `finish`. Rejects with a `Refusal`. */
 export async function showPasskey({ options, flow_token }: Begun): Promise<{

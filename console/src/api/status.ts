@@ -1,9 +1,10 @@
 /** What the gateway says of itself to anybody: its name, what it offers, how many quota units are one currency unit. */
-import type { Data } from './client.ts';
+
 import { useApi } from './hooks.ts';
+import type * as api from './operations.ts';
 
 /** What it says. */
-export type Status = Data<'GET /api/status'>;
+export type Status = api.Status;
 
 /** It is asked once for as long as the console is open; undefined until it has answered. */
 export function useStatus(): Status | undefined {

@@ -19,7 +19,7 @@ const TEXT = texts(
     days: 'Days are UTC',
     hours: (zone: string) => `Times are ${zone}`,
     read: (label: string) => `${label}. Arrow keys go from moment to moment.`,
-    nothing: 'There is nothing to draw yet.',
+    nothing: 'No data yet.',
   },
   {
     days: '日期按 UTC 计算',

@@ -1,11 +1,12 @@
 /** The key that a client shall use, and its text, which is known only as long as this page is open. */
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
-import { call, type Data } from '../api/client.ts';
+import { call } from '../api/client.ts';
 import { useApi, useDoing } from '../api/hooks.ts';
+import type * as api from '../api/operations.ts';
 
 /** A key as `/api` shows it. */
-export type Key = Data<'GET /api/token/'>['items'][number];
+export type Key = api.Key;
 
 /** So many at once: the others are found by name. */
 const SHOWN = 50;

@@ -9,11 +9,11 @@ import { Refused, useFormRefusal } from './form-refusal.tsx';
 
 const TEXT = texts(
   {
-    email: 'E-mail address',
+    email: 'Email address',
     send: 'Send a code',
     again: 'Send another code',
-    code: 'Code of the letter',
-    sent: (email: string) => `A letter with a code is on its way to ${email}. The code is good for ten minutes.`,
+    code: 'Code from the email',
+    sent: (email: string) => `An email with a code is on its way to ${email}. The code is valid for ten minutes.`,
     logged: 'This gateway sends no email: the code is in its log. Ask an administrator.',
   },
   {

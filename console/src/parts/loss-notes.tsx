@@ -6,12 +6,12 @@ import { lossOf } from './losses.ts';
 
 const TEXT = texts(
   {
-    after: 'What the translation did',
-    before: 'What the translation will do',
-    dropped: 'is left out: it cannot be said to this vendor.',
-    changed: 'is said otherwise: within the model’s limits, in the vendor’s words, or done by the gateway.',
-    omitted: 'of the answer has no place in this style, and is left out.',
-    estimated: 'is the gateway’s own count, not the vendor’s.',
+    after: 'Translation warnings',
+    before: 'Translation warnings',
+    dropped: 'dropped: the vendor’s API does not support it.',
+    changed: 'changed: clamped, mapped to the vendor’s parameter, or emulated by the gateway.',
+    omitted: 'omitted from the answer: the client’s API does not support it.',
+    estimated: 'counted by the gateway, not by the vendor.',
     more: (count: string) => `and ${count} more`,
     header: 'The header x-turnpike-translation names the same.',
   },

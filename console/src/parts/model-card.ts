@@ -1,8 +1,8 @@
 /** A model as the catalogue tells of it, and which of them somebody looks for. Pure. */
-import type { Data } from '../api/client.ts';
+import type * as api from '../api/operations.ts';
 
 /** A model. */
-export type ModelCard = Data<'GET /api/models/catalog'>[number];
+export type ModelCard = api.ModelCard;
 /** What models are for. */
 export const PURPOSES = ['chat', 'embeddings', 'images', 'speech', 'transcription'] as const;
 /** One of them. */

@@ -10,7 +10,7 @@ import { useLanguage } from './values.tsx';
 
 const TEXT = texts(
   {
-    failed: 'This could not be read',
+    failed: 'Loading failed',
     again: 'Try again',
     reading: 'Loading…',
   },

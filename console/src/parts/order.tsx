@@ -1,13 +1,13 @@
 /** Orders of payments: their states, what they buy, and how one came to where it is. */
 import { Group, Stack, Text, Timeline } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Data } from '../api/client.ts';
+import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 import { Copy, Money, type Mood, State, useLanguage } from './values.tsx';
 
 /** An order as its owner and administrators see it. */
-export type Order = Data<'GET /api/user/topup/self'>['items'][number];
+export type Order = api.Order;
 
 /** The states of an order, in the order in which they are offered. */
 export const ORDER_STATES = ['pending', 'success', 'failed', 'expired', 'parked', 'refunded', 'disputed'] as const;
@@ -30,7 +30,7 @@ export const ORDER_TEXT = texts(
       success: 'Paid',
       failed: 'Failed',
       expired: 'Expired',
-      parked: 'Paid, not given',
+      parked: 'Paid, not credited',
       refunded: 'Refunded',
       disputed: 'Disputed',
     },
@@ -38,19 +38,19 @@ export const ORDER_TEXT = texts(
     product: 'A product',
     providers: { stripe: 'Stripe', alipay: 'Alipay', epay: 'Epay', creem: 'Creem', balance: 'Balance' },
     opened: 'Ordered',
-    waiting: 'Waiting for the provider to say that it was paid',
+    waiting: 'Waiting for payment confirmation',
     until: (moment: string) => `It can be paid until ${moment}.`,
     paid: 'Paid',
-    given: 'Given',
-    notGiven: 'Paid, but not given',
-    notGivenAbout: 'An administrator has to decide what becomes of it.',
-    failed: 'The provider said that it was not paid',
+    given: 'Completed',
+    notGiven: 'Paid, not credited',
+    notGivenAbout: 'An administrator must resolve it.',
+    failed: 'Payment failed',
     neverOpened: 'The provider did not open its page',
     expired: 'Not paid in time',
     expiredAbout: 'Nothing was taken. Should a payment come late, it counts all the same.',
-    back: (money: string) => `${money} went back`,
-    backAbout: 'What it had bought was taken from the balance.',
-    disputed: 'The bank takes the money back',
+    back: (money: string) => `${money} refunded`,
+    backAbout: 'The purchased amount was deducted from the balance.',
+    disputed: 'Disputed at the bank',
     number: 'Order number',
     price: 'Price',
     method: 'Paid with',

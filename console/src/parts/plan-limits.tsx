@@ -1,6 +1,6 @@
 /** What a plan is, in short lines. */
 import { Text } from '@mantine/core';
-import type { Data } from '../api/client.ts';
+import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 
@@ -24,7 +24,7 @@ const TEXT = texts(
 );
 
 /** A plan as the gateway tells it. */
-export type Plan = Data<'GET /api/subscription/plans'>[number]['plan'];
+export type Plan = api.Plan;
 
 /** Its limits, and what comes with it. */
 export function PlanLimits({ plan }: { readonly plan: Plan }) {

@@ -1,10 +1,10 @@
 /** Prices in words: amounts as money, and which amounts a price has. */
-import type { Data } from '../api/client.ts';
+import type * as api from '../api/operations.ts';
 import { useFormat } from '../shell/format.ts';
 import { texts, useText } from '../text.ts';
 
 /** What a model costs, as `/api` tells it. */
-export type Price = NonNullable<Data<'GET /api/price/'>['models'][number]['price']>;
+export type Price = NonNullable<api.Price>;
 /** The name of an amount. */
 export type AmountField = keyof Omit<Price, 'free' | 'text'>;
 
@@ -41,7 +41,7 @@ export const AMOUNT_TEXT = texts(
       outputImage: 'Image output',
       outputAudio: 'Audio output',
       perImage: 'Image',
-      perHour: 'Sound heard',
+      perHour: 'Audio transcribed',
       characters: 'Speech',
       perRequest: 'Call',
     } satisfies Record<AmountField, string>,

@@ -23,7 +23,7 @@ const TEXT = texts(
     logs: 'Logs',
     logsOf: (name: string) => `Logs of ${name}`,
     find: 'Find by name',
-    nothing: 'Nothing has that in its name.',
+    nothing: 'No matching names.',
   },
   {
     cost: '费用',

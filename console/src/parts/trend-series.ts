@@ -1,9 +1,9 @@
 /** Rows of `/api` that tell what was used by time and group, as series of a chart. */
-import type { Data } from '../api/client.ts';
+import type { UsageTrendItem } from '../api/operations.ts';
 import type { Series } from './chart-plot.ts';
 
 /** A row of a trend; that of the team and that of one's own usage are the same. */
-export type TrendItem = Data<'GET /api/usage/trend'>['items'][number];
+export type TrendItem = UsageTrendItem;
 /** What can be drawn of it. */
 export type Sums = Pick<TrendItem, 'requests' | 'errors' | 'quota' | 'prompt_tokens' | 'completion_tokens'>;
 

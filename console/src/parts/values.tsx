@@ -12,7 +12,7 @@ const TEXT = texts(
     copy: 'Copy',
     copyOf: (what: string) => `Copy: ${what}`,
     copied: 'Copied',
-    byHand: 'The browser does not let us copy here: it is selected, press Ctrl+C.',
+    byHand: 'The browser blocked copying. The text is selected: press Ctrl+C.',
     unlimited: 'unlimited',
     never: 'never',
     of: (used: string, limit: string) => `${used} of ${limit}`,

@@ -1,11 +1,11 @@
 /** The windows of a subscription: what is used within a day, a week and thirty days, and when each resets. */
 import { Stack, Text } from '@mantine/core';
-import type { Data } from '../api/client.ts';
+import type * as api from '../api/operations.ts';
 import { texts, useText } from '../text.ts';
 import { Meter, When } from './values.tsx';
 
 /** How a subscription stands. */
-export type SubscriptionState = Data<'GET /api/user/subscription/stats'>;
+export type SubscriptionState = api.SubscriptionState;
 
 const TEXT = texts(
   {

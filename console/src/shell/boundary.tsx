@@ -8,10 +8,10 @@ import { NotFetched } from './fetched.tsx';
 
 const TEXT = texts(
   {
-    broken: 'This page broke',
-    about: 'Nothing was lost: finished actions stand. Include the message below when you report this.',
+    broken: 'This page crashed',
+    about: 'Completed actions are saved. Include the message below when you report this.',
     reload: 'Reload',
-    absent: 'This page could not be fetched',
+    absent: 'This page could not be loaded',
     absentAbout:
       'The gateway does not answer, or it was updated since the console was opened. The page reloads as soon as it answers.',
   },

@@ -1,9 +1,10 @@
 /** Who is signed in. */
-import type { Data } from '../api/client.ts';
+
 import { useApi } from '../api/hooks.ts';
+import type * as api from '../api/operations.ts';
 
 /** The own account, as `/api` tells it. */
-export type Self = Data<'GET /api/user/self'>;
+export type Self = api.Self;
 
 /** The own account; undefined where nobody is signed in, or as long as it is not known. */
 export function useSelf(): Self | undefined {

@@ -44,7 +44,7 @@ const Palette = fetched(() => import('./palette.tsx'));
 
 const TEXT = texts(
   {
-    skip: 'Skip to the page',
+    skip: 'Skip to content',
     navigation: 'Navigation',
     open: 'Open navigation',
     close: 'Close navigation',
@@ -52,11 +52,11 @@ const TEXT = texts(
     admin: 'Administration',
     palette: 'Search pages (Ctrl K)',
     language: '中文',
-    languageAbout: 'Show the console in Chinese',
+    languageAbout: 'Switch to Chinese',
     light: 'Light',
     dark: 'Dark',
-    auto: 'As the system',
-    colors: 'Colours',
+    auto: 'System',
+    colors: 'Theme',
     account: 'Account',
     signOut: 'Sign out',
     left: 'left',

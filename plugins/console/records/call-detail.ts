@@ -98,6 +98,7 @@ const properties = {
 
 /** Its schema. */
 export const callSchema = {
+  title: 'CallDetail',
   type: 'object',
   required: [...lineSchema.required, ...Object.keys(properties)],
   properties: { ...lineSchema.properties, ...properties },

@@ -69,6 +69,7 @@ export const departmentProperties = {
 
 /** The same as a schema of its own. */
 export const departmentSchema = {
+  title: 'Department',
   type: 'object',
   required: Object.keys(departmentProperties),
   properties: departmentProperties,

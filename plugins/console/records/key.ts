@@ -73,6 +73,7 @@ function isExpired({ expiresMs }: KeyRecord, nowMs: number): boolean {
 
 /** Its schema. */
 export const keySchema = {
+  title: 'Key',
   type: 'object',
   required: [
     ...['id', 'user_id', 'name', 'key', 'status', 'created_time', 'accessed_time', 'expired_time', 'remain_quota'],

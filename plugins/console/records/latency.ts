@@ -1,6 +1,6 @@
 /** How long calls took: percentiles and histograms of the newest ones. */
 import type { CallTiming } from '../../../core/contracts/records.ts';
-import { integer, object } from '../schemas.ts';
+import { integer, named, object } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 /** Upper ends of what is counted together, in milliseconds; the last has none. */
@@ -45,6 +45,7 @@ function spreadOf(times: readonly number[]) {
 
 const percentile = { type: ['integer', 'null'], description: 'Null: there are none.' } as const;
 const spread = (description: string) => ({
+  title: 'LatencyDistribution',
   ...object({
     count: integer,
     p50_ms: percentile,
@@ -62,13 +63,16 @@ const spread = (description: string) => ({
 });
 
 /** Its schema. */
-export const latencySchema = object({
-  calls: { ...integer, description: 'How many were looked at.' },
-  since: { ...integer, description: 'When the oldest of them began, unix seconds; 0: there are none.' },
-  served: integer,
-  failed: integer,
-  refused: integer,
-  aborted: { ...integer, description: 'The client left.' },
-  duration: spread('Of calls that were served: from the request to the end of the answer.'),
-  first_byte: spread('Of the same: from the request to the first byte of the answer.'),
-});
+export const latencySchema = named(
+  'Latency',
+  object({
+    calls: { ...integer, description: 'How many were looked at.' },
+    since: { ...integer, description: 'When the oldest of them began, unix seconds; 0: there are none.' },
+    served: integer,
+    failed: integer,
+    refused: integer,
+    aborted: { ...integer, description: 'The client left.' },
+    duration: spread('Of calls that were served: from the request to the end of the answer.'),
+    first_byte: spread('Of the same: from the request to the first byte of the answer.'),
+  }),
+);

@@ -184,6 +184,7 @@ function forMembers(attempt: Json): Json {
 
 /** Its schema. */
 export const lineSchema = {
+  title: 'LogLine',
   type: 'object',
   required: ['id', 'user_id', 'created_at', 'type', 'times', 'content', 'quota', 'request_id', 'other'],
   properties: {

@@ -92,6 +92,7 @@ const tokens = { type: ['integer', 'null'], description: 'Tokens; null: nobody k
 
 /** Its schema. */
 export const cardSchema = {
+  title: 'ModelCard',
   type: 'object',
   required: [
     ...['name', 'model', 'styles', 'purposes', 'context_window', 'max_output', 'abilities', 'free', 'price', 'health'],

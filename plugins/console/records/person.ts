@@ -82,6 +82,7 @@ function shownSettings({ webhook_secret: secret, ...settings }: JsonObject): Jso
 
 /** Its schema. */
 export const personSchema = {
+  title: 'Self',
   type: 'object',
   required: ['id', 'username', 'display_name', 'role', 'status', 'email', 'group', 'quota', 'used_quota', 'setting'],
   properties: {

@@ -17,6 +17,7 @@ const amounts = {
 
 /** Its schema: decimal numbers as text; what is missing is charged as `input` or `output`, or not at all. */
 export const priceSchema = {
+  title: 'Price',
   type: ['object', 'null'],
   description: 'Decimal numbers as text; what is missing is charged as input or output. null: it has no price.',
   required: ['free', 'text'],

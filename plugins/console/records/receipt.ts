@@ -5,7 +5,7 @@ import { RATE_NAMES, RATES, type Rate, UNITS } from '../../../core/contracts/rat
 import type { UsageRecord } from '../../../core/contracts/records.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import type { Host } from '../../../core/plugin.ts';
-import { boolean, integer, number, object, text } from '../schemas.ts';
+import { boolean, integer, named, number, object, text } from '../schemas.ts';
 import { exactUnits } from '../units.ts';
 import type { Names } from './names.ts';
 
@@ -89,6 +89,7 @@ const maybe = (type: 'string' | 'integer' | 'number', description: string) => ({
 
 /** Its schema. */
 export const receiptSchema = {
+  title: 'Receipt',
   ...object({
     exact: {
       ...boolean,
@@ -97,15 +98,18 @@ export const receiptSchema = {
     items: {
       type: 'array',
       description: 'What was charged for; every token is in one item.',
-      items: object({
-        bucket: { enum: BUCKETS },
-        name: { type: ['string', 'null'], description: 'Of a use: which tool of the vendor it was (`web_search`).' },
-        count: number,
-        price: { ...text, description: 'Currency units for `per` of them, a decimal number.' },
-        per: { enum: [1_000_000, 3_600, 1] },
-        unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
-        quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
-      }),
+      items: named(
+        'ReceiptItem',
+        object({
+          bucket: { enum: BUCKETS },
+          name: { type: ['string', 'null'], description: 'Of a use: which tool of the vendor it was (`web_search`).' },
+          count: number,
+          price: { ...text, description: 'Currency units for `per` of them, a decimal number.' },
+          per: { enum: [1_000_000, 3_600, 1] },
+          unit: { enum: ['token', 'image', 'second', 'character', 'use', 'request'] },
+          quota: { ...text, description: 'Quota units before the factor, a decimal number, not rounded.' },
+        }),
+      ),
     },
     factor: { ...text, description: 'What part of the price the department pays, a decimal number.' },
     quota_per_unit: maybe('number', 'Quota units in a currency unit at that time; null: nothing was priced.'),
@@ -132,17 +136,23 @@ export const receiptSchema = {
 export const entriesSchema = {
   type: 'array',
   description: 'What the call moved in the books, in every layer that it was taken from; none where it cost nothing.',
-  items: object({
-    op: { enum: ['debit', 'credit', 'refund', 'adjust'] },
-    kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
-    owner_id: { ...integer, description: 'Of an account, key or department; of day, week and month the subscription.' },
-    owner_name: maybe('string', 'Of a subscription the plan, while it is the current one.'),
-    window_start_ms: maybe('integer', 'When the window began; null: it has none.'),
-    hold: maybe('string', 'What was set aside, in quota units; null: that was not written down.'),
-    amount,
-    release: maybe('string', 'What was set free of the hold.'),
-    at_ms: integer,
-    ref: { ...text, description: 'The `request_id`.' },
-    actor: { ...text, description: '`call`; `recovery`: what was closed after the gateway had stopped.' },
-  }),
+  items: named(
+    'LedgerEntry',
+    object({
+      op: { enum: ['debit', 'credit', 'refund', 'adjust'] },
+      kind: { enum: ['account', 'key', 'department', 'department-month', 'day', 'week', 'month', 'debt'] },
+      owner_id: {
+        ...integer,
+        description: 'Of an account, key or department; of day, week and month the subscription.',
+      },
+      owner_name: maybe('string', 'Of a subscription the plan, while it is the current one.'),
+      window_start_ms: maybe('integer', 'When the window began; null: it has none.'),
+      hold: maybe('string', 'What was set aside, in quota units; null: that was not written down.'),
+      amount,
+      release: maybe('string', 'What was set free of the hold.'),
+      at_ms: integer,
+      ref: { ...text, description: 'The `request_id`.' },
+      actor: { ...text, description: '`call`; `recovery`: what was closed after the gateway had stopped.' },
+    }),
+  ),
 } as const;

@@ -10,6 +10,7 @@ const ms = {
 
 /** Its schema. */
 export const recentSchema = {
+  title: 'RecentAttempts',
   type: 'object',
   required: [
     ...['since', 'attempts', 'failures', 'success_share', 'p50_first_byte_ms', 'p95_first_byte_ms', 'last_success_at'],

@@ -1,6 +1,6 @@
 /** Sums of usage as `/api` shows them. */
 import type { UsageSum } from '../../../core/contracts/records.ts';
-import { integer, number, text } from '../schemas.ts';
+import { integer, named, number, object, text } from '../schemas.ts';
 import { currencyText, quotaNumber } from '../units.ts';
 
 /** Sums added up; `perUnit`: quota units in one currency unit. */
@@ -33,6 +33,8 @@ export const sumProperties = {
   prompt_tokens: integer,
   completion_tokens: integer,
 } as const;
+/** The same as a schema of its own. */
+export const sumsSchema = named('UsageSums', object(sumProperties));
 /** The columns of a file: calls are all there were, as the console counts them. */
 export const SUM_COLUMNS = ['calls', 'errors', 'quota', 'cost', 'prompt_tokens', 'completion_tokens'] as const;
 

@@ -2,7 +2,7 @@
 import { Departments } from '../../../core/contracts/departments.ts';
 import type { Records, UsageDimension, UsageFilter, UsageSum } from '../../../core/contracts/records.ts';
 import type { Host } from '../../../core/plugin.ts';
-import { integer, text } from '../schemas.ts';
+import { integer, named, object, text } from '../schemas.ts';
 import { perUnitOf, secondsOf } from '../units.ts';
 import { createNames, type Names } from './names.ts';
 import { dearest, shownSums, sumProperties } from './usage-sums.ts';
@@ -144,21 +144,27 @@ function momentOf(timeMs: number, granularity: TrendAsked['granularity']) {
 /** The columns of a file that stand before its sums. */
 export const TREND_COLUMNS = ['date', 'timestamp', 'group', 'name'] as const;
 
-/** What a row has. */
-export const trendProperties = {
-  date: { ...text, description: '`2026-09-20`, or `2026-09-20T13:00:00Z`; UTC.' },
-  timestamp: { ...integer, description: 'When it begins, unix seconds.' },
-  group: {
-    type: ['string', 'null'],
-    description: 'The id of the department, member or key, or the model; null: all others.',
-  },
-  name: text,
-  ...sumProperties,
-} as const;
+/** A row. */
+export const trendItem = named(
+  'UsageTrendItem',
+  object({
+    date: { ...text, description: '`2026-09-20`, or `2026-09-20T13:00:00Z`; UTC.' },
+    timestamp: { ...integer, description: 'When it begins, unix seconds.' },
+    group: {
+      type: ['string', 'null'],
+      description: 'The id of the department, member or key, or the model; null: all others.',
+    },
+    name: text,
+    ...sumProperties,
+  }),
+);
 
-/** What a sum of a group has. */
-export const groupProperties = {
-  group: { ...text, description: 'The id of the department, account or key; or the model, or the channel.' },
-  name: text,
-  ...sumProperties,
-} as const;
+/** The sum of a group. */
+export const groupItem = named(
+  'UsageGroup',
+  object({
+    group: { ...text, description: 'The id of the department, account or key; or the model, or the channel.' },
+    name: text,
+    ...sumProperties,
+  }),
+);

@@ -92,6 +92,7 @@ export const userProperties = {
 
 /** The same as a schema of its own. */
 export const userSchema = {
+  title: 'User',
   type: 'object',
   required: Object.keys(userProperties),
   properties: userProperties,

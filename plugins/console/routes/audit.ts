@@ -87,6 +87,7 @@ export function auditRoutes({ host, need }: Tools): readonly ApiRoute[] {
           items: {
             type: 'array',
             items: {
+              title: 'AuditEntry',
               type: 'object',
               required: [
                 'seq',

@@ -14,6 +14,7 @@ const LONGEST = 256 * 1_024;
 const remarks = {
   type: 'array',
   items: {
+    title: 'ConfigRemark',
     type: 'object',
     required: ['line', 'column', 'path', 'message'],
     properties: {
@@ -47,6 +48,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
         'gateway.yaml as it runs, as it lies on the disk, and whether that would be taken. Secrets are masked, each with a mark that changes with it.',
       tag: TAG,
       answer: {
+        title: 'Configuration',
         type: 'object',
         required: ['file', 'generation', 'running', 'disk', 'problems', 'warnings', 'report'],
         properties: {
@@ -107,7 +109,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
         required: ['text'],
         properties: { text: { ...text, maxLength: LONGEST, description: 'At most 256 KiB.' } },
       }),
-      answer: { type: 'object', required: Object.keys(verdict), properties: verdict },
+      answer: { title: 'ConfigCheck', type: 'object', required: Object.keys(verdict), properties: verdict },
       async handle({ body }) {
         if (Buffer.byteLength(body.text) > LONGEST)
           refuse(400, 'invalid_request_error', 'text must have at most 256 KiB.', { param: 'text' });

@@ -130,6 +130,7 @@ export function departmentRoutes(tools: Tools): readonly ApiRoute[] {
       answer: {
         type: 'array',
         items: {
+          title: 'DepartmentNode',
           type: 'object',
           required: [...departmentSchema.required, 'monthly_used_quota', 'member_count', 'children'],
           properties: {

@@ -5,7 +5,7 @@ import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { budgetUse, monthOf } from '../records/department.ts';
 import { branchOf } from '../records/usage-range.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, list, object, text, unixSeconds } from '../schemas.ts';
+import { integer, list, listOf, named, object, text, unixSeconds } from '../schemas.ts';
 import { secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Team';
@@ -61,19 +61,22 @@ export function forecastRoutes(tools: Tools): readonly ApiRoute[] {
       who: 'admin',
       summary: 'What this month will come to: in all, and for each department with those below it.',
       tag: TAG,
-      answer: object({
-        month_start: unixSeconds,
-        month_end: unixSeconds,
-        method: { ...text, description: 'How it is worked out, for people.' },
-        total: object(spendingProperties),
-        departments: list({
-          department_id: integer,
-          name: text,
-          parent_id: { type: ['integer', 'null'] },
-          ...spendingProperties,
-          budgets: list(budgetProperties),
+      answer: named(
+        'Forecast',
+        object({
+          month_start: unixSeconds,
+          month_end: unixSeconds,
+          method: { ...text, description: 'How it is worked out, for people.' },
+          total: named('Spending', object(spendingProperties)),
+          departments: list({
+            department_id: integer,
+            name: text,
+            parent_id: { type: ['integer', 'null'] },
+            ...spendingProperties,
+            budgets: listOf('BudgetForecast', budgetProperties),
+          }),
         }),
-      }),
+      ),
       async handle() {
         const nowMs = host.clock.now();
         const { startMs, endMs } = monthOf(nowMs);

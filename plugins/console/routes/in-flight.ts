@@ -8,6 +8,7 @@ const TAG = 'Logs';
 const MOST = 200;
 
 const callSchema = {
+  title: 'RunningCall',
   type: 'object',
   required: [
     ...['id', 'started_at_ms', 'ms', 'username', 'token_name', 'style', 'model', 'stream', 'channel', 'attempts'],
@@ -45,6 +46,7 @@ const ownAnswer = {
 } as const;
 
 const answer = {
+  title: 'RunningCalls',
   type: 'object',
   required: ['total', 'items'],
   properties: {
@@ -52,6 +54,7 @@ const answer = {
     items: {
       type: 'array',
       items: {
+        title: 'GatewayCall',
         type: 'object',
         required: [...callSchema.required, 'gateway'],
         properties: {

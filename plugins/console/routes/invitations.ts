@@ -12,6 +12,7 @@ const DAY_MS = 86_400_000;
 
 const none = 'Unix seconds; 0: not.';
 const invitationSchema = {
+  title: 'Invitation',
   type: 'object',
   required: [
     ...['id', 'status', 'made_by', 'made_by_name', 'created_at', 'expires_at', 'used_by', 'used_by_name', 'used_at'],

@@ -30,6 +30,7 @@ const GROUPS = 100;
 
 const mostOf = `The ${GROUPS} that cost most.`;
 const statSchema = {
+  title: 'UsageStatistics',
   type: 'object',
   required: ['rpm', 'tpm', ...Object.keys(sumProperties), 'by_day', 'by_model', 'by_key'],
   properties: {
@@ -44,6 +45,7 @@ const statSchema = {
 const dataSchema = {
   type: 'array',
   items: {
+    title: 'HourlyUsage',
     type: 'object',
     required: ['user_id', 'username', 'model_name', 'created_at', 'token_used', 'count', 'quota'],
     properties: {

@@ -45,6 +45,7 @@ const formatted = { ...paged, format };
 const id26 = /^[0-9a-v]{26}$/;
 
 const pageSchema = {
+  title: 'LogPage',
   type: 'object',
   required: ['page', 'page_size', 'total', 'items', 'next'],
   properties: {

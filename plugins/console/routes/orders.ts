@@ -10,6 +10,7 @@ import { secondsOf, unitsOf } from '../units.ts';
 const TAG = 'Top-up';
 
 const order = {
+  title: 'Order',
   type: 'object',
   required: [
     ...['id', 'user_id', 'username', 'kind', 'plan', 'amount', 'quota', 'money', 'money_text', 'currency'],

@@ -12,6 +12,7 @@ import { signedIn } from './sign-in.ts';
 
 /** What a ceremony begins with. */
 export const ceremonyAnswer = {
+  title: 'PasskeyCeremony',
   type: 'object',
   required: ['options', 'flow_token', 'expires_at'],
   properties: {
@@ -50,6 +51,7 @@ interface FinishBody {
 
 /** The credential in its member, or all by itself. */
 const finishBody = schema<FinishBody>({
+  title: 'PasskeyCredential',
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -44,6 +44,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       body: supposed,
       maxBody: MAX_BODY,
       answer: {
+        title: 'Estimate',
         type: 'object',
         required: [
           ...['at_most', 'may_grow', 'input_estimate', 'output_limit', 'price', 'losses', 'would_go_to', 'refusal'],

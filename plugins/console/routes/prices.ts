@@ -5,6 +5,7 @@ import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, text } from '../schemas.ts';
 
 const source = {
+  title: 'PriceSource',
   type: ['object', 'null'],
   required: ['kind', 'text'],
   properties: {
@@ -19,6 +20,7 @@ const source = {
 const sentence = { type: ['string', 'null'], description: 'The price on one line; null: it has none.' } as const;
 
 const modelSchema = {
+  title: 'PricedModel',
   type: 'object',
   required: [
     ...['name', 'aliases', 'fallback_of', 'free', 'unpriced', 'calls', 'consequence', 'price', 'source'],

@@ -23,6 +23,7 @@ const quota = { ...integer, minimum: 1, maximum: 1_000_000_000_000 };
 const expiredTime = { ...timestamp, description: 'Unix seconds; 0: never.' };
 
 const record = {
+  title: 'RedemptionCode',
   type: 'object',
   required: [
     ...['id', 'user_id', 'username', 'key', 'status', 'name', 'quota', 'created_time', 'redeemed_time'],

@@ -5,7 +5,7 @@ import { refuse } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
-import { boolean, integer, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, listOf, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
 
 const TAG = 'Sessions';
@@ -26,7 +26,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       sessionOnly: true,
       summary: 'Where the account is signed in.',
       tag: TAG,
-      answer: { type: 'array', items: { type: 'object', required: Object.keys(own), properties: own } },
+      answer: listOf('OwnSession', own),
       async handle({ account, session }) {
         const live = await sessions.list(account.id);
         return live.map((one) => ({ sid: `${one.id}`, current: one.id === session?.id, ...shownSession(one) }));

@@ -8,6 +8,7 @@ import { integer, nothing, text, unixSeconds } from '../schemas.ts';
 
 /** What is said of whoever has signed in. */
 export const signedIn = {
+  title: 'SignedIn',
   description: 'Who has signed in.',
   type: 'object',
   required: ['id', 'username', 'display_name', 'role', 'status', 'group'],
@@ -23,9 +24,11 @@ export const signedIn = {
 
 /** The same, or what is wanted first. */
 export const halfSignedIn = {
+  title: 'SignInResult',
   anyOf: [
     signedIn,
     {
+      title: 'SecondStepRequired',
       description: 'A code is wanted first: what POST /api/user/login/2fa wants back.',
       type: 'object',
       required: ['require_2fa', 'flow_token', 'expires_at'],

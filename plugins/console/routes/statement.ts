@@ -4,7 +4,7 @@ import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { pageSize, sizeOf } from '../pages.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
-import { boolean, integer, list, object, text, unixSeconds } from '../schemas.ts';
+import { boolean, integer, list, named, object, text, unixSeconds } from '../schemas.ts';
 import { exactUnits, secondsOf, unitsOf } from '../units.ts';
 
 const TAG = 'Payments';
@@ -69,46 +69,49 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
           },
         },
       }),
-      answer: object({
-        unlimited: { ...boolean, description: 'It may use as much as it likes; the balances are what that came to.' },
-        balance: { ...text, description: 'Quota units, a decimal number: what closes today.' },
-        held: { ...text, description: 'That of it which running calls have set aside.' },
-        debt: { ...text, description: 'What is owed since a payment went back; it is paid from what comes next.' },
-        days: {
-          ...list({
-            date: text,
-            opening: integer,
-            credits: integer,
-            debits: { ...integer, description: 'What calls cost, and what else was taken or paid.' },
-            refunds: { ...integer, description: 'What was taken back because a payment went back.' },
-            closing: integer,
-            requests: integer,
-            exact: object({
-              opening: text,
-              credits: text,
-              debits: text,
-              calls: { ...text, description: 'That of the debits which calls cost.' },
-              refunds: text,
-              closing: text,
+      answer: named(
+        'Statement',
+        object({
+          unlimited: { ...boolean, description: 'It may use as much as it likes; the balances are what that came to.' },
+          balance: { ...text, description: 'Quota units, a decimal number: what closes today.' },
+          held: { ...text, description: 'That of it which running calls have set aside.' },
+          debt: { ...text, description: 'What is owed since a payment went back; it is paid from what comes next.' },
+          days: {
+            ...list({
+              date: text,
+              opening: integer,
+              credits: integer,
+              debits: { ...integer, description: 'What calls cost, and what else was taken or paid.' },
+              refunds: { ...integer, description: 'What was taken back because a payment went back.' },
+              closing: integer,
+              requests: integer,
+              exact: object({
+                opening: text,
+                credits: text,
+                debits: text,
+                calls: { ...text, description: 'That of the debits which calls cost.' },
+                refunds: text,
+                closing: text,
+              }),
             }),
-          }),
-          description:
-            'The oldest first; quota units, rounded down, and exactly. A call counts on the day on which it began. What subscriptions included is left out; of calls that an older release recorded that is not known, and days then open with too much.',
-        },
-        events: {
-          ...list({
-            at: unixSeconds,
-            kind: { enum: ['top-up', 'manage', 'system', 'refund'], description: 'As the log has it.' },
-            side: { enum: ['credit', 'debit', 'refund'] },
-            amount: { ...integer, description: 'Quota units; below zero where it was taken.' },
-            exact: { ...text, description: 'The same as a decimal number.' },
-            by: { ...text, description: 'A payment provider, `redemption code`, `administrator`, `system`.' },
-            ref: { ...text, description: 'What names it: `top-up:` and the number of the order.' },
-          }),
-          description: 'What moved money beside calls, newest first.',
-        },
-        next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
-      }),
+            description:
+              'The oldest first; quota units, rounded down, and exactly. A call counts on the day on which it began. What subscriptions included is left out; of calls that an older release recorded that is not known, and days then open with too much.',
+          },
+          events: {
+            ...list({
+              at: unixSeconds,
+              kind: { enum: ['top-up', 'manage', 'system', 'refund'], description: 'As the log has it.' },
+              side: { enum: ['credit', 'debit', 'refund'] },
+              amount: { ...integer, description: 'Quota units; below zero where it was taken.' },
+              exact: { ...text, description: 'The same as a decimal number.' },
+              by: { ...text, description: 'A payment provider, `redemption code`, `administrator`, `system`.' },
+              ref: { ...text, description: 'What names it: `top-up:` and the number of the order.' },
+            }),
+            description: 'What moved money beside calls, newest first.',
+          },
+          next: { type: ['string', 'null'], description: 'The `before` of the next page; null: this is the last.' },
+        }),
+      ),
       async handle({ account: { id }, asked: { days, page_size, before } }) {
         const limit = sizeOf(page_size, USUAL, MOST);
         const today = Math.floor(host.clock.now() / DAY_MS) * DAY_MS;

@@ -92,6 +92,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       summary: 'What anybody may know of this gateway.',
       tag: 'Status',
       answer: {
+        title: 'Status',
         type: 'object',
         required: [
           'quota_per_unit',

@@ -15,6 +15,7 @@ const seconds = { description: 'Unix seconds; 0: none.', ...integer };
 const windowProperties = { limit: units, used: units, remaining: units };
 
 const statsSchema = {
+  title: 'SubscriptionState',
   type: 'object',
   required: ['plan', 'plan_name', 'status', 'starts_at', 'expires_at', 'windows'],
   properties: {
@@ -27,6 +28,7 @@ const statsSchema = {
       description: 'Those that the plan limits; all of them UTC, the month thirty days from the start.',
       type: 'object',
       additionalProperties: {
+        title: 'SubscriptionWindow',
         type: 'object',
         required: ['limit', 'used', 'remaining', 'resets_at'],
         properties: { ...windowProperties, resets_at: seconds },
@@ -38,13 +40,14 @@ const statsSchema = {
     ...Object.fromEntries(
       ['daily', 'weekly', 'monthly'].map((name) => [
         name,
-        { type: ['object', 'null'], properties: { ...windowProperties, reset_at: seconds } },
+        { title: 'NamedWindow', type: ['object', 'null'], properties: { ...windowProperties, reset_at: seconds } },
       ]),
     ),
   },
 };
 
 const planSchema = {
+  title: 'Plan',
   type: 'object',
   required: [
     ...['id', 'title', 'price_amount', 'duration_value', 'daily_amount', 'weekly_amount', 'monthly_amount'],
@@ -66,6 +69,7 @@ const planSchema = {
 };
 
 const ownSchema = {
+  title: 'Subscription',
   type: 'object',
   properties: {
     id: integer,

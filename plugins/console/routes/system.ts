@@ -22,6 +22,7 @@ const lagSchema = {
 } as const;
 
 const gatewaySchema = {
+  title: 'Gateway',
   type: 'object',
   required: ['name', 'version', 'started_at', 'self', 'report'],
   properties: {
@@ -73,6 +74,7 @@ const gatewaySchema = {
 } as const;
 
 const vitalsSchema = {
+  title: 'Vitals',
   type: 'object',
   required: [
     ...['version', 'node', 'platform', 'started_at', 'uptime', 'memory', 'cpu', 'lag', 'in_flight', 'configuration'],
@@ -170,6 +172,7 @@ const vitalsSchema = {
 const historySchema = {
   type: 'array',
   items: {
+    title: 'VitalsSample',
     type: 'object',
     required: ['at', 'rss', 'heap_used', 'cpu', 'lag_ms', 'in_flight', 'waiting'],
     properties: {

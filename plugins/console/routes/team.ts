@@ -20,17 +20,17 @@ import {
   usageFilter,
   usageProperties,
 } from '../records/usage-range.ts';
-import { dearest, shownSums, sumCells, sumProperties } from '../records/usage-sums.ts';
+import { dearest, shownSums, sumCells, sumProperties, sumsSchema } from '../records/usage-sums.ts';
 import {
   granularities,
   TREND_COLUMNS,
   type TrendAsked,
   teamGroupings,
-  trendProperties,
+  trendItem,
   usageTrend,
 } from '../records/usage-trend.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
-import { integer, list, number, object, text } from '../schemas.ts';
+import { integer, list, listOf, number, object, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Team';
@@ -131,8 +131,8 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       answer: object({
         ...rangeProperties,
         ...totalProperties,
-        today: object(sumProperties),
-        month: object(sumProperties),
+        today: sumsSchema,
+        month: sumsSchema,
         departments: list({ department_id: integer, name: text, ...sumProperties }),
       }),
       async handle(request) {
@@ -183,7 +183,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
         ...rangeProperties,
         granularity: { enum: granularities },
         group_by: { enum: teamGroupings },
-        items: list(trendProperties),
+        items: { type: 'array', items: trendItem },
       }),
       async handle(request) {
         const { granularity, group_by } = request.asked;
@@ -199,7 +199,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       summary: 'How the budgets of departments stand: in all, and in this calendar month (UTC).',
       tag: TAG,
       search: teamSearch,
-      answer: object({ ...rangeProperties, items: list(budgetProperties) }),
+      answer: object({ ...rangeProperties, items: listOf('DepartmentBudget', budgetProperties) }),
       async handle(request) {
         const { department_id: top, ...asked } = request.asked;
         const times = rangeOf(host.clock, asked);
@@ -250,7 +250,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       summary: 'What everybody used, by person; those that cost most come first.',
       tag: TAG,
       search: teamSearch,
-      answer: object({ ...rangeProperties, items: list(memberProperties) }),
+      answer: object({ ...rangeProperties, items: listOf('MemberUsage', memberProperties) }),
       async handle(request) {
         const times = rangeOf(host.clock, request.asked);
         const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'account'), MOST_ROWS);
@@ -280,7 +280,7 @@ export function teamRoutes(tools: Tools): readonly ApiRoute[] {
       summary: 'What everybody used, by model; those that cost most come first.',
       tag: TAG,
       search: teamSearch,
-      answer: object({ ...rangeProperties, items: list(modelProperties) }),
+      answer: object({ ...rangeProperties, items: listOf('ModelUsage', modelProperties) }),
       async handle(request) {
         const times = rangeOf(host.clock, request.asked);
         const sums = dearest(await sumsOf(usageFilter(tools, request.asked, times), 'model'), MOST_ROWS);

@@ -47,6 +47,7 @@ const method = { payment_method: { ...text, maxLength: 50, description: 'The way
 const amount = { amount: { ...integer, minimum: 1, maximum: 1_000_000, description: 'Currency units.' } };
 
 const payBody = schema<PayBody>({
+  title: 'TopUpRequest',
   type: 'object',
   additionalProperties: false,
   required: ['amount'],
@@ -59,6 +60,7 @@ const productBody = schema<Omit<PayBody, 'amount'> & { readonly product_id: stri
   properties: { product_id: { ...text, maxLength: 200 }, ...method, ...urls, ...decided },
 });
 const planBody = schema<Omit<PayBody, 'amount'> & { readonly plan?: string; readonly plan_id?: string }>({
+  title: 'PlanOrderRequest',
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -76,6 +78,7 @@ const priceSchema = {
   properties: { price: text, currency: text },
 };
 const info = {
+  title: 'TopUpInfo',
   type: 'object',
   required: [
     ...['enable_online_topup', 'enable_stripe_topup', 'enable_creem_topup', 'enable_alipay_topup'],
@@ -165,6 +168,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: `/api/user${place}/amount`,
       summary: 'What so many currency units cost: `73.00`.',
       body: schema<PayBody>({
+        title: 'PriceRequest',
         type: 'object',
         additionalProperties: false,
         required: ['amount'],

@@ -12,21 +12,21 @@ import {
   usageFilter,
   usageProperties,
 } from '../records/usage-range.ts';
-import { shownSums, sumProperties } from '../records/usage-sums.ts';
+import { shownSums, sumsSchema } from '../records/usage-sums.ts';
 import {
   type Grouping,
   granularities,
+  groupItem,
   groupings,
-  groupProperties,
   ownGroupings,
   TREND_COLUMNS,
   type TrendAsked,
-  trendProperties,
+  trendItem,
   usageSums,
   usageTrend,
 } from '../records/usage-trend.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
-import { integer, list, number, object, text } from '../schemas.ts';
+import { integer, listOf, number, object, text } from '../schemas.ts';
 import { perUnitOf, quotaNumber, secondsOf } from '../units.ts';
 
 const TAG = 'Usage';
@@ -50,7 +50,8 @@ const trendAnswer = (by: readonly string[]) =>
     granularity: { enum: granularities },
     group_by: { enum: by },
     items: {
-      ...list(trendProperties),
+      type: 'array',
+      items: trendItem,
       description: 'The oldest first; times without any calls, and groups without any then, are left out.',
     },
   });
@@ -58,8 +59,12 @@ const sumsAnswer = (by: readonly string[]) =>
   object({
     ...rangeProperties,
     group_by: { enum: by },
-    total: object(sumProperties),
-    items: { ...list(groupProperties), description: 'Those that cost most come first; none with `group_by=none`.' },
+    total: sumsSchema,
+    items: {
+      type: 'array',
+      items: groupItem,
+      description: 'Those that cost most come first; none with `group_by=none`.',
+    },
   });
 const perDay = (description: string, items = integer as { readonly type: string }) => ({
   type: 'array',
@@ -174,7 +179,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       }),
       answer: object({
         dates: { type: 'array', items: text, description: 'The days that the lists are of, the oldest first.' },
-        items: list({
+        items: listOf('KeyUsage', {
           token_id: integer,
           name: text,
           quota: perDay('Quota units, with a fraction if there is one.', number),

@@ -86,7 +86,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       tag: TAG,
       answer: {
         type: 'array',
-        items: { type: 'object', required: Object.keys(theirSession), properties: theirSession },
+        items: { title: 'UserSession', type: 'object', required: Object.keys(theirSession), properties: theirSession },
       },
       async handle(request) {
         const { id } = await theirs(request);

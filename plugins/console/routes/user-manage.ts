@@ -22,6 +22,7 @@ interface Manage {
 }
 
 const manage = schema<Manage>({
+  title: 'UserAction',
   type: 'object',
   additionalProperties: false,
   required: ['id', 'action'],

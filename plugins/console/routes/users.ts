@@ -125,6 +125,7 @@ const changedUser = schema<{
 });
 
 const detail = {
+  title: 'UserDetail',
   type: 'object',
   required: [...userSchema.required, 'two_factor', 'passkey', 'bindings', 'debt'],
   properties: {

@@ -37,6 +37,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: {
         type: 'array',
         items: {
+          title: 'Channel',
           type: 'object',
           required: [
             ...['name', 'vendor', 'on', 'weight', 'priority', 'state', 'open_until', 'last_failure', 'recent'],
@@ -89,6 +90,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: {
         type: 'array',
         items: {
+          title: 'ModelRoute',
           type: 'object',
           required: ['name', 'model', 'free', 'channels', 'fallback', 'price'],
           properties: {
@@ -138,6 +140,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       tag: TAG,
       body: testBody,
       answer: {
+        title: 'ChannelTest',
         type: 'object',
         required: ['success', 'model', 'status', 'latency_ms', 'message'],
         properties: {

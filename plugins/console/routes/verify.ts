@@ -60,7 +60,11 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       answer: {
         anyOf: [
           verifiedAnswer,
-          { ...ceremonyAnswer, properties: { verified: { const: false }, ...ceremonyAnswer.properties } },
+          {
+            ...ceremonyAnswer,
+            title: 'VerificationCeremony',
+            properties: { verified: { const: false }, ...ceremonyAnswer.properties },
+          },
         ],
       },
       async handle(request) {

@@ -1,6 +1,6 @@
 /** An entry of the audit log in words, and its facts as names with values. */
 import { useMemo } from 'react';
-import type { Data } from '../../api/client.ts';
+import type { AuditEntry } from '../../api/operations.ts';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
@@ -8,7 +8,7 @@ import { FIELDS, type Said, SENTENCES } from './sentences.ts';
 import { TEXT } from './text.ts';
 
 /** An entry. */
-export type Entry = Data<'GET /api/audit'>['items'][number];
+export type Entry = AuditEntry;
 
 /** Facts in quota units. */
 const MONEY = new Set(['value', 'was', 'amount', 'quota', 'monthly_quota', 'remain_quota', 'before']);

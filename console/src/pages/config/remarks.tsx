@@ -1,6 +1,6 @@
 /** What there is to say of a configuration: mistakes and warnings, each with the way to its line. */
 import { Anchor, Code, Text } from '@mantine/core';
-import type { Data } from '../../api/client.ts';
+import type { ConfigCheck, ConfigRemark } from '../../api/operations.ts';
 import { Coded } from '../../parts/coded.tsx';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
@@ -8,9 +8,9 @@ import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 /** A place and what is to be said of it. */
-export type Remark = Data<'GET /api/config'>['problems'][number];
+export type Remark = ConfigRemark;
 /** What the gateway says of a text. */
-export type Verdict = Pick<Data<'GET /api/config'>, 'problems' | 'warnings' | 'report'>;
+export type Verdict = ConfigCheck;
 
 /** The list, mistakes first. */
 export function Remarks({

@@ -3,8 +3,9 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useDoing } from '../../api/hooks.ts';
+import type { Configuration } from '../../api/operations.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Section } from '../../parts/page.tsx';
 import { type Mood, State, When } from '../../parts/values.tsx';
@@ -13,7 +14,7 @@ import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 /** The configuration as `/api` tells of it. */
-export type Config = Data<'GET /api/config'>;
+export type Config = Configuration;
 
 const MOODS = { same: 'good', changed: 'warn', wrong: 'bad' } as const satisfies Record<string, Mood>;
 

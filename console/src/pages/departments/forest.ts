@@ -1,8 +1,8 @@
 /** The departments as the page works with them: who is above whom, which rows are to be seen, which budget ends a call first. */
-import type { Data } from '../../api/client.ts';
+import type { DepartmentNode } from '../../api/operations.ts';
 
 /** What `/api` tells of one; `children` are more of these. */
-type Told = Data<'GET /api/department/tree'>[number];
+type Told = DepartmentNode;
 
 /** A department in its place. */
 export interface Department extends Omit<Told, 'children'> {

@@ -4,8 +4,9 @@ import { notifications } from '@mantine/notifications';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { User } from '../../api/operations.ts';
 import { Confirm, useAsking } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -18,7 +19,7 @@ import type { Department } from './forest.ts';
 import { PeopleSearch } from './people-search.tsx';
 import { TEXT } from './text.ts';
 
-type Person = Data<'GET /api/user/'>['items'][number];
+type Person = User;
 const PAGE_SIZE = 20;
 const CHANGES = ['GET /api/department/tree', 'GET /api/user/', 'GET /api/user/search'] as const;
 

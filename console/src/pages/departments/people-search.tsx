@@ -2,13 +2,13 @@
 import { MultiSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { User } from '../../api/operations.ts';
 import { isRoot, useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type Person = Data<'GET /api/user/search'>['items'][number];
+type Person = User;
 
 /** People put into a department by one request. */
 const MOST = 100;

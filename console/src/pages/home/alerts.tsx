@@ -2,8 +2,8 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react';
 import { Link } from 'wouter';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { Channel, Key, PricedModel, SubscriptionState, Vitals } from '../../api/operations.ts';
 import { Section } from '../../parts/page.tsx';
 import { type Format, useFormat } from '../../shell/format.ts';
 import type { Self } from '../../shell/self.ts';
@@ -25,15 +25,14 @@ interface Alert {
   readonly place: Place;
 }
 type Words = (typeof TEXT)['en'];
-type Subscription = Data<'GET /api/user/subscription/stats'>;
-type Key = Data<'GET /api/token/'>['items'][number];
+type Subscription = SubscriptionState;
 
 /** What the section looks at beside money. */
 export interface AlertFacts {
   readonly keys: readonly Key[];
-  readonly channels: Data<'GET /api/vendor/'>;
-  readonly prices: Data<'GET /api/price/'>['models'];
-  readonly system: Data<'GET /api/system'> | undefined;
+  readonly channels: readonly Channel[];
+  readonly prices: readonly PricedModel[];
+  readonly system: Vitals | undefined;
   /** Not all of it is there yet. */
   readonly isLoading: boolean;
 }
@@ -157,7 +156,7 @@ function ofKeys(keys: readonly Key[], now: number, text: Words, format: Format):
   }));
 }
 
-function ofChannels(channels: Data<'GET /api/vendor/'>, text: Words, format: Format): readonly Alert[] {
+function ofChannels(channels: readonly Channel[], text: Words, format: Format): readonly Alert[] {
   const named = (state: string) =>
     channels.filter((channel) => channel.on && channel.state === state).map(({ name }) => name);
   const [open, trying] = [named('open'), named('half-open')];
@@ -171,7 +170,7 @@ function ofChannels(channels: Data<'GET /api/vendor/'>, text: Words, format: For
   ];
 }
 
-function ofPrices(models: Data<'GET /api/price/'>['models'], text: Words, format: Format): readonly Alert[] {
+function ofPrices(models: readonly PricedModel[], text: Words, format: Format): readonly Alert[] {
   const named = (calls: string) =>
     models.filter((model) => model.unpriced && model.calls === calls).map(({ name }) => name);
   const [refused, free] = [named('refused'), named('free')];
@@ -187,7 +186,7 @@ function ofPrices(models: Data<'GET /api/price/'>['models'], text: Words, format
 
 /** `old`: there were calls more than a week ago. */
 function ofSystem(
-  system: Data<'GET /api/system'> | undefined,
+  system: Vitals | undefined,
   now: number,
   old: boolean,
   text: Words,

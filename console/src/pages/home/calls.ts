@@ -1,11 +1,11 @@
 /** The latest calls of whoever looks; asked for again and again only as long as there was none yet. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { LogLine } from '../../api/operations.ts';
 
 /** A line of the log. */
-export type Line = Data<'GET /api/log/self'>['items'][number];
+export type Line = LogLine;
 
 const SHOWN = 10;
 const EVERY_MS = 3_000;

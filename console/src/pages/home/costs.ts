@@ -1,6 +1,7 @@
 /** What calls cost of late: today, in 7 and in 30 days; days are those of the ledger, UTC. */
-import type { Data } from '../../api/client.ts';
+
 import { useApi } from '../../api/hooks.ts';
+import type { UsageStatistics } from '../../api/operations.ts';
 import { dateOf, rangeFrom, type TimeRange } from '../../parts/range.ts';
 
 const DAY_S = 86_400;
@@ -40,7 +41,7 @@ export function useCosts(
   };
 }
 
-function sumOf(days: Data<'GET /api/log/self/stat'>['by_day'], since: string): Spent {
+function sumOf(days: UsageStatistics['by_day'], since: string): Spent {
   let [quota, requests] = [0, 0];
   for (const day of days) {
     if (day.date < since) continue;

@@ -1,6 +1,7 @@
 /** What has to be done before one can work, and whether it is: told from what there is, never from what somebody has clicked. */
-import type { Data } from '../../api/client.ts';
+
 import { useApi } from '../../api/hooks.ts';
+import type { SubscriptionState } from '../../api/operations.ts';
 import { isAdmin, type Self } from '../../shell/self.ts';
 
 /** What there is to do, in this order; the last three are for administrators. */
@@ -20,7 +21,7 @@ export function useSteps(
   self: Self,
   landed: boolean | undefined,
   used: boolean | undefined,
-  subscription: Data<'GET /api/user/subscription/stats'> | undefined,
+  subscription: SubscriptionState | undefined,
 ): readonly StepFact[] | undefined {
   const admin = isAdmin(self);
   const keys = useApi('GET /api/token/', { search: { page_size: 100 } });

@@ -1,11 +1,12 @@
 /** The key of the first request: the newest there is, or one that is made here, whose text is known until the page is left. */
 import { useState } from 'react';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { Key } from '../../api/operations.ts';
 
 /** It, and how it is made. */
 export interface FirstKey {
-  readonly key: Data<'GET /api/token/'>['items'][number] | undefined;
+  readonly key: Key | undefined;
   /** Undefined where it was made before. */
   readonly text: string | undefined;
   readonly isMaking: boolean;

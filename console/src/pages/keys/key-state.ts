@@ -1,9 +1,9 @@
 /** The states of a key: their numbers in `/api`, their names and moods here. */
-import type { Data } from '../../api/client.ts';
+import type * as api from '../../api/operations.ts';
 import type { Mood } from '../../parts/values.tsx';
 
 /** A key as the list shows it. */
-export type Key = Data<'GET /api/token/'>['items'][number];
+export type Key = api.Key;
 
 /** Names of the states, in the order in which they are offered. */
 export const STATES = ['enabled', 'disabled', 'expired', 'spent'] as const;

@@ -3,7 +3,7 @@ import { ActionIcon, Checkbox, Group, Menu, Stack, Switch, Text, Tooltip, Unstyl
 import { IconDots, IconEdit, IconListDetails, IconPlugConnected, IconRefresh, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Data } from '../../api/client.ts';
+import type { KeyUsage } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { logsHref } from '../../parts/links.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
@@ -14,7 +14,7 @@ import { type Key, STATE_MOODS, stateOf } from './key-state.ts';
 import { TEXT } from './text.ts';
 
 /** What a key did on each of the last days. */
-export type KeyUse = Data<'GET /api/token/usage'>['items'][number];
+export type KeyUse = KeyUsage;
 
 /** What can be done with a key. */
 export interface KeyActions {

@@ -2,14 +2,14 @@
 import { ActionIcon, Box, Collapse, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useId } from 'react';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { LatencyDistribution } from '../../api/operations.ts';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 import { type Change, filterOf, searchOf, type View } from './view.ts';
 
-type Spread = Data<'GET /api/log/latency'>['duration'];
+type Spread = LatencyDistribution;
 
 /** The section; nothing where the filters leave no calls. */
 export function Latency({ view, change }: { readonly view: View; change(change: Change): void }) {

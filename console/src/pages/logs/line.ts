@@ -1,12 +1,14 @@
 /** A line of the log, and what is packed into it. */
-import type { Data } from '../../api/client.ts';
+
+import type * as api from '../../api/operations.ts';
+import type { LogLine } from '../../api/operations.ts';
 import type { Mood } from '../../parts/values.tsx';
 import { KINDS, type Kind, OUTCOMES, type Outcome } from './view.ts';
 
 /** A line, as `/api` lists it. */
-export type Line = Data<'GET /api/log/self'>['items'][number];
+export type Line = LogLine;
 /** A call with all that is known of it. */
-export type CallDetail = Data<'GET /api/log/self/detail/{request_id}'>;
+export type CallDetail = api.CallDetail;
 
 /** How good that is. */
 export const OUTCOME_MOODS: Readonly<Record<Outcome, Mood>> = {

@@ -2,15 +2,15 @@
 import { ActionIcon, Box, Collapse, Group, Text, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useEffect, useId, useState } from 'react';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type * as api from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { type Mood, State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type RunningCall = Data<'GET /api/log/self/live'>['items'][number] & {
+type RunningCall = api.RunningCall & {
   /** Only administrators are told. */
   readonly gateway?: string | null;
 };

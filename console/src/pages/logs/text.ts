@@ -4,9 +4,9 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    mine: (range: string) => `Your calls, and what else happened to your account. ${range}.`,
-    all: (range: string) => `Everybody's calls, and what else happened. ${range}.`,
-    whose: { label: 'Whose', mine: 'Mine', all: 'Everybody' },
+    mine: (range: string) => `Your calls and account events. ${range}.`,
+    all: (range: string) => `Calls and events of all users. ${range}.`,
+    whose: { label: 'Whose', mine: 'Mine', all: 'All users' },
     csv: 'Download CSV',
     refresh: 'Refresh',
     lines: 'Calls and events',
@@ -18,7 +18,7 @@ export const TEXT = texts(
     paging: 'Pages',
     fresh: (count: string) => `${count} new`,
     freshAbout: 'Show the newest lines',
-    timesAbout: (count: string) => `${count} requests of this key and minute that ended alike; this is the first`,
+    timesAbout: (count: string) => `${count} requests of this key and minute with the same outcome; this is the first`,
     columns: {
       time: 'Time',
       person: 'Person',
@@ -34,8 +34,8 @@ export const TEXT = texts(
     tokensAbout: {
       cached: (count: string) => `${count} of the input read from a cache`,
       written: (count: string) => `${count} written to a cache`,
-      reasoning: (count: string) => `${count} of the output for thoughts`,
-      none: 'Nothing of it came from a cache',
+      reasoning: (count: string) => `${count} reasoning tokens of the output`,
+      none: 'No input was read from a cache',
     },
     kinds: {
       use: 'Calls',
@@ -86,14 +86,14 @@ export const TEXT = texts(
       clear: 'Clear filters',
     },
     empty: {
-      filtered: 'Nothing under these filters',
-      filteredAbout: (range: string) => `Of this time (${range}) nothing matches all of them.`,
+      filtered: 'No matching entries',
+      filteredAbout: (range: string) => `No entry of this period (${range}) matches all filters.`,
       idAbout:
-        'No line has this id: it may be mistyped, another person’s, or older than lines are kept. Calls that were refused again within a minute are counted at the first of them.',
-      none: 'Nothing happened in this time',
-      noneAbout: 'Every call shows up here as soon as it ends, with what it cost and how that came about.',
-      past: 'There is nothing older.',
-      longer: 'Look at 30 days',
+        'No entry has this ID: it may be mistyped, belong to another user, or be older than the retention period. Repeated refusals within a minute are counted in the first entry.',
+      none: 'No entries in this period',
+      noneAbout: 'Calls appear here as soon as they end, with their cost.',
+      past: 'No older entries.',
+      longer: 'Show 30 days',
       connect: 'Connect a client',
     },
     live: {
@@ -112,7 +112,7 @@ export const TEXT = texts(
     },
     latency: {
       title: 'Latency',
-      show: 'Show how the times are spread',
+      show: 'Show the latency distribution',
       none: 'No served calls here',
       of: (calls: string) => `the newest ${calls} served`,
       since: (moment: string) => `since ${moment}`,
@@ -126,7 +126,7 @@ export const TEXT = texts(
       time: 'Time',
       calls: 'Calls',
       others: (refused: string, failed: string, left: string) =>
-        `Besides, ${refused} refused, ${failed} failed, ${left} where the client left; their times are not counted.`,
+        `Not included: ${refused} refused, ${failed} failed, ${left} cancelled by the client.`,
     },
   },
   {

@@ -2,14 +2,14 @@
 import { ActionIcon, Menu, Stack, Text } from '@mantine/core';
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import type { Data } from '../../api/client.ts';
+import type { RedemptionCode } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Copy, Money, type Mood, State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 /** A code as administrators see it. */
-export type Code = Data<'GET /api/redemption/search'>['items'][number];
+export type Code = RedemptionCode;
 
 /** What a code can be, in the order in which it is offered. */
 export const CODE_STATES = ['unused', 'disabled', 'used', 'expired'] as const;

@@ -1,12 +1,12 @@
 /** What a call would come to, asked of the gateway a moment after the last letter was typed. */
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type * as api from '../../api/operations.ts';
 import type { Outgoing } from './calling.ts';
 
 /** What the gateway says. */
-export type Estimate = Data<'POST /api/playground/estimate'>;
+export type Estimate = api.Estimate;
 
 /** What is known of a call before it is made. */
 export interface Reckoned {

@@ -1,8 +1,8 @@
 /** Models with their prices: which come first, which fit, and what somebody should look at. */
-import type { Data } from '../../api/client.ts';
+import type { PricedModel } from '../../api/operations.ts';
 
 /** A model and what it costs. */
-export type Priced = Data<'GET /api/price/'>['models'][number];
+export type Priced = PricedModel;
 
 /** What may be shown of them. */
 export const VIEWS = ['all', 'unpriced', 'drift', 'upcoming'] as const;

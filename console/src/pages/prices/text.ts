@@ -4,20 +4,20 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    about: 'What every model costs, and where the price comes from. Prices are changed in gateway.yaml.',
+    about: 'Prices of all models and their sources. Change prices in gateway.yaml.',
     prices: 'Prices',
     snapshot: (name: string, version: string) =>
-      `In currency units. List prices come from ${name} ${version}, which came with this gateway; what gateway.yaml says wins.`,
+      `In currency units. List prices come from ${name} ${version}, shipped with this gateway; prices in gateway.yaml override them.`,
     find: 'Find a model or channel',
     show: 'Show',
     all: (count: string) => `All (${count})`,
     unpriced: (count: string) => `Unpriced (${count})`,
     drift: (count: string) => `Differs (${count})`,
     upcoming: (count: string) => `Changes soon (${count})`,
-    nothingFound: 'No model fits',
+    nothingFound: 'No matching models',
     nothingUnpriced: 'Every model has a price',
-    nothingDrift: 'No price is far from what vendors publish',
-    nothingUpcoming: 'No price changes on a day to come',
+    nothingDrift: 'No price differs much from the list price',
+    nothingUpcoming: 'No price changes are scheduled',
     nothingUpcomingAbout: 'A price in gateway.yaml may be a list whose entries say `from: 2026-01-31`.',
     none: 'No models yet',
     noneAbout: 'Models are in gateway.yaml. Add a vendor first: its page has the lines to copy.',
@@ -26,7 +26,7 @@ export const TEXT = texts(
 
     model: 'Model',
     aliases: (names: string) => `also ${names}`,
-    fallbackOf: (names: string) => `stands in for ${names}`,
+    fallbackOf: (names: string) => `fallback for ${names}`,
     price: 'Price',
     input: 'Input / 1M',
     output: 'Output / 1M',
@@ -51,10 +51,10 @@ export const TEXT = texts(
     lost: (count: string) =>
       count === '1' ? 'Calls for one model are refused' : `Calls for ${count} models are refused`,
     lostAbout:
-      'What has no price, or may be served by something without one, is refused. Give it a price, or say that it is free: each row has the lines to copy.',
+      'Calls of models without a price, or with a fallback without one, are refused. Set a price or mark the model as free: each row has the lines to copy.',
     showLost: 'Show what has no price',
 
-    gone: 'There is no such model',
+    gone: 'Model not found',
     goneAbout: 'gateway.yaml does not name it, or only channels without a key serve it.',
     calls: {
       charged: 'Calls are charged.',
@@ -67,17 +67,16 @@ export const TEXT = texts(
     amount: 'What',
     costs: 'Costs',
     restAsUsual: 'What is not listed is charged as input or output, or not at all.',
-    whole: 'In full',
+    whole: 'Full price',
     from: (day: string) => `from ${day}`,
-    upcomingTitle: 'Coming prices',
-    upcomingAbout: 'Each holds from midnight UTC of its day.',
+    upcomingTitle: 'Scheduled prices',
+    upcomingAbout: 'Each applies from midnight UTC of its day.',
     places: 'Where it is served',
     placesAbout:
       'The published price may differ from one vendor to the next; a call costs what holds where it was answered.',
     there: (name: string) => `there: ${name}`,
     driftTitle: 'Differs from the published price',
-    driftAbout:
-      'By more than a tenth. That may be on purpose; or the vendor has changed its price since you wrote yours.',
+    driftAbout: 'By more than 10%. This may be intended, or the vendor has changed its price.',
     configured: 'Yours',
     published: 'Published',
     difference: 'Difference',
@@ -86,15 +85,15 @@ export const TEXT = texts(
     setTitle: 'Set its price',
     changeTitle: 'Change its price',
     setAbout: 'Put this into gateway.yaml with your own numbers; the section `prices` may be there already.',
-    sells: 'What it sells',
-    kinds: { tokens: 'Tokens', images: 'Images', speech: 'Speech', sound: 'Sound heard', free: 'Nothing: free' },
+    sells: 'Billing unit',
+    kinds: { tokens: 'Tokens', images: 'Images', speech: 'Speech', sound: 'Audio transcribed', free: 'Nothing: free' },
     yaml: 'Lines for gateway.yaml',
     comments: {
       tokens: 'per million tokens',
       images: 'per image',
       speech: 'per million characters',
       sound: 'per second of sound: 0.006 a minute',
-      free: 'its entry as it is, and this',
+      free: 'its existing entry, plus this',
     },
     after: 'A running gateway takes the changed file over by itself. Calls that were charged stay as they were.',
     toConfig: 'Open Config',

@@ -1,7 +1,8 @@
 /** Where one is signed in; each of them can be ended. */
 import { Button, Group, Text } from '@mantine/core';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { OwnSession } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useAsking } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -13,7 +14,7 @@ import { useText } from '../../text.ts';
 import { sayDone } from './said.ts';
 import { TEXT } from './text.ts';
 
-type Session = Data<'GET /api/user/sessions'>[number];
+type Session = OwnSession;
 
 /** A section of the page. */
 export function Sessions() {

@@ -2,8 +2,9 @@
 import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { Status } from '../../api/operations.ts';
 import { EmailProof } from '../../parts/email-proof.tsx';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -43,7 +44,7 @@ export function Register() {
   );
 }
 
-function RegisterForm({ status }: { readonly status: Data<'GET /api/status'> }) {
+function RegisterForm({ status }: { readonly status: Status }) {
   const text = useText(TEXT);
   const [search] = useSearchParams();
   const [, go] = useLocation();

@@ -1,8 +1,9 @@
 /** The second step of a sign-in: a code of the authenticator, or a backup code. */
 import { Button, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useDoing } from '../../api/hooks.ts';
+import type { SecondStepRequired } from '../../api/operations.ts';
 import { sentenceOf } from '../../api/refusals.ts';
 import { Refused, useFormRefusal } from '../../parts/form-refusal.tsx';
 import { CodeField } from '../../parts/secret-fields.tsx';
@@ -14,7 +15,7 @@ import { Frame } from './frame.tsx';
 import { TEXT } from './text.ts';
 
 /** What the first step answered. */
-export type Half = Extract<Data<'POST /api/user/login'>, { require_2fa: true }>;
+export type Half = SecondStepRequired;
 
 /** `half` undefined: the first step was elsewhere, and a cookie remembers it. */
 export function SecondStep({ half, onRestart }: { readonly half: Half | undefined; onRestart(why?: string): void }) {

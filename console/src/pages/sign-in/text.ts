@@ -5,7 +5,7 @@ import { texts } from '../../text.ts';
 export const TEXT = texts(
   {
     signIn: 'Sign in',
-    name: 'Name or e-mail address',
+    name: 'Name or email address',
     password: 'Password',
     forgotLink: 'Forgot the password?',
     newHere: 'New here?',
@@ -21,7 +21,7 @@ export const TEXT = texts(
       'You cannot sign in at this address: this gateway accepts sign-ins over https only. Open the console there:',
     failed: 'This sign-in did not work. Try again, or sign in another way.',
     done: {
-      registered: 'Your account is made. Sign in with it.',
+      registered: 'Account created. Sign in with it.',
       reset: 'Your new password is set, and every session was ended. Sign in with it.',
     },
     firstStart: {
@@ -31,10 +31,10 @@ export const TEXT = texts(
     },
     second: {
       title: 'Second step',
-      about: 'Your password was right. Show that it is you with a code.',
-      aboutElsewhere: 'You are almost in. Show that it is you with a code.',
+      about: 'Password accepted. Enter a code to confirm it’s you.',
+      aboutElsewhere: 'Enter a code to confirm it’s you.',
       go: 'Continue',
-      restart: 'Begin again',
+      restart: 'Start again',
       until: (clock: string) => `Good until ${clock}.`,
     },
     register: {
@@ -45,19 +45,19 @@ export const TEXT = texts(
       invitation: 'Invitation',
       invitationAbout: 'An administrator gave it to you; good for one account.',
       go: 'Create account',
-      closed: 'Accounts are made by the administrators here',
+      closed: 'Registration is closed',
       closedAbout: 'Ask one of them for yours, then sign in.',
     },
     forgot: {
       title: 'A new password',
-      email: 'E-mail address of your account',
+      email: 'Email address of your account',
       go: 'Send me a link',
-      sent: 'Look at your mail',
+      sent: 'Check your email',
       sentAbout: (email: string) =>
-        `If an account here has the address ${email}, a letter with a link is on its way. The link is good for 15 minutes.`,
+        `If an account has the address ${email}, an email with a link is on its way. The link is valid for 15 minutes.`,
       logged: 'This gateway sends no email: the link is in its log. Ask an administrator.',
       again: 'Another address',
-      none: 'This gateway sends no letters',
+      none: 'This gateway sends no email',
       noneAbout: 'Ask an administrator for a new password.',
     },
     reset: {
@@ -65,9 +65,9 @@ export const TEXT = texts(
       about: (email: string) => `For the account with the address ${email}. Every session of it ends.`,
       password: 'New password',
       go: 'Set the password',
-      broken: 'This link is not whole',
-      brokenAbout: 'Open the link of the letter as it stands there, or ask for another one.',
-      another: 'Ask for another link',
+      broken: 'Incomplete link',
+      brokenAbout: 'Open the link exactly as it is in the email, or request a new one.',
+      another: 'Request a new link',
     },
   },
   {

@@ -1,13 +1,15 @@
 /** What is normal of a machine, and what is not: every figure gets a mood. */
-import type { Data } from '../../api/client.ts';
+
+import type * as api from '../../api/operations.ts';
+import type { VitalsSample } from '../../api/operations.ts';
 import type { Mood } from '../../parts/values.tsx';
 
 /** How the process and its machine are doing. */
-export type Vitals = Data<'GET /api/system'>;
+export type Vitals = api.Vitals;
 /** One of the gateways on the database. */
 export type Gateway = Vitals['gateways'][number];
 /** A moment of the last hour. */
-export type Sample = Data<'GET /api/system/history'>[number];
+export type Sample = VitalsSample;
 
 const MB = 1_000_000;
 /** Samples that make up a minute. */

@@ -1,8 +1,8 @@
 /** The calls that run now: they come at the end, and those that end stay while somebody points at the list. */
 import { Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { RunningCalls } from '../../api/operations.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/notes.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -12,7 +12,7 @@ import { useText } from '../../text.ts';
 import { type Steady, useSteadyRows } from './steady.ts';
 import { TEXT } from './text.ts';
 
-type Live = Data<'GET /api/log/live'>;
+type Live = RunningCalls;
 type Call = Live['items'][number];
 
 const MOODS = { waiting: 'idle', asking: 'info', answering: 'good' } as const;

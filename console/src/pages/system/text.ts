@@ -4,11 +4,11 @@ import { texts } from '../../text.ts';
 /** In both languages. */
 export const TEXT = texts(
   {
-    about: 'How the gateway and its machine are doing, what is normal, and what to do if it is not.',
+    about: 'Health of the gateway process and its machine: normal values, and what to do otherwise.',
     refresh: 'Refresh automatically',
-    refreshAbout: 'Every five to thirty seconds, as long as this page is looked at.',
+    refreshAbout: 'Every 5 to 30 seconds while this page is visible.',
     asOf: (clock: string) => `as of ${clock}`,
-    moods: { good: 'Normal', warn: 'Watch it', bad: 'Act', idle: 'Not known yet', info: 'Note' },
+    moods: { good: 'Normal', warn: 'Warning', bad: 'Act', idle: 'Not known yet', info: 'Note' },
 
     version: 'Version',
     platform: (node: string, platform: string) => `Node ${node}, ${platform}`,
@@ -36,10 +36,10 @@ export const TEXT = texts(
       lately: (count: string) => `${count} in 5 min`,
       memory: 'Memory',
       share: (percent: string) => `${percent} of the machine`,
-      lag: 'Event loop, p99',
+      lag: 'Event loop delay, p99',
       store: 'Database',
-      waiting: (count: string) => (count === '1' ? '1 entry waits' : `${count} entries wait`),
-      notWritable: 'cannot be written',
+      waiting: (count: string) => (count === '1' ? '1 write queued' : `${count} writes queued`),
+      notWritable: 'not writable',
       configuration: 'Configuration',
       differs: 'differs',
       limits: 'Rate limits',
@@ -49,7 +49,7 @@ export const TEXT = texts(
     },
 
     process: 'Process',
-    memory: 'Memory of the process',
+    memory: 'Process memory',
     memoryAbout:
       'Normal is well below what the machine or container has. If it keeps rising for days, restart the gateway and report it; if it is simply full, give the machine more.',
     ofMachine: 'of what there is',
@@ -57,19 +57,19 @@ export const TEXT = texts(
     heapAbout:
       'Normal is below 70% of the limit. Near the limit the process slows down and then ends: raise it with `NODE_OPTIONS=--max-old-space-size=MEGABYTES`, or lower `limits.concurrent`.',
     ofLimit: 'of the limit',
-    lag: 'Event loop, late by',
+    lag: 'Event loop delay',
     lagAbout:
-      'How long work waits before it begins. Normal is a p99 below 50 ms. Above 200 ms every call gets slower: look at the processor below, and at what else runs on this machine.',
+      'How late scheduled work starts. A p99 below 50 ms is normal. Above 200 ms, all calls slow down: check the CPU below and other processes on this machine.',
     lagValue: (p50: string, p99: string, max: string) => `p50 ${p50} · p99 ${p99} · longest ${max}`,
     lagUnknown: 'It is known ten seconds after the start.',
-    cpu: 'Processor of the process',
+    cpu: 'CPU of the process',
     cpuAbout:
       'Calls run on one core. Normal is below 70% of it over the last minute; near 100% calls wait: move other work to another machine, or run a second gateway beside this one.',
     cpuValue: (share: string) => `${share} of one core`,
-    cpuUsed: (user: string, system: string) => `since the start: ${user} own, ${system} in the operating system`,
-    load: 'Load of the machine',
+    cpuUsed: (user: string, system: string) => `since start: ${user} user, ${system} system`,
+    load: 'System load',
     loadAbout:
-      'How many tasks want a core, over 1, 5 and 15 minutes. Normal is at most as many as there are cores; if there are more, something else on the machine takes their time.',
+      'Load average over 1, 5 and 15 minutes. Up to the number of cores is normal; above it, other processes compete for the CPU.',
     loadValue: (loads: string, cores: string) => `${loads} on ${cores} cores`,
 
     store: 'Database',
@@ -85,13 +85,13 @@ export const TEXT = texts(
     diskScarce:
       'The disk is nearly full: calls are served, and their responses are no longer kept, so they cannot be continued by `previous_response_id`. Make room, or move to a larger disk.',
     writable: 'Writing',
-    writableValue: { yes: 'can be written', no: 'cannot be written' },
-    waiting: (count: string) => (count === '1' ? '1 entry waits' : `${count} entries wait`),
+    writableValue: { yes: 'writable', no: 'not writable' },
+    waiting: (count: string) => (count === '1' ? '1 write queued' : `${count} writes queued`),
     writableAbout:
       'What calls cost is written in the background; normal are a few entries that wait. Thousands mean that the disk is too slow; from 10,000 on calls are refused.',
     writableNot:
       'Calls are refused until it can be written again: look whether the disk is full, and at the log of the gateway.',
-    keeps: 'How long things are kept',
+    keeps: 'Retention',
     keepsAbout: 'Older ones are removed by themselves. Sums for statistics stay. It is set in gateway.yaml.',
     keepsNone: 'gateway.yaml says nothing of it.',
     sections: {
@@ -99,7 +99,7 @@ export const TEXT = texts(
       responses: 'Answers that can be continued (responses)',
       audit: 'Audit (audit)',
     },
-    nothingKept: 'nothing is kept',
+    nothingKept: 'not kept',
 
     backup: 'Backup',
     backupLast: 'Last backup',
@@ -108,12 +108,13 @@ export const TEXT = texts(
     backupOld: 'The last one is older than a week: make one now, and let the machine make one every day.',
     differingTitle: (gateways: string) => `Other gateways run with another configuration: ${gateways}`,
     differingAbout:
-      'All gateways on one database should have the same gateway.yaml. If you have just changed it, they take it over within seconds; else copy the file to each, and look at the log of those that did not take it over.',
+      'All gateways on one database should have the same gateway.yaml. After a change, they reload within seconds; otherwise copy the file to each, and check the logs of those that did not reload.',
     proxyTitle: (peer: string) => `Requests are forwarded by ${peer}, which is not trusted`,
     proxyAbout:
       'If it is your proxy, name it in gateway.yaml. Until then all users share its address: in limits, in address lists of keys, and in logs.',
-    backupNone: 'There was none yet',
-    backupNoneAbout: 'Without one, balances and records are lost with the disk. It is made while the gateway runs:',
+    backupNone: 'No backup yet',
+    backupNoneAbout:
+      'Without a backup, balances and records are lost with the disk. The gateway keeps running during a backup:',
     backupCommand: 'Command that makes a backup',
     backupDaily: 'Every night, as a line for `crontab -e`:',
     backupCron: 'Line for crontab',
@@ -125,17 +126,17 @@ export const TEXT = texts(
     liveMore: (shown: string, total: string) => `The newest ${shown} of ${total}.`,
     liveNone: 'No call is running.',
     model: 'Model',
-    passage: 'carried as it is',
+    passage: 'passthrough',
     who: 'Who',
     phase: 'Phase',
-    phases: { waiting: 'not sent yet', asking: 'waiting for the vendor', answering: 'answering', ended: 'ended' },
+    phases: { waiting: 'waiting', asking: 'waiting for the vendor', answering: 'answering', ended: 'ended' },
     channel: 'Channel',
     gateway: 'Gateway',
     attempt: (number: string) => `attempt ${number}`,
     running: 'Running for',
     tokens: 'Output tokens',
     stream: 'stream',
-    started: 'Began',
+    started: 'Started',
 
     hour: 'The last hour',
     hourAbout: 'One reading every ten seconds since the process started, up to an hour.',
@@ -144,9 +145,9 @@ export const TEXT = texts(
       rss: 'Process',
       heap: 'Heap',
       lag: 'Event loop, p99',
-      cpu: 'Processor, cores',
+      cpu: 'CPU, cores',
       calls: 'Calls running',
-      waiting: 'Entries waiting to be written',
+      waiting: 'Queued writes',
     },
   },
   {

@@ -1,7 +1,7 @@
 /** How the budgets of departments stand. */
 import { Box, Progress } from '@mantine/core';
-import type { Data } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { DepartmentBudget } from '../../api/operations.ts';
 import { DataTable, Pager } from '../../parts/data-table.tsx';
 import { useDepartments } from '../../parts/department-select.tsx';
 import { Loaded } from '../../parts/notes.tsx';
@@ -14,7 +14,7 @@ import { NoDepartments } from './no-departments.tsx';
 import { TEXT } from './text.ts';
 import { type Change, searchOf, type View } from './view.ts';
 
-type Row = Data<'GET /api/team/budgets'>['items'][number];
+type Row = DepartmentBudget;
 const PAGE_SIZE = 25;
 
 /** The part. */

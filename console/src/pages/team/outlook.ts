@@ -1,9 +1,9 @@
 /** How a budget is likely to end, in one word; and what is left of it day by day. */
-import type { Data } from '../../api/client.ts';
+import type * as api from '../../api/operations.ts';
 import type { Mood } from '../../parts/values.tsx';
 
 /** What `/api` tells. */
-export type Forecast = Data<'GET /api/team/forecast'>;
+export type Forecast = api.Forecast;
 /** A department of it. */
 export type DepartmentForecast = Forecast['departments'][number];
 /** A budget of that. */

@@ -4,6 +4,7 @@ import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { call, type Data, HOME } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { Invitation } from '../../api/operations.ts';
 import { useStatus } from '../../api/status.ts';
 import { Confirm, useAsking } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
@@ -16,7 +17,6 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type Invitation = Data<'GET /api/user/invitations'>['items'][number];
 const PAGE_SIZE = 25;
 const MOODS: Readonly<Record<Invitation['status'], Mood>> = {
   open: 'info',

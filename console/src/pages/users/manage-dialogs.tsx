@@ -1,8 +1,9 @@
 /** Dialogs that freeze and unfreeze an account, and that change its role; each takes a reason for the audit. */
 import { Modal, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { type Body, call } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useDoing } from '../../api/hooks.ts';
+import type { UserAction } from '../../api/operations.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { useFormRefusal } from '../../parts/form-refusal.tsx';
 import { useText } from '../../text.ts';
@@ -50,7 +51,7 @@ export function RoleDialog({ user, ...others }: DialogProps) {
 
 interface ManageDialogProps extends Omit<DialogProps, 'user'> {
   readonly id: number;
-  readonly action: Body<'POST /api/user/manage'>['action'];
+  readonly action: UserAction['action'];
   readonly title: string;
   readonly about: string;
   readonly button: string;

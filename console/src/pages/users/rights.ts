@@ -1,10 +1,10 @@
 /** Whom an administrator may change; the gateway sees to it, the page says it before. */
-import type { Data } from '../../api/client.ts';
+import type { UserDetail } from '../../api/operations.ts';
 import { isRoot, type Self } from '../../shell/self.ts';
 import type { TEXT } from './text.ts';
 
 /** An account, with how it can sign in. */
-export type User = Data<'GET /api/user/{id}'>;
+export type User = UserDetail;
 /** The roles by their numbers. */
 const ADMIN = 10;
 export const ROOT = 100;

@@ -2,8 +2,9 @@
 import { Button, Group, Modal, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { Key } from '../../api/operations.ts';
 import { Confirm, useAsking } from '../../parts/confirm.tsx';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -18,8 +19,6 @@ import { useSelf } from '../../shell/self.ts';
 import { useText } from '../../text.ts';
 import { type User, whyNot } from './rights.ts';
 import { TEXT } from './text.ts';
-
-type Key = Data<'GET /api/token/'>['items'][number];
 
 const PAGE_SIZE = 10;
 const CHANGES = ['GET /api/token/'] as const;

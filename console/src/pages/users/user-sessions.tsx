@@ -1,8 +1,9 @@
 /** Where somebody is signed in; each of them can be ended. */
 import { ActionIcon, Text, Tooltip } from '@mantine/core';
 import { IconLogout } from '@tabler/icons-react';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useApi, useDoing } from '../../api/hooks.ts';
+import type { UserSession } from '../../api/operations.ts';
 import { Confirm, useAsking } from '../../parts/confirm.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { deviceOf } from '../../parts/device.ts';
@@ -15,7 +16,7 @@ import { useText } from '../../text.ts';
 import { type User, whyNot } from './rights.ts';
 import { TEXT } from './text.ts';
 
-type Session = Data<'GET /api/user/{id}/sessions'>[number];
+type Session = UserSession;
 
 /** A section of the drawer. */
 export function UserSessions({ user }: { readonly user: User }) {

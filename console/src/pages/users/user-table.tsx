@@ -1,14 +1,15 @@
 /** The accounts that fit, a page of them. */
 import { Button, Group, Text } from '@mantine/core';
-import type { Data, Search } from '../../api/client.ts';
+import type { Search } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type { User } from '../../api/operations.ts';
 import { type Column, DataTable, Pager } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
 import { Money, State, When } from '../../parts/values.tsx';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type Row = Data<'GET /api/user/'>['items'][number];
+type Row = User;
 const PAGE_SIZE = 25;
 const STATUS = { active: 1, frozen: 2, deleted: -1 } as const;
 

@@ -1,9 +1,9 @@
 /** Where the calls for a model go: channels by priority, then fallbacks; and what becomes of them as things stand. */
-import type { Data } from '../../api/client.ts';
+import type { ModelRoute } from '../../api/operations.ts';
 import type { Price } from '../../parts/price-amounts.ts';
 import { type Channel, type Condition, conditionOfModel } from './channel.ts';
 
-type Route = Data<'GET /api/vendor/routes'>[number];
+type Route = ModelRoute;
 
 /** A channel that may be asked. */
 export interface Place {

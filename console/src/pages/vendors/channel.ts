@@ -1,9 +1,9 @@
 /** A channel, and how it does in one word. */
-import type { Data } from '../../api/client.ts';
+import type * as api from '../../api/operations.ts';
 import type { Mood } from '../../parts/values.tsx';
 
 /** A channel as `/api` tells of it. */
-export type Channel = Data<'GET /api/vendor/'>[number];
+export type Channel = api.Channel;
 /** A model where a channel serves it. */
 export type ServedModel = Channel['models'][number];
 

@@ -1,15 +1,16 @@
 /** The test of a channel, or of one of its models: the button, and what came of it. */
 import { Box, Button, Group, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
-import { call, type Data } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { useDoing } from '../../api/hooks.ts';
+import type { ChannelTest } from '../../api/operations.ts';
 import { State } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { texts, useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
 /** What came of a test. */
-export type TestResult = Data<'POST /api/vendor/{name}/test'>;
+export type TestResult = ChannelTest;
 
 /** What came of the tests since the page was opened. */
 export interface Tests {

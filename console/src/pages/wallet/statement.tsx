@@ -2,8 +2,9 @@
 import { Anchor, Button, Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { type Data, keepFile } from '../../api/client.ts';
+import { keepFile } from '../../api/client.ts';
 import { useApi } from '../../api/hooks.ts';
+import type * as api from '../../api/operations.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { Empty, Loaded } from '../../parts/notes.tsx';
@@ -14,7 +15,7 @@ import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
 import { TEXT } from './text.ts';
 
-type StatementData = Data<'GET /api/user/statement'>;
+type StatementData = api.Statement;
 type Day = StatementData['days'][number];
 type MoneyEvent = StatementData['events'][number];
 

@@ -1,11 +1,11 @@
 /** The ways to pay that are offered, and the choice between them. */
 import { Group, Radio, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Data } from '../../api/client.ts';
+import type { TopUpInfo } from '../../api/operations.ts';
 import type { Way } from './begin.ts';
 
 /** What may be bought, and how. */
-export type Offer = Data<'GET /api/user/topup/info'>;
+export type Offer = TopUpInfo;
 
 /** A way to pay, as it is offered. */
 export interface OfferedWay extends Way {
