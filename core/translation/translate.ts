@@ -369,7 +369,7 @@ function originOf({ offer }: Parties): Origin {
   return { channel: offer.channel.name, model: offer.model };
 }
 
-/** Whoever offers a translation has seen that both can be translated, and only such answers are revised. */
+/** An offer is only made if both styles can be translated, and only such answers are revised. */
 function clientHalf({ asked }: Parties): { readonly asked: Asked } {
   if (asked.asked === undefined) throw untranslated(asked);
   return { asked: asked.asked };
