@@ -51,7 +51,7 @@ export interface Unsigned {
 /** How long a signature is waited for. */
 export interface Patience {
   readonly clock: Pick<Clock, 'after'>;
-  /** Aborts if nobody needs the request any longer; undefined if that cannot happen. */
+  /** Aborts when the request is no longer needed; undefined if that cannot happen. */
   readonly signal?: AbortSignal;
 }
 

@@ -1,6 +1,6 @@
 /** How plugins name what they share: services and schemas, each with its type; and what they may answer at once or later. */
 
-/** Now or later: whoever can answer at once need not make a promise. */
+/** A value or a promise of it. A function that has its value at once returns it without a promise. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** A name for something one plugin gives and others use; the type rides along. */

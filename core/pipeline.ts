@@ -56,8 +56,8 @@ export interface Pipeline {
   /** What is kept of an exchange: the steps of all plugins, to be written as one atomic list. Asked once. Rejects if an essential one failed. */
   settle(x: Exchange): Awaitable<Settlement>;
   /**
-   * The same without the steps of one plugin, which the store does not accept; undefined if nothing can be left out. `tried`: how many times the list
-   * was refused before.
+   * The same without the steps of one plugin that is not essential; undefined if no other plugin is left. `tried`: how many plugins were left
+   * out before, one after the other.
    */
   without(settlement: Settlement, tried: number): Settlement | undefined;
   /** Names the plugin in the log whose steps were left out because of `error`. */
@@ -82,6 +82,8 @@ export interface Settlement {
 
 /** How long a plugin may take for one phase of one call. */
 const PHASE_MS = 30_000;
+/** How much longer it is waited for after that. */
+const GRACE_MS = 1_000;
 
 /** A plugin broke a phase. The client learns no more than that. */
 function broken(log: Log, phase: string, plugin: string, error: unknown, x: { readonly id: string }): never {
@@ -172,9 +174,11 @@ export function createPipeline(players: readonly Player[], log: Log, deadlines: 
   /** What a plugin answers, or a rejection once it has taken too long. */
   function inTime<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const deadline = deadlines.set(PHASE_MS, () =>
-        reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`)),
-      );
+      const late = (): void => reject(new Error(`it has not answered within ${PHASE_MS / 1_000} s`));
+      // If the whole process stood still, the answer may be there and only has to be read.
+      let deadline = deadlines.set(PHASE_MS, () => {
+        deadline = deadlines.set(GRACE_MS, late);
+      });
       answer.then(resolve, reject).finally(() => deadlines.clear(deadline));
     });
   }

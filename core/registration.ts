@@ -21,7 +21,7 @@ import { quirksSchema } from './translation/quirks.ts';
 
 /** What is wrong with a value, as the end of a sentence that begins with where it stands; undefined: nothing. */
 type Check = (value: unknown, at: string) => string | undefined;
-/** A check for each member of an interface; those of `Optional` may be missing. */
+/** A check for each member of an interface. */
 type Members<T> = { readonly [K in keyof Required<T>]: Check };
 
 const is =
@@ -74,7 +74,7 @@ const either =
     return found.includes(undefined) ? undefined : found[0];
   };
 
-/** An object of one interface. A class of its own may have more members, which nobody else calls; a literal may not. */
+/** An object of one interface. An instance of a class may have further members, which only the plugin uses; a literal may not. */
 const objectOf =
   <T>(members: Members<T>): Check =>
   (value, at) => {

@@ -1,7 +1,7 @@
 /** What a plugin keeps of one request: a slot on the request itself, which is gone with it. */
 import type { Entrant, Exchange } from './contracts/exchange.ts';
 
-/** A place for a `T` on every request. Neither a map nor a closure: reading it costs a call next to nothing. */
+/** A place for a `T` on every request: an index into a list that the request has, which costs a call next to nothing. */
 export interface Slot<T> {
   /** Undefined if nothing was set. */
   get(x: Exchange | Entrant): T | undefined;
@@ -19,7 +19,7 @@ const shared = globalThis as { [PLACES]?: Map<string, number> };
 const places = shared[PLACES] ?? new Map<string, number>();
 shared[PLACES] = places;
 
-/** Makes one. `name` begins with the plugin's: `quota.hold`. Two slots with one name are the same place. */
+/** Makes one. `name` begins with the name of the plugin: `quota.taking`. Two slots with one name are the same place. */
 export function slot<T>(name: string): Slot<T> {
   const place = places.get(name) ?? places.size;
   places.set(name, place);

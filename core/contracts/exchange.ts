@@ -6,7 +6,7 @@ import type { Holder } from './keys.ts';
 import type { Style } from './style.ts';
 import type { Channel } from './vendor.ts';
 
-/** Whoever asks: the facts about a request that guards and authentication may read. */
+/** A request as guards and authentication see it. */
 export interface Caller {
   /** `POST`. */
   readonly method: string;

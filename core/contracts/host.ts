@@ -23,7 +23,7 @@ export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A service named in `needs`. */
   use<T>(service: Service<T>): T;
-  /** A service named in `wants`, where somebody provides it. Ask when it is used, not in `create`. */
+  /** A service named in `wants`; undefined if no plugin provides it. Call this when the service is used, not in `create`. */
   find<T>(service: Service<T>): T | undefined;
   provide<T>(service: Service<T>, implementation: T): void;
   /** The vendors of all plugins, by name; complete from `start` on. */
@@ -75,6 +75,6 @@ export interface Lasting<T> {
   /** Of the shape of `T`. Increase it when the shape changes: what an older version has left is never taken for a `T`. */
   readonly version: number;
   make(): T;
-  /** Makes a `T` of what another version has left. Without it, that is dropped, and `make` starts anew. */
+  /** Makes a `T` of what another version has left. Without it, the old state is dropped, and `make` creates a new one. */
   migrate?(left: unknown, version: number): T;
 }

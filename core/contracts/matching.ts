@@ -1,6 +1,6 @@
 /**
  * How plugins find words and patterns in texts. Patterns have the syntax of RE2 and are matched in linear time, whatever the text: one
- * that backtracks elsewhere (`(a+)+b`) cannot make a call slow.
+ * that backtracks in other engines (`(a+)+b`) cannot make a call slow.
  */
 import { RE2JS } from 're2js';
 

@@ -59,7 +59,7 @@ export interface RouteAbout {
   readonly answer: Schema | string;
   /** Its status where that is not 200. */
   readonly status?: number;
-  /** How its caller shows who it is; none of them: nobody needs to. */
+  /** How a caller can authenticate; empty: no authentication is needed. */
   readonly credentials: readonly ('session' | 'accessToken' | 'key')[];
   /** Who else may not, and what else it wants, in sentences. */
   readonly notes?: string;

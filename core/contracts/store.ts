@@ -24,7 +24,7 @@ export interface Store extends Reader {
   /**
    * A list of statements, all or none, with nothing of anybody else's between them. Resolves with the `must` that failed, or
    * undefined. With `when: 'ran'` it resolves as soon as the list has run, before it is durable: for what may be forgotten by
-   * a crash as long as nobody was told otherwise. An empty list resolves when all that this process handed in before are durable.
+   * a crash unless a client has been told otherwise. An empty list resolves when all that this process handed in before are durable.
    */
   atomic(steps: readonly Step[], when?: 'durable' | 'ran'): Promise<string | undefined>;
   /**
@@ -152,7 +152,7 @@ export interface OpenStore extends Store {
   snapshot<T>(read: (reader: Reader) => Promise<T>): Promise<T>;
   /** Its tables, but for those that the driver has for itself. */
   tables(): Promise<readonly StoreTable[]>;
-  /** After rows were written with the numbers they had elsewhere: new ones get higher numbers. Without it, they do anyway. */
+  /** Called after rows were written with ids from another store: new rows must get higher ids. Without it, they do so by themselves. */
   rowsLoaded?(): Promise<void>;
   /** A consistent copy, while running. A server has its own ways. */
   backup?(file: string): Promise<void>;
@@ -161,7 +161,7 @@ export interface OpenStore extends Store {
    * it open.
    */
   exclusively?<T>(work: () => Promise<T>): Promise<T>;
-  /** How much room it takes and where it lies has; without it, or where it resolves with undefined, nobody can tell. */
+  /** The disk space that the store uses and has left; without it, or if it resolves with undefined, that is unknown. */
   room?(): Promise<StoreRoom | undefined>;
   /**
    * Joins the processes that have this store open. From then on nothing is written for who was given up, and `pressure` says so when this process

@@ -33,7 +33,7 @@ export interface Parties {
   readonly vendorStyle: Style;
   readonly dialect: Dialect;
   readonly clock: Clock;
-  /** Fetches what the request names by its address; for a call that nobody makes, something in its place. */
+  /** Fetches what the request names by its address; for a call that is only explained, a replacement. */
   readonly fetch?: (url: string, param: string) => Promise<Fetched>;
   /** What plugins do with the answer; undefined if that is nothing. */
   readonly revisions?: Revisions | undefined;

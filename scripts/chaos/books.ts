@@ -219,11 +219,19 @@ function isUnansweredInput({ outcome, input, output, charged }: Row): boolean {
 /** Nobody pays for more than a vendor has sent. */
 function overcharges(rows: readonly Row[], calls: readonly Call[]): readonly Violation[] {
   const byNumber = new Map(calls.map((call) => [`call-${call.number}`, call]));
-  // A recovered record has forgotten which call it was; the client has seen its id, for something was delivered.
+  // A recovered record does not know which call it was. Its client knows the id, unless the kill came between the note of what was about to be
+  // delivered and its delivery: then it is one of the calls that saw no answer and left no other record.
   const byId = new Map(calls.flatMap((call) => (call.id === undefined ? [] : [[call.id, call] as const])));
+  const recorded = new Set(rows.map((row) => clientIdOf(row)));
+  const unanswered = calls.filter(({ id, number }) => id === undefined && !recorded.has(`call-${number}`));
+  const unansweredOf = (row: Row): Call | undefined => {
+    if (row.outcome !== 'recovered') return undefined;
+    const at = unanswered.findIndex(({ most }) => most >= row.charged);
+    return at < 0 ? undefined : unanswered.splice(at, 1)[0];
+  };
   return rows.flatMap((row) => {
     if (row.charged === 0n) return [];
-    const call = byId.get(row.id) ?? byNumber.get(clientIdOf(row) ?? '');
+    const call = byId.get(row.id) ?? byNumber.get(clientIdOf(row) ?? '') ?? unansweredOf(row);
     if (call === undefined) {
       return [
         { kind: 'overcharged', text: `record ${row.id} (${row.outcome}) charges for a call nobody made` } as const,

@@ -268,7 +268,7 @@ describe('the end of an exchange', () => {
     );
     const ended = end();
     await new Promise(setImmediate);
-    clock.advance(31_000);
+    clock.advance(32_000);
     await ended;
     assert.deepEqual(kept, [STEPS]);
     assert.deepEqual(

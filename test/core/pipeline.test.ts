@@ -200,7 +200,7 @@ describe('a plugin that does not answer', () => {
       const { pipeline, log, clock } = pipelineOf({ [phase]: () => new Promise(() => {}) });
       const asked = Promise.resolve(pipeline[phase](x as never)).then(unexpected, (error: Error) => error.message);
       await new Promise(setImmediate);
-      clock.advance(31_000);
+      clock.advance(32_000);
       assert.equal(await asked, 'it has not answered within 30 s');
       assert.deepEqual(
         facts(log).map(({ plugin }) => [phase, plugin]),
@@ -266,7 +266,7 @@ describe('a plugin that does not inspect in time', () => {
       (error: Error) => error.message,
     );
     await new Promise(setImmediate);
-    clock.advance(31_000);
+    clock.advance(32_000);
     assert.equal(await asked, 'it has not answered within 30 s');
     assert.deepEqual(
       facts(log).map(({ phase, plugin }) => [phase, plugin]),
@@ -294,6 +294,23 @@ describe('the phase revise', () => {
     const { pipeline, log } = pipelineOf({ revise: broken });
     assert.throws(() => pipeline.revise(x, Infinity), { message: 'broken' });
     assert.deepEqual(facts(log), failure('revise', 'one', 'broken'));
+  });
+});
+
+describe('a process that stood still for longer than a phase may take', () => {
+  it('reads the answer that has come in the meantime', async () => {
+    let answer = (): void => {};
+    const { pipeline, log, clock } = pipelineOf({
+      admit: () =>
+        new Promise<void>((resolve) => {
+          answer = resolve;
+        }),
+    });
+    const admitted = pipeline.admit(x);
+    clock.advance(30_500);
+    answer();
+    await admitted;
+    assert.deepEqual(log, []);
   });
 });
 
