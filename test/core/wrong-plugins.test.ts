@@ -95,8 +95,8 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
   ],
   [
     'a style that cannot read requests',
-    style("{ name: 'morse', keepAlive: '' }"),
-    [/acme/, /`styles\[0\]\.read` must be a function/],
+    style("{ name: 'morse', ingress: { path: '/v1/morse' }, relay: { answer: () => undefined } }"),
+    [/acme/, /`styles\[0\]\.ingress\.read` must be a function/],
   ],
   [
     'a service that `needs` does not name',

@@ -171,7 +171,8 @@ describe('the plugin cache', () => {
   ): Promise<void> {
     vendor = await fakeVendor(answer);
     stops = [() => vendor.close()];
-    const pipeline = 'accounts auth counters keys limits cache quota models styles vendors/compatible vendors/demo log';
+    const pipeline =
+      'accounts auth counters keys limits cache prices quota models styles vendors/compatible vendors/demo log';
     gateway = await startGateway({
       vendor,
       ...more,

@@ -50,21 +50,24 @@ const VENDORS: readonly Vendor[] = [
   { name: 'local', keyless: true, speaks: { chat: dialect }, url: () => 'http://127.0.0.1:9' },
 ];
 const STYLES = new Map(
-  ['chat', 'responses', 'messages'].map((name) => [name, { name, path: `/v1/${name}` } as unknown as Style]),
+  ['chat', 'responses', 'messages'].map((name) => [
+    name,
+    { name, ingress: { path: `/v1/${name}` } } as unknown as Style,
+  ]),
 );
 
-/** Styles that can be translated: those that vendors speak, each with its quirks, and those that clients ask. */
+/** Styles that can be translated: those of vendors, each with its quirks, and those of clients. */
 function translating(
-  spoken: Readonly<Record<string, SomeQuirks | undefined>>,
-  asked: readonly string[],
+  vendorStyles: Readonly<Record<string, SomeQuirks | undefined>>,
+  clientStyles: readonly string[],
 ): typeof STYLES {
   return new Map(
-    [...Object.keys(spoken), ...asked].map((name) => {
+    [...Object.keys(vendorStyles), ...clientStyles].map((name) => {
       const style = {
         name,
-        ...(STYLES.has(name) && { path: `/v1/${name}` }),
-        ...(asked.includes(name) && { asked: {} }),
-        ...(spoken[name] && { spoken: { quirks: spoken[name] } }),
+        ...(STYLES.has(name) && { ingress: { path: `/v1/${name}` } }),
+        ...(clientStyles.includes(name) && { client: {} }),
+        ...(vendorStyles[name] && { vendor: { quirks: vendorStyles[name] } }),
       };
       return [name, style as unknown as Style];
     }),
@@ -828,7 +831,7 @@ describe('offers to clients of another style', () => {
     },
     { name: 'epsilon', speaks: dialects('silent') },
   ];
-  // `silent` can only be passed on; `messages` only asked, `responses` asked and spoken.
+  // `silent` cannot be translated; `messages` only for clients, `responses` for clients and vendors.
   const styles = translating(
     { chat: { roles: { developer: 'system' } }, responses: { roles: { mid_system: 'front' } }, silent: undefined },
     ['messages', 'responses'],
