@@ -9,7 +9,7 @@ import { type Assembly, assemble, planFrom } from '../../core/assembly.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
-import { definePlugin, type JsonObject, type Passage, type Route, type Style, schema } from '../../core/plugin.ts';
+import { definePlugin, type JsonObject, type Passage, type Route, schema } from '../../core/plugin.ts';
 import { createVault } from '../../core/vault.ts';
 import { fakeClock } from '../kit/clock.ts';
 import { memoryStore } from '../kit/drive.ts';
@@ -147,10 +147,10 @@ describe('every door of the gateway', () => {
   });
 
   /** Those that can be asked for. */
-  const styles = (): readonly (Style & { readonly path: string })[] =>
-    [...assembly.styles.values()].filter((style) => style.ingress?.path !== undefined) as (Style & {
-      readonly path: string;
-    })[];
+  const styles = (): readonly { readonly name: string; readonly path: string }[] =>
+    [...assembly.styles.values()].flatMap(({ name, ingress }) =>
+      ingress === undefined ? [] : [{ name, path: ingress.path }],
+    );
   const routes = (): readonly Route[] => assembly.players.flatMap(({ parts }) => parts.routes ?? []);
   const passages = (): readonly Passage[] => assembly.players.flatMap(({ parts }) => parts.passages ?? []);
   /** Requests that have come to either vendor. */

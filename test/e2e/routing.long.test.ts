@@ -405,7 +405,7 @@ describe('a model that has a fallback', () => {
 
 describe('a model that answers on some styles only', () => {
   it('is refused on the others with 404, and the words say where it answers', async () => {
-    const other = { ...chat, name: 'other', path: '/v1/other' };
+    const other = { ...chat, name: 'other', ingress: { ...chat.ingress!, path: '/v1/other' } };
     const dialect = { path: '/elsewhere', headers: () => ({}) };
     const plugin = definePlugin({
       name: 'bilingual',
