@@ -117,7 +117,7 @@ export interface Keys {
   change(accountId: number, id: number, changes: KeyChanges, along?: readonly Step[]): Promise<KeyRecord>;
   /** Ends several keys of an account, all or (undefined, where one of them is not its own) none. How many. */
   revokeAll(accountId: number, ids: readonly number[], along?: readonly Step[]): Promise<number | undefined>;
-  /** The steps that end every key of an account; `forget` it when they are written. */
+  /** The steps that end every key of an account, which is deleted, with what is stored of its calls; `forget` it when they are written. */
   revokeSteps(accountId: number): readonly Step[];
   /** What is remembered of an account's keys is asked for anew. */
   forget(accountId: number): void;

@@ -15,6 +15,7 @@ import { Mail } from '../../core/contracts/mail.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { Prices } from '../../core/contracts/prices.ts';
+import { Prompts } from '../../core/contracts/prompts.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
@@ -45,6 +46,7 @@ export default definePlugin({
     Ledger,
     Prices,
     Records,
+    Prompts,
     Catalog,
     Audit,
     Mail,

@@ -5,6 +5,7 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
+import { Prompts } from '../../core/contracts/prompts.ts';
 import { definePlugin, type Known, refuse } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createCommands } from './commands.ts';
@@ -18,7 +19,7 @@ export default definePlugin({
   api: 2,
   migrations,
   needs: [Accounts],
-  wants: [Ledger, Catalog, FirstStart, Audit],
+  wants: [Ledger, Catalog, FirstStart, Audit, Prompts],
   provides: [Keys],
   create(host) {
     const keys = createKeys(host);

@@ -4,6 +4,7 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import type { Along, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
+import { Prompts } from '../../core/contracts/prompts.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 import { refuse } from '../../core/plugin.ts';
 import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
@@ -190,6 +191,10 @@ export function createKeys(host: Host): KeyRing {
     return key ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
   }
 
+  /** What is stored of their calls goes with keys. */
+  const contentSteps = (ids: readonly number[]): readonly Step[] =>
+    host.find(Prompts)?.deleteSteps({ keys: ids }) ?? [];
+
   return {
     get,
     default: findDefault,
@@ -306,6 +311,7 @@ export function createKeys(host: Host): KeyRing {
     async revoke(id, along = []) {
       const failed = await store.atomic([
         { sql: `${REVOKE} WHERE id = ? AND revoked_ms IS NULL`, params: [clock.now(), id], must: 'key_not_found' },
+        ...contentSteps([id]),
         ...along,
       ]);
       forget({ keys: [id] });
@@ -317,6 +323,7 @@ export function createKeys(host: Host): KeyRing {
       const now = clock.now();
       const failed = await store.atomic([
         ...each.map((id) => ({ sql: `${REVOKE} WHERE ${MINE}`, params: [now, id, accountId], must: 'key_not_found' })),
+        ...contentSteps(each),
         ...along,
       ]);
       forget({ keys: each });
@@ -325,6 +332,7 @@ export function createKeys(host: Host): KeyRing {
 
     revokeSteps: (accountId) => [
       { sql: `${REVOKE} WHERE account_id = ? AND revoked_ms IS NULL`, params: [clock.now(), accountId] },
+      ...(host.find(Prompts)?.deleteSteps({ account: accountId }) ?? []),
     ],
 
     forget: (account) => forget({ account }),

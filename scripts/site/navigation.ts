@@ -36,6 +36,7 @@ const GROUPS: readonly {
       'plugins/passthrough',
       'plugins/guard',
       'plugins/pseudonyms',
+      'plugins/prompts',
     ],
   },
   {

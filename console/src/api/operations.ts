@@ -241,6 +241,7 @@ export interface Operations {
     };
     data: LogPage;
   };
+  'GET /api/log/content/{request_id}': { params: { request_id: string }; data: CallContent };
   'GET /api/log/detail/{request_id}': { params: { request_id: string }; data: CallDetail };
   'GET /api/log/export': {
     search: {
@@ -300,6 +301,7 @@ export interface Operations {
     };
     data: LogPage;
   };
+  'GET /api/log/self/content/{request_id}': { params: { request_id: string }; data: CallContent };
   'GET /api/log/self/detail/{request_id}': { params: { request_id: string }; data: CallDetail };
   'GET /api/log/self/export': {
     search: {
@@ -1554,6 +1556,43 @@ export interface LogLine {
   /** A JSON object as text: outcome, status, attempts, milliseconds in all (duration_ms) and to the first byte (frt), of a refusal its code, tokens read from caches (cache_tokens) and written to them. */
   other: string;
 }
+export interface CallContent {
+  messages: ContentMessage[];
+  /** How many messages before them are not stored: `prompts.maxBytes`. */
+  earlier_messages: number;
+  /** Definitions of tools, as JSON. */
+  tools: ContentBlock[];
+  /** Parameters of the request, as JSON. */
+  parameters: ContentBlock | null;
+  /** null: none came, or it is of a kind that is not stored (vectors, images, audio). */
+  answer: {
+    blocks: ContentBlock[];
+    /** Why it ended; null: it broke off, or unknown. */
+    finish_reason: string | null;
+  } | null;
+  /** What the messages lack of the request, as the header `x-turnpike-translation` names it. */
+  omitted: string[];
+}
+export interface ContentMessage {
+  role: string;
+  name: string | null;
+  blocks: ContentBlock[];
+}
+export interface ContentBlock {
+  type: 'text' | 'reasoning' | 'refusal' | 'tool_call' | 'tool_result' | 'media' | 'data';
+  /** The text; arguments of a tool call; of media its type (`image/png`), its URL or its id; JSON. */
+  text: string;
+  /** Of a tool, of a file, or of the data. */
+  name: string | null;
+  /** Of the tool call that it is, or that it answers. */
+  id: string | null;
+  /** How large media is, which is not stored; null: unknown. */
+  bytes: number | null;
+  /** Bytes of the text that are not stored: `prompts.maxBytes`. */
+  cut_bytes: number;
+  /** The tool failed. */
+  is_error: boolean;
+}
 export interface CallDetail {
   /** Made of the time: later lines have larger ones. */
   id: number;
@@ -1622,6 +1661,8 @@ export interface CallDetail {
   receipt: Receipt;
   /** What the call moved in the books, in every layer that it was taken from; none where it cost nothing. */
   entries: LedgerEntry[];
+  /** Prompt and answer are stored, and you may read them (GET /api/log/content/{request_id}). */
+  has_content: boolean;
 }
 export interface ReceiptItem {
   bucket:

@@ -39,6 +39,7 @@ const IN_ENGLISH: Sentences = {
   email_wanted: 'A new account needs a verified email address.',
   cross_site:
     'The request was refused as cross-site. Open the console at the address in console.url of gateway.yaml, or correct that setting.',
+  content_not_allowed: 'You may not read this prompt and answer.',
   rate_limit_exceeded: (refusal) =>
     refusal.retryAfter === undefined ? refusal.message : refusal.message.replace(/\bin \d+ s\b/, waitOf(refusal, 'en')),
 };
@@ -55,6 +56,8 @@ const IN_CHINESE: Sentences = {
   method_not_allowed: '此地址不支持这种请求方法。',
   request_too_large: '内容太大。',
   request_timeout: '请求没有及时到达，请重试。',
+  content_not_found: '没有保存这次调用的提示词和回答，或已超过保存期限。',
+  content_not_allowed: '您没有查看这些提示词和回答的权限。',
   storage_unavailable: '数据暂时无法写入，请稍后再试。',
   shutting_down: '网关正在启动或停止，请稍后再试。',
   spool_unavailable: '上传的内容暂时无法保存，请稍后再试。',

@@ -8,7 +8,12 @@ import { createNames } from './names.ts';
 import { entriesSchema, receiptSchema, shownEntries, shownReceipt } from './receipt.ts';
 
 /** What it shows of the call that a line of the log is about. */
-export async function shownCall(host: Host, entry: LogEntry, call: UsageRecord, viewer: Viewer) {
+export async function shownCall(
+  host: Host,
+  entry: LogEntry,
+  call: UsageRecord,
+  viewer: Viewer & { readonly seesContent: boolean },
+) {
   const names = createNames(host);
   const { usage, firstByteMs, other } = call;
   const { translation, ...notes } = notesOf(call);
@@ -31,6 +36,7 @@ export async function shownCall(host: Host, entry: LogEntry, call: UsageRecord, 
     estimated: usage?.estimated ?? false,
     receipt: shownReceipt(host, call),
     entries: await shownEntries(host, call, names),
+    has_content: viewer.seesContent,
   };
 }
 
@@ -94,6 +100,10 @@ const properties = {
   estimated: { ...boolean, description: 'The vendor did not count, so we did.' },
   receipt: { ...receiptSchema, description: 'How the charge came about; null: nobody keeps books here.' },
   entries: entriesSchema,
+  has_content: {
+    ...boolean,
+    description: 'Prompt and answer are stored, and you may read them (GET /api/log/content/{request_id}).',
+  },
 } as const;
 
 /** Its schema. */

@@ -97,6 +97,7 @@ const EN = {
   'order.dispute-won': ({ whom }) => `The dispute about the ${whom} was won`,
   'order.refused': ({ whom, fact }) => `A notification does not match the ${whom}${because(fact('reason'))}`,
   'order.forged': ({ whom, fact }) => `A forged ${whom} was refused${because(fact('reason'))}`,
+  'prompt.read': ({ who, whom }) => `${who} read the prompt and answer of the ${whom}`,
   'audit.export': ({ who, fact }) => `${who} exported ${fact('entries')} entries of the audit log`,
   'config.reload': ({ who }) => `${who} reloaded gateway.yaml`,
 } as const satisfies Readonly<Record<string, Sentence>>;
@@ -172,6 +173,7 @@ const ZH: Readonly<Record<KnownAction, Sentence>> = {
   'order.dispute-won': ({ whom }) => `订单争议已胜出（${whom}）`,
   'order.refused': ({ whom, fact }) => `收到与订单不符的通知（${whom}）${becauseZh(fact('reason'))}`,
   'order.forged': ({ whom, fact }) => `有人发送了伪造的通知（${whom}）${becauseZh(fact('reason'))}`,
+  'prompt.read': ({ who, whom }) => `${who} 查看了一次调用的提示词和回答（${whom}）`,
   'audit.export': ({ who, fact }) => `${who} 导出了 ${fact('entries')} 条审计日志`,
   'config.reload': ({ who }) => `${who} 重新加载了 gateway.yaml`,
 };

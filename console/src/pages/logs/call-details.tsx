@@ -7,6 +7,7 @@ import { Section } from '../../parts/page.tsx';
 import { Copy } from '../../parts/values.tsx';
 import { useFormat } from '../../shell/format.ts';
 import { useText } from '../../text.ts';
+import { CallContents } from './content.tsx';
 import { DETAIL } from './detail-text.ts';
 import { FactList, Links } from './facts.tsx';
 import { type CallDetail, factsOf } from './line.ts';
@@ -25,6 +26,7 @@ export function CallDetails({ call, view }: { readonly call: CallDetail; readonl
     <Stack gap="md">
       <Summary call={call} />
       <CallFacts call={call} view={view} />
+      {call.has_content && <CallContents key={call.request_id} call={call} />}
       <Timing call={call} admin={view.admin} />
       <Section title={text.usage.title} flush>
         <Usage call={call} />

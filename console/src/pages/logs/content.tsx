@@ -1,0 +1,170 @@
+/** The stored prompt and answer of a call, as a conversation. It is read only when the button is pressed, because reading is recorded. */
+import { Button, Code, Stack, Text } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useApi } from '../../api/hooks.ts';
+import type { CallContent, ContentBlock } from '../../api/operations.ts';
+import { Loaded } from '../../parts/notes.tsx';
+import { Section } from '../../parts/page.tsx';
+import { useFormat } from '../../shell/format.ts';
+import { useSelf } from '../../shell/self.ts';
+import { useText } from '../../text.ts';
+import { CONTENT } from './content-text.ts';
+import type { CallDetail } from './line.ts';
+
+/** The section of a call that has any. */
+export function CallContents({ call }: { readonly call: CallDetail }) {
+  const text = useText(CONTENT);
+  const self = useSelf();
+  const [isShown, setShown] = useState(false);
+  const isOwn = call.user_id === self?.id;
+  const content = useApi(
+    isOwn ? 'GET /api/log/self/content/{request_id}' : 'GET /api/log/content/{request_id}',
+    { params: { request_id: call.request_id } },
+    { enabled: isShown, staleTime: Number.POSITIVE_INFINITY, gcTime: 0, retry: false },
+  );
+  return (
+    <Section title={text.title} about={isOwn ? text.about : text.recorded}>
+      {isShown ? (
+        <Loaded query={content}>{(found) => <Conversation content={found} />}</Loaded>
+      ) : (
+        <Button variant="default" onClick={() => setShown(true)}>
+          {text.show}
+        </Button>
+      )}
+    </Section>
+  );
+}
+
+function Conversation({ content }: { readonly content: CallContent }) {
+  const text = useText(CONTENT);
+  const format = useFormat();
+  const { messages, earlier_messages: earlier, tools, parameters, answer, omitted } = content;
+  return (
+    <Stack gap="sm">
+      {earlier > 0 && <Note>{text.earlier(format.number(earlier))}</Note>}
+      {messages.map(({ role, name, blocks }, at) => {
+        const title = Object.hasOwn(text.roles, role) ? text.roles[role as keyof typeof text.roles] : role;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the messages of a call have no other name, and do not change
+          <Message key={at} title={name === null ? title : `${title} (${name})`} blocks={blocks} />
+        );
+      })}
+      {answer === null ? <Note>{text.noAnswer}</Note> : <Answer answer={answer} />}
+      {tools.length > 0 && (
+        <details className="logs-folded">
+          <summary>{text.tools(format.number(tools.length))}</summary>
+          <Blocks blocks={tools} />
+        </details>
+      )}
+      {parameters !== null && (
+        <details className="logs-folded">
+          <summary>{text.parameters}</summary>
+          <Said block={parameters} isCode />
+        </details>
+      )}
+      {omitted.length > 0 && (
+        <Text size="sm">
+          {text.omitted}: <Code>{omitted.join(', ')}</Code>
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Answer({ answer }: { readonly answer: NonNullable<CallContent['answer']> }) {
+  const text = useText(CONTENT);
+  const { blocks, finish_reason: reason } = answer;
+  const finish =
+    reason !== null && Object.hasOwn(text.finish, reason) ? text.finish[reason as keyof typeof text.finish] : reason;
+  return <Message title={finish === null ? text.answer : `${text.answer} · ${finish}`} blocks={blocks} isAnswer />;
+}
+
+function Message({
+  title,
+  blocks,
+  isAnswer = false,
+}: {
+  readonly title: string;
+  readonly blocks: readonly ContentBlock[];
+  readonly isAnswer?: boolean;
+}) {
+  return (
+    <article className="logs-message" data-answer={isAnswer || undefined}>
+      <Text size="sm" fw={600}>
+        {title}
+      </Text>
+      <Blocks blocks={blocks} />
+    </article>
+  );
+}
+
+function Blocks({ blocks }: { readonly blocks: readonly ContentBlock[] }) {
+  return (
+    <Stack gap="xs" mt={4}>
+      {blocks.map((block, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a message have no other name, and do not change
+        <OneBlock key={at} block={block} />
+      ))}
+    </Stack>
+  );
+}
+
+function OneBlock({ block }: { readonly block: ContentBlock }) {
+  const text = useText(CONTENT);
+  const format = useFormat();
+  const name = block.name ?? '';
+  switch (block.type) {
+    case 'text':
+      return <Said block={block} label={name} />;
+    case 'refusal':
+      return <Said block={block} label={text.refusal} />;
+    case 'reasoning':
+      return (
+        <details className="logs-folded">
+          <summary>{text.reasoning}</summary>
+          <Said block={block} />
+        </details>
+      );
+    case 'tool_call':
+      return <Said block={block} label={text.call(name)} isCode />;
+    case 'tool_result':
+      return <Said block={block} label={block.is_error ? text.failed : text.result} isCode />;
+    case 'media': {
+      const size = block.bytes === null ? undefined : format.bytes(block.bytes);
+      return <Note>{[text.media, name || undefined, block.text, size].filter(Boolean).join(' · ')}</Note>;
+    }
+    case 'data':
+      return <Said block={block} label={name} isCode />;
+  }
+}
+
+/** The text of a block; `isCode`: as it was written, in the letters of code. */
+function Said({
+  block,
+  label = '',
+  isCode = false,
+}: {
+  readonly block: ContentBlock;
+  readonly label?: string;
+  readonly isCode?: boolean;
+}) {
+  const text = useText(CONTENT);
+  const format = useFormat();
+  return (
+    <div>
+      {label !== '' && <Note>{label}</Note>}
+      <div className="logs-said" data-code={isCode || undefined}>
+        {block.text}
+      </div>
+      {block.cut_bytes > 0 && <Note>{text.cut(format.bytes(block.cut_bytes))}</Note>}
+    </div>
+  );
+}
+
+function Note({ children }: { readonly children: ReactNode }) {
+  return (
+    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      {children}
+    </Text>
+  );
+}

@@ -1,0 +1,101 @@
+/** Blocks of the common form as they are stored: texts, and the names of media. */
+import type { StoredBlock } from '../../core/contracts/prompts.ts';
+import type { Json, JsonBody } from '../../core/plugin.ts';
+import type { Block, Citation, FileBlock, ImageBlock } from '../../core/translation/index.ts';
+
+/** How many characters a text has: more than are there if a name stands for most of large media. */
+export type LengthOf = (text: string) => number;
+
+/** That of texts in which no name stands for anything. */
+export const plainLength: LengthOf = (text) => text.length;
+
+/** That of texts in a decoded body. */
+export function lengthsIn(body: JsonBody): LengthOf {
+  const { bytesOf } = body.outline();
+  if (bytesOf.size === 0) return plainLength;
+  return (text) => {
+    let { length } = text;
+    for (const [name, bytes] of bytesOf) if (text.includes(name)) length += bytes.length - name.length;
+    return length;
+  };
+}
+
+/** What is stored of a block. The first one grows with the block, if that is the beginning of a streamed one. */
+export function storedBlocks(block: Block, lengthOf: LengthOf): readonly StoredBlock[] {
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: block.text }, ...citationsOf(block.citations)];
+    case 'refusal':
+      return [{ type: 'refusal', text: block.text }];
+    case 'thinking':
+      return [{ type: 'reasoning', text: block.text }];
+    case 'toolCall': {
+      const { id, namespace, name, input } = block;
+      return [{ type: 'tool_call', id, name: namespace === undefined ? name : `${namespace}.${name}`, text: input }];
+    }
+    case 'toolResult': {
+      const { id, isError, content } = block;
+      const result: StoredBlock = { type: 'tool_result', id, text: '', ...(isError === true && { isError }) };
+      if (content.length === 0) return [result];
+      return content
+        .flatMap((inner) => storedBlocks(inner, lengthOf))
+        .map((stored) => (stored.type === 'text' ? { ...stored, ...result, text: stored.text } : { ...stored, id }));
+    }
+    case 'image':
+      return [mediaOf(block, lengthOf)];
+    case 'file': {
+      const stored = mediaOf(block, lengthOf);
+      return block.context === undefined ? [stored] : [stored, { type: 'text', text: block.context }];
+    }
+    case 'audio': {
+      const { data, format, id, transcript } = block;
+      const type = `audio/${format}`;
+      return [
+        { type: 'media', text: type, ...(id === undefined ? {} : { name: id }), bytes: base64Bytes(data, lengthOf) },
+        ...(transcript === undefined ? [] : [{ type: 'text' as const, text: transcript }]),
+      ];
+    }
+    case 'foreign':
+      return [{ type: 'data', name: block.what, text: jsonText(block.raw, lengthOf) }];
+  }
+}
+
+/** The sources of a text; nothing if it has none. */
+export function citationsOf(citations: readonly Citation[] | undefined): readonly StoredBlock[] {
+  if (citations === undefined || citations.length === 0) return [];
+  return [{ type: 'data', name: 'citations', text: JSON.stringify(citations.map(({ raw }) => raw)) }];
+}
+
+function mediaOf(block: ImageBlock | FileBlock, lengthOf: LengthOf): StoredBlock {
+  const { source } = block;
+  const name = block.type === 'file' ? (block.name ?? block.title) : undefined;
+  const named = name === undefined ? {} : { name };
+  switch (source.kind) {
+    case 'text':
+      return { type: 'text', ...named, text: source.text };
+    case 'base64':
+      return { type: 'media', ...named, text: source.mediaType, bytes: base64Bytes(source.data, lengthOf) };
+    case 'url':
+      return { type: 'media', ...named, text: source.url };
+    case 'id':
+      return { type: 'media', ...named, text: source.id };
+  }
+}
+
+/** How many bytes base64 stands for. */
+export function base64Bytes(data: string, lengthOf: LengthOf): number {
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return Math.floor(((lengthOf(data) - padding) * 3) / 4);
+}
+
+/** Characters from which on a string without any space is media, or sealed by a vendor. */
+const LONG = 1_000;
+
+/** JSON in which such strings are named by their length. */
+export function jsonText(value: Json, lengthOf: LengthOf): string {
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== 'string') return member;
+    const length = lengthOf(member);
+    return length >= LONG && !/\s/.test(member) ? `[${length} characters]` : member;
+  });
+}

@@ -1,0 +1,77 @@
+/** Reading what is stored: who may, and that it is recorded. */
+import type { Account } from '../../core/contracts/accounts.ts';
+import { Audit } from '../../core/contracts/audit.ts';
+import type { ContentReader, Prompts, StoredContent } from '../../core/contracts/prompts.ts';
+import { type Host, refuse } from '../../core/plugin.ts';
+import { starIn } from '../../core/sdk.ts';
+import { deleteSteps, findRow, ownerOf } from './rows.ts';
+import type { PromptsSection } from './section.ts';
+import { placeOf, type Writer } from './writer.ts';
+
+/** Makes the service. `keepMs`: 0 if nothing is stored. */
+export function createReading(
+  host: Host,
+  { readers, own }: Pick<PromptsSection, 'readers' | 'own'>,
+  keepMs: number,
+  writer: Writer,
+): Prompts {
+  const { store, vault, clock } = host;
+  const sinceMs = (): number => clock.now() - keepMs;
+
+  function mayReadAll({ id, name, role }: Account): boolean {
+    if (role !== 'admin') return role === 'root';
+    return readers.some((reader) =>
+      [name, `${id}`].some((each) => each === reader || starIn(reader, each) !== undefined),
+    );
+  }
+
+  function mayRead(account: Account, owner: number): boolean {
+    return mayReadAll(account) || (own && owner === account.id);
+  }
+
+  return {
+    async isReadable(callId, { account, ownOnly }) {
+      if (keepMs === 0 || !(own || mayReadAll(account))) return false;
+      await writer.written();
+      const owner = await ownerOf(store, callId, sinceMs());
+      return owner !== undefined && (!ownOnly || owner === account.id) && mayRead(account, owner);
+    },
+
+    async read(callId, { account, actor, ownOnly }: ContentReader) {
+      // Without a right, nothing is told of the calls of others: neither that something is stored of one, nor that it is not.
+      if (!ownOnly && !mayReadAll(account)) notAllowed();
+      await writer.written();
+      const row = keepMs === 0 ? undefined : await findRow(store, callId, sinceMs());
+      if (row === undefined || (ownOnly && row.accountId !== account.id)) return notFound();
+      if (!mayRead(account, row.accountId)) notAllowed();
+      const content = JSON.parse(vault.open(placeOf(row.id), row.sealed)) as StoredContent;
+      if (row.accountId !== account.id) {
+        const facts = { user_id: row.accountId };
+        await host.find(Audit)?.note({ actor, action: 'prompt.read', object: `call ${row.id}`, facts });
+      }
+      return content;
+    },
+
+    deleteSteps: (owner) =>
+      'account' in owner
+        ? deleteSteps('account', [owner.account], clock.now())
+        : deleteSteps('key', owner.keys, clock.now()),
+  };
+}
+
+function notFound(): never {
+  return refuse(
+    404,
+    'content_not_found',
+    'No prompt and answer are stored of this call, or they are older than they are kept.',
+    { param: 'request_id' },
+  );
+}
+
+function notAllowed(): never {
+  return refuse(
+    403,
+    'content_not_allowed',
+    'You may not read this prompt and answer: `prompts.readers` and `prompts.own` of gateway.yaml say who may.',
+  );
+}

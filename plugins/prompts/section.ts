@@ -1,0 +1,40 @@
+/** The section `prompts` of gateway.yaml. */
+import { schema } from '../../core/plugin.ts';
+import { duration, type Scope, scopeProperties, size } from '../../core/sdk.ts';
+
+/** The section. */
+export interface PromptsSection extends Scope {
+  /** How long prompts and answers are stored; `0d`: not at all. */
+  readonly keep: string;
+  /** The most text that is stored of a call. */
+  readonly maxBytes: string;
+  /** Administrators who may read them, by name or id. */
+  readonly readers: readonly string[];
+  /** Users may read those of their own calls. */
+  readonly own: boolean;
+}
+
+/** How the section must look. */
+export const promptsSection = schema<PromptsSection>({
+  type: 'object',
+  description: 'Prompts and answers of calls that are stored, encrypted, for a while.',
+  additionalProperties: false,
+  default: { keep: '0d', maxBytes: '64kb', readers: [], own: false },
+  properties: {
+    keep: { ...duration, default: '0d', description: 'How long they are stored; `0d`: not at all.' },
+    maxBytes: {
+      ...size,
+      default: '64kb',
+      description: 'The most text that is stored of a call, at most 1mb; what is cut is marked.',
+    },
+    readers: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      default: [],
+      description:
+        'Administrators who may read them, by name or id; `*` stands for any characters. Root may always read them.',
+    },
+    own: { type: 'boolean', default: false, description: 'Users may read the prompts and answers of their own calls.' },
+    ...scopeProperties,
+  },
+});
