@@ -16,6 +16,7 @@ import { Mail } from '../../core/contracts/mail.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { Payments } from '../../core/contracts/payments.ts';
 import { Prices } from '../../core/contracts/prices.ts';
+import { Prompts } from '../../core/contracts/prompts.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
@@ -42,6 +43,7 @@ export const SERVICES: readonly Service<unknown>[] = [
   OAuth,
   Payments,
   Prices,
+  Prompts,
   Records,
   Running,
   SecondFactors,
