@@ -17,7 +17,14 @@ import { silentLog } from '../../core/log.ts';
 import { runCommandLine } from '../../core/main.ts';
 import { defaultConfig, startGateway, type TestGateway, testStore } from '../kit/gateway.ts';
 
-const PIPELINE = [...(defaultConfig([]).pipeline as string[]), 'audit', 'second-factors', 'payments', 'notices'];
+const PIPELINE = [
+  ...(defaultConfig([]).pipeline as string[]),
+  'audit',
+  'second-factors',
+  'payments',
+  'notices',
+  'prompts',
+];
 const PASSWORD = 'a long enough password';
 
 describe('a lost master key', () => {
@@ -25,7 +32,8 @@ describe('a lost master key', () => {
   after(() => rmSync(dir, { recursive: true }));
   let keyFile: string;
   const options = { configFile: join(dir, 'gateway.yaml'), env: {}, log: silentLog };
-  const start = (): Promise<TestGateway> => startGateway({ dir, config: { pipeline: PIPELINE } });
+  const start = (): Promise<TestGateway> =>
+    startGateway({ dir, config: { pipeline: PIPELINE, prompts: { keep: '30d' } } });
   const demo = (gateway: TestGateway) =>
     gateway.chat({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }, { key });
 
@@ -55,6 +63,7 @@ describe('a lost master key', () => {
       .codes.create({ name: 'gift', quota: 100n * MICRO, count: 2, expiresMs: undefined }, actor);
     ticket = await host.use(Tickets).issue('password-reset', { accountId: ann, forMs: 3_600_000 });
     await host.use(Invitations).issue(1, 3_600_000);
+    assert.equal((await demo(gateway)).status, 200);
     await gateway.stop();
   });
 
@@ -82,6 +91,7 @@ describe('a lost master key', () => {
       'webhook secrets of 1 accounts: their notifications are not signed until they set a new one',
       '1 authenticators with their backup codes: their accounts have no such second factor any more',
       'the text of 2 unused redemption codes: they cannot be shown again, and can still be redeemed',
+      'prompts and answers of 1 calls: they cannot be read any more',
     ]);
     assert.equal(statSync(keyFile).mode & 0o777, 0o600);
   });
@@ -89,6 +99,7 @@ describe('a lost master key', () => {
   it('takes nothing else: accounts, keys, balances and codes are as they were, and the audit log tells of it', async () => {
     const gateway = await start();
     const { host } = gateway;
+    assert.deepEqual(gateway.rows('SELECT * FROM prompt_log'), []);
     assert.equal((await demo(gateway)).status, 200);
     const balance = await host.use(Ledger).balance({ kind: 'account', owner: ann });
     assert.equal(balance?.granted, 500n * MICRO);

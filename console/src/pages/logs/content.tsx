@@ -42,7 +42,9 @@ function Conversation({ content }: { readonly content: CallContent }) {
   return (
     <Stack gap="sm">
       {earlier > 0 && <Note>{text.earlier(format.number(earlier))}</Note>}
-      {messages.map(({ role, name, blocks }, at) => {
+      {messages.map(({ role: from, name, blocks }, at) => {
+        // Results of tools are in messages of the user, who did not write them.
+        const role = from === 'user' && blocks.length > 0 && blocks.every(({ id }) => id !== null) ? 'tool' : from;
         const title = Object.hasOwn(text.roles, role) ? text.roles[role as keyof typeof text.roles] : role;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the messages of a call have no other name, and do not change
