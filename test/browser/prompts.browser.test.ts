@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertClean, becomes, builtConsole, freePort, onlooker, startBrowser } from '../kit/browser.ts';
-import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn } from '../kit/console.ts';
+import { CONSOLE_PIPELINE, member, PATIENT, ROOT_ENV, signedIn, verify } from '../kit/console.ts';
 import { fakeVendor } from '../kit/fake-vendor.ts';
 import { startGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { SCENARIOS, says } from '../kit/scenarios.ts';
@@ -25,7 +25,10 @@ describe('a stored prompt and answer', () => {
       env: { ...ROOT_ENV, ...(await builtConsole()) },
     });
     const browser = await startBrowser();
-    const [boss, ann] = [await signedIn(gateway, 'root'), await member(gateway, 'ann', { units: 10_000_000 })];
+    const [boss, ann] = [
+      await verify(await signedIn(gateway, 'root')),
+      await member(gateway, 'ann', { units: 10_000_000 }),
+    ];
     const { key } = await ann.data('POST', '/api/token/', { name: 'cli', unlimited_quota: true });
     const png = `data:image/png;base64,${Buffer.alloc(1_500).toString('base64')}`;
     const tool = { name: 'get_weather', description: 'Looks it up.', parameters: { type: 'object', properties: {} } };
@@ -65,7 +68,7 @@ describe('a stored prompt and answer', () => {
       const messages = drawer.getByRole('article');
       await becomes(
         async () => (await messages.allInnerTexts()).map((text) => text.split('\n')[0]),
-        ['User', 'Assistant', 'User', 'User', 'Answer · Ended with tool calls'],
+        ['User', 'Assistant', 'Tool', 'User', 'Answer · Ended with tool calls'],
       );
       await drawer.getByText('Earlier messages that are not stored: 1').waitFor();
       await messages
@@ -82,6 +85,18 @@ describe('a stored prompt and answer', () => {
         await at.look({ scheme });
         assert.deepEqual(await at.violations(), [], scheme);
       }
+
+      const unchecked = await onlooker(browser, gateway, await signedIn(gateway, 'root'));
+      await unchecked.open(`/logs?open=${id}`);
+      const show = unchecked.page.getByRole('button', { name: 'Show prompt and answer' });
+      await show.click();
+      for (let i = 0; i < 2; i++) {
+        await unchecked.page.getByRole('dialog', { name: 'Confirm it’s you' }).waitFor();
+        await unchecked.page.keyboard.press('Escape');
+        if (i === 0) await show.click();
+      }
+      await unchecked.close();
+      assert.equal(await entries(), 1, 'nothing is read without the check');
 
       await own.open(`/logs?open=${id}`);
       const theirs = own.page.getByRole('dialog');

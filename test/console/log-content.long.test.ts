@@ -8,6 +8,7 @@ import {
   ROOT_ENV,
   root,
   said,
+  signedIn,
   type Visitor,
   verify,
   visitor,
@@ -41,8 +42,8 @@ for (const own of [true, false]) {
       boss = await verify(await root(gateway));
       ann = await member(gateway, 'ann', { units: 10_000_000 });
       bob = await member(gateway, 'bob');
-      adam = await member(gateway, 'adam', { role: 'admin' });
-      eve = await member(gateway, 'eve', { role: 'admin' });
+      adam = await verify(await member(gateway, 'adam', { role: 'admin' }));
+      eve = await verify(await member(gateway, 'eve', { role: 'admin' }));
       const { key } = await ann.data('POST', '/api/token/', { name: 'cli', unlimited_quota: true });
       const answer = await gateway.chat({ messages: [{ role: 'user', content: QUESTION }], max_tokens: 10 }, { key });
       await answer.text();
@@ -114,6 +115,22 @@ for (const own of [true, false]) {
       assert.equal((await readings()).length, before);
     });
 
+    it('needs a second factor or the password first, if it is of another user', async () => {
+      const before = (await readings()).length;
+      const unchecked = await signedIn(gateway, 'adam');
+      assert.deepEqual(await verdicts(`/api/log/content/${id}`, unchecked), ['403 verification_required']);
+      assert.equal((await readings()).length, before);
+    });
+
+    it('is not shown if the audit log cannot be written', async () => {
+      await gateway.host.store.run('ALTER TABLE audit RENAME TO audit_away');
+      const { status, text } = await adam.get(`/api/log/content/${id}`);
+      await gateway.host.store.run('ALTER TABLE audit_away RENAME TO audit');
+      assert.equal(status, 500);
+      assert.doesNotMatch(text, /canary/);
+      assert.doesNotMatch(gateway.log.join(), /canary/);
+    });
+
     it('is announced to those who may read it', async () => {
       const hasContent = async (who: Visitor, path: string): Promise<boolean> =>
         (await who.data('GET', `/api/log/${path}/${id}`)).has_content;
@@ -144,7 +161,7 @@ describe('without the plugin', () => {
   it('there is no content, and the routes say why', async () => {
     const gateway = await startGateway({ config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
     try {
-      const boss = await root(gateway);
+      const boss = await verify(await root(gateway));
       for (const path of ['content', 'self/content']) {
         assert.equal(said(await boss.get(`/api/log/${path}/${'0'.repeat(26)}`)), '404 not_available');
       }

@@ -440,6 +440,11 @@ describe('the plugin prompts', () => {
       [['one'], ['two']],
     );
     assert.equal(answer, undefined);
+    // Token ids are for the vendor to read, so the call is not refused.
+    const tokens = await post('/v1/embeddings', { model: 'vectors', input: [[1], [2, 3]] });
+    assert.equal(tokens.status, 200, tokens.text);
+    const unread = await read(gateway, tokens.id);
+    assert.deepEqual([unread.messages, unread.omitted], [[], ['request:dropped']]);
   });
 
   it('stores what came of an answer that broke off', async () => {
@@ -519,6 +524,7 @@ describe('contents that wait to be written', () => {
     const writer = createWriter(host);
     const megabyte = 'x'.repeat(1_024 * 1_024);
     for (let i = 0; i < 40; i++) writer.add({ id: `${i}`, accountId: 1, keyId: 1 }, content(megabyte));
+    assert.equal(tries, 0, 'a call that ends waits for nothing');
     await writer.written();
     assert.deepEqual([tries, written], [1, 0]);
     assert.deepEqual(

@@ -69,6 +69,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/content/:request_id',
       who: 'admin',
+      verified: true,
       summary:
         'The stored prompt and answer of a call of any user, for root and for administrators that `prompts.readers` of gateway.yaml lists. The audit log records it.',
       tag: TAG,

@@ -22,12 +22,14 @@ export function CallContents({ call }: { readonly call: CallDetail }) {
     { params: { request_id: call.request_id } },
     { enabled: isShown, staleTime: Number.POSITIVE_INFINITY, gcTime: 0, retry: false },
   );
+  // They closed the check, and may want to try again.
+  const isUnchecked = content.error?.code === 'verification_required' && !content.isFetching;
   return (
     <Section title={text.title} about={isOwn ? text.about : text.recorded}>
-      {isShown ? (
+      {isShown && !isUnchecked ? (
         <Loaded query={content}>{(found) => <Conversation content={found} />}</Loaded>
       ) : (
-        <Button variant="default" onClick={() => setShown(true)}>
+        <Button variant="default" onClick={() => (isUnchecked ? void content.refetch() : setShown(true))}>
           {text.show}
         </Button>
       )}
