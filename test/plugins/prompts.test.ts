@@ -19,6 +19,7 @@ import { conversationOf } from '../kit/conversations.ts';
 import { type FakeVendor, fakeVendor } from '../kit/fake-vendor.ts';
 import fc from '../kit/fast-check.ts';
 import { startGateway, type TestGateway, type TestGatewayOptions, VENDOR_KEY } from '../kit/gateway.ts';
+import { turnpike } from '../kit/process.ts';
 import { SCENARIOS, type Scenario, SPEECHES, says, speechAt } from '../kit/scenarios.ts';
 import { errorAnswer, eventStream, hold, inPieces, jsonAnswer } from '../kit/script.ts';
 
@@ -486,6 +487,17 @@ describe('the plugin prompts', () => {
     const charged = gateway.rows("SELECT CAST(charged AS TEXT) AS charged FROM usage_record WHERE outcome = 'served'");
     assert.equal(charged.length, 4);
     for (const row of charged) assert.ok(BigInt(String(row.charged)) > 0n);
+  });
+
+  it('says in `turnpike explain` and `check` what it stores, and keeps nothing of a call that is only explained', async () => {
+    await start({ keep: '1d', readers: ['ann'], own: true });
+    const body = JSON.stringify({ model: 'test-model', messages: [{ role: 'user', content: 'Hello?' }] });
+    const told = await gateway.command(`explain --key ${gateway.key} --style chat --body -`, body);
+    assert.match(told, /prompt and answer are stored for 1d/);
+    const { stdout } = await turnpike(['check', '--config', gateway.configFile]);
+    assert.match(stdout, /stored for 1d, at most 64kb of a call; readers: root, ann, users their own/);
+    assert.match(stdout, /warning: prompts: nothing records who reads them/);
+    assert.equal(countOf(), 0);
   });
 
   it('refuses a limit that makes no sense', async () => {
