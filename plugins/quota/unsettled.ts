@@ -1,48 +1,51 @@
-/** Calls that have ended and could not be written down: they stay held, and are charged later what they had delivered. */
-import { inQuota } from '../../core/contracts/ledger.ts';
+/** Calls that have ended, but whose `settle` could not be written: they stay reserved, and are charged later what they had delivered. */
+import { inQuota, type Layer } from '../../core/contracts/ledger.ts';
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
 import type { Host, Known } from '../../core/plugin.ts';
-import { type Extra, type Hold, noteOfLayers, type Payers } from './holds.ts';
+import { noteOfLayers, type Reservation } from './reservation.ts';
+import type { Terms } from './terms.ts';
 
 /** Such calls. */
 export interface Unsettled {
-  /** Takes one over whose hold was closed in vain. */
-  add(x: Known, hold: Hold, payers: Payers): void;
-  /** Closes them, with a record each. Returns how many; rejects where the store cannot write yet. */
+  /** Adds a call, and reopens its reservation. */
+  add(x: Known, reservation: Reservation, terms: Terms): void;
+  /** Closes them, with a usage record each. Returns how many; rejects if the store cannot write yet. */
   close(records: Records | undefined): Promise<number>;
 }
 
-/** Makes it; calls of every configuration are on one list. */
+/** Makes the list; it is shared by all configurations. */
 export function createUnsettled(host: Host): Unsettled {
   const { store, clock, log } = host;
   const calls = host.lasting({
     name: 'quota.unsettled',
     version: 1,
-    make: () => new Map<Hold, { readonly x: Known; readonly payers: Payers }>(),
+    make: () => new Map<Reservation, { readonly x: Known; readonly terms: Terms }>(),
   });
   return {
-    add(x, hold, payers) {
-      hold.reopen();
-      calls.set(hold, { x, payers });
+    add(x, reservation, terms) {
+      reservation.reopen();
+      calls.set(reservation, { x, terms });
     },
 
     async close(records) {
       let count = 0;
-      for (const [hold, { x, payers }] of calls) {
+      for (const [reservation, { x, terms }] of calls) {
         const { identity, call, ip, startedMs, id } = x;
-        const { delivered: charged, amount: held } = hold;
+        const { delivered: charged, amount: held } = reservation;
         const record = recoveredRecord({
           ...{ id, ip, charged, held, accountId: identity.account.id, keyId: identity.key.id, createdMs: startedMs },
-          ...{ style: call.style, model: call.model, stream: call.stream, ...payers },
+          ...{ style: call.style, model: call.model, stream: call.stream },
+          ...{ fromAccount: terms.fromAccount, layers: terms.limits },
         });
-        calls.delete(hold);
+        calls.delete(reservation);
         try {
-          const failed = await store.atomic([...hold.close(charged, clock.now()), ...(records?.steps(record) ?? [])]);
+          const steps = [...reservation.close(charged, clock.now()), ...(records?.steps(record) ?? [])];
+          const failed = await store.atomic(steps);
           if (failed === undefined) count++;
           else log.error('a call could not be closed', { exchange: id, failed });
         } catch (error) {
-          hold.reopen();
-          calls.set(hold, { x, payers });
+          reservation.reopen();
+          calls.set(reservation, { x, terms });
           throw error;
         }
       }
@@ -51,7 +54,7 @@ export function createUnsettled(host: Host): Unsettled {
   };
 }
 
-/** The record of a call of which nothing is known but what was written down while it ran. Amounts are micro-quota. */
+/** The usage record of a call of which only the checkpoints are known. Amounts are micro-quota. */
 export function recoveredRecord(of: {
   readonly id: string;
   readonly accountId: number;
@@ -64,9 +67,10 @@ export function recoveredRecord(of: {
   readonly charged: bigint;
   readonly held: bigint;
   readonly fromAccount: boolean;
-  readonly extras: readonly Extra[];
+  /** Those beside account and key. */
+  readonly layers: readonly Layer[];
 }): UsageRecord {
-  const { id, accountId, keyId, style, model, stream, ip, createdMs, charged, held, fromAccount, extras } = of;
+  const { id, accountId, keyId, style, model, stream, ip, createdMs, charged, held, fromAccount, layers } = of;
   return {
     ...{ id, accountId, keyId, style, model, stream, ip, charged, atMs: createdMs },
     channel: '',
@@ -76,6 +80,6 @@ export function recoveredRecord(of: {
     ...(!fromAccount && { included: true }),
     durationMs: 0,
     firstByteMs: undefined,
-    other: { held: inQuota(held), ...noteOfLayers(extras) },
+    other: { held: inQuota(held), ...noteOfLayers(layers) },
   };
 }
