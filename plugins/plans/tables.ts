@@ -36,7 +36,6 @@ export const migrations: readonly Migration[] = [
         actor TEXT NOT NULL
       ) STRICT, WITHOUT ROWID`,
     ],
-    compatibleFrom: 0,
   },
 ];
 

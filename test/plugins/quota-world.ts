@@ -33,6 +33,7 @@ import type {
 } from '../../core/plugin.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
+import { migrate, openStore, type TableOwner } from '../../core/store.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
 import plans from '../../plugins/plans/index.ts';
 import { plansSection } from '../../plugins/plans/section.ts';
@@ -55,7 +56,7 @@ export const PRICES = {
   listener: { perSecond: 0.000002 },
   speaker: { characters: 0.002 },
 };
-/** The section `quota` of a test, and as `plans` the section of that name; what is missing has its default. */
+/** The section `quota` of a test, and as `plans` the section of that name, or false: without the plugin; what is missing has its default. */
 export type Section = JsonObject;
 export const CHANNEL: Channel = {
   name: 'somewhere',
@@ -316,13 +317,23 @@ async function emptyStores(): Promise<{ readonly file: string; open(): Promise<O
   const file = join(folder, 'ledger.db');
   const url = await testDatabase(folder);
   if (url === undefined) {
-    const store = await sqlite.open({ file, log: silent });
+    const store = await openStore({ driver: sqlite, file, log: silent });
     return { file, open: async () => store };
   }
   const { default: postgres } = await import('../../plugins/stores/postgres/index.ts');
   const settings = { driver: 'postgres', url };
   assert.deepEqual(checkValue(postgres.section!, settings), []);
-  return { file: url, open: () => postgres.open({ file, settings, log: silent }) };
+  return { file: url, open: () => openStore({ driver: postgres, file, settings, log: silent }) };
+}
+
+/** The same, opened, with the tables of some owners. */
+export async function openStoreWith(
+  owners: readonly TableOwner[],
+): Promise<{ readonly file: string; readonly store: OpenStore }> {
+  const { file, open } = await emptyStores();
+  const store = await open();
+  await migrate(store, owners);
+  return { file, store };
 }
 
 export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
@@ -372,10 +383,9 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
       const problems: string[] = [];
       const { plans: planned = {}, ...checked } = structuredClone(section) as unknown as Config<
         NonNullable<typeof quota.sections>
-      >['quota'] &
-        Partial<Config<NonNullable<typeof plans.sections>>>;
+      >['quota'] & { readonly plans?: Config<NonNullable<typeof plans.sections>>['plans'] | false };
       assert.deepEqual(checkValue(quotaSection, checked), []);
-      assert.deepEqual(checkValue(plansSection, planned), []);
+      if (planned !== false) assert.deepEqual(checkValue(plansSection, planned), []);
       const host = {
         store: own,
         clock,
@@ -394,7 +404,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
       } as unknown as Host;
       const priced = await prices.create(host, { prices: PRICES });
       const parts = await quota.create(host, { quota: checked });
-      const subscribed = await plans.create(host, { plans: planned });
+      const subscribed = planned === false ? {} : await plans.create(host, { plans: planned });
       latest = host.use(Ledger);
       return {
         parts,

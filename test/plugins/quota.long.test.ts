@@ -1051,12 +1051,13 @@ describe('each invariant finds the damage it is there for', () => {
   it(
     'all of them can be asked of one snapshot',
     inWorld(100n, 100n, async (world) => {
-      const { parts } = await world.run();
+      const { parts, planned } = await world.run();
+      const invariants = [...(parts.invariants ?? []), ...(planned.invariants ?? [])];
       const names = await world.store.snapshot(async (reader) => {
-        for (const { check } of parts.invariants ?? []) assert.deepEqual(await check(reader), []);
-        return parts.invariants?.map(({ name }) => name);
+        for (const { check } of invariants) assert.deepEqual(await check(reader), []);
+        return invariants.map(({ name }) => name);
       });
-      assert.equal(new Set(names).size, 12);
+      assert.equal(new Set(names).size, 13);
     }),
   );
 });
