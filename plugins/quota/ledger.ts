@@ -129,7 +129,7 @@ export function createLedger(of: {
   const cause = (ref: string, actor: string): Cause => ({ ref, atMs: clock.now(), actor });
 
   function grantSteps(layer: BalanceLayer, amount: bigint, { ref, atMs, actor }: Cause): readonly Step[] {
-    if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+    requireAmount(amount);
     return [
       {
         sql: `${INSERT_ENTRY} VALUES (?, 'credit', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -247,13 +247,13 @@ export function createLedger(of: {
     },
 
     async takeBackSteps(accountId, amount, ref, actor) {
-      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      requireAmount(amount);
       await leases.recall({ kind: 'account', owner: accountId });
       return takeBackSteps(accountId, amount, cause(ref, actor));
     },
 
     async deductSteps(accountId, amount, ref, actor) {
-      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      requireAmount(amount);
       const account = { kind: 'account', owner: accountId } as const;
       await leases.recall(account);
       const bucket = bucketParams(account);
@@ -268,7 +268,7 @@ export function createLedger(of: {
     },
 
     async deduct(accountId, amount, ref, actor, along = []) {
-      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      requireAmount(amount);
       const name = deduction(ref);
       const account = { kind: 'account', owner: accountId } as const;
       await leases.recall(account);
@@ -303,6 +303,11 @@ export function createLedger(of: {
 /** The `ref` of a deduction's entries. */
 function deduction(ref: string): string {
   return `deducted:${ref}`;
+}
+
+/** Refuses (400) an amount that cannot be credited or taken. */
+function requireAmount(amount: bigint): void {
+  if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
 }
 
 function refuseAmount(amount: bigint): never {

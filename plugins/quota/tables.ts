@@ -30,6 +30,27 @@ const HELD = `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
     UNION ALL SELECT l.kind, l.owner, l.window_start, h.amount FROM hold_layer l JOIN hold h ON h.id = l.hold_id
   ) AS layers GROUP BY kind, owner, window_start`;
 
+/** The table of entries with these kinds of operations. */
+const entryTable = (ops: string): string =>
+  `CREATE TABLE entry (
+    ref TEXT NOT NULL CHECK (ref <> ''),
+    op TEXT NOT NULL CHECK (op IN (${ops})),
+    kind TEXT NOT NULL,
+    owner INTEGER NOT NULL,
+    window_start INTEGER NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
+    at_ms INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    PRIMARY KEY (ref, op, kind, owner, window_start)
+  ) STRICT, WITHOUT ROWID`;
+
+const ENTRIES_ARE_APPEND_ONLY: readonly string[] = [
+  `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
+    BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+  `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
+    BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+];
+
 /**
  * Amounts are micro-quota. A `bucket` is one balance or limit that calls are charged to, and its CHECKs are the last resort: no statement can
  * bring it below zero. `held` is the sum of its leases, `used` that of its debits. `debt` is what an account owes because money was taken back
@@ -73,22 +94,9 @@ export const migrations: readonly Migration[] = [
         ip TEXT NOT NULL,
         created_ms INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE entry (
-        ref TEXT NOT NULL CHECK (ref <> ''),
-        op TEXT NOT NULL CHECK (op IN ('debit', 'credit', 'refund', 'adjust')),
-        kind TEXT NOT NULL,
-        owner INTEGER NOT NULL,
-        window_start INTEGER NOT NULL,
-        amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
-        at_ms INTEGER NOT NULL,
-        actor TEXT NOT NULL,
-        PRIMARY KEY (ref, op, kind, owner, window_start)
-      ) STRICT, WITHOUT ROWID`,
+      entryTable("'debit', 'credit', 'refund', 'adjust'"),
       `CREATE UNIQUE INDEX entry_credit_once ON entry (ref) WHERE op = 'credit'`,
-      `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
-      `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+      ...ENTRIES_ARE_APPEND_ONLY,
     ],
   },
   {
@@ -165,25 +173,12 @@ export const migrations: readonly Migration[] = [
       'DROP INDEX entry_credit_once',
       'DROP INDEX entry_of_money',
       'ALTER TABLE entry RENAME TO entry_of_calls',
-      `CREATE TABLE entry (
-        ref TEXT NOT NULL CHECK (ref <> ''),
-        op TEXT NOT NULL CHECK (op IN ('credit', 'refund', 'adjust')),
-        kind TEXT NOT NULL,
-        owner INTEGER NOT NULL,
-        window_start INTEGER NOT NULL,
-        amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
-        at_ms INTEGER NOT NULL,
-        actor TEXT NOT NULL,
-        PRIMARY KEY (ref, op, kind, owner, window_start)
-      ) STRICT, WITHOUT ROWID`,
+      entryTable("'credit', 'refund', 'adjust'"),
       "INSERT INTO entry SELECT ref, op, kind, owner, window_start, amount, at_ms, actor FROM entry_of_calls WHERE op <> 'debit'",
       'DROP TABLE entry_of_calls',
       `CREATE UNIQUE INDEX entry_credit_once ON entry (ref) WHERE op = 'credit'`,
       "CREATE INDEX entry_of_money ON entry (owner, at_ms, ref, op) WHERE kind = 'account'",
-      `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
-      `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+      ...ENTRIES_ARE_APPEND_ONLY,
 
       prove(
         'used',
