@@ -184,8 +184,8 @@ export function createCalls(
   };
 
   /** The least that any layer of a call has left; other calls may use it in the meantime. */
-  async function leftFor({ identity: { account, key } }: Known, terms: Terms): Promise<bigint> {
-    const layers = await leftInEach(stored, account.id, key.id, terms);
+  async function leftFor({ x: { identity }, terms }: Reservation): Promise<bigint> {
+    const layers = await leftInEach(stored, identity.account.id, identity.key.id, terms);
     return leastOf(
       layers.map(([, left]) => left),
       LARGEST_CALL,
@@ -193,30 +193,21 @@ export function createCalls(
   }
 
   /** Reserves the first size that every layer has room for, in most cases without the store. Rejects with the refusal if there is none. */
-  function reserve(
-    reservation: Reservation,
-    x: Known,
-    first: ReservationSize,
-    rest: Iterable<ReservationSize>,
-    terms: Terms,
-  ): Awaitable<void> {
+  function reserve(reservation: Reservation, first: ReservationSize, rest: Iterable<ReservationSize>): Awaitable<void> {
     const refused = reservation.grow(first.amount, first.room);
     if (refused === undefined) return;
-    if (!(refused instanceof Promise)) return reserveLess(reservation, x, refused, first, rest, terms);
-    return refused.then((name) =>
-      name === undefined ? undefined : reserveLess(reservation, x, name, first, rest, terms),
-    );
+    if (!(refused instanceof Promise)) return reserveLess(reservation, refused, first, rest);
+    return refused.then((name) => (name === undefined ? undefined : reserveLess(reservation, name, first, rest)));
   }
 
   /** `refused`: the layer that has no room for the first size. */
   async function reserveLess(
     reservation: Reservation,
-    x: Known,
     refused: string,
     first: ReservationSize,
     rest: Iterable<ReservationSize>,
-    terms: Terms,
   ): Promise<void> {
+    const { x, terms } = reservation;
     const { account, key } = x.identity;
     const others = [...rest];
     const smallest = leastOf(
@@ -228,7 +219,7 @@ export function createCalls(
     const owes = (await ledger().debt(account.id)) > 0n;
     let last = refused;
     if (lacking === undefined && !owes) {
-      const most = await leftFor(x, terms);
+      const most = await leftFor(reservation);
       for (const { amount, room, limit } of others) {
         if (room > most) continue;
         const name = await reservation.grow(amount, room);
@@ -295,21 +286,20 @@ export function createCalls(
     if (wanted <= 0n) return;
     const refused = reservation.grow(wanted);
     if (refused === undefined) return;
-    return growSlowly(metered, reservation, refused, wanted);
+    return growSlowly(reservation, refused, wanted);
   }
 
   async function growSlowly(
-    metered: MeteredCall,
     reservation: Reservation,
     refused: Awaitable<string | undefined>,
     wanted: bigint,
   ): Promise<void> {
     try {
       if ((await refused) === undefined) return;
-      const left = least(await leftFor(metered.exchange as Known, metered.terms), wanted);
+      const left = least(await leftFor(reservation), wanted);
       if (left > 0n) await reservation.grow(left);
     } catch (error) {
-      log.warn('a reservation could not be increased', { exchange: reservation.id, error });
+      log.warn('a reservation could not be increased', { exchange: reservation.x.id, error });
     }
   }
 
@@ -351,7 +341,7 @@ export function createCalls(
       throw new StoreUnavailable('the store cannot be written now, or is far behind');
     }
     const reservation = new Reservation(leases, x, terms);
-    const reserving = reserve(reservation, x, first, sizes, terms);
+    const reserving = reserve(reservation, first, sizes);
     if (reserving instanceof Promise) return reserving.then(() => admitted(x, terms, reservation));
     return admitted(x, terms, reservation);
   }
@@ -417,7 +407,7 @@ export function createCalls(
     unsettled(x) {
       const metered = meteredCalls.get(x);
       if (metered?.reservation === undefined) return;
-      unsettled.add(x as Known, metered.reservation, metered.terms);
+      unsettled.add(metered.reservation);
       // Another process may have taken over the lease. If the check fails, the store is unavailable and no call is admitted anyway.
       leases.check().catch(() => {});
     },

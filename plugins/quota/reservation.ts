@@ -21,9 +21,9 @@ export function readLayers(other: JsonObject): readonly Layer[] {
 
 /** What is reserved for one call. */
 export class Reservation {
+  readonly x: Known;
+  readonly terms: Terms;
   readonly #leases: Leases;
-  readonly #x: Known;
-  readonly #terms: Terms;
   readonly #shares: readonly Share[];
   #amount = 0n;
   /** What the last checkpoint recorded as delivered; undefined before the first. */
@@ -35,8 +35,8 @@ export class Reservation {
 
   constructor(leases: Leases, x: Known, terms: Terms) {
     this.#leases = leases;
-    this.#x = x;
-    this.#terms = terms;
+    this.x = x;
+    this.terms = terms;
     const { account, key } = x.identity;
     const ofAccount = leases.of({ kind: 'account', owner: account.id }).share;
     const ofKey = leases.of({ kind: 'key', owner: key.id }).share;
@@ -46,11 +46,6 @@ export class Reservation {
       limits.length === 0
         ? [first, ofKey]
         : [first, ofKey, ...limits.map((each) => ({ lease: leases.of(each), limit: each.limit, pays: true }))];
-  }
-
-  /** That of the exchange. */
-  get id(): string {
-    return this.#x.id;
   }
 
   get amount(): bigint {
@@ -78,18 +73,18 @@ export class Reservation {
     if (delivered <= (this.#recorded ?? 0n)) return undefined;
     const isFirst = this.#recorded === undefined;
     this.#recorded = delivered;
-    if (!isFirst) return [{ sql: CHECKPOINT, params: [delivered, this.#amount, this.id] }];
-    const { identity, call, ip, startedMs } = this.#x;
-    const { fromAccount, limits } = this.#terms;
+    if (!isFirst) return [{ sql: CHECKPOINT, params: [delivered, this.#amount, this.x.id] }];
+    const { id, identity, call, ip, startedMs } = this.x;
+    const { fromAccount, limits } = this.terms;
     return [
       {
         sql: FIRST_CHECKPOINT,
         params: [
-          ...[this.id, epoch, identity.account.id, identity.key.id, fromAccount ? 1 : 0, this.#amount, delivered],
+          ...[id, epoch, identity.account.id, identity.key.id, fromAccount ? 1 : 0, this.#amount, delivered],
           ...[call.style, call.model, call.stream ? 1 : 0, ip, startedMs],
         ],
       },
-      ...limits.map((each) => ({ sql: FIRST_CHECKPOINT_OF_LAYER, params: [this.id, ...bucketParams(each)] })),
+      ...limits.map((each) => ({ sql: FIRST_CHECKPOINT_OF_LAYER, params: [id, ...bucketParams(each)] })),
     ];
   }
 
@@ -110,7 +105,7 @@ export class Reservation {
     this.#spent = spent;
     this.#kept = kept;
     if (this.#recorded === undefined) return spent;
-    const params = [this.id];
+    const params = [this.x.id];
     return [...spent, { sql: FORGET, params }, { sql: FORGET_LAYERS, params }];
   }
 

@@ -1,14 +1,13 @@
 /** Calls that have ended, but whose `settle` could not be written: they stay reserved, and are charged later what they had delivered. */
 import { inQuota, type Layer } from '../../core/contracts/ledger.ts';
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
-import type { Host, Known } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
 import { noteOfLayers, type Reservation } from './reservation.ts';
-import type { Terms } from './terms.ts';
 
 /** Such calls. */
 export interface Unsettled {
   /** Adds a call, and reopens its reservation. */
-  add(x: Known, reservation: Reservation, terms: Terms): void;
+  add(reservation: Reservation): void;
   /** Closes them, with a usage record each. Returns how many; rejects if the store cannot write yet. */
   close(records: Records | undefined): Promise<number>;
 }
@@ -16,36 +15,34 @@ export interface Unsettled {
 /** Makes the list; it is shared by all configurations. */
 export function createUnsettled(host: Host): Unsettled {
   const { store, clock, log } = host;
-  const calls = host.lasting({
-    name: 'quota.unsettled',
-    version: 1,
-    make: () => new Map<Reservation, { readonly x: Known; readonly terms: Terms }>(),
-  });
+  const reservations = host.lasting({ name: 'quota.unsettled', version: 1, make: () => new Set<Reservation>() });
+
+  function add(reservation: Reservation): void {
+    reservation.reopen();
+    reservations.add(reservation);
+  }
+
   return {
-    add(x, reservation, terms) {
-      reservation.reopen();
-      calls.set(reservation, { x, terms });
-    },
+    add,
 
     async close(records) {
       let count = 0;
-      for (const [reservation, { x, terms }] of calls) {
+      for (const reservation of reservations) {
+        const { x, terms, delivered: charged, amount: held } = reservation;
         const { identity, call, ip, startedMs, id } = x;
-        const { delivered: charged, amount: held } = reservation;
         const record = recoveredRecord({
           ...{ id, ip, charged, held, accountId: identity.account.id, keyId: identity.key.id, createdMs: startedMs },
           ...{ style: call.style, model: call.model, stream: call.stream },
           ...{ fromAccount: terms.fromAccount, layers: terms.limits },
         });
-        calls.delete(reservation);
+        reservations.delete(reservation);
         try {
           const steps = [...reservation.close(charged, clock.now()), ...(records?.steps(record) ?? [])];
           const failed = await store.atomic(steps);
           if (failed === undefined) count++;
           else log.error('a call could not be closed', { exchange: id, failed });
         } catch (error) {
-          reservation.reopen();
-          calls.set(reservation, { x, terms });
+          add(reservation);
           throw error;
         }
       }
