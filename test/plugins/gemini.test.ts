@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanAnswer } from '../../core/json.ts';
-import type { Call, Channel, Host, Json, JsonObject, Offer, Style, Target } from '../../core/plugin.ts';
+import type { Call, Channel, Host, Json, JsonObject, Offer, Target } from '../../core/plugin.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { foldParts } from '../../core/translation/fold.ts';
 import type { Block, Conversation, Part, Reply, Turn } from '../../core/translation/index.ts';
