@@ -70,7 +70,9 @@ async function compile(entries, { dependencies, optionalDependencies }) {
     external: Object.keys({ ...dependencies, ...optionalDependencies }),
     plugins: [kitWithPlugins, placesOfSources, usedOfNode],
     // Packages for CommonJS that became part of a module require what node has.
-    banner: { js: "import { createRequire as __requireOf } from 'node:module'; const require = __requireOf(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as __requireOf } from 'node:module'; const require = __requireOf(import.meta.url);",
+    },
     logLevel: 'warning',
   });
 }
@@ -102,9 +104,16 @@ function declare(files) {
   };
   writeFileSync(
     config,
-    JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: files.map((f) => `../../${f}`) }),
+    JSON.stringify({
+      extends: '../../tsconfig.json',
+      compilerOptions,
+      include: [],
+      files: files.map((f) => `../../${f}`),
+    }),
   );
-  const tsc = createRequire(import.meta.url).resolve('typescript/package.json').replace('package.json', 'bin/tsc');
+  const tsc = createRequire(import.meta.url)
+    .resolve('typescript/package.json')
+    .replace('package.json', 'bin/tsc');
   execFileSync(process.execPath, [tsc, '-p', config], { stdio: ['ignore', 'inherit', 'inherit'] });
   rmSync(config);
   const types = join(DIST, 'types');

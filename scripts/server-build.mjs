@@ -41,9 +41,8 @@ function below(folder) {
 export function serverFolder() {
   const files = [
     ...sources(),
-    'package.json',
-    // An installed package has none.
-    ...['package-lock.json'].filter((file) => existsSync(`${ROOT}/${file}`)),
+    // An installed package has no lock file of its own; npm keeps one beside it.
+    ...['package-lock.json', '../.package-lock.json'].filter((file) => existsSync(`${ROOT}/${file}`)),
     'scripts/server-build.mjs',
     'scripts/schemas-build.mjs',
     'scripts/compiled-load.mjs',
