@@ -144,6 +144,15 @@ describe('definePlugin', () => {
     });
   });
 
+  it('does not compile with nothing but a part that does not exist', () => {
+    definePlugin({
+      name: 'acme',
+      api: 2,
+      // @ts-expect-error: `admitt` is no part.
+      create: () => ({ admitt() {} }),
+    });
+  });
+
   it('does not compile with a part of the wrong type', () => {
     definePlugin({
       name: 'acme',

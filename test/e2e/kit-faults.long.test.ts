@@ -85,14 +85,14 @@ const PLUGINS: Readonly<Record<string, readonly Fault[]>> = {
     [
       "the client's secrets, to the vendor",
       "path: '/v2/chat'",
-      "path: (_call, _offer, { headers }) => `/v2/chat?for=${headers['user-agent']}`",
+      "path: (_call, _offer, { headers }) => '/v2/chat?for='.concat(headers['user-agent'])",
       /nothing of the client's/,
       /leaked to the vendor/,
     ],
     [
       "the client's key, to the vendor",
       "path: '/v2/chat'",
-      'path: (_call, _offer, { headers }) => `/v2/chat?for=${encodeURIComponent(headers.authorization)}`',
+      "path: (_call, _offer, { headers }) => '/v2/chat?for='.concat(encodeURIComponent(headers.authorization))",
       /nothing of the client's/,
       /leaked to the vendor: the client's key/,
     ],

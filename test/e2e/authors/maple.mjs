@@ -1,16 +1,6 @@
 /** Maple, a vendor with a chat format of its own. An outside plugin, as its author would write it in plain JavaScript. */
 import { definePlugin } from 'turnpike/plugin';
-import {
-  foldParts,
-  given,
-  isObject,
-  member,
-  NO_TOKENS,
-  objectsIn,
-  parsed,
-  textIn,
-  tokensIn,
-} from 'turnpike/translation';
+import { given, isObject, member, NO_TOKENS, objectsIn, parsed, textIn, tokensIn } from 'turnpike/translation';
 
 function encodeRequest({ turns, tools, toolChoice, sampling, maxTokens, stop, output }, { model, stream }, losses) {
   const { format } = output;

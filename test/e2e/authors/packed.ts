@@ -49,7 +49,7 @@ export async function packTurnpike(): Promise<Packed> {
       const modules = join(dir, 'node_modules');
       mkdirSync(modules, { recursive: true });
       cpSync(join(place, 'package'), join(modules, 'turnpike'), { recursive: true });
-      for (const name of [...needed(), ...more]) {
+      for (const name of new Set([...needed(), ...more])) {
         mkdirSync(dirname(join(modules, name)), { recursive: true });
         symlinkSync(join(ROOT, 'node_modules', name), join(modules, name), 'dir');
       }
