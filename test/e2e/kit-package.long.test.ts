@@ -144,14 +144,15 @@ describe('the package for authors', () => {
     });
   }
 
-  it('runs a plugin in TypeScript with plain `node --test`, where node reads TypeScript', async (t) => {
-    if (!('typescript' in process.features) || !process.features.typescript) return t.skip('this node does not');
-    for (const kind of KINDS) {
-      const { passed, failures, output } = await tested(join(dir, `my-${kind}`), 'index.test.ts');
-      assert.deepEqual(failures, [], output);
-      assert.ok(passed > 0, output);
-    }
-  });
+  if ('typescript' in process.features && process.features.typescript !== false) {
+    it('runs the test of a plugin in TypeScript with plain `node --test`, because this node reads TypeScript', async () => {
+      for (const kind of KINDS) {
+        const { passed, failures, output } = await tested(join(dir, `my-${kind}`), 'index.test.ts');
+        assert.deepEqual(failures, [], output);
+        assert.ok(passed > 0, output);
+      }
+    });
+  }
 
   it('runs a gateway with such a plugin in its pipeline', async () => {
     const config = join(dir, 'gateway.yaml');

@@ -129,8 +129,8 @@ export function conversationContract(spoken: SpokenStyle): void {
     };
 
     for (const [name, scenario] of Object.entries<Scenario>(CONTRACT_SCENARIOS)) {
-      it(`bring ${name} to the client, whole`, async (t) => {
-        if (speech.whole(scenario, {}) === undefined) return t.skip('the vendor can never say that');
+      if (speech.whole(scenario, {}) === undefined) continue;
+      it(`bring ${name} to the client, whole`, async () => {
         let said = '';
         world.upstream.next(({ json }) => {
           const body = speech.whole(scenario, json)!;
@@ -141,8 +141,7 @@ export function conversationContract(spoken: SpokenStyle): void {
         checkHeard(readChat((await answer.json()) as JsonObject), saidIn(said, scenario, speech));
       });
 
-      it(`bring ${name} to the client, streamed`, async (t) => {
-        if (speech.whole(scenario, {}) === undefined) return t.skip('the vendor can never say that');
+      it(`bring ${name} to the client, streamed`, async () => {
         let said = '';
         const heard = await streamed((body) => {
           said = speech.events(scenario, body).join('');
@@ -210,18 +209,20 @@ export function conversationContract(spoken: SpokenStyle): void {
       }
     });
 
-    it('never look complete if the vendor gives up in the middle of a stream', async (t) => {
-      if (speech.errorEvent === undefined) return t.skip('the vendor only closes the connection');
-      const heard = await streamed((body) => {
-        const failed = framed([speech.errorEvent!('The vendor gives up.')], dialect, frame);
-        return streamOf(dialect, [...cut(events(GREETING, body)), ...failed]);
+    const { errorEvent } = speech;
+    if (errorEvent !== undefined) {
+      it('never look complete if the vendor gives up in the middle of a stream', async () => {
+        const heard = await streamed((body) => {
+          const failed = framed([errorEvent('The vendor gives up.')], dialect, frame);
+          return streamOf(dialect, [...cut(events(GREETING, body)), ...failed]);
+        });
+        assert.deepEqual(
+          [heard.end, heard.error !== undefined],
+          [undefined, true],
+          "swallowed: the vendor's error in the middle of a stream did not reach the client",
+        );
       });
-      assert.deepEqual(
-        [heard.end, heard.error !== undefined],
-        [undefined, true],
-        "swallowed: the vendor's error in the middle of a stream did not reach the client",
-      );
-    });
+    }
 
     it('show the client an error about its request, and never what is between us and the vendor', async () => {
       for (const [status, shown] of [
