@@ -76,6 +76,11 @@ export function shippedSpeech(style: string): VendorSpeech | undefined {
   return Object.hasOwn(SPEECHES, style) ? SPEECHES[style as SpeechName] : undefined;
 }
 
+/** Whether every call of this vendor has an id. */
+export function saysIds({ callId }: VendorSpeech): boolean {
+  return callId === undefined || callId({ id: 'x', name: 'x', pieces: [], anonymous: true }) !== undefined;
+}
+
 /** Puts an event of a shipped style into a frame, for a vendor that uses the style with other frames. */
 export type Framing = (event: StreamEvent) => string | Buffer;
 

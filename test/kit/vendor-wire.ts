@@ -18,6 +18,7 @@ import {
   framed,
   GREETING,
   saidIn,
+  saysIds,
   streamOf,
   type VendorSpeech,
 } from './speech-wire.ts';
@@ -168,11 +169,7 @@ export function conversationContract(spoken: SpokenStyle): void {
         const answer = await world.ask(request(stream));
         await answer.text();
         const sent = world.upstream.requests.at(-1)!;
-        const hasIds = speech.callId?.({ id: 'x', name: 'x', pieces: [], anonymous: true }) !== undefined;
-        checkArrived(sent.json, asked, {
-          warned: warnedFields(answer),
-          hasIds: speech.callId === undefined || hasIds,
-        });
+        checkArrived(sent.json, asked, { warned: warnedFields(answer), hasIds: saysIds(speech) });
       }
     });
 
