@@ -309,6 +309,23 @@ const PLUGINS: Readonly<Record<string, readonly Fault[]>> = {
       /the stop sequence/,
     ],
   ],
+  // A vendor with a server of its own in between.
+  juniper: [
+    [
+      'that the client has left',
+      'pipeline(answer, response, () => {});',
+      "answer.on('error', () => response.destroy()).pipe(response);",
+      /end at the vendor when the client leaves/,
+      /ignored: the client has left, and the call goes on at the vendor/,
+    ],
+    [
+      'that a stream broke off',
+      'pipeline(answer, response, () => {});',
+      "answer.on('error', () => response.end('data: [DONE]\\n\\n')).on('end', () => response.end('data: [DONE]\\n\\n')).pipe(response, { end: false });",
+      /breaks off/,
+      /swallowed/,
+    ],
+  ],
 };
 
 describe('the kit, installed from the package', () => {

@@ -21,8 +21,11 @@ import { checkNothingLeaked, conversationContract, type VendorWorld, vendorWorld
 export interface VendorFixtures {
   /** The vendor's name. */
   readonly name: string;
-  /** Fields of a channel that only this vendor has. */
-  readonly options?: JsonObject;
+  /**
+   * Fields of a channel that only this vendor has. A function gets the address of the fake vendor, for a plugin with a server of its own in
+   * between: the channel has no `url` then.
+   */
+  readonly options?: JsonObject | ((upstream: string) => JsonObject);
   /**
    * How the vendor answers in a style of its own, by the style's name. Needed for each conversation style that does not ship with the
    * gateway; for those that do, the kit knows.
@@ -241,10 +244,11 @@ async function shippedStyles(): Promise<Readonly<Record<StyleName, StyleFixture>
 }
 
 function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
+  const url = 'https://vendor.example/v1';
   return {
     name: 'main',
     vendor: fixtures.name,
-    url: 'https://vendor.example/v1',
+    url,
     key,
     weight: 1,
     priority: 0,
@@ -252,7 +256,7 @@ function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
     speaks: undefined,
     streamUsage: 'include_usage',
     quirks: {},
-    options: fixtures.options ?? {},
+    options: typeof fixtures.options === 'function' ? fixtures.options(url) : (fixtures.options ?? {}),
   };
 }
 

@@ -31,8 +31,8 @@ export interface SpokenStyle {
   readonly dialect: Dialect;
   readonly speech: VendorSpeech;
   readonly frame: Framing | undefined;
-  /** Fields of a channel that only this vendor has. */
-  readonly options: JsonObject;
+  /** Fields of a channel that only this vendor has; a function of the fake vendor's address where the channel has no `url`. */
+  readonly options: JsonObject | ((upstream: string) => JsonObject);
 }
 
 /** A gateway whose only channel is at a fake vendor, and a client that says more than a vendor may get. */
@@ -55,12 +55,13 @@ export async function vendorWorld(spoken: Omit<SpokenStyle, 'speech' | 'frame'>)
   const upstream = await fakeVendor();
   const model = dialect.models?.[0]?.replaceAll('*', 'name') ?? 'vendor-name';
   const { pipeline } = defaultConfig([]) as { readonly pipeline: readonly string[] };
-  const channel = { name: 'main', vendor: vendor.name, url: upstream.url, key: VENDOR_KEY, speaks: [style] };
+  const its = typeof options === 'function' ? options(upstream.url) : { ...options, url: upstream.url };
+  const channel = { name: 'main', vendor: vendor.name, key: VENDOR_KEY, speaks: [style] };
   const gateway = await startGateway({
     plugins,
     config: {
       pipeline: pipeline.filter((name) => !name.startsWith('vendors/')),
-      channels: [{ ...options, ...channel }],
+      channels: [{ ...its, ...channel }],
       models: { 'public-name': { from: [{ main: model }], free: true } },
     },
   });
