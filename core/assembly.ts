@@ -262,8 +262,15 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
           throw blamed(name, 'link', error);
         }
         for (const vendor of parts.vendors ?? []) {
-          for (const spoken of Object.keys(vendor.speaks)) {
-            if (styles.has(spoken)) continue;
+          for (const [spoken, dialect] of Object.entries(vendor.speaks)) {
+            const style = styles.get(spoken);
+            if (style?.vendor !== undefined && dialect?.answer !== undefined) {
+              file.problem(
+                placeOf(name),
+                `the plugin ${name}: \`vendors.${vendor.name}.speaks.${spoken}.answer\`: the style is translated, and streamed, where nothing calls it; bring a style of the vendor's own instead`,
+              );
+            }
+            if (style !== undefined) continue;
             const near = nearest(spoken, [...styles.keys()]);
             const hint = near === undefined ? '' : `; did you mean ${near}?`;
             file.problem(

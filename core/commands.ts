@@ -50,7 +50,7 @@ export const CORE_COMMANDS = {
   plugin: {
     name: 'plugin new',
     summary: 'makes the folder of a new plugin, with a test that passes',
-    options: { kind: { type: 'string', value: 'vendor|guard|route' } },
+    options: { kind: { type: 'string', value: 'vendor|style|guard|route' } },
     positionals: ['NAME'],
   },
   help: { name: 'help', summary: 'lists the commands' },

@@ -61,8 +61,8 @@ export type Config<S extends Sections> = { readonly [K in keyof S]: S[K] extends
 
 /** Returns the plugin as it is, and makes the compiler check it: its members, those of its parts, and their types. */
 // biome-ignore lint/complexity/noBannedTypes: see `Plugin`
-export function definePlugin<const S extends Sections = {}, P extends Parts = Parts>(
-  plugin: Plugin<S, P & NoOthers<P>>,
+export function definePlugin<const S extends Sections = {}, P extends object = Parts>(
+  plugin: Plugin<S, Parts & P & NoOthers<P>>,
 ): Plugin<S> {
   return plugin;
 }

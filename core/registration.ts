@@ -36,6 +36,10 @@ const method = is('function', 'a function');
 const record = is('object', 'an object');
 const name: Check = (value, at) => text(value, at) ?? (value === '' ? `\`${at}\` must not be empty` : undefined);
 
+const pathText: Check = (value, at) =>
+  text(value, at) ??
+  ((value as string).startsWith('/') ? undefined : `\`${at}\` must begin with "/", and is ${shown(value)}`);
+
 const optional =
   (check: Check): Check =>
   (value, at) =>
@@ -157,7 +161,7 @@ const quirks = bySchema(quirksSchema as Schema & Described);
 const tokenCount = objectOf<TokenCount>({ path: method, body: optional(method), read: method });
 
 const dialect = objectOf<Dialect>({
-  path: either(text, method),
+  path: either(pathText, method),
   headers: method,
   request: optional(method),
   answer: optional(method),

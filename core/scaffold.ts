@@ -1,12 +1,12 @@
 /** `turnpike plugin new`: makes the folder of a new plugin, whose test passes, from the templates in scripts/scaffold. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nearest } from './config/nearest.ts';
 import { shipsPlugin } from './loader.ts';
 import { UsageError } from './plugin.ts';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '');
 const TEMPLATES = join(ROOT, 'scripts/scaffold');
 /** What the plugin of a template is called. */
 const EXAMPLE = /my-plugin/g;
@@ -50,6 +50,7 @@ export function newPlugin(name: string, kind: string | undefined, cwd: string): 
   mkdirSync(folder);
   for (const file of readdirSync(join(TEMPLATES, kind)))
     writeFileSync(join(folder, file), readFileSync(join(TEMPLATES, kind, file), 'utf8').replace(EXAMPLE, name));
+  const isFound = basename(dirname(ROOT)) === 'node_modules' && folder.startsWith(resolve(ROOT, '../..') + sep);
   const manifest = {
     name,
     version: '0.1.0',
@@ -57,13 +58,14 @@ export function newPlugin(name: string, kind: string | undefined, cwd: string): 
     type: 'module',
     exports: './index.ts',
     scripts: { test: 'node --import turnpike/typescript --test index.test.ts' },
-    devDependencies: { turnpike: `file:${relative(folder, ROOT)}` },
+    // Where this package is installed above the folder, the plugin finds it as it is.
+    ...(!isFound && { devDependencies: { turnpike: `file:${relative(folder, ROOT)}` } }),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   writeFileSync(join(folder, 'tsconfig.json'), `${JSON.stringify(TSCONFIG, null, 2)}\n`);
   return [
     `made ${name}/: index.ts, index.test.ts, package.json, tsconfig.json`,
-    `test it:  cd ${name} && npm install && npm test`,
+    `test it:  cd ${name} && ${isFound ? '' : 'npm install && '}npm test`,
     `use it:   add ./${name} to \`pipeline\` in gateway.yaml, relative to that file`,
   ].join('\n');
 }

@@ -24,7 +24,7 @@ const DIST = join(ROOT, 'core/dist');
 const KEPT = 3;
 
 /** Sources, as paths from the root, in order. */
-function sources() {
+export function sources() {
   return [...below('core'), ...below('plugins')].sort();
 }
 
@@ -41,7 +41,8 @@ function below(folder) {
 export function serverFolder() {
   const files = [
     ...sources(),
-    'package-lock.json',
+    // An installed package has no lock file of its own; npm keeps one beside it.
+    ...['package-lock.json', '../.package-lock.json'].filter((file) => existsSync(`${ROOT}/${file}`)),
     'scripts/server-build.mjs',
     'scripts/schemas-build.mjs',
     'scripts/compiled-load.mjs',
@@ -87,7 +88,7 @@ function remember(what) {
 export const isBuilt = (folder) => existsSync(folder);
 
 /** What a thread or a process runs, as it is called in the folder. `core/compiled.ts` knows it as well. */
-const threadName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
+export const threadName = (file) => file.replaceAll('/', '.').replace(/\.ts$/, '');
 
 /** What loads it. */
 const LOADER = 'compiled-load.mjs';
@@ -105,7 +106,7 @@ const isEntry = (file) =>
   FOR_SCHEMAS.includes(file) ||
   (file.startsWith('plugins') && basename(file) === 'index.ts');
 
-const isThread = (file) =>
+export const isThread = (file) =>
   file.startsWith('plugins') &&
   /(?:^|\n)import [^\n]*\b(?:parentPort|workerData)\b/.test(readFileSync(join(ROOT, file), 'utf8'));
 
@@ -196,10 +197,10 @@ export async function buildServer(folder) {
 }
 
 /** Files are found from where the source lies, which stays where it is: a module asks for its own place and is told that of its source. */
-const placesOfSources = {
+export const placesOfSources = {
   name: 'places-of-sources',
   setup({ onLoad }) {
-    onLoad({ filter: /\/(?:core|plugins)\/.*\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\/(?:core|plugins|test)\/.*\.ts$/ }, ({ path }) => {
       const file = relative(ROOT, path);
       if (file.startsWith('node_modules') || file === 'core/compiled.ts') return undefined;
       const source = readFileSync(path, 'utf8');
@@ -217,7 +218,7 @@ const placesOfSources = {
 };
 
 /** Of what a module imports from node, only what it uses is loaded: a thread starts with little. */
-const usedOfNode = {
+export const usedOfNode = {
   name: 'used-of-node',
   setup({ onResolve }) {
     onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true, sideEffects: false }));

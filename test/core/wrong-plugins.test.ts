@@ -64,8 +64,18 @@ const MISTAKES: readonly (readonly [mistake: string, source: string, says: reado
   ['a vendor without speaks', vendor(''), [/acme/, /`vendors\[0\]\.speaks` must be an object, and is undefined/]],
   [
     'a dialect whose headers are no function',
-    vendor("speaks: { chat: { path: 'x', headers: {} } }"),
+    vendor("speaks: { chat: { path: '/x', headers: {} } }"),
     [/acme/, /`vendors\[0\]\.speaks\.chat\.headers` must be a function/],
+  ],
+  [
+    'a dialect whose path does not begin with a slash',
+    vendor("speaks: { chat: { path: 'x', headers: () => ({}) } }"),
+    [/acme/, /`vendors\[0\]\.speaks\.chat\.path` must begin with "\/", and is "x"/],
+  ],
+  [
+    'a dialect that converts answers of a style that is translated',
+    vendor("speaks: { chat: { path: '/x', headers: () => ({}), answer: () => ({}) } }"),
+    [/acme/, /speaks\.chat\.answer/, /translated/],
   ],
   [
     'a dialect with an unknown member',
@@ -141,6 +151,15 @@ describe('definePlugin', () => {
       api: 2,
       // @ts-expect-error: `admitt` is no part.
       create: () => ({ admit() {}, admitt() {} }),
+    });
+  });
+
+  it('does not compile with nothing but a part that does not exist', () => {
+    definePlugin({
+      name: 'acme',
+      api: 2,
+      // @ts-expect-error: `admitt` is no part.
+      create: () => ({ admitt() {} }),
     });
   });
 

@@ -42,7 +42,7 @@ describe('turnpike plugin new', () => {
 
   it('says what is wrong with its words, and makes nothing', () => {
     for (const [words, says] of [
-      [['acme'], /--kind must be one of guard, route, vendor/],
+      [['acme'], /--kind must be one of guard, route, style, vendor/],
       [['acme', '--kind', 'gard'], /did you mean guard\?/],
       [['Acme!', '--kind', 'guard'], /small letters, digits and hyphens/],
       [['quota', '--kind', 'guard'], /ships with the gateway/],

@@ -1,7 +1,6 @@
 /** Drives a few real plugins phase by phase: an in-memory store, a clock by hand, exchanges made by hand; no HTTP. */
 
 import { createHash } from 'node:crypto';
-import type BetterSqlite3 from 'better-sqlite3';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { LastingStates } from '../../core/lasting.ts';
 import { aloneOf } from '../../core/peers.ts';
@@ -27,7 +26,29 @@ import { type FakeClock, fakeClock } from './clock.ts';
 /** A store that counts what is read from it. */
 export interface MemoryStore extends Store {
   readonly reads: number;
-  readonly db: BetterSqlite3.Database;
+  /** What it is on, for tests that look past the store. */
+  readonly db: RawDatabase;
+}
+
+/** A database of better-sqlite3, as far as tests use it: its own types are no part of the package. */
+export interface RawDatabase {
+  exec(sql: string): unknown;
+  pragma(source: string, options?: { readonly simple?: boolean }): unknown;
+  prepare(sql: string): RawStatement;
+  close(): unknown;
+}
+
+/** One of its statements. */
+export interface RawStatement {
+  run(...params: unknown[]): { readonly changes: number };
+  get(...params: unknown[]): unknown;
+  all(...params: unknown[]): unknown[];
+  /** Only the first column of each row. */
+  pluck(): RawStatement;
+  /** Rows as lists. */
+  raw(): RawStatement;
+  /** Whole numbers as bigint. */
+  safeIntegers(): RawStatement;
 }
 
 export function memoryStore(): MemoryStore {

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import type { Headers } from '../../core/contracts/call.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { errorAnswer, type Move, type Script, streamAnswer, wholeAnswer } from './script.ts';
@@ -37,6 +37,15 @@ export interface VendorRequest {
   readonly holding: string | undefined;
 }
 
+/** The vendor's end of a websocket. */
+export interface VendorWebSocket {
+  on(event: 'message', heard: (data: Buffer, isBinary: boolean) => void): unknown;
+  send(data: string | Buffer): void;
+  send(data: string | Buffer, options: { readonly binary: boolean }): void;
+  close(code?: number, reason?: string): void;
+  terminate(): void;
+}
+
 /** A running fake vendor. */
 export interface FakeVendor {
   readonly port: number;
@@ -52,7 +61,7 @@ export interface FakeVendor {
   readonly inFlight: number;
   readonly maxInFlight: number;
   /** What happens to a websocket; echoes until a test says otherwise. */
-  onUpgrade: (webSocket: WebSocket, request: VendorRequest) => void;
+  onUpgrade: (webSocket: VendorWebSocket, request: VendorRequest) => void;
   /** Queues answers for the next requests, one each. */
   next(...answers: readonly Answer[]): void;
   /** Drops the queued answers for which nobody has asked. */

@@ -1,17 +1,22 @@
 /** What the authors of plugins import to test them: a gateway, a vendor that misbehaves on request, contracts, and time by hand. */
+export * from './asked.ts';
 export * from './calls.ts';
+export * from './client-contract.ts';
 export * from './clock.ts';
 export * from './counters-contract.ts';
 export * from './drive.ts';
 export * from './fake-vendor.ts';
 export * from './fixtures.ts';
 export * from './gateway.ts';
+export * from './heard.ts';
 export * from './multipart.ts';
 export * from './peers.ts';
 export * from './raw-client.ts';
 export * from './reconcile.ts';
 export * from './recordings.ts';
+export { SCENARIOS, type Scenario, type ScenarioCall, SPEECHES, type Speech, type SpeechName } from './scenarios.ts';
 export * from './script.ts';
+export { CONTRACT_SCENARIOS, type Framing, type VendorSpeech } from './speech-wire.ts';
 export * from './store-contract.ts';
 export * from './style-contract.ts';
 export * from './usage-records.ts';

@@ -1,5 +1,4 @@
 /** Usage records: made up, read straight from the file of a running gateway, and as many as a busy year would write. */
-import type BetterSqlite3 from 'better-sqlite3';
 import type { FailureKind, Images, Outcome } from '../../core/contracts/call.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import { readRows } from './rows.ts';
@@ -114,7 +113,7 @@ const time = Array.from({ length: 10 }, (_, i) => `substr(${DIGITS}, ((ms >> ${4
  * tokens. The department is 1 to 7, by the account.
  */
 export function fillRecords(
-  db: BetterSqlite3.Database,
+  db: { exec(sql: string): unknown },
   { rows, fromMs, everyMs, account, keys, models }: Filling,
 ): void {
   db.exec(`

@@ -6,25 +6,38 @@ import type { JsonObject } from '../../core/contracts/json.ts';
 import type { Style } from '../../core/contracts/style.ts';
 import type { Channel, Dialect, Vendor } from '../../core/contracts/vendor.ts';
 import { loadPlugin } from '../../core/loader.ts';
-import type { Caller, Host, Plugin, Sections } from '../../core/plugin.ts';
-import { checkValue } from '../../core/sdk.ts';
+import type { Caller, Parts, Plugin, Sections } from '../../core/plugin.ts';
 import { collectLosses } from '../../core/translation/losses.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
 import { callOf, NO_ATTACHMENTS, uploadOf } from './calls.ts';
-import { fakeClock } from './clock.ts';
-import { type FakeVendor, fakeVendor } from './fake-vendor.ts';
-import { CHAT_DELTAS, chatBody, chatEvents, chatRequest } from './fixtures.ts';
-import { defaultConfig, startGateway, type TestGateway, VENDOR_KEY } from './gateway.ts';
-import { errorAnswer, eventStream, hold, streamAnswer, wholeAnswer } from './script.ts';
+import { codecContract } from './codec-contract.ts';
+import { chatBody, chatEvents, chatRequest } from './fixtures.ts';
+import { VENDOR_KEY } from './gateway.ts';
+import { bareHost, defaultsOf } from './plugin-alone.ts';
+import { streamAnswer, wholeAnswer } from './script.ts';
+import { type Framing, shippedSpeech, type VendorSpeech } from './speech-wire.ts';
+import { checkNothingLeaked, conversationContract, type VendorWorld, vendorWorld } from './vendor-wire.ts';
 
 export interface VendorFixtures {
   /** The vendor's name. */
   readonly name: string;
-  /** Fields of a channel that only this vendor has. */
-  readonly options?: JsonObject;
   /**
-   * How each style it speaks is asked: the style, and a right body that names the model `public-name`. Those that ship with the
-   * gateway are known but for the translated ones: of these only `chat` is.
+   * Fields of a channel that only this vendor has. A function gets the address of the fake vendor, for a plugin with a server of its own in
+   * between: the channel has no `url` then.
+   */
+  readonly options?: JsonObject | ((upstream: string) => JsonObject);
+  /**
+   * How the vendor answers in a style of its own, by the style's name. Needed for each conversation style that does not ship with the
+   * gateway; for those that do, the kit knows.
+   */
+  readonly speeches?: Readonly<Record<StyleName, VendorSpeech>>;
+  /** How this vendor frames an event of a style that ships, if its streams are no server-sent events. */
+  readonly frame?: Framing;
+  /** Other plugins that it needs, such as the one with its style. */
+  readonly plugins?: readonly Plugin<Sections>[];
+  /**
+   * How clients use a style that neither ships with the gateway nor is one that only vendors use: the style, and a right body that names the
+   * model `public-name`.
    */
   readonly styles?: Readonly<Record<StyleName, StyleFixture>>;
   /** False for a vendor that answers itself, so that nothing of it can be seen on the wire. */
@@ -39,17 +52,27 @@ export interface StyleFixture {
   readonly files?: readonly Upload[];
 }
 
-/** Runs the contract for one vendor of a plugin. A vendor that speaks `chat` as most do is watched on the wire, too. */
+/**
+ * Runs the contract for one vendor of a plugin: the members of the vendor by themselves, and for each of its conversation styles whole calls
+ * through a gateway. A style that the plugin brings along is checked with it.
+ */
 export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixtures): void {
   describe(`vendor: ${fixtures.name}`, async () => {
-    const vendor = await vendorOf(plugin, fixtures.name);
+    const plugins = [plugin, ...(fixtures.plugins ?? [])];
+    const own = await Promise.all(plugins.map((each) => each.create(bareHost(), defaultsOf(each))));
+    const vendor = vendorOf(own, fixtures.name, plugin);
+    const ownStyles = new Map(own.flatMap(({ styles = [] }) => styles.map((style) => [style.name, style] as const)));
     const styles: Readonly<Record<StyleName, StyleFixture>> = { ...(await shippedStyles()), ...fixtures.styles };
-    /** Every style the vendor speaks, with how it is asked. */
-    const dialects = (): readonly (readonly [Dialect, Call])[] =>
+    const speechOf = (style: StyleName): VendorSpeech | undefined => fixtures.speeches?.[style] ?? shippedSpeech(style);
+    /** Only vendors use it: clients of chat are translated. */
+    const isSpokenOnly = (style: StyleName): boolean =>
+      ownStyles.has(style) && ownStyles.get(style)?.ingress === undefined;
+    /** Every style the vendor speaks, with a call that goes there. */
+    const dialects = (): readonly (readonly [Dialect, Call, StyleName])[] =>
       Object.entries(vendor.speaks).map(([name, dialect]) => {
-        const asked = styles[name];
+        const asked = isSpokenOnly(name) ? styles.chat : styles[name];
         assert.ok(asked !== undefined && dialect !== undefined, `the fixtures lack the style '${name}'`);
-        return [dialect, callOf(asked.style, { ...asked.request, user: 'client-canary' }, asked.files)];
+        return [dialect, callOf(asked.style, { ...asked.request, user: 'client-canary' }, asked.files), name];
       });
 
     it('speaks at least one style, and by default none that it does not speak', () => {
@@ -100,7 +123,9 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
     });
 
     it('keeps the name that the offer has for the model where it writes the body itself', () => {
-      for (const [dialect, call] of dialects()) {
+      for (const [dialect, call, style] of dialects()) {
+        // The body of a translated call is what the style encodes, which is seen on the wire.
+        if (isSpokenOnly(style)) continue;
         const body = { ...(call.body.tree() as JsonObject), model: 'vendor-name' };
         const before = structuredClone(body);
         const sent = dialect.request?.(body, offerOf(channelOf(fixtures)), NO_ATTACHMENTS, collectLosses({}));
@@ -118,103 +143,64 @@ export function vendorContract(plugin: Plugin<Sections>, fixtures: VendorFixture
       assert.ok(['relay', undefined].includes(judge(400, {}, Buffer.alloc(0))), 'status 400');
     });
 
-    if (fixtures.isRemote !== false && vendor.speaks.chat !== undefined) onTheWire(plugin, fixtures, vendor);
+    if (fixtures.isRemote === false) return;
+    const frame = fixtures.frame;
+    const options = fixtures.options ?? {};
+    if (vendor.speaks.chat !== undefined)
+      bytesContract({ plugins, vendor, style: 'chat', dialect: vendor.speaks.chat, options });
+    for (const [style, dialect] of Object.entries(vendor.speaks)) {
+      const its = ownStyles.get(style) ?? styles[style]?.style;
+      if (its?.vendor === undefined || dialect === undefined) continue;
+      const speech = speechOf(style);
+      if (speech === undefined) {
+        it(`answers in the style ${style}`, () =>
+          assert.fail(`the fixtures lack \`speeches.${style}\`: how this vendor answers in it`));
+        continue;
+      }
+      conversationContract({ plugins, vendor, style, dialect, speech, frame, options });
+      if (ownStyles.has(style)) codecContract({ style: its, dialect, speech });
+    }
   });
 }
 
-/** The chat style through a gateway, with a vendor that remembers what it was sent. */
-function onTheWire(plugin: Plugin<Sections>, fixtures: VendorFixtures, { sign }: Vendor): void {
+/** The chat style through a gateway, with a vendor that remembers what it was sent: the bytes of both sides pass as they are. */
+function bytesContract(spoken: Parameters<typeof vendorWorld>[0]): void {
   describe('on the wire', () => {
-    let upstream: FakeVendor;
-    let gateway: TestGateway;
+    const { sign } = spoken.vendor;
+    let world: VendorWorld;
     let seen = 0;
     before(async () => {
-      upstream = await fakeVendor();
-      const { pipeline } = defaultConfig([]) as { readonly pipeline: readonly string[] };
-      gateway = await startGateway({
-        plugins: [plugin],
-        config: {
-          pipeline: pipeline.filter((name) => !name.startsWith('vendors/')),
-          channels: [
-            {
-              ...fixtures.options,
-              name: 'main',
-              vendor: fixtures.name,
-              url: upstream.url,
-              key: VENDOR_KEY,
-              speaks: ['chat'],
-            },
-          ],
-          models: { 'public-name': { from: [{ main: 'vendor-name' }], free: true } },
-        },
-      });
+      world = await vendorWorld(spoken);
     });
     beforeEach(() => {
-      seen = upstream.requests.length;
+      seen = world.upstream.requests.length;
     });
-    after(async () => {
-      await gateway.stop();
-      await upstream.close();
-    });
+    after(() => world.stop());
 
-    const ask = (more: JsonObject = {}, signal?: AbortSignal): Promise<Response> =>
-      fetch(`${gateway.url}/v1/chat/completions?key=client-canary`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${gateway.key}`,
-          'content-type': 'application/json',
-          cookie: 'session=client-canary',
-          'user-agent': 'client-canary',
-          'x-client': 'client-canary',
-          'x-forwarded-for': '192.0.2.77',
-        },
-        body: JSON.stringify(chatRequest({ model: 'public-name', ...more })),
-        ...(signal === undefined ? {} : { signal }),
-      });
+    const ask = (more: JsonObject = {}): Promise<Response> => world.ask(chatRequest({ model: 'public-name', ...more }));
 
     it("sends the vendor what it must know, and nothing of the client's but the body", async () => {
-      upstream.next(wholeAnswer());
+      world.upstream.next(wholeAnswer());
       const answer = await ask({ seed: 7, unknown_field: [1.5] });
       assert.equal(answer.status, 200);
       assert.deepEqual(await answer.json(), chatBody());
-      const sent = upstream.requests[seen]!;
+      const sent = world.upstream.requests[seen]!;
       assert.equal(sent.method, 'POST');
-      assert.deepEqual(sent.json, chatRequest({ model: 'vendor-name', seed: 7, unknown_field: [1.5] }));
-      const head = JSON.stringify([sent.path, sent.rawHeaders]);
-      for (const secret of ['client-canary', gateway.key, '192.0.2.77']) assert.ok(!head.includes(secret), secret);
-      assert.ok(sign !== undefined || head.includes(VENDOR_KEY));
+      assert.deepEqual(sent.json, chatRequest({ model: world.model, seed: 7, unknown_field: [1.5] }));
+      checkNothingLeaked(world, seen);
+      assert.ok(sign !== undefined || JSON.stringify([sent.path, sent.rawHeaders]).includes(VENDOR_KEY));
       assert.equal(sent.headers['content-type'], 'application/json');
       assert.ok(![...answer.headers].some(([, value]) => value.includes(VENDOR_KEY)));
     });
 
     it('passes a stream on byte by byte, with the usage only where the client asked for it', async () => {
       const events = chatEvents();
-      upstream.next(streamAnswer(), streamAnswer());
+      world.upstream.next(streamAnswer(), streamAnswer());
       const asked = await ask({ stream: true, stream_options: { include_usage: true } });
       assert.equal(await asked.text(), events.join(''));
       const unasked = await ask({ stream: true });
       assert.equal(await unasked.text(), events.filter((_, place) => place !== events.length - 2).join(''));
-      assert.deepEqual(upstream.requests[seen + 1]!.json.stream_options, { include_usage: true });
-    });
-
-    it('never shows the client what is between us and the vendor', async () => {
-      for (const status of [401, 403, 500]) {
-        upstream.next(errorAnswer(status, `Bad key ${VENDOR_KEY}.`));
-        const answer = await ask();
-        assert.equal(answer.status, 502);
-        assert.ok(!(await answer.text()).includes(VENDOR_KEY));
-      }
-    });
-
-    it('leaves the vendor when the client leaves', async () => {
-      upstream.next(eventStream([...chatEvents().slice(0, 2), hold()]));
-      const client = new AbortController();
-      const answer = await ask({ stream: true }, client.signal);
-      const reader = answer.body!.getReader();
-      const { value } = await reader.read();
-      assert.ok(Buffer.from(value ?? []).includes(CHAT_DELTAS[0]!));
-      client.abort();
-      await upstream.waitFor(() => upstream.requests[seen]?.state === 'aborted');
+      assert.deepEqual(world.upstream.requests[seen + 1]!.json.stream_options, { include_usage: true });
     });
   });
 }
@@ -229,9 +215,8 @@ const CALLER: Caller = {
 };
 const PUBLIC_NAME = { model: 'public-name' };
 
-async function vendorOf(plugin: Plugin<Sections>, name: string): Promise<Vendor> {
-  const parts = await plugin.create(bareHost(), {});
-  const vendor = parts.vendors?.find((candidate) => candidate.name === name);
+function vendorOf(parts: readonly Parts[], name: string, plugin: Plugin<Sections>): Vendor {
+  const vendor = parts.flatMap(({ vendors = [] }) => vendors).find((candidate) => candidate.name === name);
   assert.ok(vendor !== undefined, `the plugin ${plugin.name} brings no vendor '${name}'`);
   return vendor;
 }
@@ -239,6 +224,9 @@ async function vendorOf(plugin: Plugin<Sections>, name: string): Promise<Vendor>
 /** How the styles that ship are asked, as far as one request tells of all. */
 const SHIPPED: Readonly<Record<StyleName, Omit<StyleFixture, 'style'>>> = {
   chat: { request: chatRequest(PUBLIC_NAME) },
+  completions: { request: { ...PUBLIC_NAME, prompt: 'Hello?' } },
+  messages: { request: chatRequest({ ...PUBLIC_NAME, max_tokens: 100 }) },
+  responses: { request: { ...PUBLIC_NAME, input: 'Hello?' } },
   embeddings: { request: { ...PUBLIC_NAME, input: 'Hello?' } },
   images: { request: { ...PUBLIC_NAME, prompt: 'A gate.' } },
   edits: { request: { ...PUBLIC_NAME, prompt: 'Open it.', image: 'https://images.example/gate.png' } },
@@ -250,28 +238,17 @@ const SHIPPED: Readonly<Record<StyleName, Omit<StyleFixture, 'style'>>> = {
 /** The gateway's own styles, loaded as its pipeline would: the kit imports no plugin. */
 async function shippedStyles(): Promise<Readonly<Record<StyleName, StyleFixture>>> {
   const plugin = await loadPlugin('styles', '.');
-  const config: Record<string, unknown> = {};
-  for (const [section, schema] of Object.entries(plugin.sections ?? {})) {
-    const { default: blank = {}, ...checked } = schema;
-    config[section] = structuredClone(blank);
-    checkValue(checked, config[section]);
-  }
-  const { styles = [] } = await plugin.create(bareHost(), config);
+  const { styles = [] } = await plugin.create(bareHost(), defaultsOf(plugin));
   const known = styles.filter(({ name }) => name in SHIPPED);
   return Object.fromEntries(known.map((style) => [style.name, { style, ...SHIPPED[style.name]! }]));
 }
 
-function bareHost(): Host {
-  const quiet = (): void => {};
-  const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, hide: quiet };
-  return { clock: fakeClock(), log } as unknown as Host;
-}
-
 function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
+  const url = 'https://vendor.example/v1';
   return {
     name: 'main',
     vendor: fixtures.name,
-    url: 'https://vendor.example/v1',
+    url,
     key,
     weight: 1,
     priority: 0,
@@ -279,7 +256,7 @@ function channelOf(fixtures: VendorFixtures, key = 'credential-one'): Channel {
     speaks: undefined,
     streamUsage: 'include_usage',
     quirks: {},
-    options: fixtures.options ?? {},
+    options: typeof fixtures.options === 'function' ? fixtures.options(url) : (fixtures.options ?? {}),
   };
 }
 

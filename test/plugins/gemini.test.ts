@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scanAnswer } from '../../core/json.ts';
-import type { Call, Channel, Host, Json, JsonObject, Offer, Style, Target } from '../../core/plugin.ts';
+import type { Call, Channel, Host, Json, JsonObject, Offer, Target } from '../../core/plugin.ts';
 import { adapt } from '../../core/translation/adapt.ts';
 import { foldParts } from '../../core/translation/fold.ts';
 import type { Block, Conversation, Part, Reply, Turn } from '../../core/translation/index.ts';
@@ -14,24 +14,12 @@ import { cleanSchema } from '../../plugins/vendors/gemini/schema.ts';
 import { gemini } from '../../plugins/vendors/gemini/style.ts';
 import { laterUsage, usageIn } from '../../plugins/vendors/gemini/usage.ts';
 import { ANY_CALL, NO_ATTACHMENTS } from '../kit/calls.ts';
+import { geminiSpeech } from '../kit/gemini-speech.ts';
 import { vendorContract } from '../kit/vendor-contract.ts';
 
-/** The style has no clients; the contract wants a call all the same. */
-const askable: Style = {
-  ...gemini,
-  ingress: {
-    path: '/v1/gemini',
-    read: () => ({
-      model: 'public-name',
-      stream: true,
-      asksUsage: false,
-      bounds: { inputBytes: 0, media: 0, outputTokens: undefined, choices: 1 },
-    }),
-  },
-};
 vendorContract(plugin, {
   name: 'gemini',
-  styles: { gemini: { style: askable, request: { contents: [] } } },
+  speeches: { gemini: geminiSpeech },
   options: { safety: 'BLOCK_NONE' },
 });
 

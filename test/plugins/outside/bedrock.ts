@@ -214,7 +214,12 @@ function createReader({ model }: Origin): { read(name: string, value: Json): Par
   let finish: Finish | undefined;
   /** The open blocks; those that are text begin with their first delta. */
   const open = new Set<number>();
-  const end = (): Part[] => (finish === undefined ? [] : [{ type: 'finish', finish }]);
+  /** The end, once it is known, and once. */
+  const end = (): Part[] => {
+    const known = finish;
+    finish = undefined;
+    return known === undefined ? [] : [{ type: 'finish', finish: known }];
+  };
 
   return {
     read(name, value) {
@@ -331,7 +336,7 @@ export default definePlugin({
             count: {
               path: (model) => `/model/${encodeURIComponent(model)}/count-tokens`,
               body: ({ messages, system }) => ({ input: { converse: given<JsonObject>({ messages, system }) } }),
-              read: (answer) => tokensIn(member(answer, 'inputTokens')),
+              read: (answer) => tokensIn(member(answer, 'inputTokens')) || undefined,
             },
           },
         },
