@@ -91,7 +91,7 @@ describe('vendors', () => {
     await tab('Routes');
     const patient = page.getByRole('row', { name: /^patient/ });
     await patient.getByText('On its fallback').waitFor();
-    await becomes(() => patient.innerText(), /ill\s+Paused\s+then\s+fallback\s+talker/);
+    await becomes(() => patient.innerText(), /ill\s+Circuit open\s+then\s+fallback\s+talker/);
     await page.getByRole('row', { name: /^quick another name of talker/ }).waitFor();
     await page.getByText('Needs attention (2)').click();
     await page.getByRole('row', { name: /^quick/ }).waitFor({ state: 'detached' });
@@ -141,7 +141,7 @@ describe('prices', () => {
     await see('Calls for one model are refused');
     await becomes(() => page.getByRole('row').nth(1).innerText(), /^unnamed/);
     const rows = async (): Promise<string> => (await page.getByRole('row').allInnerTexts()).join('\n');
-    await becomes(rows, /talker\s+also quick\s+stands in for patient\s+\$1\.00\s+\$2\.50\s+\$0\.125/);
+    await becomes(rows, /talker\s+also quick\s+fallback for patient\s+\$1\.00\s+\$2\.50\s+\$0\.125/);
     // What is free and what is refused are told apart on a phone, too, where further columns are out of sight.
     await at.look({ width: 360 });
     const note = page
@@ -213,7 +213,7 @@ describe('the configuration', () => {
     await becomes(selected, 'modells:');
     // From another tab as well, though the browser has to go back for it.
     await tab('Running');
-    await page.getByLabel('gateway.yaml as it runs').waitFor();
+    await page.getByLabel('gateway.yaml as running').waitFor();
     await button(`Line ${line}`).click();
     await becomes(selected, 'modells:');
     await page.locator('.code-problem', { hasText: 'modells' }).waitFor();
@@ -242,7 +242,7 @@ describe('the configuration', () => {
     await page.getByRole('list', { name: 'Errors and warnings' }).getByText('listen.prot').waitFor();
     await page.locator('.code-problem', { hasText: 'prot' }).waitFor();
     await tab('Running');
-    await page.getByLabel('gateway.yaml as it runs').waitFor();
+    await page.getByLabel('gateway.yaml as running').waitFor();
     await tab('Draft');
     await field.waitFor();
     await page.getByText('Difference', { exact: true }).last().click();

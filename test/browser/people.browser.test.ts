@@ -205,7 +205,7 @@ describe('people in a browser', () => {
     await at.open('/audit');
     await page.getByRole('button', { name: 'adam deleted the account brief' }).waitFor();
     await page.getByRole('button', { name: 'Check the chain' }).click();
-    await page.getByText(/^All \d+ entries fit together\.$/).waitFor();
+    await page.getByText(/^All \d+ entries are consistent\.$/).waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download CSV: these entries' }).click();
     const lines = readFileSync(await (await saved).path(), 'utf8').split('\r\n');

@@ -165,7 +165,7 @@ describe('the playground', () => {
       { name: 'dot.png', mimeType: 'image/png', buffer: DOT },
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('a') },
     ]);
-    await page.getByText(/notes.txt is no picture/).waitFor();
+    await page.getByText(/notes.txt is not a supported image/).waitFor();
     await page.getByRole('img', { name: 'dot.png' }).waitFor();
     await send();
     await said('Chat completions', 'I received 1 image').waitFor();

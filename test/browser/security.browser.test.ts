@@ -177,7 +177,7 @@ describe('the account', () => {
     await page.getByText('among the first that anybody would try').waitFor();
     await fresh.fill('another passphrase');
     await press('Change the password');
-    await page.getByText('Your password saved.').waitFor();
+    await page.getByText('Your password is changed.').waitFor();
     assert.equal((await other.get('/api/user/self')).status, 401);
     await visitor(gateway).signIn(name, 'another passphrase');
   });

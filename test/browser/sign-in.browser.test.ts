@@ -155,7 +155,7 @@ describe('the sign-in', () => {
       .getByLabel('Code of your authenticator')
       .fill(codes[2] ?? '');
     await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('GitHub is connected').waitFor();
+    await page.getByText('GitHub is linked').waitFor();
     await page.context().clearCookies();
     await at.open('/models');
     await button('Continue with GitHub').click();
