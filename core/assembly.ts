@@ -8,7 +8,9 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
+import { coreErrors } from './contracts/errors.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import type { KnownError } from './contracts/host.ts';
 import type { Peers } from './contracts/peers.ts';
 import { Running } from './contracts/running.ts';
 import type { Style } from './contracts/style.ts';
@@ -56,6 +58,8 @@ export interface Plan {
   readonly file: ConfigFile;
   readonly plugins: readonly Plugin<Sections>[];
   readonly sections: Readonly<Record<string, Schema>>;
+  /** The errors of core and of all plugins, by their codes. */
+  readonly errors: ReadonlyMap<string, KnownError>;
   readonly values: CheckedSections['values'];
   readonly doubtful: CheckedSections['doubtful'];
   /** What `${NAME}` was read from. */
@@ -97,6 +101,15 @@ export async function planOf(
 ): Promise<Plan> {
   const plugins: Plugin<Sections>[] = [];
   const sections: Record<string, Schema> = { ...coreSections, ...(await storeSectionOf(file)) };
+  const errors = new Map<string, KnownError>();
+  const readErrors = ({ name, errors: own = {} }: Pick<Plugin, 'name' | 'errors'>, i: number): void => {
+    for (const { about } of Object.values(own)) {
+      const { owner } = errors.get(about.code) ?? {};
+      if (owner === undefined) errors.set(about.code, { ...about, owner: name });
+      else file.problem(['pipeline', i], `${name} defines the error ${about.code}, which ${owner} has already`);
+    }
+  };
+  readErrors({ name: 'core', errors: coreErrors }, 0);
   const readers = new Map<string, string>();
   const readSections = ({ name, sections: own = {} }: Plugin<Sections>, i: number): void => {
     for (const [section, schema] of Object.entries(own)) {
@@ -117,6 +130,7 @@ export async function planOf(
       else {
         plugins.push(plugin);
         readSections(plugin, i);
+        readErrors(plugin, i);
       }
     } catch (error) {
       if (!(error instanceof LoadError)) throw error;
@@ -125,9 +139,10 @@ export async function planOf(
   }
   for (const plugin of extra) {
     readSections(plugin, entries.length);
+    readErrors(plugin, entries.length);
     plugins.push(plugin);
   }
-  return { file, plugins, sections, ...checkSections(file, sections), env };
+  return { file, plugins, sections, errors, ...checkSections(file, sections), env };
 }
 
 /** The section `store` as the driver wants it that it names. Where there is none by that name, `driverOf` says so. */
@@ -203,6 +218,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       vendors: () => vendors,
       styles: () => styles,
       routes: () => routes,
+      errors: () => plan.errors,
       vault: around.vault,
       lasting: (state) => around.lasting.get(state),
       ask: around.ask(vendors),

@@ -1,16 +1,19 @@
 /** Plays `authenticate`: which key is this, and is it good? Also the guards `key` and `key.lenient` for routes that take one. */
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import type { Awaitable, Caller, Exchange, Found } from '../../core/plugin.ts';
-import { definePlugin, refuse } from '../../core/plugin.ts';
-import { authSection, presentedKey, refuseKey, refuseNoKey } from './carriers.ts';
+import { definePlugin } from '../../core/plugin.ts';
+import { authSection, presentedKey, refuseNoKey } from './carriers.ts';
+import { errors } from './errors.ts';
 
 export default definePlugin({
   name: 'auth',
   api: 2,
+  errors,
   sections: { auth: authSection },
   needs: [Keys],
   wants: [ChosenKeys],
@@ -26,20 +29,20 @@ export default definePlugin({
       const known = judgeLeniently(holder);
       const { key } = known;
       if (key.expiresMs !== undefined && key.expiresMs <= host.clock.now()) {
-        refuseKey('key_expired', 'This API key has expired.');
+        throw errors.key_expired();
       }
       return known;
     }
 
     /** The same, but one that has expired passes: it may still be asked what it has used. */
     function judgeLeniently(holder: Holder | undefined): Holder {
-      if (holder === undefined) return refuseKey('invalid_api_key', 'This API key is not known here.');
+      if (holder === undefined) throw coreErrors.invalid_api_key('This API key is not known here.');
       const { key, account } = holder;
-      if (!key.enabled) refuseKey('key_disabled', 'This API key is disabled.');
+      if (!key.enabled) throw errors.key_disabled();
       if (!account.enabled) {
-        refuse(403, 'account_disabled', 'The account of this API key is disabled.', {
-          headers: { 'x-should-retry': 'false' },
-        });
+        throw coreErrors
+          .account_disabled('The account of this API key is disabled.')
+          .with({ headers: { 'x-should-retry': 'false' } });
       }
       return holder;
     }

@@ -137,6 +137,7 @@ export async function drive(
     vendors: () => new Map(),
     styles: () => new Map(),
     routes: () => [],
+    errors: () => new Map(),
     vault: createVault(Buffer.alloc(32, 7)),
     lasting: (state) => lasting.get(state),
     problem: (path, message) => {

@@ -1,10 +1,12 @@
 /** Keys: those of the user who is signed in and, for administrators, those of users with a role below theirs. `/api/token`. */
 import type { Account } from '../../../core/contracts/accounts.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
 import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
@@ -118,7 +120,9 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   async function ownerFor(account: Account, user = 0): Promise<number> {
     if (user === 0 || user === account.id) return account.id;
     if (!reaches(account.role, 'admin')) {
-      refuse(403, 'role_insufficient', 'Only administrators see and change the keys of others.', { param: 'user_id' });
+      throw errors
+        .role_insufficient('Only administrators see and change the keys of others.')
+        .with({ param: 'user_id' });
     }
     return (await subordinate(host, account, user)).id;
   }
@@ -126,7 +130,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   /** A key that the caller may see. Refuses (404) what is none, (403) one of a user who is not below them. */
   async function within({ account }: ConsoleRequest, id: number): Promise<KeyRecord> {
     const keys = need(Keys);
-    const missing = (): never => refuse(404, 'key_not_found', 'There is no such key of yours.');
+    const missing = (): never => refuse(coreErrors.key_not_found());
     const own = await keys.get(account.id, id);
     if (own !== undefined) return own;
     const owner = reaches(account.role, 'admin') ? await keys.ownerOf(id) : undefined;
@@ -148,7 +152,8 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`, whose(request, owner)));
     const count = await need(Keys).revokeAll(owner, ids, steps);
     return (
-      count ?? refuse(404, 'key_not_found', 'Not all of these are keys of yours: none was deleted.', { param: 'ids' })
+      count ??
+      refuse(coreErrors.key_not_found('Not all of these are keys of yours: none was deleted.').with({ param: 'ids' }))
     );
   }
 
@@ -157,9 +162,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     if (remain !== undefined || unlimited !== undefined) return;
     const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });
     if (balance?.unlimited !== true) return;
-    refuse(400, 'limit_wanted', 'This user has no balance that limits the key: say remain_quota, or unlimited_quota.', {
-      param: 'remain_quota',
-    });
+    throw errors.limit_wanted();
   }
 
   const list = {
@@ -201,7 +204,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
               )
             : undefined;
         if (made !== undefined) return shown(made.key, made.secret);
-        return shown((await keys.default(id)) ?? refuse(404, 'key_not_found', 'The key has just been deleted.'));
+        return shown((await keys.default(id)) ?? refuse(coreErrors.key_not_found('The key has just been deleted.')));
       },
     }),
     route({
@@ -257,7 +260,9 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         const { id, status, ...form } = request.body;
         const statusOnly = request.asked.status_only !== undefined;
         if (statusOnly && status !== 1 && status !== 2) {
-          refuse(400, 'invalid_request_error', 'status must be 1 (enabled) or 2 (disabled).', { param: 'status' });
+          throw coreErrors
+            .invalid_request_error('status must be 1 (enabled) or 2 (disabled).')
+            .with({ param: 'status' });
         }
         const before = await within(request, id);
         const record = await shown(before);

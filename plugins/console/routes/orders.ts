@@ -1,4 +1,5 @@
 /** Orders: one's own, and for administrators everybody's. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type OrderSearch, Payments } from '../../../core/contracts/payments.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
@@ -98,7 +99,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       answer: order,
       async handle({ account, asked }) {
         const found = await need(Payments).order(asked.trade_no, account.id);
-        return recordOf(found ?? refuse(404, 'order_not_found', 'You have no such order.', { param: 'trade_no' }));
+        return recordOf(found ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
       },
     }),
     route({
@@ -133,7 +134,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       async handle({ account, actor, body: { plan_id: id, plan = id } }) {
         const payments = need(Payments);
         await limiter.take('sign-in', `pay ${account.id}`);
-        if (plan === undefined) refuse(400, 'invalid_plan', 'Name a plan that is for sale.', { param: 'plan' });
+        if (plan === undefined) throw coreErrors.invalid_plan();
         return { data: recordOf(await payments.payFromBalance(account, plan, actor)) };
       },
     }),

@@ -1,6 +1,7 @@
 /** Passkeys: signing in with one, adding and removing it, and checks by it. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type PasskeyStart, SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { type Answer, type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { type Answer, type JsonObject, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
@@ -76,9 +77,9 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
   function finishing({ body, headers }: ConsoleRequest<FinishBody>): { ticket: string; credential: JsonObject } {
     const { flow_token: token, credential, ...bare } = body;
     if (credential === undefined && bare.id === undefined) {
-      refuse(400, 'invalid_request_error', '`credential` is missing: what the browser answered.', {
-        param: 'credential',
-      });
+      throw coreErrors
+        .invalid_request_error('`credential` is missing: what the browser answered.')
+        .with({ param: 'credential' });
     }
     return { ticket: token ?? cookies.read(headers, 'flow') ?? '', credential: credential ?? bare };
   }

@@ -3,9 +3,10 @@ import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done, inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
@@ -116,7 +117,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       answer: nothing,
       async handle(request) {
         const { account } = request;
-        if (account.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        if (account.role === 'root') throw errors.root_protected('Root cannot be deleted.');
         const along = audited(request, 'user.delete', `user ${account.id}`, { username: account.name });
         await removeAccount(host, account.id, along);
         return done(null, { cookies: [cookies.clear('session')] });

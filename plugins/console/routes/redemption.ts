@@ -1,6 +1,7 @@
 /** Redemption codes, for administrators: as good as money, so whoever makes, changes or reads them is checked again. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
@@ -239,7 +240,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
 
 function statusOf({ status }: CodeChanges): { readonly enabled: boolean } {
   if (status === UNUSED || status === DISABLED) return { enabled: status === UNUSED };
-  return refuse(400, 'invalid_request_error', 'status must be 1 (unused) or 2 (disabled).', { param: 'status' });
+  throw coreErrors.invalid_request_error('status must be 1 (unused) or 2 (disabled).').with({ param: 'status' });
 }
 
 function changesOf({ name, quota, expired_time }: CodeChanges) {
@@ -274,5 +275,5 @@ async function recordOf(code: RedemptionCode, names: Names) {
 }
 
 function notFound(id: string | undefined): never {
-  return refuse(404, 'code_not_found', `There is no redemption code ${id ?? ''}.`, { param: 'id' });
+  throw coreErrors.code_not_found(id ?? '').with({ param: 'id' });
 }

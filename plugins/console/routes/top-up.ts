@@ -1,4 +1,5 @@
 /** Top-up: what may be bought and how, payments that begin, and codes. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
@@ -193,7 +194,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       ...answerOf(provider),
       async handle(request) {
         const { plan, plan_id } = request.body;
-        const name = plan ?? plan_id ?? refuse(400, 'invalid_plan', 'Name a plan that is for sale.', { param: 'plan' });
+        const name = plan ?? plan_id ?? refuse(coreErrors.invalid_plan());
         return paid(provider, await begin(request, provider, { plan: name }));
       },
     }),

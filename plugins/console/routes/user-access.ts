@@ -4,7 +4,8 @@ import { Audit } from '../../../core/contracts/audit.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { type Session, Sessions } from '../../../core/contracts/sessions.ts';
-import { type JsonObject, refuse } from '../../../core/plugin.ts';
+import type { JsonObject } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
 import { integer, nothing } from '../schemas.ts';
@@ -73,7 +74,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
         const { type = '' } = request.params;
         const along = audited(request, 'user.unbind', `user ${id}`, { provider: type });
         if (type === 'email' ? email === undefined : !(await need(OAuth).unbind(id, type, { along }))) {
-          refuse(404, 'binding_not_found', 'The account has no such binding.', { param: 'type' });
+          throw errors.binding_not_found('The account has no such binding.').with({ param: 'type' });
         }
         if (type === 'email') await host.use(Accounts).change(id, { email: null }, along);
       },
@@ -117,7 +118,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       async handle(request) {
         const wanted = idOf(request.params.session);
         if ((await endSessions(request, ({ id }) => id === wanted)) > 0) return;
-        refuse(404, 'session_not_found', 'There is no such session.', { param: 'session' });
+        throw errors.session_not_found().with({ param: 'session' });
       },
     }),
   ];

@@ -1,6 +1,7 @@
 /** The accounts of others, for administrators: `/api/user/`, and what hangs on one. */
 import { type AccountChanges, Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
@@ -8,6 +9,7 @@ import { GatewayError, refuse, schema } from '../../../core/plugin.ts';
 import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_WORDS } from '../records/person.ts';
@@ -164,12 +166,12 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   function peopleOf(id: number): readonly number[] {
     const departments = need(Departments);
     const param = 'department_id';
-    const top = departments.get(id) ?? refuse(404, 'department_not_found', `There is no department ${id}.`, { param });
+    const top = departments.get(id) ?? refuse(coreErrors.department_not_found(id).with({ param }));
     const people = [top, ...departments.below(id)].flatMap((each) => departments.members(each.id));
     if (people.length > MOST_AMONG) {
-      refuse(400, 'filter_too_wide', `More than ${MOST_AMONG} people are in it: ask for a department below.`, {
-        param,
-      });
+      throw errors
+        .filter_too_wide(`More than ${MOST_AMONG} people are in it: ask for a department below.`)
+        .with({ param });
     }
     return people;
   }
@@ -235,7 +237,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const { body, account } = request;
         const role = roleOf(body.role ?? roleNumber('member')) ?? 'member';
-        if (!outranks(account.role, role)) refuse(403, 'role_insufficient', 'Only root makes administrators.');
+        if (!outranks(account.role, role)) throw errors.role_insufficient('Only root makes administrators.');
         if (role !== 'member') verification.demand(request);
         const named = displayNameOf(body.display_name);
         const made = await inTheirWords(
@@ -301,7 +303,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       answer: nothing,
       async handle(request) {
         const { id, name, role } = await subordinate(host, request.account, idOf(request.params.id));
-        if (role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        if (role === 'root') throw errors.root_protected('Root cannot be deleted.');
         await removeAccount(host, id, audited(request, 'user.delete', `user ${id}`, { username: name }));
       },
     }),
@@ -323,6 +325,6 @@ function displayNameOf(text: string | undefined): string | undefined {
     return readName(text);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return refuse(error.status, error.code, error.message, { param: 'display_name' });
+    throw error.with({ param: 'display_name' });
   }
 }

@@ -1,0 +1,11 @@
+/** The error of `/metrics`. */
+import { defineErrors } from '../../core/sdk.ts';
+
+/** By its code. */
+export const errors = defineErrors({
+  metrics_not_allowed: {
+    status: [401, 403],
+    text: (message: string) => message,
+    help: '`/metrics` requires its token (`metrics.token`); without one, it answers direct local requests only.',
+  },
+});
