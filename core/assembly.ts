@@ -22,7 +22,7 @@ import { LoadError, loadDriver, loadPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
-import type { Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
+import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
 import { spoolFolder } from './spool-folder.ts';
 import { readTls, type TlsFiles } from './tls.ts';
@@ -176,7 +176,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const services = new Map<string, unknown>(around.provided);
   const vendors = new Map<string, Vendor>();
   const styles = new Map<string, Style>();
-  const guards = new Set<string>();
+  const guards = new Map<string, Guard>();
   const routes: Route[] = [];
   /** Who brings what; of two that go by one name, nobody could tell which one answers. */
   const brought = new Map<string, string>([
@@ -218,6 +218,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       vendors: () => vendors,
       styles: () => styles,
       routes: () => routes,
+      guards: () => guards,
       errors: () => plan.errors,
       vault: around.vault,
       lasting: (state) => around.lasting.get(state),
@@ -246,9 +247,9 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       claim(`style ${style.name}`);
       styles.set(style.name, style);
     }
-    for (const name of Object.keys(parts.guards ?? {})) {
+    for (const [name, guard] of Object.entries(parts.guards ?? {})) {
       claim(`guard ${name}`);
-      guards.add(name);
+      guards.set(name, guard);
     }
     for (const route of parts.routes ?? []) {
       claim(`route ${route.method} ${route.path}`);

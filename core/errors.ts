@@ -47,8 +47,8 @@ export function refuse(error: GatewayError | number, code = '', message = '', mo
   throw typeof error === 'number' ? new GatewayError(error, code, message, more) : error;
 }
 
-/** Who can get an error: whoever makes calls or requests something else with a key; users of `/api`; only commands, which show no code. */
-export type ErrorPlace = 'call' | 'api' | 'command';
+/** What is answered with an error: calls; other requests outside `/api`; requests for `/api`; only commands, which show no code. */
+export type ErrorPlace = 'call' | 'request' | 'api' | 'command';
 
 /** An error of a table. */
 export interface ErrorRow {

@@ -131,7 +131,7 @@ const errorAbout = objectOf<ErrorAbout>({
   code: name,
   statuses: listOf(count),
   help: text,
-  place: oneOf('call', 'api', 'command'),
+  place: oneOf('call', 'request', 'api', 'command'),
 });
 /** A function that `defineErrors` has made. */
 const errorMaker: Check = (value, at) => method(value, at) ?? errorAbout((value as ErrorMaker).about, `${at}.about`);
@@ -265,6 +265,7 @@ const route = objectOf<Route>({
       answer: either(text, schema),
       status: optional(count),
       credentials: listOf(oneOf('session', 'accessToken', 'key')),
+      errors: optional(listOf(text)),
       notes: optional(text),
     }),
   ),

@@ -17,7 +17,7 @@ const told =
   (message = usual): string =>
     message;
 
-/** Errors of calls, and of whatever else is requested with a key. */
+/** Errors of calls. */
 const ofCalls = defineErrors({
   bad_request: {
     status: 400,
@@ -70,11 +70,6 @@ const ofCalls = defineErrors({
     status: 400,
     text: asTold,
     help: 'The field that `param` names is valid, but the vendor of this model does not support it, and without it the answer would be different. Leave it out, or use another model.',
-  },
-  body_not_signable: {
-    status: 400,
-    text: 'The vendor of this passthrough route signs the bodies of requests, and the gateway forwards them while they arrive. Only requests without a body can be sent.',
-    help: 'The vendor of this passthrough route signs the bodies of requests: only requests without a body can be sent.',
   },
   translation_refused: {
     status: 400,
@@ -149,17 +144,10 @@ const ofCalls = defineErrors({
     text: 'The only expectation served is 100-continue.',
     help: 'The only `Expect` header that is supported is `100-continue`.',
   },
-  upgrade_not_served: {
-    status: 426,
-    param: 'upgrade',
-    headers: { upgrade: 'HTTP/1.1' },
-    text: 'This path does not serve an upgrade of the connection. Send the request over plain HTTP/1.1.',
-    help: 'The path does not support WebSocket or another upgrade. Send the request over plain HTTP/1.1.',
-  },
   rate_limit_exceeded: {
     status: 429,
     text: asTold,
-    help: 'Too many requests: a rate limit is reached, or all vendors of the model are at theirs. The header `retry-after` says when to try again.',
+    help: 'Too many requests: a rate limit is reached, or all vendors of the model are at theirs. Try again later; `retry-after` says when.',
   },
   concurrency_limit_exceeded: {
     status: 429,
@@ -202,15 +190,10 @@ const ofCalls = defineErrors({
     text: (reason: string) => `The answer broke off: ${reason}.`,
     help: 'The vendor’s answer ended in the middle.',
   },
-  upstream_refused: {
-    status: ABOUT_THE_REQUEST,
-    text: (status: number) => `The vendor refused the websocket (status ${status}).`,
-    help: 'The vendor refused the WebSocket; the status is the vendor’s.',
-  },
   upstream_overloaded: {
     status: [503, 529],
     text: told('The vendor is overloaded. Try again later.'),
-    help: 'The vendor is overloaded. Try again later; the header `retry-after` says when, if the vendor does.',
+    help: 'The vendor is overloaded. Try again later; `retry-after` says when, if the vendor does.',
   },
   no_channel: {
     status: 503,
@@ -248,6 +231,30 @@ const ofCalls = defineErrors({
   },
   http_version_not_supported: { status: 505, text: 'Send HTTP/1.1.', help: 'Send HTTP/1.1.' },
 });
+
+/** Errors of passthrough routes, and of connections that want to become something else. */
+const ofRequests = defineErrors(
+  {
+    body_not_signable: {
+      status: 400,
+      text: 'The vendor of this passthrough route signs the bodies of requests, and the gateway forwards them while they arrive. Only requests without a body can be sent.',
+      help: 'The vendor of this passthrough route signs the bodies of requests: only requests without a body can be sent.',
+    },
+    upgrade_not_served: {
+      status: 426,
+      param: 'upgrade',
+      headers: { upgrade: 'HTTP/1.1' },
+      text: 'This path does not serve an upgrade of the connection. Send the request over plain HTTP/1.1.',
+      help: 'The path does not support WebSocket or another upgrade. Send the request over plain HTTP/1.1.',
+    },
+    upstream_refused: {
+      status: ABOUT_THE_REQUEST,
+      text: (status: number) => `The vendor refused the websocket (status ${status}).`,
+      help: 'The vendor refused the WebSocket; the status is the vendor’s.',
+    },
+  },
+  'request',
+);
 
 const CONFLICT = 'Conflict: it was changed by another request. Reload and try again.';
 
@@ -379,7 +386,7 @@ const ofCommands = defineErrors(
 );
 
 /** All of them, by their codes. */
-export const coreErrors = { ...ofCalls, ...ofApi, ...ofCommands };
+export const coreErrors = { ...ofCalls, ...ofRequests, ...ofApi, ...ofCommands };
 
 /** A field is missing or invalid; `should` ends the sentence that begins with its name: `must be text`. */
 export function invalidField(param: string, should: string): GatewayError {

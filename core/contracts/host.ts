@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import type { Vault } from '../vault.ts';
 import type { Json } from './json.ts';
 import type { Peers } from './peers.ts';
-import type { Route } from './route.ts';
+import type { Guard, Route } from './route.ts';
 import type { Store } from './store.ts';
 import type { Style } from './style.ts';
 import type { Channel, Vendor } from './vendor.ts';
@@ -32,6 +32,8 @@ export interface Host {
   styles(): ReadonlyMap<string, Style>;
   /** The routes of all plugins; complete from `start` on. */
   routes(): readonly Route[];
+  /** The guards of all plugins, by name; complete from `start` on. */
+  guards(): ReadonlyMap<string, Guard>;
   /** The errors of core and of all plugins of the pipeline, by their codes. */
   errors(): ReadonlyMap<string, KnownError>;
   /** Seals what is a secret in the store. */

@@ -6,9 +6,15 @@ import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import type { Awaitable, Caller, Exchange, Found } from '../../core/plugin.ts';
-import { definePlugin } from '../../core/plugin.ts';
+import { definePlugin, guard } from '../../core/plugin.ts';
 import { authSection, presentedKey, refuseNoKey } from './carriers.ts';
 import { errors } from './errors.ts';
+
+/** The codes that only the guard has that refuses expired keys, and takes those that a console names. */
+const ALSO = ['key_expired', 'not_signed_in', 'cross_site'];
+
+/** The codes by which a key is refused that has not expired. */
+const REFUSALS = ['invalid_api_key', 'key_disabled', 'account_disabled', 'ip_not_allowed'];
 
 export default definePlugin({
   name: 'auth',
@@ -71,11 +77,11 @@ export default definePlugin({
     return {
       authenticate,
       guards: {
-        key: async (caller) => found(await authenticate(caller), caller),
-        'key.lenient': async (caller) => {
+        key: guard([...REFUSALS, ...ALSO], async (caller) => found(await authenticate(caller), caller)),
+        'key.lenient': guard(REFUSALS, async (caller) => {
           const secret = presentedKey(caller, auth) ?? refuseNoKey();
           return found(judgeLeniently(await keys.find(secret)), caller);
-        },
+        }),
       },
     };
   },

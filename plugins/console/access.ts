@@ -3,7 +3,7 @@ import type { Role } from '../../core/contracts/accounts.ts';
 import { coreErrors } from '../../core/contracts/errors.ts';
 import { type Session, Sessions } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
-import { type Caller, type Found, GatewayError, type Guard, type Host, refuse } from '../../core/plugin.ts';
+import { type Caller, type Found, GatewayError, type Guard, guard, type Host, refuse } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import { errors } from './errors.ts';
 import type { Limiter, LimitName } from './limiter.ts';
@@ -68,35 +68,40 @@ export function createGuards(
     return found ?? refuse(coreErrors.invalid_access_token('This access token is unknown, has expired or was ended.'));
   }
 
-  const atLeast =
-    (role: Role): Guard =>
-    (_, { account }) =>
-      account !== undefined && reaches(account.role, role)
-        ? undefined
-        : refuse(
-            errors.role_insufficient(role === 'root' ? 'Only root may do that.' : 'Only administrators may do that.'),
-          );
+  const atLeast = (role: Role): Guard =>
+    guard(['role_insufficient'], (_, { account }) => {
+      if (account !== undefined && reaches(account.role, role)) return undefined;
+      throw errors.role_insufficient(role === 'root' ? 'Only root may do that.' : 'Only administrators may do that.');
+    });
 
+  const limit = (name: LimitName | 'requests'): Guard =>
+    guard(['rate_limit_exceeded'], (caller) => limiter.takeOf(name, caller.ip).then(() => undefined));
   const limits = (['sign-in', 'mail', 'codes', 'usage'] as const satisfies readonly LimitName[]).map(
-    (name) =>
-      [`console.limit.${name}`, (caller: Caller) => limiter.takeOf(name, caller.ip).then(() => undefined)] as const,
+    (name) => [`console.limit.${name}`, limit(name)] as const,
   );
   return {
     ...Object.fromEntries(limits),
-    'console.limit': (caller) => limiter.takeOf('requests', caller.ip).then(() => undefined),
+    'console.limit': limit('requests'),
     'console.visitor': (caller) =>
       identify(caller).catch((error: unknown) => {
         // Whoever presents something that is no good is a stranger: a page that anybody may see needs no sign-in.
         if (error instanceof GatewayError && error.status === 401) return undefined;
         throw error;
       }),
-    'console.session': async (caller) => (await identify(caller)) ?? refuse(coreErrors.not_signed_in()),
-    'console.same-site': (caller, { session }) => checkOrigin(caller, site, session !== undefined),
-    'console.browser': (_, found) => void sessionOf(found),
+    'console.session': guard(
+      ['not_signed_in', 'invalid_access_token', 'access_token_wanted'],
+      async (caller) => (await identify(caller)) ?? refuse(coreErrors.not_signed_in()),
+    ),
+    'console.same-site': guard(['cross_site'], (caller, { session }) =>
+      checkOrigin(caller, site, session !== undefined),
+    ),
+    'console.browser': guard(['session_wanted'], (_, found) => void sessionOf(found)),
     'console.admin': atLeast('admin'),
     'console.root': atLeast('root'),
-    'console.verified': (_, found) => void verification.demand(found),
-    'console.verified-or-recent': (_, found) => verification.demandOrRecent(found).then(() => undefined),
+    'console.verified': guard(['verification_required'], (_, found) => void verification.demand(found)),
+    'console.verified-or-recent': guard(['verification_required'], (_, found) =>
+      verification.demandOrRecent(found).then(() => undefined),
+    ),
   };
 }
 

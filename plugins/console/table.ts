@@ -88,6 +88,7 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
     tag: row.tag,
     answer: typeof row.answer === 'string' ? row.answer : wrapped(row, spelling, row.answer),
     credentials: credentialsOf(row),
+    errors: ['unknown_parameter', 'not_available', ...(row.errors ?? [])],
     ...(notes.length > 0 && { notes: notes.join(' ') }),
   };
 }

@@ -36,7 +36,13 @@ export function listRoutes(
     // Clients list models whenever they start or open a menu; it is read from memory, and no vendor is asked.
     uncounted: true,
     cors: true,
-    about: { summary, tag: 'Models', credentials: ['key'], answer: { type: 'object' } },
+    about: {
+      summary,
+      tag: 'Models',
+      credentials: ['key'],
+      errors: ['model_not_found', 'invalid_request_error'],
+      answer: { type: 'object' },
+    },
     handle,
   });
   const [every, single] = ['Lists the models that the key may call.', 'One model.'] as const;

@@ -33,7 +33,7 @@ export const errors = defineErrors(
     codes_locked: {
       status: 429,
       text: (seconds: number) => `Too many wrong codes. Codes are taken again in ${seconds} s.`,
-      help: 'Too many incorrect codes. The header `retry-after` says when to try again.',
+      help: 'Too many incorrect codes. Try again later; `retry-after` says when.',
     },
   },
   'api',

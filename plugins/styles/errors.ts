@@ -2,33 +2,40 @@
 import { defineErrors } from '../../core/sdk.ts';
 
 /** By their codes. */
-export const errors = defineErrors({
-  invalid_form: {
-    status: 400,
-    text: (message: string) => message,
-    help: 'The multipart body is malformed: it has no boundary, no end, or a part without a name.',
-  },
-  conversation_too_long: {
-    status: 400,
-    text: (message: string) => message,
-    help: 'The conversation is too long to be continued by its id. Send what is still needed of it.',
-  },
-  previous_response_not_found: {
-    status: 404,
-    param: 'previous_response_id',
-    text: (id: string, why: string, advice: string) =>
-      `The response '${id}' cannot be continued: ${why}. Send the whole conversation in \`input\`, without \`previous_response_id\`${advice}.`,
-    help: 'The account has no such response, or it is not kept any more. Send the whole conversation in `input`.',
-  },
-  response_not_found: {
-    status: 404,
-    param: 'id',
-    text: (id: string) => `There is no response '${id}'.`,
-    help: 'The account has no such response, or it is not kept any more.',
-  },
-  api_not_implemented: {
-    status: 501,
-    text: 'Variations of images are not implemented. To change an image, use /v1/images/edits.',
-    help: '`/v1/images/variations` is not implemented. To change an image, use `/v1/images/edits`.',
-  },
-});
+export const errors = {
+  ...defineErrors({
+    invalid_form: {
+      status: 400,
+      text: (message: string) => message,
+      help: 'The multipart body is malformed: it has no boundary, no end, or a part without a name.',
+    },
+    conversation_too_long: {
+      status: 400,
+      text: (message: string) => message,
+      help: 'The conversation is too long to be continued by its id. Send what is still needed of it.',
+    },
+    previous_response_not_found: {
+      status: 404,
+      param: 'previous_response_id',
+      text: (id: string, why: string, advice: string) =>
+        `The response '${id}' cannot be continued: ${why}. Send the whole conversation in \`input\`, without \`previous_response_id\`${advice}.`,
+      help: 'The account has no such response, or it is not kept any more. Send the whole conversation in `input`.',
+    },
+  }),
+  ...defineErrors(
+    {
+      response_not_found: {
+        status: 404,
+        param: 'id',
+        text: (id: string) => `There is no response '${id}'.`,
+        help: 'The account has no such response, or it is not kept any more.',
+      },
+      api_not_implemented: {
+        status: 501,
+        text: 'Variations of images are not implemented. To change an image, use /v1/images/edits.',
+        help: '`/v1/images/variations` is not implemented. To change an image, use `/v1/images/edits`.',
+      },
+    },
+    'request',
+  ),
+};

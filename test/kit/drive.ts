@@ -137,6 +137,7 @@ export async function drive(
     vendors: () => new Map(),
     styles: () => new Map(),
     routes: () => [],
+    guards: () => new Map(),
     errors: () => new Map(),
     vault: createVault(Buffer.alloc(32, 7)),
     lasting: (state) => lasting.get(state),

@@ -123,6 +123,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/config/reload',
       who: 'root',
       verified: true,
+      errors: ['configuration_wrong'],
       summary:
         'Takes gateway.yaml over as it lies on the disk. Where it has problems nothing changes: 400 `configuration_wrong`, with them.',
       tag: TAG,

@@ -50,6 +50,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/members',
       who: 'admin',
       spelling: 'bare',
+      errors: ['department_not_found'],
       summary: 'Its people, and those of the departments below.',
       tag: TAG,
       search: pageSearch<PageSearch>(),
@@ -72,6 +73,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/members',
       who: 'admin',
       verified: true,
+      errors: ['department_not_found', 'account_not_found'],
       summary: 'Puts people into a department, out of the one they were in; all of them or none. How many.',
       tag: TAG,
       body: schema<{ readonly user_ids: readonly number[] }>({
@@ -96,6 +98,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/members/:user_id',
       who: 'admin',
       verified: true,
+      errors: ['department_not_found', 'member_not_found'],
       summary: 'Takes somebody out of a department.',
       tag: TAG,
       answer: nothing,

@@ -68,6 +68,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
 
   const binding = {
     path: '/api/oauth/email/bind',
+    errors: ['email_taken', 'wrong_code'],
     who: 'member',
     sessionOnly: true,
     // A new password can be had at it.

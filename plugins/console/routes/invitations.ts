@@ -87,6 +87,7 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'DELETE',
       path: '/api/user/invitations/:id',
       who: 'admin',
+      errors: ['invitation_not_found'],
       summary: 'Takes an invitation back that nobody has used yet.',
       tag: TAG,
       answer: nothing,

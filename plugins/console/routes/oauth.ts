@@ -138,6 +138,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
 
   const unbinding = {
     path: '/api/user/unbind/:provider',
+    errors: ['binding_not_found', 'last_login_method'],
     who: 'member',
     sessionOnly: true,
     verified: 'or-recent',
@@ -151,6 +152,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'GET',
       path: '/api/oauth/state',
       who: 'visitor',
+      errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins a sign-in with an account elsewhere: its state. The whole address is in the answer to POST.',
       tag: 'Sign-in',
       search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
@@ -164,6 +166,14 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'POST',
       path: '/api/oauth/state',
       who: 'visitor',
+      errors: [
+        'verification_required',
+        'provider_not_found',
+        'provider_wanted',
+        'oauth_provider_failed',
+        'not_signed_in',
+        'cross_site',
+      ],
       summary: 'Begins a sign-in with an account elsewhere, or connects one: where to send the browser.',
       tag: 'Sign-in',
       body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
@@ -190,6 +200,22 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'GET',
       path: '/api/oauth/:provider',
       who: 'visitor',
+      errors: [
+        'verification_required',
+        'provider_not_found',
+        'not_signed_in',
+        'cross_site',
+        'oauth_denied',
+        'oauth_state',
+        'oauth_code',
+        'account_disabled',
+        'registration_closed',
+        'email_wanted',
+        'email_taken',
+        'identity_taken',
+        'provider_bound',
+        'oauth_provider_failed',
+      ],
       summary:
         'Sign-in with an account elsewhere. Without a code it leads to the provider, which leads back to here with one; then it answers as a sign-in does, and takes a browser to the console. `intent=bind` connects it to the account that is signed in.',
       tag: 'Sign-in',

@@ -89,6 +89,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/user/topup/status',
       alsoAt: ['/api/user/alipay/query'],
       who: 'member',
+      errors: ['order_not_found'],
       summary: 'One own order.',
       tag: TAG,
       search: schema<{ readonly trade_no: string }>({
@@ -120,6 +121,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/subscription/balance/pay',
       who: 'member',
       spelling: 'payment',
+      errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
       summary: 'Buys a plan with your balance, at once.',
       tag: TAG,
       body: schema<{ readonly plan?: string; readonly plan_id?: string }>({
@@ -143,6 +145,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/user/topup/complete',
       who: 'admin',
       verified: true,
+      errors: ['order_not_found', 'order_completed', 'order_returned', 'order_cannot_be_given'],
       summary: 'Gives what an order bought, on your word that it was paid.',
       tag: TAG,
       body: schema<{ readonly trade_no: string; readonly reason?: string }>({

@@ -98,6 +98,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/login/finish`,
       who: 'visitor',
+      errors: ['passkey_refused', 'account_disabled'],
       summary: 'Signs in with a passkey; no second step follows.',
       tag: 'Passkeys',
       body: finishBody,
@@ -138,6 +139,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/register/begin`,
       verified: 'or-recent',
+      errors: ['passkey_exists', 'session_wanted'],
       summary: 'Begins to add a passkey.',
       answer: ceremonyAnswer,
       async handle(request) {
@@ -150,6 +152,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/register/finish`,
       verified: 'or-recent',
+      errors: ['passkey_refused', 'passkey_exists', 'passkey_taken', 'session_wanted'],
       summary: 'Adds the passkey; ends all other sessions.',
       body: finishBody,
       answer: nothing,
@@ -167,6 +170,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'DELETE',
       path: PATH,
       verified: true,
+      errors: ['no_passkey', 'session_wanted'],
       summary: 'Removes the passkey; ends all other sessions.',
       answer: nothing,
       async handle(request) {
@@ -180,6 +184,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'POST',
       path: `${PATH}/verify/begin`,
+      errors: ['session_wanted', 'no_passkey'],
       summary: 'Begins a check by the passkey.',
       answer: ceremonyAnswer,
       handle: async (request) =>
@@ -189,6 +194,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'POST',
       path: `${PATH}/verify/finish`,
+      errors: ['passkey_refused', 'session_wanted'],
       summary: 'The check is done: for five minutes, this session may do what is sensitive.',
       body: finishBody,
       answer: verifiedAnswer,

@@ -71,6 +71,7 @@ If it was not you, do nothing: your password stays as it is.
       path: '/api/user/reset',
       who: 'visitor',
       limit: 'sign-in',
+      errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
       summary: 'Sets a new password with the link of the letter; signs nobody in, and ends all sessions.',
       tag: 'Sign-in',
       body: schema<{ readonly email: string; readonly token: string; readonly password?: string }>({

@@ -39,6 +39,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/playground/estimate',
       who: 'member',
+      errors: ['key_not_found'],
       summary:
         'What would become of a call with one of the own keys, and what it may cost. Nothing is sent or charged.',
       tag: 'Playground',

@@ -127,6 +127,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       method: 'GET',
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
+      errors: ['verification_required'],
       summary: 'All redemption codes, newest first.',
       search: pageSearch<CodePage>({ state, whole }),
       answer: pageSchema(record),
@@ -145,6 +146,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       ...one,
       method: 'GET',
       path: '/api/redemption/:id',
+      errors: ['code_not_found'],
       summary: 'One redemption code.',
       answer: record,
       async handle(request) {
@@ -193,6 +195,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
       verified: true,
+      errors: ['code_not_found', 'code_used'],
       summary: 'Changes a code that nobody has used; with `status_only`, its status and nothing else.',
       search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
       body: schema<CodeChanges>({
@@ -229,6 +232,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       method: 'DELETE',
       path: '/api/redemption/:id',
       verified: true,
+      errors: ['code_not_found'],
       summary: 'Removes a code.',
       answer: nothing,
       async handle({ actor, params }) {

@@ -37,6 +37,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       path: '/api/user/sessions/:id',
       who: 'member',
       sessionOnly: true,
+      errors: ['session_not_found'],
       summary: 'Ends one session.',
       tag: TAG,
       answer: {

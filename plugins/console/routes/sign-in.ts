@@ -76,6 +76,7 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
       method: 'POST',
       path: '/api/user/login',
       who: 'visitor',
+      errors: ['wrong_credentials', 'account_disabled'],
       summary: 'Signs in with a password.',
       tag: 'Sign-in',
       body: credentials,
@@ -97,6 +98,7 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
       path: '/api/user/login/2fa',
       who: 'visitor',
       // Its ticket is good for five codes, and an account's codes are locked after as many wrong ones.
+      errors: ['sign_in_expired', 'wrong_code', 'codes_locked', 'account_disabled'],
       summary: 'The second step of a sign-in: a code.',
       tag: 'Sign-in',
       body: secondStep,

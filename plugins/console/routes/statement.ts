@@ -57,6 +57,7 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/statement',
       who: 'member',
+      errors: ['account_not_found'],
       summary: 'What came to the own account and went from it, by day (UTC), and what was there before and after.',
       tag: TAG,
       search: schema<StatementAsked>({

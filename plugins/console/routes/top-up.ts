@@ -148,6 +148,10 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     who: 'member',
     spelling: 'payment',
     tag: TAG,
+    errors: [
+      ...['read_only', 'invalid_amount', 'invalid_product', 'invalid_plan', 'invalid_method', 'invalid_url'],
+      ...['other_plan_runs', 'payment_provider_failed', 'rate_limit_exceeded'],
+    ],
   } as const;
 
   const payments = FREE.map((provider) =>
@@ -239,6 +243,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       method: 'POST',
       path: '/api/user/topup',
       who: 'member',
+      errors: ['invalid_code', 'no_room'],
       summary: 'Redeems a code; the quota units it gave.',
       tag: TAG,
       body: schema<{ readonly key: string }>({

@@ -47,6 +47,15 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       ...common,
       method: 'POST',
       path: '/api/verify',
+      errors: [
+        'second_factor_wanted',
+        'no_password',
+        'wrong_password',
+        'wrong_code',
+        'codes_locked',
+        'session_wanted',
+        'no_passkey',
+      ],
       summary:
         'A check: for five minutes, this session or access token may do what is sensitive. With a passkey it begins here and is finished at /api/user/passkey/verify/finish.',
       body: verifyBody,

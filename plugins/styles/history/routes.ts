@@ -128,7 +128,8 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
 /** What the description of the interface says of a route of this file. */
 function about(summary: string, object: string): RouteAbout {
   const answered = { type: 'object', properties: { object: { const: object } } };
-  return { summary, tag: 'Models', credentials: ['key'], answer: answered };
+  const errors = ['response_not_found', 'invalid_request_error', 'upstream_error'];
+  return { summary, tag: 'Models', credentials: ['key'], errors, answer: answered };
 }
 
 /** JSON as it is kept, so that it reads the same every time. */

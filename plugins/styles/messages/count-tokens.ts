@@ -49,6 +49,7 @@ export function countTokensRoute(host: Host): Route {
       summary: 'Counts the tokens of a messages request; an estimate says so in the header x-turnpike-translation.',
       tag: 'Models',
       credentials: ['key'],
+      errors: ['invalid_request_error', 'invalid_json', 'model_not_found', 'content_refused', 'upstream_error'],
       answer: { type: 'object', required: ['input_tokens'], properties: { input_tokens: { type: 'integer' } } },
     },
     async handle(request) {
