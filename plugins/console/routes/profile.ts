@@ -140,7 +140,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       method: 'PUT',
       path: '/api/user/setting',
       who: 'member',
-      errors: ['webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
+      errors: ['read_only', 'webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
       summary: 'Changes the own settings; what is absent stays.',
       tag: TAG,
       body: settingsForm,

@@ -195,7 +195,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
       verified: true,
-      errors: ['code_not_found', 'code_used'],
+      errors: ['code_not_found', 'code_used', 'read_only'],
       summary: 'Changes a code that nobody has used; with `status_only`, its status and nothing else.',
       search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
       body: schema<CodeChanges>({

@@ -49,6 +49,7 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       path: '/api/verify',
       errors: [
         'second_factor_wanted',
+        'no_second_factor',
         'no_password',
         'wrong_password',
         'wrong_code',
