@@ -54,10 +54,10 @@ export type ErrorPlace = 'call' | 'request' | 'api' | 'command';
 export interface ErrorRow {
   /** If there are several, errors have the first one, and another one through `with`. */
   readonly status: number | readonly number[];
-  /** The message: for the developer of a client. Its parameters are those of the function that makes the error. */
-  readonly text: string | ((...values: never[]) => string);
   /** What it means, and what to do about it, in sentences that are true of every case: for the documentation and the console. */
   readonly help: string;
+  /** The message, if `help` does not say it all. Its parameters are those of the function that makes the error. */
+  readonly text?: string | ((...values: never[]) => string);
   /** The field that is wrong, if it is always the same one. */
   readonly param?: string;
   /** Headers of every answer with this error. */
@@ -98,9 +98,10 @@ export function defineErrors<const R extends Readonly<Record<string, ErrorRow>>>
 
 function makerOf(code: string, row: ErrorRow, place: ErrorPlace): ErrorMaker {
   const statuses = typeof row.status === 'number' ? [row.status] : row.status;
+  const { help, text = help } = row;
   const make = (...values: never[]): GatewayError =>
-    new GatewayError(statuses[0]!, code, typeof row.text === 'string' ? row.text : row.text(...values), row);
-  return Object.assign(make, { about: { code, statuses, help: row.help, place } });
+    new GatewayError(statuses[0]!, code, typeof text === 'string' ? text : text(...values), row);
+  return Object.assign(make, { about: { code, statuses, help, place } });
 }
 
 /** The error object's `type` for a status. */

@@ -32,18 +32,15 @@ const ofCalls = defineErrors({
   invalid_host: {
     status: 400,
     param: 'host',
-    text: 'The Host header must be one plain host name or address.',
     help: 'The `Host` header is missing, or is not one host name or address.',
   },
   invalid_content_length: {
     status: 400,
     param: 'content-length',
-    text: 'Content-Length must be a whole number of bytes.',
     help: '`Content-Length` is not a whole number of bytes.',
   },
   invalid_transfer_encoding: {
     status: 400,
-    text: 'Transfer-Encoding must be exactly `chunked`, without a Content-Length.',
     help: '`Transfer-Encoding` must be exactly `chunked`, without a `Content-Length`.',
   },
   unexpected_body: {
@@ -110,16 +107,8 @@ const ofCalls = defineErrors({
     text: asTold,
     help: 'The path does not support this method; the header `allow` lists those that it does.',
   },
-  request_timeout: {
-    status: 408,
-    text: 'The request did not arrive in time.',
-    help: 'The request did not arrive in time. Try again.',
-  },
-  length_required: {
-    status: 411,
-    text: 'A body is needed: send it with a Content-Length or in chunks.',
-    help: 'The request has no body. Send one with a `Content-Length` or in chunks.',
-  },
+  request_timeout: { status: 408, help: 'The request did not arrive in time. Try again.' },
+  length_required: { status: 411, help: 'The request has no body. Send one with a `Content-Length` or in chunks.' },
   request_too_large: { status: 413, text: asTold, help: 'The request is larger than allowed (`listen.body`).' },
   uri_too_long: {
     status: 414,
@@ -132,16 +121,10 @@ const ofCalls = defineErrors({
     text: asTold,
     help: 'Send the body as JSON in UTF-8, or as a multipart body if the endpoint accepts files.',
   },
-  unsupported_content_encoding: {
-    status: 415,
-    param: 'content-encoding',
-    text: 'Send the body without compression.',
-    help: 'Send the body without compression.',
-  },
+  unsupported_content_encoding: { status: 415, param: 'content-encoding', help: 'Send the body without compression.' },
   expectation_failed: {
     status: 417,
     param: 'expect',
-    text: 'The only expectation served is 100-continue.',
     help: 'The only `Expect` header that is supported is `100-continue`.',
   },
   rate_limit_exceeded: {
@@ -155,11 +138,7 @@ const ofCalls = defineErrors({
     headers: IN_ONE_SECOND,
     help: 'Too many requests are running at the same time. Try again when one has ended.',
   },
-  headers_too_large: {
-    status: 431,
-    text: 'The headers are larger than 16 KiB.',
-    help: 'The headers are larger than 16 KiB.',
-  },
+  headers_too_large: { status: 431, help: 'The headers are larger than 16 KiB.' },
   too_many_headers: {
     status: 431,
     text: (most: number) => `A request may have at most ${most} headers.`,
@@ -170,11 +149,7 @@ const ofCalls = defineErrors({
     text: told('The gateway failed. The request id names the failure in its log.'),
     help: 'Internal error of the gateway. Try again; the log of the gateway has the details under the request id.',
   },
-  upstream_unreachable: {
-    status: 502,
-    text: 'The vendor could not be reached.',
-    help: 'The vendor could not be reached. Try again later.',
-  },
+  upstream_unreachable: { status: 502, help: 'The vendor could not be reached. Try again later.' },
   upstream_error: {
     status: 502,
     text: told('The vendor could not answer.'),
@@ -208,7 +183,6 @@ const ofCalls = defineErrors({
   },
   storage_unavailable: {
     status: 503,
-    text: 'The gateway cannot write its ledger at the moment. Try again soon.',
     headers: IN_TWO_SECONDS,
     help: 'The gateway cannot write to its database right now. Try again later.',
   },
@@ -229,7 +203,7 @@ const ofCalls = defineErrors({
     text: told('The vendor did not answer in time.'),
     help: 'The vendor did not answer in time. Try again later.',
   },
-  http_version_not_supported: { status: 505, text: 'Send HTTP/1.1.', help: 'Send HTTP/1.1.' },
+  http_version_not_supported: { status: 505, help: 'Send HTTP/1.1.' },
 });
 
 /** Errors of passthrough routes, and of connections that want to become something else. */
@@ -237,7 +211,6 @@ const ofRequests = defineErrors(
   {
     body_not_signable: {
       status: 400,
-      text: 'The vendor of this passthrough route signs the bodies of requests, and the gateway forwards them while they arrive. Only requests without a body can be sent.',
       help: 'The vendor of this passthrough route signs the bodies of requests: only requests without a body can be sent.',
     },
     upgrade_not_served: {
@@ -334,7 +307,7 @@ const ofApi = defineErrors(
       text: asTold,
       help: 'This feature is not enabled on this gateway: its plugin is not in the pipeline, or it is not configured.',
     },
-    conflict: { status: 409, text: CONFLICT, help: CONFLICT },
+    conflict: { status: 409, help: CONFLICT },
     name_taken: { status: 409, param: 'name', text: asTold, help: 'This name is already in use. Choose another one.' },
     email_taken: {
       status: 409,
@@ -357,11 +330,7 @@ const ofApi = defineErrors(
       text: told('This account has no second factor with codes.'),
       help: 'The account has no second factor.',
     },
-    unlimited: {
-      status: 409,
-      text: asTold,
-      help: 'The account is unlimited: it has no balance to set or credit.',
-    },
+    unlimited: { status: 409, text: asTold, help: 'The account is unlimited: it has no balance to set or credit.' },
     other_plan_runs: {
       status: 409,
       text: told(CONFLICT),

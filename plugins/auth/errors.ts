@@ -5,16 +5,6 @@ const headers = { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' };
 
 /** By their codes. */
 export const errors = defineErrors({
-  key_disabled: {
-    status: 401,
-    headers,
-    text: 'This API key is disabled.',
-    help: 'The API key is disabled. Enable it, or use another one.',
-  },
-  key_expired: {
-    status: 401,
-    headers,
-    text: 'This API key has expired.',
-    help: 'The API key has expired. Use another one.',
-  },
+  key_disabled: { status: 401, headers, help: 'The API key is disabled. Enable it, or use another one.' },
+  key_expired: { status: 401, headers, help: 'The API key has expired. Use another one.' },
 });

@@ -20,25 +20,19 @@ export const errors = defineErrors(
     limit_wanted: {
       status: 400,
       param: 'remain_quota',
-      text: 'This user has no balance that limits the key: say remain_quota, or unlimited_quota.',
-      help: 'The user has no balance that limits the key. Give the key a quota, or make it unlimited.',
+      help: 'The user has no balance that limits the key. Set `remain_quota`, or `unlimited_quota`.',
     },
     webhook_url_wanted: {
       status: 400,
       param: 'webhook_url',
-      text: 'Notices by webhook need webhook_url.',
-      help: 'Notifications by webhook need a URL.',
+      help: 'Notifications by webhook need a URL (`webhook_url`).',
     },
     invalid_webhook_url: {
       status: 400,
       text: (must: string) => `webhook_url must ${must}.`,
       help: 'The webhook URL must begin with `https://` or `http://`, lead to a public address, and have no credentials.',
     },
-    invalid_range: {
-      status: 400,
-      text: 'The range ends before it begins.',
-      help: 'The end of the time range is before its start.',
-    },
+    invalid_range: { status: 400, help: 'The end of the time range is before its start.' },
     range_too_long: {
       status: 400,
       text: (days: number) => `Ask for ${days} days at the most.`,
@@ -62,26 +56,13 @@ export const errors = defineErrors(
         `gateway.yaml was not taken over; line ${line}: ${message}`,
       help: '`gateway.yaml` has errors, which `problems` lists. The running configuration is unchanged.',
     },
-    session_wanted: {
-      status: 401,
-      text: 'This needs a sign-in; an access token is not enough.',
-      help: 'This action needs a session; an access token is not enough. Sign in again.',
-    },
+    session_wanted: { status: 401, help: 'This action needs a session; an access token is not enough. Sign in again.' },
     access_token_wanted: {
       status: 401,
-      text: 'This is an API key: it is for /v1. Here an access token is wanted, or a sign-in.',
       help: 'An API key was sent instead of an access token. Send an access token, or sign in.',
     },
-    wrong_credentials: {
-      status: 401,
-      text: 'The name or the password is wrong, or the account is disabled.',
-      help: 'The name or password is incorrect, or the account is disabled.',
-    },
-    sign_in_expired: {
-      status: 401,
-      text: 'This sign-in has expired, or was tried too often. Begin again: POST /api/user/login.',
-      help: 'This sign-in has expired, or had too many attempts. Start again.',
-    },
+    wrong_credentials: { status: 401, help: 'The name or password is incorrect, or the account is disabled.' },
+    sign_in_expired: { status: 401, help: 'This sign-in has expired, or had too many attempts. Start again.' },
     role_insufficient: { status: 403, text: asTold, help: 'Your role does not allow this.' },
     root_protected: { status: 403, text: asTold, help: 'This is not allowed on the root account.' },
     verification_required: {
@@ -92,7 +73,6 @@ export const errors = defineErrors(
     second_factor_wanted: {
       status: 403,
       param: 'method',
-      text: 'This account has a second factor: the check is made with that.',
       help: 'The account has a second factor. Confirm with it, not with the password.',
     },
     cross_site: {
@@ -108,36 +88,17 @@ export const errors = defineErrors(
     invitation_wanted: {
       status: 403,
       param: 'invite_code',
-      text: 'A new account needs an invitation that is unused and not too old.',
       help: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
     },
-    email_wanted: {
-      status: 403,
-      text: asTold,
-      help: 'A new account needs a verified email address.',
-    },
-    wrong_password: {
-      status: 403,
-      text: 'The password is incorrect.',
-      help: 'The current password is incorrect.',
-    },
+    email_wanted: { status: 403, text: asTold, help: 'A new account needs a verified email address.' },
+    wrong_password: { status: 403, help: 'The password is incorrect.' },
     reset_refused: {
       status: 403,
       param: 'token',
-      text: 'This link is used up, too old or of another address. Ask for another one.',
       help: 'This link is used, expired or for another email address. Request another one.',
     },
-    session_not_found: {
-      status: 404,
-      text: 'There is no such session: GET /api/user/sessions lists them.',
-      help: 'This session has already ended.',
-    },
-    member_not_found: {
-      status: 404,
-      param: 'user_id',
-      text: 'There is no such person in this department.',
-      help: 'The user is not a member of this department.',
-    },
+    session_not_found: { status: 404, help: 'The session does not exist, or has already ended.' },
+    member_not_found: { status: 404, param: 'user_id', help: 'The user is not a member of this department.' },
     subscription_not_found: {
       status: 404,
       param: 'user_id',
@@ -145,21 +106,15 @@ export const errors = defineErrors(
       help: 'The user has no subscription.',
     },
     binding_not_found: { status: 404, text: asTold, help: 'No account of this provider is linked.' },
-    invitation_not_found: {
-      status: 404,
-      text: 'There is no such invitation that could still be used.',
-      help: 'The invitation does not exist, or was used, revoked or has expired.',
-    },
+    invitation_not_found: { status: 404, help: 'The invitation does not exist, or was used, revoked or has expired.' },
     call_not_found: {
       status: 404,
       param: 'request_id',
-      text: 'There is no such call in the log, or it is older than records are kept. Calls that are refused again and again are told by the first of their minute, whose `times` counts them.',
       help: 'The request does not exist, belongs to another user, or is older than the retention period.',
     },
     no_password: {
       status: 409,
       param: 'method',
-      text: 'This account has no password: set up a second factor, within five minutes after a sign-in.',
       help: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
     },
     role_unchanged: {

@@ -4,12 +4,7 @@ import { defineErrors } from '../../core/sdk.ts';
 /** By their codes. */
 export const errors = defineErrors(
   {
-    department_circle: {
-      status: 400,
-      param: 'parentId',
-      text: 'A department cannot stand below itself.',
-      help: 'A department cannot be placed below itself.',
-    },
+    department_circle: { status: 400, param: 'parentId', help: 'A department cannot be placed below itself.' },
     department_too_deep: {
       status: 400,
       param: 'parentId',

@@ -21,7 +21,6 @@ export const errors = defineErrors(
     },
     last_login_method: {
       status: 409,
-      text: 'This is the only way to sign in to this account: set a password or register a passkey first.',
       help: 'This is the only way to sign in to this account. Set a password or add a passkey first.',
     },
     oauth_provider_failed: {

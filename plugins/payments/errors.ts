@@ -21,12 +21,7 @@ export const errors = defineErrors(
       text: (param: string, origin: string) => `${param} must be a page of ${origin}.`,
       help: 'The return address is not a page of this console.',
     },
-    invalid_code: {
-      status: 400,
-      param: 'key',
-      text: 'This code is wrong, used, disabled or expired.',
-      help: 'The redemption code is incorrect, used, disabled or expired.',
-    },
+    invalid_code: { status: 400, param: 'key', help: 'The redemption code is incorrect, used, disabled or expired.' },
     code_used: {
       status: 409,
       text: (id: number) => `The redemption code ${id} was used: it stays as it is.`,
@@ -43,11 +38,7 @@ export const errors = defineErrors(
       text: (state: string) => `This order is ${state} already.`,
       help: 'The order is already complete.',
     },
-    order_returned: {
-      status: 409,
-      text: 'Money of this order went back.',
-      help: 'The order was refunded or disputed.',
-    },
+    order_returned: { status: 409, help: 'The order was refunded or disputed.' },
     order_cannot_be_given: {
       status: 409,
       text: (reason: string) => `It cannot be given: ${reason}`,
@@ -55,7 +46,6 @@ export const errors = defineErrors(
     },
     payment_provider_failed: {
       status: 502,
-      text: 'The payment provider does not answer. Try again later.',
       help: 'The payment provider could not be reached, or returned an error. Try again later.',
     },
   },

@@ -73,7 +73,6 @@ export const errors = {
       },
       lease_not_returned: {
         status: 409,
-        text: 'A process of the gateway does not answer. Try again in a few seconds.',
         help: 'A process of the gateway does not answer. Try again in a few seconds.',
       },
     },

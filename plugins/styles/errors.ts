@@ -32,7 +32,6 @@ export const errors = {
       },
       api_not_implemented: {
         status: 501,
-        text: 'Variations of images are not implemented. To change an image, use /v1/images/edits.',
         help: '`/v1/images/variations` is not implemented. To change an image, use `/v1/images/edits`.',
       },
     },

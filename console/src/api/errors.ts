@@ -34,8 +34,8 @@ export const HELP = {
   read_only: 'The member that param names cannot be set by this request.',
   unknown_parameter:
     'The query has a parameter that this request does not support; ignoring it would return other data.',
-  limit_wanted: 'The user has no balance that limits the key. Give the key a quota, or make it unlimited.',
-  webhook_url_wanted: 'Notifications by webhook need a URL.',
+  limit_wanted: 'The user has no balance that limits the key. Set remain_quota, or unlimited_quota.',
+  webhook_url_wanted: 'Notifications by webhook need a URL (webhook_url).',
   invalid_webhook_url:
     'The webhook URL must begin with https:// or http://, lead to a public address, and have no credentials.',
   invalid_range: 'The end of the time range is before its start.',
@@ -82,7 +82,7 @@ export const HELP = {
     'Registration is off. If you have an account here, sign in; you can link an OAuth account under Security.',
   invitation_wanted: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
   email_wanted: 'A new account needs a verified email address.',
-  wrong_password: 'The current password is incorrect.',
+  wrong_password: 'The password is incorrect.',
   reset_refused: 'This link is used, expired or for another email address. Request another one.',
   content_refused:
     'The request or the answer has content that a rule of this gateway does not allow; the message names the rule.',
@@ -113,7 +113,7 @@ export const HELP = {
   department_not_found: 'The department does not exist.',
   not_available:
     'This feature is not enabled on this gateway: its plugin is not in the pipeline, or it is not configured.',
-  session_not_found: 'This session has already ended.',
+  session_not_found: 'The session does not exist, or has already ended.',
   member_not_found: 'The user is not a member of this department.',
   subscription_not_found: 'The user has no subscription.',
   binding_not_found: 'No account of this provider is linked.',

@@ -31,14 +31,8 @@ const WAIT = texts(
 /** Their messages are for developers, and name paths: people read what the table of errors says of the code instead. */
 const SAID_BY_CODE: ReadonlySet<string> = new Set<ErrorCode>([
   'not_signed_in',
-  'session_wanted',
-  'sign_in_expired',
   'wrong_code',
-  'wrong_password',
   'verification_required',
-  'no_setup',
-  'session_not_found',
-  'invitation_wanted',
   'oauth_denied',
   'oauth_state',
   'oauth_code',

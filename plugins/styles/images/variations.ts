@@ -14,6 +14,7 @@ export const variationsRoute: Route = {
     tag: 'Models',
     credentials: [],
     status: 501,
+    errors: ['api_not_implemented'],
     answer: { type: 'object', properties: { error: { type: 'object' } } },
   },
   handle() {
