@@ -6,7 +6,7 @@ import {
   type Awaitable,
   type Call,
   type Exchange,
-  GatewayError,
+  type GatewayError,
   type Host,
   type Json,
   type Known,
@@ -15,6 +15,7 @@ import {
   slot,
   type Usage,
 } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import { Hold, noteOfLayers } from './holds.ts';
 import type { Leases } from './leases.ts';
 import type { OwnLedger } from './ledger.ts';
@@ -436,7 +437,7 @@ export function isGuess({ bounds }: Call): boolean {
 
 function outrun(hold: Hold): GatewayError {
   const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota that could be reserved for it. Credit the account, or request fewer output tokens.`;
-  return new GatewayError(403, 'QUOTA_HOLD_EXCEEDED', message, { headers: { 'x-should-retry': 'false' } });
+  return errors.QUOTA_HOLD_EXCEEDED(message);
 }
 
 function least(a: bigint, b: bigint): bigint {

@@ -9,6 +9,7 @@ import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createCalls } from './calls.ts';
 import { userCredit } from './commands.ts';
+import { errors } from './errors.ts';
 import { createExplain } from './explain.ts';
 import { invariants } from './invariants.ts';
 import { createLeases } from './leases.ts';
@@ -34,6 +35,7 @@ const REFRESH_MS = 4_000;
 export default definePlugin({
   name: 'quota',
   api: 2,
+  errors,
   sections: { quota: quotaSection },
   migrations,
   needs: [Prices],

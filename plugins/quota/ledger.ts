@@ -1,10 +1,12 @@
 /** What other plugins may ask of the ledger: purses opened, filled, emptied, limited, and every layer read. Amounts are micro-quota. */
 import { randomUUID } from 'node:crypto';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { type Balance, inQuota, type Layer, type Ledger, type Purse } from '../../core/contracts/ledger.ts';
-import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
+import type { Clock, Exchange, Step, Store } from '../../core/plugin.ts';
 import { INSERT_ENTRY, LOCK, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
 import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
+import { errors } from './errors.ts';
 import type { Leases } from './leases.ts';
 import { Soon } from './soon.ts';
 import { LARGEST_GRANT } from './tables.ts';
@@ -116,7 +118,7 @@ export function createLedger(of: {
       ...placeOf(purse),
     );
     if (other !== undefined) {
-      refuse(409, 'lease_not_returned', 'A process of the gateway does not answer. Try again in a few seconds.');
+      throw errors.lease_not_returned();
     }
   }
 
@@ -162,7 +164,7 @@ export function createLedger(of: {
   /** Why a list came back that had no room for an amount, or no purse for it. */
   async function refuseRoom(purse: Purse, amount: bigint): Promise<never> {
     if ((await balance(purse)) !== undefined) refuseAmount(amount);
-    return refuse(404, 'layer_not_found', `There is no ${purse.kind} ${purse.owner} in the ledger.`);
+    throw errors.layer_not_found(purse.kind, purse.owner);
   }
 
   return {
@@ -291,10 +293,12 @@ function deduction(ref: string): string {
 
 function refuseAmount(amount: bigint): never {
   const most = inQuota(LARGEST_GRANT);
-  refuse(400, 'invalid_amount', `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`);
+  throw coreErrors.invalid_amount(
+    `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`,
+  );
 }
 
 /** A step that was to be written together with the change no longer applied. */
 function refuseChange(failed: string): never {
-  refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
+  throw notWritten(failed);
 }

@@ -1,7 +1,8 @@
 /** Why a layer refuses a call: which one it was, what it has left, and when there will be more. Amounts are micro-quota. */
 import { inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
-import { GatewayError } from '../../core/plugin.ts';
+import type { GatewayError } from '../../core/plugin.ts';
 import { nameOf } from './buckets.ts';
+import { errors, type LayerCode } from './errors.ts';
 import type { Terms } from './terms.ts';
 
 /** A layer that a call is charged to, and how its refusal describes it. */
@@ -11,7 +12,7 @@ export interface AskedLayer {
   readonly limit: bigint | undefined;
   /** Its name in reservations. */
   readonly name: string;
-  readonly code: string;
+  readonly code: LayerCode;
   /** `the account`. */
   readonly title: string;
   /** What to do if it has too little. */
@@ -85,15 +86,11 @@ export async function insufficient(ledger: Balances, asked: AskedLayer, amount: 
   const left = await leftIn(ledger, asked);
   // Other calls may have returned quota since this one was refused.
   const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
-  return refusal(code, `This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
+  return errors[code](`This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
 }
 
 /** The refusal of an account that owes something. */
 export function indebted(owed: bigint): GatewayError {
   const why = 'a payment that it had spent was refunded';
-  return refusal('QUOTA_USER_INSUFFICIENT', `The account owes ${inQuota(owed)} quota because ${why}. Credit it first.`);
-}
-
-function refusal(code: string, message: string): GatewayError {
-  return new GatewayError(403, code, message, { headers: { 'x-should-retry': 'false' } });
+  return errors.QUOTA_USER_INSUFFICIENT(`The account owes ${inQuota(owed)} quota because ${why}. Credit it first.`);
 }

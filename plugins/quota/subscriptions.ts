@@ -1,8 +1,10 @@
 /** Subscriptions: who has which plan until when, and how its windows stand. */
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import type { Ledger } from '../../core/contracts/ledger.ts';
 import type { Plan, Subscription, Subscriptions, WindowUse } from '../../core/contracts/subscriptions.ts';
 import { type Clock, refuse, type Step, type Store } from '../../core/plugin.ts';
 import { LOCK, placeOf } from './buckets.ts';
+import { errors } from './errors.ts';
 import { counting, readLast, type SubscriptionMemory, type SubscriptionRow } from './subscription-memory.ts';
 import { daysMs, PLAN_WINDOWS } from './windows.ts';
 
@@ -54,13 +56,11 @@ export function createSubscriptions(of: {
     },
 
     async grantSteps(accountId, planName, ref, actor) {
-      const plan = plans.get(planName) ?? refuse(404, 'plan_not_found', `There is no plan "${planName}".`);
+      const plan = plans.get(planName) ?? refuse(errors.plan_not_found(planName));
       const last = await readLast(store, accountId);
       const current = counting(last);
       if (current !== undefined && current.plan !== planName && stated(current).state === 'active') {
-        refuse(
-          409,
-          'other_plan_runs',
+        throw coreErrors.other_plan_runs(
           `The plan "${current.plan}" runs until ${new Date(current.expiresMs).toISOString()}. Cancel it first, or wait.`,
         );
       }
@@ -112,7 +112,7 @@ export function createSubscriptions(of: {
       ]);
       memory.forget(accountId);
       if (failed !== undefined && failed !== 'no_subscription') {
-        refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
+        throw notWritten(failed);
       }
       return failed === undefined;
     },

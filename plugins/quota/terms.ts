@@ -1,14 +1,15 @@
 /** The terms of a call: which layers it is charged to beside account and key, and what part of the price it pays. */
 import type { Department, Departments } from '../../core/contracts/departments.ts';
 import type { Plan } from '../../core/contracts/subscriptions.ts';
-import { GatewayError, refuse } from '../../core/plugin.ts';
+import type { GatewayError } from '../../core/plugin.ts';
+import { errors, type LayerCode } from './errors.ts';
 import type { LimitedExtra } from './holds.ts';
 import type { SubscriptionMemory, SubscriptionRow } from './subscription-memory.ts';
 import { monthAround, PLAN_WINDOWS } from './windows.ts';
 
 /** A further layer, and how its refusal describes it. */
 export interface TermLayer extends LimitedExtra {
-  readonly code: string;
+  readonly code: LayerCode;
   /** `the daily window of the plan "monthly"`. */
   readonly title: string;
   /** When its window resets, unix milliseconds; undefined if it has none. */
@@ -32,8 +33,6 @@ const USUAL: Terms = { factorPpm: undefined, fromAccount: true, extras: [], refu
 
 /** The factor of the full price. */
 const WHOLE_PPM = 1_000_000;
-const NO_RETRY = { headers: { 'x-should-retry': 'false' } };
-
 /** The terms of a call that an account makes at a moment. Refuses (403) if one of its departments is disabled. */
 export type TermsOf = (accountId: number, atMs: number) => Terms | Promise<Terms>;
 
@@ -48,12 +47,7 @@ export function createTerms(of: {
   function termsOf(path: readonly Department[], subscription: SubscriptionRow | undefined, atMs: number): Terms {
     const disabled = path.find(({ enabled }) => !enabled);
     if (disabled !== undefined) {
-      refuse(
-        403,
-        'department_disabled',
-        `Department "${disabled.name}" is disabled; its members cannot make calls.`,
-        NO_RETRY,
-      );
+      throw errors.department_disabled(disabled.name);
     }
     // A plan that was removed from gateway.yaml limits nothing: the balance pays, as without a plan.
     const plan = subscription && plans.get(subscription.plan);
@@ -89,7 +83,7 @@ function windowsOf(plan: Plan, { id, startsMs }: SubscriptionRow, atMs: number):
 }
 
 function budgetsOf({ id, name, budget, monthlyBudget }: Department, atMs: number): readonly TermLayer[] {
-  const code = 'QUOTA_DEPARTMENT_EXCEEDED';
+  const code = 'QUOTA_DEPARTMENT_EXCEEDED' as const;
   const layers: TermLayer[] = [];
   if (budget !== undefined) {
     const title = `the budget of the department "${name}"`;
@@ -107,5 +101,5 @@ function budgetsOf({ id, name, budget, monthlyBudget }: Department, atMs: number
 function expired({ name }: Plan, { expiresMs }: SubscriptionRow): GatewayError {
   const when = new Date(expiresMs).toISOString();
   const message = `The subscription to the plan "${name}" expired at ${when}. Renew it, or have it cancelled to pay from the balance.`;
-  return new GatewayError(403, 'QUOTA_SUBSCRIPTION_EXPIRED', message, NO_RETRY);
+  return errors.QUOTA_SUBSCRIPTION_EXPIRED(message);
 }

@@ -1,5 +1,6 @@
 /** Windows of time in which a limit counts, all of them UTC. Moments are unix milliseconds. */
 import type { Layer } from '../../core/contracts/ledger.ts';
+import type { LayerCode } from './errors.ts';
 
 /** From when to when. */
 export interface Window {
@@ -34,7 +35,7 @@ export interface PlanWindow {
   readonly name: 'daily' | 'weekly' | 'monthly';
   readonly kind: Layer['kind'];
   /** What a call is refused with where too little is left. */
-  readonly code: string;
+  readonly code: LayerCode;
   /** The one that holds a moment, for a subscription that began at `startsMs`. */
   around(atMs: number, startsMs: number): Window;
 }

@@ -97,9 +97,9 @@ export const HELP = {
     'The weekly limit of the plan has too little left for this call; the message says when it resets.',
   QUOTA_MONTHLY_EXCEEDED:
     'The 30-day limit of the plan has too little left for this call; the message says when it resets.',
-  QUOTA_SUBSCRIPTION_EXPIRED: 'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
   QUOTA_DEPARTMENT_EXCEEDED:
     'A budget of the department has too little left for this call. Ask an administrator to raise it.',
+  QUOTA_SUBSCRIPTION_EXPIRED: 'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
   QUOTA_HOLD_EXCEEDED:
     'The answer was cut off because it costs more than could be reserved for it. Top up, or request fewer output tokens.',
   department_disabled: 'The department is disabled; its members cannot make calls.',
