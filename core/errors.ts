@@ -56,7 +56,10 @@ export interface ErrorRow {
   readonly status: number | readonly number[];
   /** What it means, and what to do about it, in sentences that are true of every case: for the documentation and the console. */
   readonly help: string;
-  /** The message, if `help` does not say it all. Its parameters are those of the function that makes the error. */
+  /**
+   * The message. Its parameters are those of the function that makes the error; without `text`, that function may be given a message, and
+   * `help` is the usual one.
+   */
   readonly text?: string | ((...values: never[]) => string);
   /** The field that is wrong, if it is always the same one. */
   readonly param?: string;
@@ -81,9 +84,11 @@ export interface ErrorMaker<V extends readonly unknown[] = never[]> {
 /** Errors by their codes, as `definePlugin({ errors })` takes them. */
 export type ErrorTable = Readonly<Record<string, ErrorMaker>>;
 
-/** A function for each row, with the parameters of its text. */
+/** A function for each row, with the parameters of its text; without one, with an optional message. */
 export type Errors<R> = {
-  readonly [C in keyof R]: ErrorMaker<R[C] extends { readonly text: (...values: infer V) => string } ? V : []>;
+  readonly [C in keyof R]: ErrorMaker<
+    R[C] extends { readonly text: infer T } ? (T extends (...values: infer V) => string ? V : []) : [message?: string]
+  >;
 };
 
 /** Makes a table of errors: for each code a function that makes the error, so that the compiler knows codes and parameters. */
@@ -98,7 +103,7 @@ export function defineErrors<const R extends Readonly<Record<string, ErrorRow>>>
 
 function makerOf(code: string, row: ErrorRow, place: ErrorPlace): ErrorMaker {
   const statuses = typeof row.status === 'number' ? [row.status] : row.status;
-  const { help, text = help } = row;
+  const { help, text = (message = help) => message } = row;
   const make = (...values: never[]): GatewayError =>
     new GatewayError(statuses[0]!, code, typeof text === 'string' ? text : text(...values), row);
   return Object.assign(make, { about: { code, statuses, help, place } });

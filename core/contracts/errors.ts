@@ -9,21 +9,15 @@ const IN_TWO_SECONDS = { 'retry-after': '2', 'retry-after-ms': '2000' };
 /** Statuses of a vendor's refusal that are about the request. */
 const ABOUT_THE_REQUEST = [400, 404, 409, 413, 415, 422];
 
-/** A message that is made where the error is. */
-const asTold = (message: string): string => message;
-/** The same, with a usual one. */
-const told =
+/** The message that is given, or a usual one that is not `help`. */
+const givenOr =
   (usual: string) =>
   (message = usual): string =>
     message;
 
 /** Errors of calls. */
 const ofCalls = defineErrors({
-  bad_request: {
-    status: 400,
-    text: told('This is not a well-formed HTTP request.'),
-    help: 'The request is not well-formed HTTP.',
-  },
+  bad_request: { status: 400, help: 'The request is not well-formed HTTP.' },
   duplicate_header: {
     status: 400,
     text: (name: string) => `The header ${name} must not be sent twice.`,
@@ -50,22 +44,16 @@ const ofCalls = defineErrors({
   },
   invalid_path: {
     status: 400,
-    text: told('The request target must be a plain absolute path such as /v1/chat/completions.'),
+    text: givenOr('The request target must be a plain absolute path such as /v1/chat/completions.'),
     help: 'The path is not in plain form: send it without `..`, double slashes or encoded slashes.',
   },
-  invalid_json: {
-    status: 400,
-    text: asTold,
-    help: 'The body is not one JSON object in UTF-8, or is nested too deeply.',
-  },
+  invalid_json: { status: 400, help: 'The body is not one JSON object in UTF-8, or is nested too deeply.' },
   invalid_request_error: {
     status: ABOUT_THE_REQUEST,
-    text: asTold,
     help: 'A field of the request, which `param` names, is missing or invalid; or a vendor with another API refused the request, with this status.',
   },
   unsupported_parameter: {
     status: 400,
-    text: asTold,
     help: 'The field that `param` names is valid, but the vendor of this model does not support it, and without it the answer would be different. Leave it out, or use another model.',
   },
   translation_refused: {
@@ -76,40 +64,31 @@ const ofCalls = defineErrors({
   },
   media_not_fetched: {
     status: 400,
-    text: asTold,
     help: 'The URL of an image or file does not lead to the public internet, or nothing could be fetched from it. `param` names the field.',
   },
   context_length_exceeded: {
     status: 400,
-    text: asTold,
     help: 'The prompt does not fit into the context window of the model. Shorten it.',
   },
   invalid_api_key: {
     status: 401,
-    text: asTold,
     headers: { 'www-authenticate': 'Bearer', ...NO_RETRY },
     help: 'The API key is missing, malformed or unknown. Send `Authorization: Bearer sk-…`.',
   },
-  account_disabled: {
-    status: 403,
-    text: told('This account is disabled.'),
-    help: 'The account is disabled. Ask an administrator.',
-  },
-  not_found: { status: 404, text: asTold, help: 'This path does not exist.' },
+  account_disabled: { status: 403, help: 'The account is disabled. Ask an administrator.' },
+  not_found: { status: 404, help: 'This path does not exist.' },
   model_not_found: {
     status: 404,
     param: 'model',
-    text: asTold,
     help: 'The model does not exist, or does not support this API. `GET /v1/models` lists the models.',
   },
   method_not_allowed: {
     status: 405,
-    text: asTold,
     help: 'The path does not support this method; the header `allow` lists those that it does.',
   },
   request_timeout: { status: 408, help: 'The request did not arrive in time. Try again.' },
   length_required: { status: 411, help: 'The request has no body. Send one with a `Content-Length` or in chunks.' },
-  request_too_large: { status: 413, text: asTold, help: 'The request is larger than allowed (`listen.body`).' },
+  request_too_large: { status: 413, help: 'The request is larger than allowed (`listen.body`).' },
   uri_too_long: {
     status: 414,
     text: (most: number) => `The address is longer than ${most} characters.`,
@@ -118,7 +97,6 @@ const ofCalls = defineErrors({
   unsupported_media_type: {
     status: 415,
     param: 'content-type',
-    text: asTold,
     help: 'Send the body as JSON in UTF-8, or as a multipart body if the endpoint accepts files.',
   },
   unsupported_content_encoding: { status: 415, param: 'content-encoding', help: 'Send the body without compression.' },
@@ -129,12 +107,10 @@ const ofCalls = defineErrors({
   },
   rate_limit_exceeded: {
     status: 429,
-    text: asTold,
     help: 'Too many requests: a rate limit is reached, or all vendors of the model are at theirs. Try again later; `retry-after` says when.',
   },
   concurrency_limit_exceeded: {
     status: 429,
-    text: asTold,
     headers: IN_ONE_SECOND,
     help: 'Too many requests are running at the same time. Try again when one has ended.',
   },
@@ -146,18 +122,18 @@ const ofCalls = defineErrors({
   },
   internal_error: {
     status: 500,
-    text: told('The gateway failed. The request id names the failure in its log.'),
+    text: givenOr('The gateway failed. The request id names the failure in its log.'),
     help: 'Internal error of the gateway. Try again; the log of the gateway has the details under the request id.',
   },
   upstream_unreachable: { status: 502, help: 'The vendor could not be reached. Try again later.' },
   upstream_error: {
     status: 502,
-    text: told('The vendor could not answer.'),
+    text: givenOr('The vendor could not answer.'),
     help: 'The vendor returned an error, or does not accept the gateway’s credentials. Try again later.',
   },
   bad_upstream_response: {
     status: 502,
-    text: told('The vendor did not answer properly.'),
+    text: givenOr('The vendor did not answer properly.'),
     help: 'The vendor returned an invalid answer. Try again later.',
   },
   upstream_broke_off: {
@@ -167,17 +143,16 @@ const ofCalls = defineErrors({
   },
   upstream_overloaded: {
     status: [503, 529],
-    text: told('The vendor is overloaded. Try again later.'),
+    text: givenOr('The vendor is overloaded. Try again later.'),
     help: 'The vendor is overloaded. Try again later; `retry-after` says when, if the vendor does.',
   },
   no_channel: {
     status: 503,
-    text: told('No channel for this model is available now.'),
+    text: givenOr('No channel for this model is available now.'),
     help: 'No channel of this model is enabled.',
   },
   overloaded: {
     status: 503,
-    text: asTold,
     headers: IN_ONE_SECOND,
     help: 'The running requests hold as many bytes as the gateway may (`listen.body.inFlight`), or the rate limits cannot be checked right now. Try again after `retry-after`.',
   },
@@ -194,13 +169,13 @@ const ofCalls = defineErrors({
   },
   shutting_down: {
     status: 503,
-    text: told('The gateway is not taking calls at the moment.'),
+    text: givenOr('The gateway is not taking calls at the moment.'),
     headers: { ...IN_TWO_SECONDS, 'x-should-retry': 'true' },
     help: 'The gateway is starting or stopping. Try again.',
   },
   upstream_timeout: {
     status: 504,
-    text: told('The vendor did not answer in time.'),
+    text: givenOr('The vendor did not answer in time.'),
     help: 'The vendor did not answer in time. Try again later.',
   },
   http_version_not_supported: { status: 505, help: 'Send HTTP/1.1.' },
@@ -240,37 +215,19 @@ const ofApi = defineErrors(
       text: (longest: number) => `A name must have 1 to ${longest} visible characters.`,
       help: 'The name is empty, too long, or has invisible characters.',
     },
-    invalid_amount: { status: 400, text: asTold, help: 'The amount is not in the allowed range.' },
-    invalid_plan: {
-      status: 400,
-      param: 'plan',
-      text: told('Name a plan that is for sale.'),
-      help: 'This plan is not for sale, or cannot be paid this way.',
-    },
-    invalid_ratio: {
-      status: 400,
-      text: asTold,
-      help: 'The price factor has more than six decimals, or is above a thousand.',
-    },
-    oauth_state: {
-      status: 400,
-      text: asTold,
-      help: 'This sign-in was not started in this browser, or has expired. Start again.',
-    },
+    invalid_amount: { status: 400, help: 'The amount is not in the allowed range.' },
+    invalid_plan: { status: 400, param: 'plan', help: 'This plan is not for sale, or cannot be paid this way.' },
+    invalid_ratio: { status: 400, help: 'The price factor has more than six decimals, or is above a thousand.' },
+    oauth_state: { status: 400, help: 'This sign-in was not started in this browser, or has expired. Start again.' },
     not_signed_in: {
       status: 401,
-      text: told('Sign in first: POST /api/user/login.'),
+      text: givenOr('Sign in first: POST /api/user/login.'),
       help: 'Your session has ended. Sign in again.',
     },
-    invalid_access_token: {
-      status: 401,
-      text: asTold,
-      help: 'The access token is unknown or has expired. Create another one.',
-    },
+    invalid_access_token: { status: 401, help: 'The access token is unknown or has expired. Create another one.' },
     wrong_code: {
       status: 403,
       param: 'code',
-      text: asTold,
       help: 'This code is incorrect, expired or already used. Each code works once.',
     },
     account_not_found: {
@@ -304,43 +261,21 @@ const ofApi = defineErrors(
     },
     not_available: {
       status: 404,
-      text: asTold,
       help: 'This feature is not enabled on this gateway: its plugin is not in the pipeline, or it is not configured.',
     },
     conflict: { status: 409, help: CONFLICT },
-    name_taken: { status: 409, param: 'name', text: asTold, help: 'This name is already in use. Choose another one.' },
+    name_taken: { status: 409, param: 'name', help: 'This name is already in use. Choose another one.' },
     email_taken: {
       status: 409,
       param: 'email',
-      text: told('There is an account with this e-mail address already.'),
       help: 'An account with this email address exists. Sign in to it, or use another address.',
     },
-    identity_taken: {
-      status: 409,
-      text: told(CONFLICT),
-      help: 'This OAuth account is already linked to another user.',
-    },
-    ticket_used: {
-      status: 409,
-      text: told(CONFLICT),
-      help: 'The invitation or code was just used by another request. Start again.',
-    },
-    no_second_factor: {
-      status: 409,
-      text: told('This account has no second factor with codes.'),
-      help: 'The account has no second factor.',
-    },
-    unlimited: { status: 409, text: asTold, help: 'The account is unlimited: it has no balance to set or credit.' },
-    other_plan_runs: {
-      status: 409,
-      text: told(CONFLICT),
-      help: 'Another plan is still active. Wait until it ends, or cancel it first.',
-    },
-    no_room: {
-      status: 409,
-      text: told('This account has no room for so much quota.'),
-      help: 'The amount is more than an account can have.',
-    },
+    identity_taken: { status: 409, help: 'This OAuth account is already linked to another user.' },
+    ticket_used: { status: 409, help: 'The invitation or code was just used by another request. Start again.' },
+    no_second_factor: { status: 409, help: 'The account has no second factor.' },
+    unlimited: { status: 409, help: 'The account is unlimited: it has no balance to set or credit.' },
+    other_plan_runs: { status: 409, help: 'Another plan is still active. Wait until it ends, or cancel it first.' },
+    no_room: { status: 409, help: 'The amount is more than an account can have.' },
   },
   'api',
 );
@@ -348,8 +283,8 @@ const ofApi = defineErrors(
 /** Errors that only commands tell. */
 const ofCommands = defineErrors(
   {
-    backup_unusable: { status: 400, text: asTold, help: 'The file is not a complete backup, or is in use.' },
-    file_exists: { status: 409, text: asTold, help: 'A file of this name exists. Move it away first.' },
+    backup_unusable: { status: 400, help: 'The file is not a complete backup, or is in use.' },
+    file_exists: { status: 409, help: 'A file of this name exists. Move it away first.' },
   },
   'command',
 );

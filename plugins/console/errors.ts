@@ -1,9 +1,6 @@
 /** The errors of `/api` that no service tells: who may do what, and what is wrong with a request. */
 import { defineErrors } from '../../core/sdk.ts';
 
-/** A message that is made where the error is. */
-const asTold = (message: string): string => message;
-
 /** By their codes. */
 export const errors = defineErrors(
   {
@@ -38,7 +35,7 @@ export const errors = defineErrors(
       text: (days: number) => `Ask for ${days} days at the most.`,
       help: 'The time range is too long for one response. Shorten it.',
     },
-    filter_too_wide: { status: 400, text: asTold, help: 'Too many users or keys match. Narrow the filter.' },
+    filter_too_wide: { status: 400, help: 'Too many users or keys match. Narrow the filter.' },
     provider_wanted: {
       status: 400,
       param: 'provider',
@@ -63,8 +60,8 @@ export const errors = defineErrors(
     },
     wrong_credentials: { status: 401, help: 'The name or password is incorrect, or the account is disabled.' },
     sign_in_expired: { status: 401, help: 'This sign-in has expired, or had too many attempts. Start again.' },
-    role_insufficient: { status: 403, text: asTold, help: 'Your role does not allow this.' },
-    root_protected: { status: 403, text: asTold, help: 'This is not allowed on the root account.' },
+    role_insufficient: { status: 403, help: 'Your role does not allow this.' },
+    root_protected: { status: 403, help: 'This is not allowed on the root account.' },
     verification_required: {
       status: 403,
       text: 'This needs a check that is not older than five minutes: POST /api/verify with a second factor, or with the password if the account has no second factor.',
@@ -77,12 +74,10 @@ export const errors = defineErrors(
     },
     cross_site: {
       status: 403,
-      text: asTold,
       help: 'The request was refused as cross-site. Open the console at the address in `console.url` of gateway.yaml, or correct that setting.',
     },
     registration_closed: {
       status: 403,
-      text: asTold,
       help: 'Registration is off. If you have an account here, sign in; you can link an OAuth account under Security.',
     },
     invitation_wanted: {
@@ -90,7 +85,7 @@ export const errors = defineErrors(
       param: 'invite_code',
       help: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
     },
-    email_wanted: { status: 403, text: asTold, help: 'A new account needs a verified email address.' },
+    email_wanted: { status: 403, help: 'A new account needs a verified email address.' },
     wrong_password: { status: 403, help: 'The password is incorrect.' },
     reset_refused: {
       status: 403,
@@ -105,7 +100,7 @@ export const errors = defineErrors(
       text: (name: string) => `"${name}" has no subscription.`,
       help: 'The user has no subscription.',
     },
-    binding_not_found: { status: 404, text: asTold, help: 'No account of this provider is linked.' },
+    binding_not_found: { status: 404, help: 'No account of this provider is linked.' },
     invitation_not_found: { status: 404, help: 'The invitation does not exist, or was used, revoked or has expired.' },
     call_not_found: {
       status: 404,

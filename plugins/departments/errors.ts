@@ -13,7 +13,6 @@ export const errors = defineErrors(
     },
     department_not_empty: {
       status: 409,
-      text: (message: string) => message,
       help: 'The department has members or departments. Move or delete them first.',
     },
     no_budget: {

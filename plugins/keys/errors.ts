@@ -25,13 +25,11 @@ export const errors = {
       invalid_models: {
         status: 400,
         param: 'models',
-        text: (message: string) => message,
         help: 'The list of models is empty, or names a model that does not exist. Omit it to allow every model.',
       },
       invalid_addresses: {
         status: 400,
         param: 'addresses',
-        text: (message: string) => message,
         help: 'The list is empty, or has an entry that is neither an IP address nor a network. Omit it to allow every address.',
       },
       too_many_keys: {

@@ -6,7 +6,6 @@ export const errors = defineErrors(
   {
     metrics_not_allowed: {
       status: [401, 403],
-      text: (message: string) => message,
       help: '`/metrics` requires its token (`metrics.token`); without one, it answers direct local requests only.',
     },
   },

@@ -13,7 +13,6 @@ export const errors = defineErrors(
     invalid_product: {
       status: 400,
       param: 'product_id',
-      text: (message: string) => message,
       help: 'This product does not exist. Choose one of the products.',
     },
     invalid_url: {

@@ -3,45 +3,37 @@ import { defineErrors } from '../../core/sdk.ts';
 
 /** All of calls have these headers: retrying does not help. */
 const headers = { 'x-should-retry': 'false' };
-/** A message that is made where the error is. */
-const text = (message: string): string => message;
 
 /** Of layers that have too little left for a call. */
 const ofLayers = defineErrors({
   QUOTA_USER_INSUFFICIENT: {
     status: 403,
     headers,
-    text,
     help: 'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
   },
   QUOTA_TOKEN_INSUFFICIENT: {
     status: 403,
     headers,
-    text,
     help: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
   },
   QUOTA_MONTHLY_DAILY_EXCEEDED: {
     status: 403,
     headers,
-    text,
     help: 'The daily limit of the plan has too little left for this call; the message says when it resets.',
   },
   QUOTA_MONTHLY_WEEKLY_EXCEEDED: {
     status: 403,
     headers,
-    text,
     help: 'The weekly limit of the plan has too little left for this call; the message says when it resets.',
   },
   QUOTA_MONTHLY_EXCEEDED: {
     status: 403,
     headers,
-    text,
     help: 'The 30-day limit of the plan has too little left for this call; the message says when it resets.',
   },
   QUOTA_DEPARTMENT_EXCEEDED: {
     status: 403,
     headers,
-    text,
     help: 'A budget of the department has too little left for this call. Ask an administrator to raise it.',
   },
 });
@@ -56,13 +48,11 @@ export const errors = {
     QUOTA_SUBSCRIPTION_EXPIRED: {
       status: 403,
       headers,
-      text,
       help: 'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
     },
     QUOTA_HOLD_EXCEEDED: {
       status: 403,
       headers,
-      text,
       help: 'The answer was cut off because it costs more than could be reserved for it. Top up, or request fewer output tokens.',
     },
     department_disabled: {

@@ -6,12 +6,10 @@ export const errors = {
   ...defineErrors({
     invalid_form: {
       status: 400,
-      text: (message: string) => message,
       help: 'The multipart body is malformed: it has no boundary, no end, or a part without a name.',
     },
     conversation_too_long: {
       status: 400,
-      text: (message: string) => message,
       help: 'The conversation is too long to be continued by its id. Send what is still needed of it.',
     },
     previous_response_not_found: {

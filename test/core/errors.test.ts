@@ -18,6 +18,7 @@ const errors = defineErrors(
       headers: { 'x-should-retry': 'false' },
     },
     misspelt: { status: [400, 422], param: 'word', text: 'This word is misspelt.', help: 'Spell the word correctly.' },
+    busy: { status: 503, help: 'The gateway is busy. Try again later.' },
   },
   'api',
 );
@@ -39,6 +40,11 @@ describe('an error of a table', () => {
       ],
     );
     assert.deepEqual([errors.misspelt().status, errors.misspelt().param], [400, 'word']);
+  });
+
+  it('has the message that it is given if its row has no text, otherwise its help', () => {
+    assert.equal(errors.busy().message, 'The gateway is busy. Try again later.');
+    assert.equal(errors.busy('The queue is full.').message, 'The queue is full.');
   });
 
   it('is copied by `with`, which changes what it is given and adds headers', () => {
