@@ -232,16 +232,15 @@ const ofApi = defineErrors(
     },
     account_not_found: {
       status: 404,
-      text: (which?: number | string) =>
-        which === undefined
+      text: (idOrName?: number | string) =>
+        idOrName === undefined
           ? 'There is no such account.'
-          : `There is no account ${typeof which === 'number' ? which : `called "${which}"`}.`,
+          : `There is no account ${typeof idOrName === 'number' ? idOrName : `called "${idOrName}"`}.`,
       help: 'The account does not exist.',
     },
     key_not_found: {
       status: 404,
-      text: (which?: number | string) =>
-        typeof which === 'number' ? `There is no key ${which}.` : (which ?? 'There is no such key of yours.'),
+      text: (id?: number | string) => (id === undefined ? 'There is no such key of yours.' : `There is no key ${id}.`),
       help: 'The key does not exist, or belongs to another user.',
     },
     order_not_found: {

@@ -153,7 +153,11 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     const count = await need(Keys).revokeAll(owner, ids, steps);
     return (
       count ??
-      refuse(coreErrors.key_not_found('Not all of these are keys of yours: none was deleted.').with({ param: 'ids' }))
+      refuse(
+        coreErrors
+          .key_not_found()
+          .with({ message: 'Not all of these are keys of yours: none was deleted.', param: 'ids' }),
+      )
     );
   }
 
@@ -206,7 +210,10 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
               )
             : undefined;
         if (made !== undefined) return shown(made.key, made.secret);
-        return shown((await keys.default(id)) ?? refuse(coreErrors.key_not_found('The key has just been deleted.')));
+        return shown(
+          (await keys.default(id)) ??
+            refuse(coreErrors.key_not_found().with({ message: 'The key has just been deleted.' })),
+        );
       },
     }),
     route({
