@@ -89,7 +89,9 @@ describe('the examples for authors of plugins', () => {
   });
 
   it('have errors of a table, which `turnpike errors` lists', async () => {
-    const gateway = await start('./plugins/released.ts');
+    const from = [{ demo: 'demo' }];
+    const models = { demo: { from, free: true }, 'beta-demo': { from, free: true } };
+    const gateway = await start('./plugins/released.ts', { models });
     try {
       assert.equal((await ask(gateway, 'demo')).status, 200);
       const answer = await ask(gateway, 'beta-demo');
