@@ -88,6 +88,7 @@ export const HELP = {
     'The request or the answer has content that a rule of this gateway does not allow; the message names the rule.',
   ip_not_allowed: 'The key may not be used from this IP address.',
   model_not_allowed: 'The key may not use this model.',
+  content_not_allowed: 'You may not read this prompt and answer.',
   QUOTA_USER_INSUFFICIENT:
     'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
   QUOTA_TOKEN_INSUFFICIENT: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
@@ -121,6 +122,7 @@ export const HELP = {
   call_not_found: 'The request does not exist, belongs to another user, or is older than the retention period.',
   channel_not_found: 'The channel does not exist.',
   provider_not_found: 'This sign-in provider is not configured.',
+  content_not_found: 'No prompt and answer are stored of this call, or they are older than they are kept.',
   plan_not_found: 'The plan does not exist.',
   previous_response_not_found:
     'The account has no such response, or it is not kept any more. Send the whole conversation in input.',

@@ -40,6 +40,7 @@ const SAID_BY_CODE: ReadonlySet<string> = new Set<ErrorCode>([
   'provider_not_found',
   'email_wanted',
   'cross_site',
+  'content_not_allowed',
 ]);
 
 const IN_ENGLISH: Readonly<Partial<Record<ErrorCode | OwnCode, Sentence>>> = {

@@ -60,6 +60,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/self/content/:request_id',
       who: 'member',
+      errors: ['content_not_found', 'content_not_allowed'],
       summary: 'The stored prompt and answer of one of your calls.',
       tag: TAG,
       answer: contentSchema,
@@ -70,6 +71,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/content/:request_id',
       who: 'admin',
       verified: true,
+      errors: ['content_not_found', 'content_not_allowed'],
       summary:
         'The stored prompt and answer of a call of any user, for root and for administrators that `prompts.readers` of gateway.yaml lists. The audit log records it.',
       tag: TAG,
