@@ -18,7 +18,7 @@ import type { Vendor } from './contracts/vendor.ts';
 import { postGuarded } from './guarded-fetch.ts';
 import { boot } from './id.ts';
 import { LastingStates } from './lasting.ts';
-import { LoadError, loadDriver, loadPlugin } from './loader.ts';
+import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
@@ -142,7 +142,8 @@ export async function planOf(
     readErrors(plugin, entries.length);
     plugins.push(plugin);
   }
-  return { file, plugins, sections, errors, ...checkSections(file, sections), env };
+  const isMissing = (plugin: string): boolean => shipsPlugin(plugin) && !plugins.some(({ name }) => name === plugin);
+  return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env };
 }
 
 /** The section `store` as the driver wants it that it names. Where there is none by that name, `driverOf` says so. */

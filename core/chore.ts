@@ -6,6 +6,8 @@ import type { Log } from './log.ts';
 /** A chore between `start` and `stop`. */
 export interface Chore {
   start(): void;
+  /** Does the work once more as soon as it is not running, without waiting for the next turn; nothing before `start` and after `stop`. */
+  again(): void;
   /** Resolves when the work under way has come to its next pause. */
   stop(): Promise<void>;
 }
@@ -28,16 +30,20 @@ export function createChore(
 ): Chore {
   let cancel: (() => void) | undefined;
   let working: Promise<void> | undefined;
+  function run(): void {
+    if (cancel === undefined || (!everywhere && !peers.leads())) return;
+    working ??= work(() => cancel !== undefined)
+      .catch((error: unknown) => log.warn(failure, { error }))
+      .finally(() => {
+        working = undefined;
+      });
+  }
   return {
     start() {
-      cancel = clock.every(everyMs, () => {
-        if (!everywhere && !peers.leads()) return;
-        working ??= work(() => cancel !== undefined)
-          .catch((error: unknown) => log.warn(failure, { error }))
-          .finally(() => {
-            working = undefined;
-          });
-      });
+      cancel = clock.every(everyMs, run);
+    },
+    again() {
+      void Promise.resolve(working).then(run);
     },
     async stop() {
       cancel?.();

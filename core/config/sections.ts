@@ -19,9 +19,13 @@ export interface CheckedSections {
 
 /**
  * Mistakes go to `file.problems`. A section that is missing or empty is its schema's `default`, else an empty map or list. Throws where a
- * schema itself is wrong: that is its plugin's mistake.
+ * schema itself is wrong: that is its plugin's mistake. `isMissing`: whether a plugin of this name ships and is not in the pipeline.
  */
-export function checkSections(file: ConfigFile, sections: Readonly<Record<string, Schema>>): CheckedSections {
+export function checkSections(
+  file: ConfigFile,
+  sections: Readonly<Record<string, Schema>>,
+  isMissing: (plugin: string) => boolean = () => false,
+): CheckedSections {
   const doubtful: Path[] = [];
   // What reading found inside of a section left a text there that may do; a plugin that was not loaded leaves a hole.
   let mended = file.problems.every(({ path }) => /[.[]/.test(path) && !path.startsWith('pipeline'));
@@ -34,11 +38,14 @@ export function checkSections(file: ConfigFile, sections: Readonly<Record<string
     file.problem(path, message);
   };
 
+  const adviceFor = (name: string): string => {
+    if (isMissing(name)) return `add \`- ${name}\` to the pipeline, or remove this section`;
+    const near = nearest(name, Object.keys(sections));
+    return near === undefined ? 'add the plugin that does, or remove this section' : `did you mean ${near}?`;
+  };
   for (const name of Object.keys(file.value)) {
     if (Object.hasOwn(sections, name)) continue;
-    const near = nearest(name, Object.keys(sections));
-    const advice = near === undefined ? 'add the plugin that does, or remove this section' : `did you mean ${near}?`;
-    report([name], `nothing in the pipeline reads this section; ${advice}`);
+    report([name], `nothing in the pipeline reads this section; ${adviceFor(name)}`);
     mended = false;
   }
   const values: Record<string, unknown> = {};

@@ -1,6 +1,8 @@
-/** Subscriptions: what an account may use within a day, a week and a month. Provided by the plugin `quota`. */
+/** Plans, and which account subscribes to which. Provided by the plugin `plans`. */
 
-import { service } from '../definitions.ts';
+import { type Awaitable, service } from '../definitions.ts';
+import type { GatewayError } from '../errors.ts';
+import type { CallLimit } from './ledger.ts';
 import type { Step } from './store.ts';
 
 /** A plan of gateway.yaml. Amounts are micro-quota; undefined: no limit in that window. */
@@ -13,15 +15,15 @@ export interface Plan {
   readonly monthly: bigint | undefined;
   /** What it costs, in hundredths of the currency unit; undefined: it is granted, not sold. */
   readonly priceCents: number | undefined;
-  /** Balance that comes with it, each time it is given; 0n: none. The windows limit, the balance pays. */
+  /** Balance that is credited each time the plan is granted; 0n: none. */
   readonly balance: bigint;
-  /** Calls within the windows are paid for by the subscription: the account's balance is left alone. */
+  /** True: calls within the windows are included, and the account's balance is not charged. */
   readonly includesBalance: boolean;
   /** Calls of an account whose subscription has expired: refused until it is renewed or cancelled, or paid by the balance. */
   readonly afterExpiry: 'refuse' | 'balance';
 }
 
-/** A plan that an account has. */
+/** An account's subscription to a plan. */
 export interface Subscription {
   readonly id: number;
   readonly accountId: number;
@@ -31,33 +33,49 @@ export interface Subscription {
   readonly state: 'active' | 'expired';
 }
 
-/** How one window stands. */
+/** The usage of one window, in micro-quota. */
 export interface WindowUse {
   readonly limit: bigint;
   readonly used: bigint;
   readonly remaining: bigint;
+  /** Unix milliseconds. */
   readonly resetsMs: number;
 }
 
-/** Plans, and who has them. An account has one at a time; another of the same plan makes it longer. */
+/** What a subscription changes about a call. */
+export interface SubscriptionTerms {
+  /** True: the call is included, and the account's balance is not charged. */
+  readonly includesBalance: boolean;
+  /** The windows that limit the call, in the order in which they may refuse it. */
+  readonly limits: readonly CallLimit[];
+  /** Why a call that costs something is refused; undefined: it is not. */
+  readonly refusal: GatewayError | undefined;
+}
+
+/** Plans and subscriptions. An account has one subscription at a time; granting the same plan again extends it. */
 export interface Subscriptions {
   readonly plans: readonly Plan[];
   plan(name: string): Plan | undefined;
-  /** The one that counts: active, or the last to have expired; undefined: it never had one, or it was cancelled. */
+  /** The active subscription, or the last one if it has expired; undefined: the account never had one, or it was cancelled. */
   of(accountId: number): Promise<Subscription | undefined>;
-  /** The windows that its plan limits, by name. */
+  /** The windows that the plan limits, by name. */
   use(
     subscription: Subscription,
   ): Promise<{ readonly daily?: WindowUse; readonly weekly?: WindowUse; readonly monthly?: WindowUse }>;
   /**
-   * The steps that give a plan, once per `ref`, for the list that takes the money; tells `changed` afterwards. Refuses (404) a plan
-   * that there is not, and (409 `other_plan_runs`) while another plan runs. `must`: `granted_before`; `other_plan_runs` where one has
-   * begun since.
+   * What the account's subscription changes about a call at a moment (unix milliseconds), from memory; undefined: nothing. A promise only
+   * while a change is being read. Another gateway's change applies within five seconds.
+   */
+  termsOf(accountId: number, atMs: number): Awaitable<SubscriptionTerms | undefined>;
+  /**
+   * The steps that grant a plan, once per `ref`, for the list that takes the money; call `changed` after it is written. Refuses (404) an
+   * unknown plan, and (409 `other_plan_runs`) while another plan is active. `must`: `granted_before`; `other_plan_runs` if another plan was
+   * granted since.
    */
   grantSteps(accountId: number, plan: string, ref: string, actor: string): Promise<readonly Step[]>;
-  /** Ends it now, with `along`; false, and nothing written, where there was none. */
+  /** Ends the subscription now, and writes `along` with it; false, and nothing is written, if there is none. */
   cancel(accountId: number, along?: readonly Step[]): Promise<boolean>;
-  /** To be told after `grantSteps` were written: what was remembered of the account is asked for anew. */
+  /** Call it after the steps of `grantSteps` were written: the account's subscription is read again before its next call. */
   changed(accountId: number): void;
 }
 /** The service of that name. */

@@ -1,4 +1,4 @@
-/** Calls and the ledger: `admit` holds, checkpoints follow what is delivered, `settle` charges. Amounts are micro-quota. */
+/** Calls and the ledger: `admit` reserves, checkpoints record what is delivered, `settle` charges. Amounts are micro-quota. */
 
 import { inQuota } from '../../core/contracts/ledger.ts';
 import { type EstimateOptions, partOf, type Tariff } from '../../core/contracts/prices.ts';
@@ -15,13 +15,14 @@ import {
   slot,
   type Usage,
 } from '../../core/plugin.ts';
+import { least } from './buckets.ts';
 import { errors } from './errors.ts';
-import { Hold, noteOfLayers } from './holds.ts';
 import type { Leases } from './leases.ts';
 import type { OwnLedger } from './ledger.ts';
 import { aliveStep } from './processes.ts';
-import { type Balances, insufficient, layersOf, leftInEach } from './refusals.ts';
-import { type Reservation, reservations } from './reservation.ts';
+import { type Balances, insufficient, layersOf, leastOf, leftInEach } from './refusals.ts';
+import { noteOfLayers, Reservation } from './reservation.ts';
+import { type ReservationSize, reservationSizes } from './sizes.ts';
 import { LARGEST_CALL } from './tables.ts';
 import type { Terms, TermsOf } from './terms.ts';
 import type { Unsettled } from './unsettled.ts';
@@ -29,75 +30,72 @@ import type { Unsettled } from './unsettled.ts';
 /** What the ledger does with calls. */
 export interface Calls {
   /**
-   * Sets aside the most the exchange can cost. Where a layer has less, what an answer that is limited to it can cost; refuses where not
-   * even a short one can be paid.
+   * Reserves the maximum cost of the call. If a layer has less, limits the answer to what can be paid; refuses if not even a short answer
+   * can be.
    */
   admit(x: Known): Awaitable<void>;
   /**
-   * What `admit` would set aside on these terms, the most first; none where the exchange costs nothing. Refuses a model that is
-   * unknown (404) or has no price (402).
+   * The sizes that `admit` would try to reserve on these terms, largest first; none if the call costs nothing. Refuses a model that is unknown
+   * (404) or has no price (402).
    */
-  reservations(x: Known, terms: Terms): Iterable<Reservation>;
-  /** Holds what the answer costs before its last bytes leave; refuses (403) where there is not so much. */
+  sizes(x: Known, terms: Terms): Iterable<ReservationSize>;
+  /** Reserves what the answer costs before its last bytes are sent; refuses (403) if there is not so much. */
   pay(x: Exchange): Awaitable<void>;
-  /** Charges what was used: never more than is held. */
+  /** Charges what was used: never more than is reserved. */
   settle(x: Exchange): Awaitable<readonly Step[] | undefined>;
-  /** What was settled could not be written down: it is held again, and charged later what it had delivered. */
+  /** The steps of `settle` could not be written: what the call had delivered stays reserved, and is charged later. */
   unsettled(x: Exchange): void;
-  /** Writes down what running calls have delivered. */
+  /** Records what running calls have delivered. */
   checkpoint(): Promise<void>;
   /** What an exchange was charged; 0n until it is settled. */
   charged(x: Exchange): bigint;
-  /** Whether a subscription includes it: its account pays nothing. */
+  /** Whether a subscription includes it: its account is not charged. */
   isIncluded(x: Exchange): boolean;
 }
 
-/** What is remembered of an admitted exchange. */
-interface Taking {
+/** The state of an admitted call. */
+interface MeteredCall {
   readonly exchange: Exchange;
-  /** As the client made it, whatever vendors are told. */
+  /** As the client made it, without the limits that were added for vendors. */
   readonly call: Call;
-  /** Of the configuration that admitted it, which alone looks after it. */
+  /** That of the configuration that admitted the call, whose plugin alone writes its checkpoints. */
   readonly tariff: Tariff;
   readonly terms: Terms;
-  /** Undefined where nothing can be charged. */
-  readonly hold: Hold | undefined;
-  /** What was held before the vendor was asked. */
+  /** Undefined if nothing can be charged. */
+  readonly reservation: Reservation | undefined;
+  /** What was reserved before the request was sent. */
   readonly first: bigint;
-  /** While more is being held. */
+  /** Set while more is being reserved. */
   growing: Promise<void> | undefined;
-  /** The price of a passage; undefined for a call. */
+  /** The price of a passthrough request; undefined for a call. */
   readonly fixed: bigint | undefined;
-  /** Characters of its stream up to which nothing has to be looked at. */
-  lookAgainAt: number;
-  /** As much is held as could be. */
+  /** The number of characters of its stream at which its cost is computed again. */
+  checkAt: number;
+  /** No more can be reserved. */
   isFull: boolean;
-  /** What the answer costs that was withheld, since it could not be paid. */
+  /** What the answer costs if it was withheld because it could not be paid. */
   withheld: bigint | undefined;
   charged: bigint;
   sane: SaneUsage | undefined;
-  /** Where it stands among those that run; -1 where it does not. */
-  place: number;
+  /** Its index among the running calls; -1: it is not one of them. */
+  index: number;
 }
 
-/** A usage made believable, and what it was made of. */
+/** A corrected usage, and the reported one. */
 interface SaneUsage extends ReturnType<Tariff['sane']> {
   readonly of: Usage;
 }
 
-/** No call is begun while the oldest list waits longer for the store: what is behind it may be refused. */
+/** Calls are refused while the oldest list has waited longer for the store, because lists behind it may be refused. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** A stream is looked at anew after so many characters: about as many as are counted for 64 tokens. */
-const LOOK_EACH = 256;
+/** The cost of a stream is computed again after so many characters, which count as about 64 tokens. */
+const CHECK_EACH = 256;
 
-/**
- * In a slot of the call, and those that run in a list: measured, a WeakMap and a Map that change with every call moved three times as
- * much of each call to the old generation.
- */
-const takings = slot<Taking>('quota.taking');
+/** A slot, and a list of the running calls, because a WeakMap and a Map moved three times as much of each call to the old generation (measured). */
+const meteredCalls = slot<MeteredCall>('quota.call');
 
-/** `ledger` is asked where a call is refused or outgrows its hold, and for how much quota a currency unit is. */
+/** `ledger` is used only if a call is refused or outgrows its reservation. */
 export function createCalls(
   host: Host,
   {
@@ -116,26 +114,25 @@ export function createCalls(
   ledger: () => OwnLedger,
 ): Calls {
   const { store, clock, log, boot } = host;
-  // Calls of an older configuration that still run are running, too.
-  const running = host.lasting<Taking[]>({ name: 'quota.running', version: 1, make: () => [] });
+  // Shared by all configurations, because calls of an older one may still be running.
+  const running = host.lasting<MeteredCall[]>({ name: 'quota.running', version: 1, make: () => [] });
 
-  function begin(taking: Taking): void {
-    taking.place = running.length;
-    running.push(taking);
+  function begin(metered: MeteredCall): void {
+    metered.index = running.length;
+    running.push(metered);
   }
 
-  function end(taking: Taking): void {
-    const { place } = taking;
-    if (place < 0) return;
-    taking.place = -1;
-    // The last one takes its place.
+  function end(metered: MeteredCall): void {
+    const { index } = metered;
+    if (index < 0) return;
+    metered.index = -1;
     const last = running.pop()!;
-    if (last === taking) return;
-    running[place] = last;
-    last.place = place;
+    if (last === metered) return;
+    running[index] = last;
+    last.index = index;
   }
 
-  function* reservationsOf(x: Known, { factorPpm }: Terms): IterableIterator<Reservation> {
+  function* sizesOf(x: Known, { factorPpm }: Terms): IterableIterator<ReservationSize> {
     const { call } = x;
     const fixed = x.passage?.target(x).price;
     if (fixed !== undefined) {
@@ -143,91 +140,90 @@ export function createCalls(
       if (amount > 0n) yield { amount, room: amount, care: 'strict', output: undefined, limit: undefined };
       return;
     }
-    const all = reservations({
+    const sizes = reservationSizes({
       bounds: call.bounds,
       options,
       longest: () => tariff.longest(call),
       most: (care, output) => least(tariff.most(call, x.startedMs, factorPpm, care, output), LARGEST_CALL),
     });
-    for (const each of all) {
+    for (const size of sizes) {
       // Neither its input nor its output costs anything.
-      if (each.amount === 0n) return;
-      yield each;
+      if (size.amount === 0n) return;
+      yield size;
     }
   }
 
   /**
-   * The most that a call costs whose vendor keeps to the client's limit; undefined where there is no such amount: no limit was set for its
-   * output, or nothing tells how much an image, a file or a recording is, or what a tool of the vendor's finds.
+   * The maximum cost of a call if the vendor respects the client's limits; undefined if that is not known, because the output has no limit, or
+   * because of images, files, recordings or vendor-side tools.
    */
-  function ceilingOf({ exchange, call, terms, fixed }: Taking): bigint | undefined {
+  function ceilingOf({ exchange, call, terms, fixed }: MeteredCall): bigint | undefined {
     if (fixed !== undefined) return partOf(fixed, terms.factorPpm);
     return isGuess(call) ? undefined : tariff.most(call, exchange.startedMs, terms.factorPpm, 'strict');
   }
 
-  /** What it used so far, made believable; undefined where that is nothing. Asked several times at its end, it is looked at once. */
-  function saneOf(taking: Taking): SaneUsage | undefined {
-    const { usage } = taking.exchange;
+  /** The corrected usage so far, computed once for each reported usage; undefined if none was reported. */
+  function saneOf(metered: MeteredCall): SaneUsage | undefined {
+    const { usage } = metered.exchange;
     if (usage === undefined) return undefined;
-    if (taking.sane?.of !== usage) taking.sane = { of: usage, ...tariff.sane(usage) };
-    return taking.sane;
+    if (metered.sane?.of !== usage) metered.sane = { of: usage, ...tariff.sane(usage) };
+    return metered.sane;
   }
 
-  /** What it costs so far. Counts that no call can have say nothing of it: then it costs at most what was foreseen. */
-  function dueOf(taking: Taking): bigint {
-    const { exchange, fixed, terms } = taking;
-    const due = tariff.due(exchange, saneOf(taking)?.usage, fixed, terms.factorPpm);
+  /** The cost so far. If the reported usage is impossible, the call costs at most its maximum. */
+  function dueOf(metered: MeteredCall): bigint {
+    const { exchange, fixed, terms } = metered;
+    const due = tariff.due(exchange, saneOf(metered)?.usage, fixed, terms.factorPpm);
     if (exchange.usage === undefined || tariff.isPossible(exchange.usage)) return due;
-    return least(due, ceilingOf(taking) ?? taking.first);
+    return least(due, ceilingOf(metered) ?? metered.first);
   }
 
-  /** As far as this process knows: where a call is refused, the others have given back what they do not hold. */
+  /** As this process sees them: before a call is refused, the others have returned what no call of theirs has reserved. */
   const stored: Balances = {
     balance: (layer) => ledger().stored(layer),
     debt: (accountId) => ledger().debt(accountId),
   };
 
-  /** What every layer of a call has left, at the least; by the time it is read it may be less. */
-  async function leftFor({ identity: { account, key } }: Known, terms: Terms): Promise<bigint> {
-    const left = await leftInEach(stored, account.id, key.id, terms);
-    return left.reduce<bigint>((lowest, [, each]) => (each === undefined ? lowest : least(lowest, each)), LARGEST_CALL);
+  /** The least that any layer of a call has left; other calls may use it in the meantime. */
+  async function leftFor({ x: { identity }, terms }: Reservation): Promise<bigint> {
+    const layers = await leftInEach(stored, identity.account.id, identity.key.id, terms);
+    return leastOf(
+      layers.map(([, left]) => left),
+      LARGEST_CALL,
+    );
   }
 
-  /** Holds the first that every layer has room for: mostly without a word to the store. Rejects with the refusal where none has. */
-  function reserve(
-    hold: Hold,
-    x: Known,
-    first: Reservation,
-    rest: Iterable<Reservation>,
-    terms: Terms,
-  ): Awaitable<void> {
-    const refused = hold.grow(first.amount, first.room);
+  /** Reserves the first size that every layer has room for, in most cases without the store. Rejects with the refusal if there is none. */
+  function reserve(reservation: Reservation, first: ReservationSize, rest: Iterable<ReservationSize>): Awaitable<void> {
+    const refused = reservation.grow(first.amount, first.room);
     if (refused === undefined) return;
-    if (!(refused instanceof Promise)) return reserveLess(hold, x, refused, first, rest, terms);
-    return refused.then((name) => (name === undefined ? undefined : reserveLess(hold, x, name, first, rest, terms)));
+    if (!(refused instanceof Promise)) return reserveLess(reservation, refused, first, rest);
+    return refused.then((name) => (name === undefined ? undefined : reserveLess(reservation, name, first, rest)));
   }
 
-  /** `refused`: the layer that has no room for the first. */
+  /** `refused`: the layer that has no room for the first size. */
   async function reserveLess(
-    hold: Hold,
-    x: Known,
+    reservation: Reservation,
     refused: string,
-    first: Reservation,
-    rest: Iterable<Reservation>,
-    terms: Terms,
+    first: ReservationSize,
+    rest: Iterable<ReservationSize>,
   ): Promise<void> {
+    const { x, terms } = reservation;
     const { account, key } = x.identity;
     const others = [...rest];
-    const smallest = others.reduce((amount, each) => least(amount, each.amount), first.amount);
+    const smallest = leastOf(
+      others.map(({ amount }) => amount),
+      first.amount,
+    );
     const left = await leftInEach(stored, account.id, key.id, terms);
     const lacking = left.find(([, each]) => each !== undefined && each < smallest)?.[0];
     const owes = (await ledger().debt(account.id)) > 0n;
     let last = refused;
     if (lacking === undefined && !owes) {
-      const most = await leftFor(x, terms);
+      const most = await leftFor(reservation);
       for (const { amount, room, limit } of others) {
         if (room > most) continue;
-        const name = await hold.grow(amount, room);
+        const name = await reservation.grow(amount, room);
         if (name === undefined) {
           if (limit !== undefined) x.limitOutput(limit);
           return;
@@ -236,139 +232,150 @@ export function createCalls(
       }
     }
     const layer = lacking ?? layersOf(account.id, key.id, terms).find(({ name }) => name === last);
-    if (layer === undefined) throw new Error(`no layer is called ${last}`);
+    if (layer === undefined) throw new Error(`the call has no layer ${last}`);
     throw await insufficient(stored, layer, smallest);
   }
 
-  /** The usage record tells how the charge came about, for prices change: a receipt is made of it. */
-  function notePrice(x: Exchange, { tariff: charged, fixed, terms }: Taking, hold: Hold): void {
-    const { factorPpm, extras } = terms;
+  /** Adds to the usage record what a receipt needs later, when prices may have changed. */
+  function notePrice(x: Exchange, { tariff: charged, fixed, terms }: MeteredCall, reservation: Reservation): void {
+    const { factorPpm, limits } = terms;
     const note: Record<string, Json> = {
       ...charged.note(x, fixed),
-      held: inQuota(hold.amount),
+      held: inQuota(reservation.amount),
     };
     if (factorPpm !== undefined) note.priceFactor = Number(factorPpm) / 1_000_000;
-    if (extras.length > 0) Object.assign(note, noteOfLayers(extras));
+    if (limits.length > 0) Object.assign(note, noteOfLayers(limits));
     x.note(note);
   }
 
-  /** The log and the usage record tell what was odd about a call. */
-  function noteAnomalies(x: Exchange, due: bigint, taking: Taking, hold: Hold): void {
-    const anomalies = [...(saneOf(taking)?.anomalies ?? [])];
-    const ceiling = due > taking.first ? ceilingOf(taking) : undefined;
+  /** Reports an implausible usage in the log and the usage record. */
+  function noteAnomalies(x: Exchange, due: bigint, metered: MeteredCall, reservation: Reservation): void {
+    const anomalies = [...(saneOf(metered)?.anomalies ?? [])];
+    const ceiling = due > metered.first ? ceilingOf(metered) : undefined;
     if (ceiling !== undefined && due > ceiling)
       anomalies.push(`it costs ${inQuota(due)} quota, by the limits of the request at most ${inQuota(ceiling)}`);
-    if (due > hold.amount) anomalies.push(`it costs ${inQuota(due)} quota, ${inQuota(hold.amount)} were held`);
+    if (due > reservation.amount)
+      anomalies.push(`it costs ${inQuota(due)} quota, ${inQuota(reservation.amount)} were reserved`);
     if (anomalies.length === 0) return;
-    log.warn('usage anomaly', { exchange: x.id, model: taking.call.model, channel: x.served?.channel.name, anomalies });
+    log.warn('usage anomaly', {
+      exchange: x.id,
+      model: metered.call.model,
+      channel: x.served?.channel.name,
+      anomalies,
+    });
     x.note({ usageAnomalies: anomalies });
   }
 
-  /** Ends the hold with what is due of it. */
-  function close(taking: Taking, due: bigint): readonly Step[] | undefined {
-    const { exchange: x, hold } = taking;
-    if (hold !== undefined) {
-      taking.charged = least(due, hold.amount);
-      if (taking.charged > 0n) notePrice(x, taking, hold);
-      noteAnomalies(x, due, taking, hold);
+  /** Closes the reservation and charges `due`, at most what is reserved. */
+  function close(metered: MeteredCall, due: bigint): readonly Step[] | undefined {
+    const { exchange: x, reservation } = metered;
+    if (reservation !== undefined) {
+      metered.charged = least(due, reservation.amount);
+      if (metered.charged > 0n) notePrice(x, metered, reservation);
+      noteAnomalies(x, due, metered, reservation);
     }
-    if (taking.charged === 0n && taking.fixed === undefined && taking.tariff.isUnpriced(x)) x.note({ unpriced: true });
-    if (x.outcome === 'served' || taking.withheld !== undefined) x.header('x-turnpike-cost', inQuota(taking.charged));
-    return hold?.close(taking.charged, clock.now());
+    if (metered.charged === 0n && metered.fixed === undefined && metered.tariff.isUnpriced(x))
+      x.note({ unpriced: true });
+    if (x.outcome === 'served' || metered.withheld !== undefined) x.header('x-turnpike-cost', inQuota(metered.charged));
+    return reservation?.close(metered.charged, clock.now());
   }
 
-  /** Holds up to `amount` in all: as much of it as there is. Never rejects; what cannot be held is not charged. */
-  function grow(taking: Taking, amount: bigint): Awaitable<void> {
-    const hold = taking.hold!;
-    const wanted = least(amount, LARGEST_CALL) - hold.amount;
+  /** Raises the reservation to `amount`, or as far as possible. Never rejects; what cannot be reserved is not charged. */
+  function grow(metered: MeteredCall, amount: bigint): Awaitable<void> {
+    const reservation = metered.reservation!;
+    const wanted = least(amount, LARGEST_CALL) - reservation.amount;
     if (wanted <= 0n) return;
-    const refused = hold.grow(wanted);
+    const refused = reservation.grow(wanted);
     if (refused === undefined) return;
-    return growSlowly(taking, hold, refused, wanted);
+    return growSlowly(reservation, refused, wanted);
   }
 
-  async function growSlowly(taking: Taking, hold: Hold, refused: Awaitable<string | undefined>, wanted: bigint) {
+  async function growSlowly(
+    reservation: Reservation,
+    refused: Awaitable<string | undefined>,
+    wanted: bigint,
+  ): Promise<void> {
     try {
       if ((await refused) === undefined) return;
-      const left = least(await leftFor(taking.exchange as Known, taking.terms), wanted);
-      if (left > 0n) await hold.grow(left);
+      const left = least(await leftFor(reservation), wanted);
+      if (left > 0n) await reservation.grow(left);
     } catch (error) {
-      log.warn('a reservation could not be increased', { exchange: hold.id, error });
+      log.warn('a reservation could not be increased', { exchange: reservation.x.id, error });
     }
   }
 
-  /** Holds more before a stream needs it; what cannot be paid does not leave. */
-  function look(taking: Taking, textLength: number): Promise<void> | undefined {
-    if (textLength < taking.lookAgainAt) return undefined;
-    taking.lookAgainAt = textLength + LOOK_EACH;
-    const due = dueOf(taking);
-    const { amount } = taking.hold!;
-    if (due > amount) return growOrCut(taking, due);
-    if (due * 4n > amount * 3n && taking.growing === undefined && !taking.isFull) {
-      const growing = grow(taking, least(due * 2n, ceilingOf(taking) ?? due * 2n));
+  /** Reserves more before a stream needs it; a piece that cannot be paid is not sent. */
+  function check(metered: MeteredCall, textLength: number): Promise<void> | undefined {
+    if (textLength < metered.checkAt) return undefined;
+    metered.checkAt = textLength + CHECK_EACH;
+    const due = dueOf(metered);
+    const { amount } = metered.reservation!;
+    if (due > amount) return growOrCut(metered, due);
+    if (due * 4n > amount * 3n && metered.growing === undefined && !metered.isFull) {
+      const growing = grow(metered, least(due * 2n, ceilingOf(metered) ?? due * 2n));
       const grown = (): void => {
-        taking.growing = undefined;
-        taking.isFull = taking.hold!.amount === amount;
+        metered.growing = undefined;
+        metered.isFull = metered.reservation!.amount === amount;
       };
-      if (growing instanceof Promise) taking.growing = growing.then(grown);
+      if (growing instanceof Promise) metered.growing = growing.then(grown);
       else grown();
     }
     return undefined;
   }
 
-  async function growOrCut(taking: Taking, due: bigint): Promise<void> {
-    await taking.growing;
-    await grow(taking, due);
-    if (taking.hold!.amount >= due) return;
-    taking.withheld = due;
-    throw outrun(taking.hold!);
+  async function growOrCut(metered: MeteredCall, due: bigint): Promise<void> {
+    await metered.growing;
+    await grow(metered, due);
+    if (metered.reservation!.amount >= due) return;
+    metered.withheld = due;
+    throw exceeded(metered.reservation!);
   }
 
+  /** Admits a call on these terms. */
   function admitOn(x: Known, terms: Terms): Awaitable<void> {
-    const all = reservationsOf(x, terms);
-    const first: Reservation | undefined = all.next().value;
-    if (first === undefined) return begun(x, terms, undefined);
+    const sizes = sizesOf(x, terms);
+    const first: ReservationSize | undefined = sizes.next().value;
+    if (first === undefined) return admitted(x, terms, undefined);
     if (terms.refusal !== undefined) throw terms.refusal;
-    // A hold asks nothing of the store, but the vendor is paid for an answer that could not be charged.
+    // A reservation does not need the store, but an answer that cannot be charged must be paid to the vendor.
     if (store.pressure().oldestMs > LONGEST_WAIT_MS) {
       throw new StoreUnavailable('the store cannot be written now, or is far behind');
     }
-    const hold = new Hold(leases, x, terms);
-    const reserving = reserve(hold, x, first, all, terms);
-    if (reserving instanceof Promise) return reserving.then(() => begun(x, terms, hold));
-    return begun(x, terms, hold);
+    const reservation = new Reservation(leases, x, terms);
+    const reserving = reserve(reservation, first, sizes);
+    if (reserving instanceof Promise) return reserving.then(() => admitted(x, terms, reservation));
+    return admitted(x, terms, reservation);
   }
 
-  /** It is admitted. */
-  function begun(x: Known, terms: Terms, hold: Hold | undefined): void {
-    const taking: Taking = {
+  function admitted(x: Known, terms: Terms, reservation: Reservation | undefined): void {
+    const metered: MeteredCall = {
       exchange: x,
       call: x.call,
       tariff,
       terms,
-      hold,
-      first: hold?.amount ?? 0n,
+      reservation,
+      first: reservation?.amount ?? 0n,
       growing: undefined,
       fixed: x.passage?.target(x).price,
-      lookAgainAt: 0,
+      checkAt: 0,
       isFull: false,
       withheld: undefined,
       charged: 0n,
       sane: undefined,
-      place: -1,
+      index: -1,
     };
-    if (hold !== undefined) {
-      begin(taking);
-      if (x.call.stream) x.watch((textLength) => look(taking, textLength));
+    if (reservation !== undefined) {
+      begin(metered);
+      if (x.call.stream) x.watch((textLength) => check(metered, textLength));
     }
-    takings.set(x, taking);
+    meteredCalls.set(x, metered);
   }
 
   return {
-    charged: (x) => takings.get(x)?.charged ?? 0n,
-    isIncluded: (x) => takings.get(x)?.terms.fromAccount === false,
+    charged: (x) => meteredCalls.get(x)?.charged ?? 0n,
+    isIncluded: (x) => meteredCalls.get(x)?.terms.fromAccount === false,
 
-    reservations: reservationsOf,
+    sizes: sizesOf,
 
     admit(x) {
       const terms = termsOf(x.identity.account.id, x.startedMs);
@@ -377,42 +384,41 @@ export function createCalls(
     },
 
     pay(x) {
-      const taking = takings.get(x);
-      if (taking?.hold === undefined) return;
-      // What is being held more is waited for, for it is a part of what `settle` closes.
-      end(taking);
-      const due = dueOf(taking);
-      if (taking.growing === undefined && due <= taking.hold.amount) return;
-      return growOrCut(taking, due);
+      const metered = meteredCalls.get(x);
+      if (metered?.reservation === undefined) return;
+      end(metered);
+      const due = dueOf(metered);
+      // A reservation that is growing is waited for, because `settle` closes all of it.
+      if (metered.growing === undefined && due <= metered.reservation.amount) return;
+      return growOrCut(metered, due);
     },
 
     settle(x) {
-      const taking = takings.get(x);
-      if (taking === undefined) return undefined;
-      end(taking);
-      const { hold, growing, withheld } = taking;
-      if (hold === undefined) return close(taking, 0n);
-      if (withheld !== undefined) return close(taking, withheld);
-      const due = dueOf(taking);
-      // Mostly the hold covers it, and nothing is waited for.
-      if (growing === undefined && due <= hold.amount) return close(taking, due);
-      return (growing ?? Promise.resolve()).then(() => grow(taking, due)).then(() => close(taking, due));
+      const metered = meteredCalls.get(x);
+      if (metered === undefined) return undefined;
+      end(metered);
+      const { reservation, growing, withheld } = metered;
+      if (reservation === undefined) return close(metered, 0n);
+      if (withheld !== undefined) return close(metered, withheld);
+      const due = dueOf(metered);
+      if (growing === undefined && due <= reservation.amount) return close(metered, due);
+      return (growing ?? Promise.resolve()).then(() => grow(metered, due)).then(() => close(metered, due));
     },
 
     unsettled(x) {
-      const taking = takings.get(x);
-      if (taking?.hold === undefined) return;
-      unsettled.add(x as Known, taking.hold, taking.terms);
-      // Its lease may be another's by now. Where that cannot be asked the store is away, and admits no calls either.
+      const metered = meteredCalls.get(x);
+      if (metered?.reservation === undefined) return;
+      unsettled.add(metered.reservation);
+      // Another process may have taken over the lease. If the check fails, the store is unavailable and no call is admitted anyway.
       leases.check().catch(() => {});
     },
 
     async checkpoint() {
       const steps: Step[] = [];
-      for (const taking of running) {
-        const { exchange: x } = taking;
-        if (taking.tariff !== tariff || taking.hold === undefined || !x.delivered) continue;
-        steps.push(...(taking.hold.checkpoint(least(dueOf(taking), taking.hold.amount), boot) ?? []));
+      for (const metered of running) {
+        const { exchange: x } = metered;
+        if (metered.tariff !== tariff || metered.reservation === undefined || !x.delivered) continue;
+        steps.push(...(metered.reservation.checkpoint(least(dueOf(metered), metered.reservation.amount), boot) ?? []));
       }
       if (steps.length === 0) return;
       if ((await store.atomic([...steps, aliveStep(boot)], 'ran')) !== undefined) await leases.check();
@@ -426,20 +432,13 @@ function sharedTerms(terms: Terms, share: number | undefined): Terms {
   return { ...terms, factorPpm: partOf(BigInt(share), terms.factorPpm) };
 }
 
-/**
- * Whether nobody can tell what a call costs at the most: it does not say how long the answer may get, or nothing tells how much an image
- * or a file is, or what a vendor's tool finds; or how long the vendor finds a recording to be.
- */
+/** Whether the maximum cost of a call is not known: its output has no limit, or it has media, recordings or vendor-side tools. */
 export function isGuess({ bounds }: Call): boolean {
   const { outputTokens, media, seconds = 0 } = bounds;
   return outputTokens === undefined || media > 0 || seconds > 0 || bounds.open?.() === true;
 }
 
-function outrun(hold: Hold): GatewayError {
-  const message = `The answer was cut off: it costs more than the ${inQuota(hold.amount)} quota that could be reserved for it. Credit the account, or request fewer output tokens.`;
+function exceeded({ amount }: Reservation): GatewayError {
+  const message = `The answer was cut off: it costs more than the ${inQuota(amount)} quota that could be reserved for it. Credit the account, or request fewer output tokens.`;
   return errors.QUOTA_HOLD_EXCEEDED(message);
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

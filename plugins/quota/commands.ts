@@ -6,7 +6,7 @@ import { coreErrors } from '../../core/contracts/errors.ts';
 import { inQuota, type Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { type Command, type Host, UsageError } from '../../core/plugin.ts';
 
-/** `user credit NAME UNITS`. Accounts are looked up when it runs: their plugin may be created after this one. */
+/** `user credit NAME UNITS`. It finds the other plugins when it runs, because they may be created after this one. */
 export function userCredit(host: Host, ledger: Ledger): Command {
   return {
     name: 'user credit',
@@ -29,7 +29,7 @@ export function userCredit(host: Host, ledger: Ledger): Command {
         ?.steps({ actor: COMMAND_LINE, action: 'user.quota', object: `user ${account.id}`, facts });
       await ledger.credit(layer, BigInt(units) * MICRO, `cli:${randomUUID()}`, 'cli', noted);
       const balance = await ledger.balance(layer);
-      if (balance === undefined) throw new Error(`the account ${name} lost its bucket`);
+      if (balance === undefined) throw new Error(`the account ${name} has no bucket`);
       return `credited ${units} to ${name}: ${inQuota(balance.granted - balance.used - balance.held)} quota available\n`;
     },
   };

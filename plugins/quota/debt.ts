@@ -1,13 +1,13 @@
 /**
- * Debts: money is taken back (a refund, a dispute) that has been spent already. What an account owes stands with its bucket; nothing can be
- * taken from an account that owes something. Its changes are entries of the kind `debt`. Amounts are micro-quota.
+ * Debts: money is taken back (a refund, a dispute) that has been spent already. A debt is stored with the account's bucket; nothing can be
+ * charged to an account with a debt. Changes of a debt are entries of the kind `debt`. Amounts are micro-quota.
  */
 import type { Step } from '../../core/plugin.ts';
 import { INSERT_ENTRY, removable } from './buckets.ts';
 
-/** Who moves an amount, why, and when. */
+/** Why an amount moves, when, and who moves it. */
 export interface Cause {
-  /** Nothing moves twice for the same one. */
+  /** No amount moves twice for the same one. */
   readonly ref: string;
   readonly atMs: number;
   readonly actor: string;
@@ -16,7 +16,7 @@ export interface Cause {
 const OF_ACCOUNT = `bucket.kind = 'account' AND bucket.owner = ? AND bucket.window_start = 0`;
 const OWE = `UPDATE bucket SET debt = debt + ? WHERE ${OF_ACCOUNT}`;
 
-/** The smaller of what is owed and what is there. */
+/** The smaller of the debt and what is available. */
 const AVAILABLE = removable('bucket');
 const PAYABLE = `CASE WHEN debt < ${AVAILABLE} THEN debt ELSE ${AVAILABLE} END`;
 const CAN_PAY = `${OF_ACCOUNT} AND debt > 0 AND ${AVAILABLE} > 0`;
@@ -26,8 +26,8 @@ const ENTER_PAYMENT = `${INSERT_ENTRY}
 const PAY = `UPDATE bucket SET granted = granted - (${PAYABLE}), debt = debt - (${PAYABLE}) WHERE ${CAN_PAY}`;
 
 /**
- * Pays what an account owes, as far as it has it. `ref` must have no adjustments yet. Behind a step that changes the account's bucket, and so
- * has locked it: both read what is there.
+ * Pays an account's debt, as far as its balance allows. `ref` must have no adjustments yet. Put the steps behind one that changes the
+ * account's bucket and so has locked it: both of these read its balance.
  */
 export function payDebtSteps(accountId: number, { ref, atMs, actor }: Cause): readonly Step[] {
   return [
@@ -36,7 +36,7 @@ export function payDebtSteps(accountId: number, { ref, atMs, actor }: Cause): re
   ];
 }
 
-/** Lets an account owe `amount` more and pay at once what it can. `must`: `taken_back_before`. */
+/** Adds `amount` to an account's debt, and pays at once what can be paid. `must`: `taken_back_before`. */
 export function takeBackSteps(accountId: number, amount: bigint, { ref, atMs, actor }: Cause): readonly Step[] {
   const cause = { ref: `taken-back:${ref}`, atMs, actor };
   return [

@@ -1,15 +1,15 @@
-/** Reads entries of the ledger: what a call moved, and what came to an account and left it beside its calls. */
+/** Reads entries of the ledger: what a call was charged, and the credits, debits and refunds of an account. */
 import type { Entry, Layer, Ledger, MoneyDay, MoneyEntry } from '../../core/contracts/ledger.ts';
 import type { UsageRecord } from '../../core/contracts/records.ts';
 import type { Store } from '../../core/plugin.ts';
 import { all, condition } from '../../core/sdk.ts';
-import { readLayers } from './holds.ts';
-import { DAY_MS } from './windows.ts';
+import { readLayers } from './reservation.ts';
+import { DAY_MS } from './tables.ts';
 
 const COLUMNS = 'ref, op, kind, owner, window_start, CAST(amount AS TEXT) AS amount, at_ms, actor';
-/** Money of accounts that is no call's: an index has nothing else in it, and is used where the condition is written exactly so. */
+/** Entries of accounts' balances. A partial index has only these, and is used only with exactly this condition. */
 const IS_MONEY = "kind = 'account'";
-/** What is taken is taken by hand, or for something, by `deduct` and `set`; else it pays what is owed since a payment went back. */
+/** Negative entries of `deduct` and `set` are debits; the others pay a debt after a payment was refunded. */
 const SIDE = `CASE WHEN amount > 0 THEN 'credit' WHEN ref LIKE 'deducted:%' OR ref LIKE 'set:%' THEN 'debit' ELSE 'refund' END`;
 
 interface EntryRow {
@@ -35,11 +35,11 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
     },
 
     async money(accountId, { limit, fromMs, before }) {
-      const place = before === undefined ? undefined : readPlace(before);
+      const cursor = before === undefined ? undefined : readCursor(before);
       const { sql, params } = all(
         { sql: IS_MONEY, params: [] },
         condition('owner = ? AND at_ms >= ?', accountId, fromMs),
-        place && condition('(at_ms, ref, op) < (?, ?, ?)', ...place),
+        cursor && condition('(at_ms, ref, op) < (?, ?, ?)', ...cursor),
       );
       const rows = await store.all<EntryRow & Pick<MoneyEntry, 'side'>>(
         `SELECT ${COLUMNS}, ${SIDE} AS side FROM entry WHERE ${sql} ORDER BY at_ms DESC, ref DESC, op DESC LIMIT ?`,
@@ -48,7 +48,7 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
       );
       const last = rows.length > limit ? rows[limit - 1] : undefined;
       const items = rows.slice(0, limit).map((row) => ({ ...toEntry(row), side: row.side }));
-      return { items, next: last && placeOf(last) };
+      return { items, next: last && cursorOf(last) };
     },
 
     async moneyByDay(accountId, fromMs) {
@@ -68,7 +68,7 @@ export function createEntries(store: Store): Pick<Ledger, 'entriesOf' | 'money' 
   };
 }
 
-/** What a recorded call was taken from. Records of before there were leases name no layers beside account and key. */
+/** What a recorded call was charged to. Records from before there were leases do not name layers beside account and key. */
 export function debitsOf(call: UsageRecord): readonly Entry[] {
   const { id, accountId, keyId, charged, included, atMs, durationMs, outcome, other } = call;
   if (charged === 0n) return [];
@@ -94,19 +94,19 @@ function toEntry({ ref, op, kind, owner, window_start, amount, at_ms: atMs, acto
   return { ref, op, kind, owner, windowStart, amount: BigInt(amount), atMs, actor };
 }
 
-/** Where an entry stands among those of its account, as others may keep it. */
-function placeOf({ at_ms, ref, op }: EntryRow): string {
+/** The cursor of a page that begins after an entry. */
+function cursorOf({ at_ms, ref, op }: EntryRow): string {
   return Buffer.from(JSON.stringify([at_ms, ref, op])).toString('base64url');
 }
 
-/** Reads it. Before everything where it is none of ours. */
-function readPlace(text: string): readonly [atMs: number, ref: string, op: string] {
+/** Reads a cursor; an invalid one is before all entries. */
+function readCursor(text: string): readonly [atMs: number, ref: string, op: string] {
   try {
     const [atMs, ref, op] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
     if (Number.isSafeInteger(atMs) && typeof ref === 'string' && typeof op === 'string')
       return [atMs as number, ref, op];
   } catch {
-    // Somebody made it up.
+    // It is not a cursor of ours.
   }
   return [0, '', ''];
 }

@@ -1,15 +1,15 @@
-/** What a call may cost and who would pay for it, for `turnpike explain`. */
+/** What a call may cost and which layers would pay for it, for `turnpike explain`. */
 import type { Bounds } from '../../core/contracts/call.ts';
 import { inQuota, type Ledger } from '../../core/contracts/ledger.ts';
 import type { Tariff } from '../../core/contracts/prices.ts';
 import type { Explanation, Known, Uses } from '../../core/plugin.ts';
 import { type Calls, isGuess } from './calls.ts';
-import { indebted, insufficient, leftInEach } from './refusals.ts';
+import { indebted, insufficient, leastOf, leftInEach } from './refusals.ts';
 import type { TermsOf } from './terms.ts';
 
 const NOTHING = { amount: 0n, care: 'strict', output: undefined, limit: undefined } as const;
 
-/** Explains calls: what would be held, and whether every layer has it. Refuses as `admit` would. */
+/** Explains calls: what would be reserved, and whether every layer has it. Refuses as `admit` would. */
 export function createExplain(tools: {
   readonly tariff: Tariff;
   readonly calls: Calls;
@@ -22,16 +22,16 @@ export function createExplain(tools: {
     const terms = await termsOf(account.id, x.startedMs);
     const { factorPpm } = terms;
     if (factorPpm !== undefined) yield `the department pays ${inQuota(factorPpm)} of the price`;
-    const all = [...calls.reservations(x, terms)];
+    const sizes = [...calls.sizes(x, terms)];
     const layers = await leftInEach(ledger, account.id, key.id, terms);
-    const chosen = all.find(({ room }) => layers.every(([, left]) => left === undefined || room <= left));
-    const { amount, care, output: covered, limit } = chosen ?? all[0] ?? NOTHING;
+    const chosen = sizes.find(({ room }) => layers.every(([, left]) => left === undefined || room <= left));
+    const { amount, care, output: covered, limit } = chosen ?? sizes[0] ?? NOTHING;
     const isOpen = isGuess(
       limit === undefined ? x.call : { ...x.call, bounds: { ...x.call.bounds, outputTokens: limit } },
     );
     yield { facts: { most: `${amount}`, isGuess: isOpen, ...(limit !== undefined && { outputLimit: limit }) } };
     if (amount === 0n) {
-      yield 'nothing is held';
+      yield 'nothing is reserved';
       return;
     }
     if (terms.refusal !== undefined) throw terms.refusal;
@@ -40,18 +40,21 @@ export function createExplain(tools: {
     const { bounds } = x.call;
     const { input, output, uses } = tariff.tokens(bounds, care, covered);
     const most = [`${input} input and ${output} output tokens`, ...unitsIn(bounds), ...usesIn(uses)];
-    yield `holds ${inQuota(amount)} quota: at most ${most.join(', ')}`;
+    yield `reserves ${inQuota(amount)} quota: at most ${most.join(', ')}`;
     if (limit !== undefined) yield `the vendor gets a limit of ${limit} output tokens: more cannot be reserved`;
     if (isOpen)
-      yield 'that is a guess, and grows with the answer: the call limits not all of its output, or holds media or tools of the vendor';
-    if (!terms.fromAccount) yield 'the account pays nothing: the subscription includes it';
-    for (const [asked, has] of layers) {
-      if (has === undefined) yield `${asked.title} is not limited`;
-      else yield `${asked.title} has ${inQuota(has)} quota left: ${has >= amount ? 'enough' : 'too little'}`;
+      yield 'that is a guess, and grows with the answer: the call does not limit all of its output, or has media or vendor-side tools';
+    if (!terms.fromAccount) yield 'the account is not charged: the subscription includes the call';
+    for (const [{ title }, left] of layers) {
+      if (left === undefined) yield `${title} is not limited`;
+      else yield `${title} has ${inQuota(left)} quota left: ${left >= amount ? 'enough' : 'too little'}`;
     }
     if (chosen !== undefined) return;
-    const smallest = all.reduce((lowest, each) => (each.amount < lowest ? each.amount : lowest), amount);
-    const lacking = layers.find(([, has]) => has !== undefined && has < smallest)?.[0];
+    const smallest = leastOf(
+      sizes.map((size) => size.amount),
+      amount,
+    );
+    const lacking = layers.find(([, left]) => left !== undefined && left < smallest)?.[0];
     if (lacking !== undefined) throw await insufficient(ledger, lacking, smallest);
   };
 }
@@ -64,7 +67,7 @@ function usesIn(uses: Uses | undefined): readonly string[] {
 function unitsIn({ images, seconds, characters }: Bounds): readonly string[] {
   return [
     ...(images === undefined ? [] : [`images: ${images.count}`]),
-    ...(seconds === undefined ? [] : [`seconds of sound: ${Math.ceil(seconds)}`]),
+    ...(seconds === undefined ? [] : [`seconds of audio: ${Math.ceil(seconds)}`]),
     ...(characters === undefined ? [] : [`characters: ${characters}`]),
   ];
 }

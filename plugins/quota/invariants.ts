@@ -1,7 +1,7 @@
 /** What must hold in the ledger at every commit. Each is one query that returns the rows that break it. */
 import type { Invariant, Reader } from '../../core/plugin.ts';
 
-/** One row that breaks an invariant: where, what the table says, what it should say. */
+/** One row that breaks an invariant: its place in the ledger, what the table says, and what it should say. */
 interface Broken {
   readonly place: string;
   readonly says: string;
@@ -11,13 +11,13 @@ interface Broken {
 /** A bucket's name in a report: `account 7`. */
 const BUCKET = `b.kind || ' ' || b.owner || CASE b.window_start WHEN 0 THEN '' ELSE ' from ' || b.window_start END`;
 
-/** What running calls had delivered at their last checkpoint, once for each layer they are taken from. */
+/** What running calls had delivered at their last checkpoint, once for each layer that they are charged to. */
 const RUNNING_BY_BUCKET = `SELECT epoch, 'account' AS kind, account_id AS owner, 0 AS window_start, delivered FROM running
     WHERE from_account = 1
   UNION ALL SELECT epoch, 'key', key_id, 0, delivered FROM running
   UNION ALL SELECT r.epoch, l.kind, l.owner, l.window_start, r.delivered FROM running_layer l JOIN running r ON r.id = l.id`;
 
-/** Kinds whose `granted` is money that came in, or an allowance that somebody set: every change of it is an entry. */
+/** Kinds whose `granted` changes only with an entry: balances and allowances. */
 const ENTERED = `('account', 'key')`;
 /** Windows of subscriptions. */
 const WINDOWS = `('day', 'week', 'month')`;
@@ -31,7 +31,7 @@ function unlikeSum(column: 'granted' | 'used' | 'held' | 'debt', rows: string, w
     WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
 }
 
-/** The ledger's invariants. They hold however many processes lease, and while one recovers what another has left open. */
+/** The ledger's invariants. They hold at every commit, also while several processes lease, and while one recovers another. */
 export function invariants(): readonly Invariant[] {
   return [
     invariant(
@@ -45,7 +45,7 @@ export function invariants(): readonly Invariant[] {
     invariant('held-is-leases', unlikeSum('held', 'SELECT kind, owner, window_start, amount FROM lease')),
     invariant(
       'granted-is-credits-and-adjustments',
-      // The others follow a plan or a department's budget: what is granted to them is a limit, and no amount that moved.
+      // The others follow a plan or a department's budget: what is granted to them is a limit, not an amount that moved.
       unlikeSum(
         'granted',
         `SELECT kind, owner, window_start, amount FROM entry WHERE op IN ('credit', 'adjust')`,
@@ -66,7 +66,7 @@ export function invariants(): readonly Invariant[] {
         WHERE b.used < 0 OR b.held < 0 OR b.granted < 0 OR (b.unlimited = 0 AND b.granted - b.used - b.held < 0)`,
     ),
     invariant(
-      // What an account does not pay is included in a subscription.
+      // What an account is not charged is included in a subscription.
       'keys-pay-what-accounts-pay-and-no-less',
       `SELECT 'the day ' || day_ms AS place,
           'accounts ' || SUM(CASE kind WHEN 'account' THEN amount ELSE 0 END) || ', keys '
@@ -88,7 +88,7 @@ export function invariants(): readonly Invariant[] {
         WHERE b.delivered > COALESCE(l.amount, 0)`,
     ),
     invariant(
-      // One that has ended has its row until all it left open is closed.
+      // A process that has ended keeps its row until all it left open is closed.
       'every-lease-is-of-a-process',
       `SELECT place, 'of the process ' || epoch AS says, 'of one that is known' AS should
         FROM (
@@ -102,26 +102,6 @@ export function invariants(): readonly Invariant[] {
         FROM running_layer l WHERE NOT EXISTS (SELECT 1 FROM running r WHERE r.id = l.id)`,
     ),
     invariant(
-      'subscriptions-are-what-was-granted',
-      `SELECT 'subscription ' || s.id AS place,
-          'begins at ' || s.starts_ms || ' and lasts ' || (s.expires_ms - s.starts_ms) || ' ms' AS says,
-          'begun with a grant, and lasting ' || COALESCE(SUM(g.length_ms), 0) || ' ms' AS should
-        FROM subscription s LEFT JOIN subscription_grant g
-          ON g.subscription_id = s.id AND g.account_id = s.account_id AND g.plan = s.plan
-        GROUP BY s.id, s.starts_ms, s.expires_ms
-        HAVING s.expires_ms - s.starts_ms <> COALESCE(SUM(g.length_ms), 0)
-          OR COUNT(CASE WHEN g.at_ms = s.starts_ms THEN 1 END) = 0
-        UNION ALL
-        SELECT 'grant ' || ref, 'of no subscription', 'of one' FROM subscription_grant WHERE subscription_id IS NULL`,
-    ),
-    invariant(
-      'one-subscription-at-a-time',
-      `SELECT 'account ' || a.account_id AS place, 'subscriptions ' || a.id || ' and ' || b.id AS says,
-          'one behind the other' AS should
-        FROM subscription a JOIN subscription b ON b.account_id = a.account_id AND b.id > a.id
-        WHERE a.cancelled_ms IS NULL AND b.starts_ms < a.expires_ms`,
-    ),
-    invariant(
       'everything-has-a-bucket',
       `SELECT ${BUCKET} AS place, b.what AS says, 'a bucket' AS should FROM (
           SELECT CASE kind WHEN 'debt' THEN 'account' ELSE kind END AS kind, owner, window_start, 'an entry' AS what FROM entry
@@ -129,10 +109,7 @@ export function invariants(): readonly Invariant[] {
           UNION SELECT kind, owner, window_start, 'a lease' FROM lease
         ) b WHERE NOT EXISTS (
           SELECT 1 FROM bucket k WHERE k.kind = b.kind AND k.owner = b.owner AND k.window_start = b.window_start
-        )
-        UNION ALL
-        SELECT ${BUCKET}, 'a window', 'of a subscription' FROM bucket b
-          WHERE b.kind IN ${WINDOWS} AND NOT EXISTS (SELECT 1 FROM subscription s WHERE s.id = b.owner)`,
+        )`,
     ),
   ];
 }
@@ -142,7 +119,7 @@ function invariant(name: string, sql: string): Invariant {
     name,
     async check(read: Reader) {
       const broken = await read.all<Broken>(sql);
-      // In one order, whatever order the store finds them in.
+      // Sorted, because stores return rows in different orders.
       return broken.map(({ place, says, should }) => `${place}: ${says}, should be ${should}`).sort();
     },
   };

@@ -1,85 +1,94 @@
 /**
- * The leases of this process: calls are admitted inside them without a word to the store (escrow, O'Neil 1986). Amounts are micro-quota.
+ * The leases of this process: calls are admitted inside them without the store (escrow, O'Neil 1986). Amounts are micro-quota.
  *
- * Alone over its store, a process leases all that a bucket has left. One of several leases what its calls ask for, or what it spends of the
- * bucket in two seconds, as long as half of the bucket is left to the others; and before it refuses a call, it asks the others to give back
- * what they do not hold. Whoever takes something away has it recalled first. For a while after a recall each call leases just what it holds.
+ * The only process on a store leases all that a bucket has left. One of several leases what its calls need, or what it spends of the bucket in
+ * two seconds, as long as half of the bucket is left to the others; before it refuses a call, it recalls the bucket: all processes return what
+ * no call of theirs has reserved. What takes money out of a bucket recalls it first. For a while after a recall, each call leases exactly what
+ * it reserves.
  */
-import { type Clock, type Host, type Json, type Statement, StoreUnavailable } from '../../core/plugin.ts';
-import { type Place, placeOf, THIS_BUCKET } from './buckets.ts';
+import type { Layer } from '../../core/contracts/ledger.ts';
+import {
+  type Awaitable,
+  type Clock,
+  type Host,
+  type Json,
+  type Statement,
+  StoreUnavailable,
+} from '../../core/plugin.ts';
+import { bucketParams, least, THIS_BUCKET } from './buckets.ts';
+import { Coalescer } from './coalescer.ts';
 import { Lease, type Share } from './lease.ts';
 import { aliveStep, joinStep, LEASE_LOST } from './processes.ts';
-import { Soon } from './soon.ts';
 import { LARGEST_CALL } from './tables.ts';
 
-/** How long nothing is leased in advance after a recall: longer than the list takes that it was for. */
+/** How long nothing is leased in advance after a recall: longer than the list takes that the recall is for. */
 const EXACT_MS = 2_000;
-/** How long after a recall the others are not asked again: they lease exactly for longer, so that they have nothing to give back. */
+/** How long after a recall a bucket is not recalled again: the others lease exactly for longer, and have nothing to return. */
 const QUIET_MS = 100;
-/** How long one of several processes believes that an account owes nothing which pays none of its calls. */
-const BELIEVED_MS = 4_000;
-/** A lease that no call was taken from for so long goes back; sooner where there are many, or others may want it. */
+/** How long one of several processes assumes that an account owes nothing if it is not charged for its calls. */
+const NO_DEBT_MS = 4_000;
+/** A lease that no call has used for so long is returned; sooner if there are many, or other processes may need it. */
 const IDLE_MS = 900_000;
 const SHORT_IDLE_MS = 60_000;
 const MANY = 10_000;
-/** Leases that one list gives back. */
-const BITE = 200;
-/** What is leased of a bucket without a limit at a time: enough for the most expensive of calls. */
+/** Leases that one list returns. */
+const BATCH = 200;
+/** What is leased at a time of a bucket without a limit: enough for the most expensive call. */
 const UNLIMITED = LARGEST_CALL;
-/** How often a lease is asked for while others change what there is. */
+/** How often a lease is tried while other processes change the bucket. */
 const TRIES = 5;
 
-/** What processes ask each other: to give a bucket back; how much they have of some that no call holds. */
+/** Requests between processes: return what you have of a bucket; how much do you have of some buckets that no call has reserved? */
 const RECALL = 'quota.recall';
 const FREE = 'quota.free';
 
 /** The leases. */
 export interface Leases {
-  /** Enters this process among those that lease, once. Nothing can be leased before. */
+  /** Adds this process to those that lease, once. Nothing can be leased before. */
   join(): Promise<void>;
-  /** The lease of a bucket; there is nothing in it until it is asked for. */
-  of(place: Place): Lease;
-  /** The same, where there is one. */
-  find(place: Place): Lease | undefined;
+  /** The lease of a bucket; it is empty until a call needs it. */
+  of(layer: Layer): Lease;
+  /** The same, if there is one. */
+  find(layer: Layer): Lease | undefined;
   /**
-   * Holds `amount` of every share that pays, where each has `room` left, or nothing. Undefined: it is held; else the name of the first
-   * bucket that has too little. A promise where the store has to be asked: it rejects where that cannot answer.
+   * Reserves `amount` of every share that pays, if each has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first
+   * bucket that has too little. A promise if the store has to be asked; it rejects if the store cannot answer.
    */
-  hold(shares: readonly Share[], amount: bigint, room: bigint): string | undefined | Promise<string | undefined>;
+  reserve(shares: readonly Share[], amount: bigint, room: bigint): Awaitable<string | undefined>;
   /**
-   * Has every process give back what no call holds of a bucket: whoever takes something out of it asks for that first. Resolves with the epochs
-   * of those that have, this one among them; one that does not answer is waited for two seconds. Rejects where this one cannot.
+   * Lets every process return what it has of a bucket that no call has reserved; needed before something is taken out of the bucket. Resolves with
+   * the epochs of the processes that have, this one included; a process that does not answer is waited for two seconds. Rejects if this one cannot.
    */
-  recall(place: Place): Promise<readonly string[]>;
-  /** What the other processes have of each of some buckets that no call of theirs holds. */
-  freeElsewhere(places: readonly Place[]): Promise<readonly bigint[]>;
-  /** Gives back leases that were not used for a while. */
+  recall(layer: Layer): Promise<readonly string[]>;
+  /** What the other processes have of each of some buckets that no call of theirs has reserved. */
+  freeElsewhere(layers: readonly Layer[]): Promise<readonly bigint[]>;
+  /** Returns leases that were not used for a while. */
   returnIdle(): Promise<void>;
-  /** Gives back all that no call holds. */
+  /** Returns all that no call has reserved. */
   returnAll(): Promise<void>;
-  /** Rejects where this process was given up for dead and its leases taken over; from then on every call that needs one is refused with 503. */
+  /** Rejects if this process was presumed dead and its leases taken over; from then on every call that needs one is refused with 503. */
   check(): Promise<void>;
 }
 
 interface BucketRow {
   readonly left: string;
   /** What is used or held of it. */
-  readonly gone: string;
+  readonly taken: string;
   readonly unlimited: number;
   readonly owes: number;
 }
 
 /** A bucket at one moment. */
-interface Look {
+interface Snapshot {
   readonly row: BucketRow | undefined;
-  /** What calls that share the look take out of it. */
+  /** What calls that share the snapshot have taken out of the bucket. */
   taken: bigint;
 }
 
-const READ = `SELECT CAST(granted - used - held AS TEXT) AS "left", CAST(used + held AS TEXT) AS gone, unlimited,
+const READ = `SELECT CAST(granted - used - held AS TEXT) AS "left", CAST(used + held AS TEXT) AS taken, unlimited,
   CASE WHEN debt > 0 THEN 1 ELSE 0 END AS owes FROM bucket WHERE ${THIS_BUCKET}`;
 
-/** Makes them, for the epoch `boot`. */
+/** Makes the leases of the epoch `boot`. */
 export function createLeases({
   store,
   clock,
@@ -90,29 +99,28 @@ export function createLeases({
   const accounts = new Map<number, Lease>();
   const keys = new Map<number, Lease>();
   const others = new Map<string, Lease>();
-  /** What is being asked for. */
-  const filling = new Soon<Lease, void>();
-  /** What is being looked up for calls that take exactly what they hold. */
-  const looking = new Soon<Lease, Look>();
-  /** What the other processes are being asked to give back. */
+  const filling = new Coalescer<Lease, void>();
+  /** Snapshots for calls that take exactly what they reserve. */
+  const reading = new Coalescer<Lease, Snapshot>();
+  /** Leases whose buckets are being recalled. */
   const recalling = new Map<Lease, Promise<boolean>>();
   let joined: Promise<unknown> | undefined;
-  /** This process was given up for dead. */
+  /** This process was presumed dead, and its leases taken over. */
   let isLost = false;
 
   const isAlone = (): boolean => peers.count === 1;
 
-  function find({ kind, owner, windowStart = 0 }: Place): Lease | undefined {
+  function find({ kind, owner, windowStart = 0 }: Layer): Lease | undefined {
     if (kind === 'account') return accounts.get(owner);
     return kind === 'key' ? keys.get(owner) : others.get(`${kind} ${owner} ${windowStart}`);
   }
 
-  function of(place: Place): Lease {
-    const known = find(place);
-    if (known !== undefined) return known;
-    const lease = new Lease(place, boot);
-    if (place.kind === 'account') accounts.set(place.owner, lease);
-    else if (place.kind === 'key') keys.set(place.owner, lease);
+  function of(layer: Layer): Lease {
+    const existing = find(layer);
+    if (existing !== undefined) return existing;
+    const lease = new Lease(layer, boot);
+    if (layer.kind === 'account') accounts.set(layer.owner, lease);
+    else if (layer.kind === 'key') keys.set(layer.owner, lease);
     else others.set(`${lease.kind} ${lease.owner} ${lease.windowStart}`, lease);
     lease.usedMs = clock.mono();
     return lease;
@@ -124,17 +132,17 @@ export function createLeases({
     else others.delete(`${kind} ${owner} ${windowStart}`);
   }
 
-  /** Takes `amount` out of the bucket, and holds `held` of it in the same turn; false where it has no `room`. */
+  /** Takes `amount` out of the bucket, and reserves `reserved` of it in the same turn; false if the bucket has no `room`. */
   async function take(
     lease: Lease,
     amount: bigint,
     room: bigint,
     limit: bigint | undefined,
-    held = 0n,
+    reserved = 0n,
   ): Promise<boolean> {
     lease.moving += amount;
     try {
-      const failed = await store.atomic(lease.taking(amount, room, limit));
+      const failed = await store.atomic(lease.takeSteps(amount, room, limit));
       if (failed === LEASE_LOST) throw lost();
       if (failed !== undefined) return false;
     } finally {
@@ -142,20 +150,21 @@ export function createLeases({
     }
     lease.amount += amount;
     lease.taken += amount;
-    lease.held += held;
+    lease.held += reserved;
     return true;
   }
 
-  /** What this process leases was taken over: nothing more is admitted from it. */
+  /** The leases of this process were taken over: no more calls are admitted from them. */
   function lost(): StoreUnavailable {
-    if (!isLost) log.error('this process was given up for dead, and its leases taken over: start it again');
+    if (!isLost) log.error('this process was presumed dead, and its leases taken over: restart it');
     isLost = true;
     for (const lease of all()) lease.isOpen = false;
-    return new StoreUnavailable('this process was given up for dead');
+    return new StoreUnavailable('this process was presumed dead, and its leases taken over');
   }
 
-  /** What is leased where so much is left; undefined: nothing in advance, each call takes just what it holds. */
+  /** What to lease if so much is left; undefined: nothing in advance, each call takes exactly what it reserves. */
   function sliceOf(lease: Lease, left: bigint): bigint | undefined {
+    // The limit was lowered: what calls return must not be reserved again.
     if (left < 0n) return undefined;
     if (isAlone()) return left;
     const lacking = lease.wanted - lease.free;
@@ -167,9 +176,9 @@ export function createLeases({
 
   /** Leases what the bucket has left, or a slice of it. */
   async function fill(lease: Lease, limit: bigint | undefined): Promise<void> {
-    if (limit !== lease.limit) await giveBack([lease]);
+    if (limit !== lease.limit) await returnFree([lease]);
     for (let tries = 0; tries < TRIES && !isExact(lease); tries++) {
-      // Another has asked for it in the same turn.
+      // Another call has filled it in the same turn.
       if (!isAlone() && lease.limit === limit && lease.wanted > 0n && lease.covers(lease.wanted, lease.wanted)) return;
       const row = await read(lease);
       if (row === undefined && limit === undefined) return;
@@ -179,7 +188,6 @@ export function createLeases({
       }
       const isUnlimited = limit === undefined && row?.unlimited === 1;
       const left = leftOf(row, limit);
-      // Where the limit was lowered, what calls give back is not there to be held again.
       const amount = isUnlimited ? UNLIMITED : sliceOf(lease, left);
       if (amount === undefined) return;
       if (amount > 0n && !(await take(lease, amount, amount, limit))) continue;
@@ -191,29 +199,29 @@ export function createLeases({
     }
   }
 
-  /** The row of a bucket. What calls have given back by now is on its way there: the row is read when that is written. */
-  async function read(place: Place): Promise<BucketRow | undefined> {
+  /** The row of a bucket, read after what calls have returned until now is written. */
+  async function read(layer: Layer): Promise<BucketRow | undefined> {
     await store.atomic([]);
-    return store.one<BucketRow>(READ, ...placeOf(place));
+    return store.one<BucketRow>(READ, ...bucketParams(layer));
   }
 
-  /** A `fill` that begins after this: what was put into the bucket until now is found. */
+  /** A `fill` that begins after this call, and so finds what was credited until now. */
   const refill = (lease: Lease, limit: bigint | undefined): Promise<void> =>
-    filling.ask(lease, () => fill(lease, limit));
+    filling.run(lease, () => fill(lease, limit));
 
   const isExact = (lease: Lease): boolean => clock.mono() < lease.exactUntilMs;
 
   function isCovered({ lease, limit, pays }: Share, amount: bigint, room: bigint): boolean {
-    return lease.limit === limit && (pays ? lease.covers(amount, room) : isBelieved(lease));
+    return lease.limit === limit && (pays ? lease.covers(amount, room) : isWithoutDebt(lease));
   }
 
-  /** Whether nothing is known against calls that the account does not pay. A message that it owes something may be lost. */
-  function isBelieved({ isOpen, openedMs }: Lease): boolean {
-    return isOpen && (isAlone() || clock.mono() - openedMs < BELIEVED_MS);
+  /** Whether an account that is not charged may be assumed to owe nothing. A message that it owes something may be lost. */
+  function isWithoutDebt({ isOpen, openedMs }: Lease): boolean {
+    return isOpen && (isAlone() || clock.mono() - openedMs < NO_DEBT_MS);
   }
 
-  /** Holds what is free of the lease, which a call has left there that another bucket refused, and takes no more than the rest out of the bucket. */
-  async function holdExactly({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
+  /** Reserves what is free of the lease (left by a call that another bucket refused), and takes only the rest out of the bucket. */
+  async function reserveExactly({ lease, limit }: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { free } = lease;
     const own = free < amount ? free : amount;
     const lacking = room > free ? room - free : 0n;
@@ -227,8 +235,8 @@ export function createLeases({
     return isTaken;
   }
 
-  /** Holds `amount` of one bucket that was just asked for more, where it pays; false where it has too little, all processes taken together. */
-  async function holdOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
+  /** Reserves `amount` of one bucket after its lease was refilled; false if all processes together have too little. */
+  async function reserveOf(share: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { lease, pays } = share;
     if (!isExact(lease)) {
       if (isCovered(share, amount, room)) {
@@ -237,35 +245,37 @@ export function createLeases({
       }
       if (isAlone()) return false;
     }
-    if (!pays) return holdExactly(share, 0n, 0n);
-    return (await holdIfThere(share, amount, room)) || ((await callBack(lease)) && holdIfThere(share, amount, room));
+    if (!pays) return reserveExactly(share, 0n, 0n);
+    return (
+      (await reserveIfLeft(share, amount, room)) || ((await recallOnce(lease)) && reserveIfLeft(share, amount, room))
+    );
   }
 
   /**
-   * `holdExactly`. Of several calls at the end of a bucket, the lists of most would fail, one after the other: those that come while another
-   * call takes from it share a look at what is left, and only as many take as there is for. The list decides in any case.
+   * `reserveExactly`, if enough is left. When a bucket is nearly used up, the lists of most calls would fail, one after the other. So calls that
+   * come while another takes from the bucket share a snapshot of it, and only as many try as it has room for. The list decides in any case.
    */
-  async function holdIfThere(share: Share, amount: bigint, room: bigint): Promise<boolean> {
+  async function reserveIfLeft(share: Share, amount: bigint, room: bigint): Promise<boolean> {
     const { lease, limit } = share;
     if (lease.takers > 0 && lease.free < room) {
-      const look = await looking.ask(lease, async () => ({ row: await read(lease), taken: 0n }));
+      const snapshot = await reading.run(lease, async () => ({ row: await read(lease), taken: 0n }));
       const { free } = lease;
-      if (free < room && !hasRoom(look, limit, room - free)) return false;
-      if (amount > free) look.taken += amount - free;
+      if (free < room && !hasRoom(snapshot, limit, room - free)) return false;
+      if (amount > free) snapshot.taken += amount - free;
     }
     lease.takers++;
     try {
-      return await holdExactly(share, amount, room);
+      return await reserveExactly(share, amount, room);
     } finally {
       lease.takers--;
     }
   }
 
-  /** Has what no call holds of a bucket given back by all; false where that was done a moment ago, or there is nobody else. */
-  async function callBack(lease: Lease): Promise<boolean> {
+  /** Recalls a bucket; false if that was done a moment ago, or there is no other process. */
+  async function recallOnce(lease: Lease): Promise<boolean> {
     if (isAlone()) return false;
-    const underWay = recalling.get(lease);
-    if (underWay !== undefined) return underWay;
+    const running = recalling.get(lease);
+    if (running !== undefined) return running;
     if (clock.mono() < lease.recalledUntilMs) return false;
     const done = recall(lease)
       .then(() => {
@@ -277,45 +287,47 @@ export function createLeases({
     return done;
   }
 
-  async function recall(place: Place): Promise<readonly string[]> {
-    const asked = peers.ask(RECALL, [...placeOf(place)] as Json);
-    await recallOwn(place);
-    return [boot, ...((await asked) as readonly string[])];
+  async function recall(layer: Layer): Promise<readonly string[]> {
+    const others = peers.ask(RECALL, [...bucketParams(layer)] as Json);
+    await recallOwn(layer);
+    return [boot, ...((await others) as readonly string[])];
   }
 
-  async function recallOwn(place: Place): Promise<void> {
-    const lease = of(place);
-    // However long the store takes.
+  async function recallOwn(layer: Layer): Promise<void> {
+    const lease = of(layer);
+    // As long as the store takes.
     lease.exactUntilMs = Number.POSITIVE_INFINITY;
     lease.isOpen = false;
     try {
-      for (let fill = filling.last(lease); fill !== undefined; fill = filling.last(lease)) await fill.catch(() => {});
-      await giveBack([lease]);
+      for (let fill = filling.latest(lease); fill !== undefined; fill = filling.latest(lease))
+        await fill.catch(() => {});
+      await returnFree([lease]);
     } finally {
       lease.exactUntilMs = clock.mono() + EXACT_MS;
     }
   }
 
-  async function holdSlowly(asked: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
+  /** `reserve`, with the store. */
+  async function reserveSlowly(ofCall: readonly Share[], amount: bigint, room: bigint): Promise<string | undefined> {
     if (isLost) throw lost();
-    // Where a call holds nothing of a bucket, the lease that it knows may have gone back, and another be in its place.
-    const shares = asked.map((share) => (share.pays ? share : { ...share, lease: of(share.lease) }));
-    const done: Lease[] = [];
+    // A lease of which the call reserves nothing may have been returned, and replaced by another.
+    const shares = ofCall.map((share) => (share.pays ? share : { ...share, lease: of(share.lease) }));
+    const reserved: Lease[] = [];
     const undo = (): void => {
-      for (const lease of done) lease.held -= amount;
+      for (const lease of reserved) lease.held -= amount;
     };
     const now = clock.mono();
     for (const { lease } of shares) lease.usedMs = now;
     try {
       await refillAll(shares, amount, room);
       for (const share of shares) {
-        if (await holdOf(share, amount, room)) {
-          if (share.pays) done.push(share.lease);
+        if (await reserveOf(share, amount, room)) {
+          if (share.pays) reserved.push(share.lease);
           continue;
         }
         undo();
-        // Others may be waiting for what was taken in vain.
-        if (!isAlone()) await giveBack(done.splice(0).filter(({ isOpen }) => !isOpen));
+        // Other processes may be waiting for what was taken in vain.
+        if (!isAlone()) await returnFree(reserved.splice(0).filter(({ isOpen }) => !isOpen));
         return share.lease.name;
       }
     } catch (error) {
@@ -325,7 +337,7 @@ export function createLeases({
     return undefined;
   }
 
-  /** Asks for more of the leases that do not cover their share. All at once: they are read, and written, together. */
+  /** Refills the leases that do not cover their share; all at once, so that they are read and written together. */
   async function refillAll(shares: readonly Share[], amount: bigint, room: bigint): Promise<void> {
     const lacking = shares.filter((share) => !isExact(share.lease) && !isCovered(share, amount, room));
     const wantOf = ({ lease, pays }: Share): bigint => {
@@ -341,8 +353,8 @@ export function createLeases({
     }
   }
 
-  /** Gives back what no call holds of some leases. */
-  async function giveBack(leases: readonly Lease[]): Promise<void> {
+  /** Returns what no call has reserved of some leases. */
+  async function returnFree(leases: readonly Lease[]): Promise<void> {
     const returned: { lease: Lease; free: bigint }[] = [];
     const steps: Statement[] = [];
     for (const lease of leases) {
@@ -353,14 +365,14 @@ export function createLeases({
       lease.taken -= free;
       lease.moving += free;
       returned.push({ lease, free });
-      steps.push(...lease.returning(free));
+      steps.push(...lease.returnSteps(free));
     }
     if (steps.length === 0) return;
     let isWritten = false;
     try {
       const failed = await store.atomic(steps);
       if (failed === LEASE_LOST) throw lost();
-      if (failed !== undefined) throw new StoreUnavailable(`a lease could not be given back: ${failed}`);
+      if (failed !== undefined) throw new StoreUnavailable(`a lease could not be returned: ${failed}`);
       isWritten = true;
     } finally {
       for (const { lease, free } of returned) {
@@ -374,23 +386,23 @@ export function createLeases({
 
   const all = (): Lease[] => [...accounts.values(), ...keys.values(), ...others.values()];
 
-  async function returnThose(leases: readonly Lease[], returned: (lease: Lease) => void): Promise<void> {
-    for (let at = 0; at < leases.length; at += BITE) {
-      const some = leases.slice(at, at + BITE);
-      await giveBack(some);
-      some.forEach(returned);
+  async function returnInBatches(leases: readonly Lease[], returned: (lease: Lease) => void): Promise<void> {
+    for (let at = 0; at < leases.length; at += BATCH) {
+      const batch = leases.slice(at, at + BATCH);
+      await returnFree(batch);
+      batch.forEach(returned);
     }
   }
 
   peers.on(RECALL, async (message) => {
-    await recallOwn(placeIn(message));
-    // What calls have given back by now is there for others when it is written.
+    await recallOwn(layerIn(message));
+    // What calls have returned until now is in the bucket when this is written.
     await store.atomic([]);
     return boot;
   });
   peers.on(FREE, (message) =>
     (message as readonly Json[]).map((each) => {
-      const lease = find(placeIn(each));
+      const lease = find(layerIn(each));
       return lease === undefined ? '0' : `${lease.free + lease.moving}`;
     }),
   );
@@ -408,9 +420,9 @@ export function createLeases({
     find,
     recall,
 
-    hold(shares, amount, room) {
+    reserve(shares, amount, room) {
       for (let i = 0; i < shares.length; i++) {
-        if (!isCovered(shares[i]!, amount, room)) return holdSlowly(shares, amount, room);
+        if (!isCovered(shares[i]!, amount, room)) return reserveSlowly(shares, amount, room);
       }
       const now = clock.mono();
       for (let i = 0; i < shares.length; i++) {
@@ -421,10 +433,10 @@ export function createLeases({
       return undefined;
     },
 
-    async freeElsewhere(places) {
-      const sums = places.map(() => 0n);
-      if (places.length === 0) return sums;
-      const answers = await peers.ask(FREE, places.map((place) => [...placeOf(place)]) as Json);
+    async freeElsewhere(layers) {
+      const sums = layers.map(() => 0n);
+      if (layers.length === 0) return sums;
+      const answers = await peers.ask(FREE, layers.map((layer) => [...bucketParams(layer)]) as Json);
       for (const answer of answers as readonly (readonly string[])[]) {
         for (const [i, free] of answer.entries()) sums[i] = sums[i]! + BigInt(free);
       }
@@ -439,14 +451,14 @@ export function createLeases({
         lease.held === 0n &&
         lease.moving === 0n &&
         !isExact(lease) &&
-        filling.last(lease) === undefined;
-      // A call that has come since then has it in its hands, and not only what it holds of it.
-      await returnThose(leases.filter(isIdle), (lease) => {
+        filling.latest(lease) === undefined;
+      // A call that began since then keeps the lease itself, and not only what is reserved of it.
+      await returnInBatches(leases.filter(isIdle), (lease) => {
         if (isIdle(lease) && lease.amount === 0n) forget(lease);
       });
     },
 
-    returnAll: () => returnThose(all(), () => {}),
+    returnAll: () => returnInBatches(all(), () => {}),
 
     async check() {
       if (isLost || (await store.atomic([aliveStep(boot)])) !== undefined) throw lost();
@@ -454,23 +466,19 @@ export function createLeases({
   };
 }
 
-/** What is left in the bucket of a row, where it has a limit. */
+/** What is left in a bucket that has a limit; `limit`: that of a plan or a department. */
 function leftOf(row: BucketRow | undefined, limit: bigint | undefined): bigint {
-  return limit === undefined ? BigInt(row?.left ?? 0) : limit - BigInt(row?.gone ?? 0);
+  return limit === undefined ? BigInt(row?.left ?? 0) : limit - BigInt(row?.taken ?? 0);
 }
 
-function hasRoom({ row, taken }: Look, limit: bigint | undefined, room: bigint): boolean {
+function hasRoom({ row, taken }: Snapshot, limit: bigint | undefined, room: bigint): boolean {
   if (row?.owes === 1) return false;
   if (limit === undefined && row?.unlimited === 1) return true;
   return leftOf(row, limit) - taken >= room;
 }
 
-/** The place that a message of another process names. */
-function placeIn(message: Json): Place {
-  const [kind, owner, windowStart] = message as unknown as [Place['kind'], number, number];
+/** The layer in a message of another process. */
+function layerIn(message: Json): Layer {
+  const [kind, owner, windowStart] = message as unknown as [Layer['kind'], number, number];
   return { kind, owner, windowStart };
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -1,15 +1,21 @@
-/** What other plugins may ask of the ledger: purses opened, filled, emptied, limited, and every layer read. Amounts are micro-quota. */
+/** The service `Ledger`: balances are created, credited, debited, limited and read. Amounts are micro-quota. */
 import { randomUUID } from 'node:crypto';
 import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
-import { type Balance, inQuota, type Layer, type Ledger, type Purse } from '../../core/contracts/ledger.ts';
+import {
+  type Balance,
+  type BalanceLayer,
+  inQuota,
+  LARGEST_GRANT,
+  type Layer,
+  type Ledger,
+} from '../../core/contracts/ledger.ts';
 import type { Clock, Exchange, Step, Store } from '../../core/plugin.ts';
-import { INSERT_ENTRY, LOCK, type Place, placeOf, removable, THIS_BUCKET } from './buckets.ts';
+import { bucketParams, INSERT_ENTRY, lockStep, removable, THIS_BUCKET } from './buckets.ts';
+import { Coalescer } from './coalescer.ts';
 import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
 import { errors } from './errors.ts';
 import type { Leases } from './leases.ts';
-import { Soon } from './soon.ts';
-import { LARGEST_GRANT } from './tables.ts';
 
 const COLUMNS = `owner, CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held, unlimited,
   CAST(debt AS TEXT) AS debt`;
@@ -22,27 +28,27 @@ interface BalanceRow {
   readonly debt: string;
 }
 
-/** Owners that one question is about, at the most. */
-const OWNERS = 500;
+/** The most owners of one query. */
+const BATCH = 500;
 
-/** Takes what is there, at most the amount that is bound twice. */
+/** What is available, at most the amount that is bound twice. */
 const DEDUCTIBLE = `CASE WHEN ${removable('bucket')} < ? THEN ${removable('bucket')} ELSE ? END`;
 const ENTER_DEDUCTION = `${INSERT_ENTRY}
   SELECT ?, 'adjust', kind, owner, window_start, -(${DEDUCTIBLE}), ?, ?
   FROM bucket WHERE ${THIS_BUCKET} AND ${removable('bucket')} > 0 ON CONFLICT DO NOTHING`;
 const DEDUCT = `UPDATE bucket SET granted = granted - (${DEDUCTIBLE}) WHERE ${THIS_BUCKET}`;
-/** Takes all of the amount, where that is there and nothing is owed. */
+/** Takes all of the amount, if that is available and nothing is owed. */
 const TAKE = `UPDATE bucket SET granted = granted - ? WHERE ${THIS_BUCKET} AND ${removable('bucket')} >= ? AND debt = 0`;
-/** The difference between what shall be granted and what is. */
+/** The difference between what is to be granted and what is. */
 const ENTER_SETTING = `${INSERT_ENTRY}
   SELECT ?, 'adjust', kind, owner, window_start, ? + used + held - granted, ?, ?
   FROM bucket WHERE ${THIS_BUCKET} AND ? + used + held <> granted`;
 const SET = `UPDATE bucket SET granted = ? + used + held, unlimited = 0 WHERE ${THIS_BUCKET} AND used + held <= ?`;
 const UNLIMIT = `UPDATE bucket SET unlimited = 1 WHERE ${THIS_BUCKET}`;
 
-/** The service, and what calls ask of it. */
+/** The service, and what calls need of it. */
 export interface OwnLedger extends Ledger {
-  /** As `balance`, without asking other processes: what they have leased and no call of theirs holds is shown as held. */
+  /** As `balance`, without asking other processes: all that they have leased is shown as held. */
   stored(layer: Layer): Promise<Balance | undefined>;
 }
 
@@ -60,13 +66,13 @@ export function createLedger(of: {
 }): OwnLedger {
   const { store, clock, leases } = of;
 
-  /** Many calls that are refused at once read the same rows. */
-  const reading = new Soon<string, BalanceRow | undefined>();
+  /** Calls that are refused at the same time read the same rows. */
+  const reading = new Coalescer<string, BalanceRow | undefined>();
 
   function read(layer: Layer): Promise<BalanceRow | undefined> {
-    const place = placeOf(layer);
-    return reading.ask(place.join(' '), () =>
-      store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...place),
+    const bucket = bucketParams(layer);
+    return reading.run(bucket.join(' '), () =>
+      store.one<BalanceRow>(`SELECT ${COLUMNS} FROM bucket WHERE ${THIS_BUCKET}`, ...bucket),
     );
   }
 
@@ -80,22 +86,22 @@ export function createLedger(of: {
     return row && (await balancesOf([row], [layer]))[0];
   }
 
-  /** Other processes are asked only where they have something. */
-  async function balancesOf(rows: readonly BalanceRow[], places: readonly Place[]): Promise<readonly Balance[]> {
-    const asked = places.filter((place, i) => isElsewhere(rows[i]!, place));
-    const found = await leases.freeElsewhere(asked);
-    const free = new Map(asked.map((place, i) => [place, found[i]!]));
-    return rows.map((row, i) => balanceOf(row, places[i]!, free.get(places[i]!) ?? 0n));
+  /** The balances of rows. Other processes are asked only about buckets that they have leased. */
+  async function balancesOf(rows: readonly BalanceRow[], layers: readonly Layer[]): Promise<readonly Balance[]> {
+    const leased = layers.filter((layer, i) => isLeasedElsewhere(rows[i]!, layer));
+    const found = await leases.freeElsewhere(leased);
+    const free = new Map(leased.map((layer, i) => [layer, found[i]!]));
+    return rows.map((row, i) => balanceOf(row, layers[i]!, free.get(layers[i]!) ?? 0n));
   }
 
-  function isElsewhere({ held }: BalanceRow, place: Place): boolean {
-    const lease = leases.find(place);
+  function isLeasedElsewhere({ held }: BalanceRow, layer: Layer): boolean {
+    const lease = leases.find(layer);
     return BigInt(held) > (lease === undefined ? 0n : lease.amount + lease.moving);
   }
 
-  /** What is leased and not held by a call is not shown as held. `elsewhere`: what other processes have of that. */
-  function balanceOf({ granted, used, held, unlimited }: BalanceRow, place: Place, elsewhere: bigint): Balance {
-    const lease = leases.find(place);
+  /** What is leased and not reserved for a call is not shown as held. `elsewhere`: what other processes have of that. */
+  function balanceOf({ granted, used, held, unlimited }: BalanceRow, layer: Layer, elsewhere: bigint): Balance {
+    const lease = leases.find(layer);
     const ofCalls = BigInt(held) - elsewhere - (lease === undefined ? 0n : lease.free + lease.moving);
     const ofOwnCalls = lease?.held ?? 0n;
     return {
@@ -107,15 +113,15 @@ export function createLedger(of: {
     };
   }
 
-  /** Refuses to limit a bucket of which a process that does not answer has leased: what it has is without measure, and no money. */
-  async function recallWithoutLimit(purse: Purse): Promise<void> {
-    const answered = await leases.recall(purse);
+  /** Refuses to limit a bucket without a limit while a process that has leased from it does not answer: that lease is not backed by money. */
+  async function recallWithoutLimit(layer: BalanceLayer): Promise<void> {
+    const answered = await leases.recall(layer);
     const other = await store.one(
       `SELECT 1 FROM lease WHERE ${THIS_BUCKET} AND amount > 0 AND epoch NOT IN (${answered.map(() => '?').join(', ')})
         AND EXISTS (SELECT 1 FROM bucket WHERE ${THIS_BUCKET} AND unlimited = 1)`,
-      ...placeOf(purse),
+      ...bucketParams(layer),
       ...answered,
-      ...placeOf(purse),
+      ...bucketParams(layer),
     );
     if (other !== undefined) {
       throw errors.lease_not_returned();
@@ -124,17 +130,17 @@ export function createLedger(of: {
 
   const cause = (ref: string, actor: string): Cause => ({ ref, atMs: clock.now(), actor });
 
-  function grantSteps(purse: Purse, amount: bigint, { ref, atMs, actor }: Cause): readonly Step[] {
-    if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+  function grantSteps(layer: BalanceLayer, amount: bigint, { ref, atMs, actor }: Cause): readonly Step[] {
+    requireAmount(amount);
     return [
       {
         sql: `${INSERT_ENTRY} VALUES (?, 'credit', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        params: [ref, ...placeOf(purse), amount, atMs, actor],
+        params: [ref, ...bucketParams(layer), amount, atMs, actor],
         must: 'credited_before',
       },
       {
         sql: `UPDATE bucket SET granted = granted + ? WHERE ${THIS_BUCKET} AND granted <= ?`,
-        params: [amount, ...placeOf(purse), LARGEST_GRANT - amount],
+        params: [amount, ...bucketParams(layer), LARGEST_GRANT - amount],
         must: 'no_room',
       },
     ];
@@ -146,25 +152,25 @@ export function createLedger(of: {
   }
 
   async function setAvailableSteps(
-    purse: Purse,
+    layer: BalanceLayer,
     available: bigint | undefined,
     actor: string,
   ): Promise<readonly Step[]> {
-    const place = placeOf(purse);
-    if (available === undefined) return [{ sql: UNLIMIT, params: place, must: 'no_room' }];
+    const bucket = bucketParams(layer);
+    if (available === undefined) return [{ sql: UNLIMIT, params: bucket, must: 'no_room' }];
     if (available < 0n || available > LARGEST_GRANT) refuseAmount(available);
-    await recallWithoutLimit(purse);
+    await recallWithoutLimit(layer);
     return [
-      { sql: LOCK, params: place },
-      { sql: ENTER_SETTING, params: [`set:${randomUUID()}`, available, clock.now(), actor, ...place, available] },
-      { sql: SET, params: [available, ...place, LARGEST_GRANT - available], must: 'no_room' },
+      lockStep(layer),
+      { sql: ENTER_SETTING, params: [`set:${randomUUID()}`, available, clock.now(), actor, ...bucket, available] },
+      { sql: SET, params: [available, ...bucket, LARGEST_GRANT - available], must: 'no_room' },
     ];
   }
 
-  /** Why a list came back that had no room for an amount, or no purse for it. */
-  async function refuseRoom(purse: Purse, amount: bigint): Promise<never> {
-    if ((await balance(purse)) !== undefined) refuseAmount(amount);
-    throw errors.layer_not_found(purse.kind, purse.owner);
+  /** Refuses an amount because the bucket has no room for it, or does not exist. */
+  async function refuseRoom(layer: BalanceLayer, amount: bigint): Promise<never> {
+    if ((await balance(layer)) !== undefined) refuseAmount(amount);
+    throw errors.layer_not_found(layer.kind, layer.owner);
   }
 
   return {
@@ -182,19 +188,29 @@ export function createLedger(of: {
 
     async balances(kind, owners, windowStart = 0) {
       const found = new Map<number, Balance>();
-      for (let at = 0; at < owners.length; at += OWNERS) {
-        const some = owners.slice(at, at + OWNERS);
+      for (let at = 0; at < owners.length; at += BATCH) {
+        const batch = owners.slice(at, at + BATCH);
         const rows = await store.all<BalanceRow>(
           `SELECT ${COLUMNS} FROM bucket
-            WHERE kind = ? AND window_start = ? AND owner IN (${some.map(() => '?').join(', ')})`,
+            WHERE kind = ? AND window_start = ? AND owner IN (${batch.map(() => '?').join(', ')})`,
           kind,
           windowStart,
-          ...some,
+          ...batch,
         );
-        const places = rows.map(({ owner }) => ({ kind, owner, windowStart }));
-        for (const [i, each] of (await balancesOf(rows, places)).entries()) found.set(rows[i]!.owner, each);
+        const layers = rows.map(({ owner }) => ({ kind, owner, windowStart }));
+        for (const [i, each] of (await balancesOf(rows, layers)).entries()) found.set(rows[i]!.owner, each);
       }
       return found;
+    },
+
+    lockStep: (accountId) => lockStep({ kind: 'account', owner: accountId }),
+
+    async ownersOf(kinds, read) {
+      const rows = await read.all<{ readonly owner: number }>(
+        `SELECT DISTINCT owner FROM bucket WHERE kind IN (${kinds.map(() => '?').join(', ')}) ORDER BY owner`,
+        ...kinds,
+      );
+      return rows.map(({ owner }) => owner);
     },
 
     async debt(accountId) {
@@ -202,71 +218,71 @@ export function createLedger(of: {
       return BigInt(row?.debt ?? 0);
     },
 
-    open(purse, granted, unlimited) {
+    open(layer, granted, unlimited) {
       if (granted < 0n || granted > LARGEST_GRANT) refuseAmount(granted);
-      const place = placeOf(purse);
+      const bucket = bucketParams(layer);
       const steps: Step[] = [
         {
           sql: 'INSERT INTO bucket (kind, owner, window_start, granted, unlimited) VALUES (?, ?, ?, ?, ?)',
-          params: [...place, granted, unlimited ? 1 : 0],
+          params: [...bucket, granted, unlimited ? 1 : 0],
         },
       ];
       if (granted > 0n) {
         steps.push({
           sql: `${INSERT_ENTRY} VALUES (?, 'credit', ?, ?, ?, ?, ?, 'open')`,
-          params: [`open:${purse.kind}:${purse.owner}`, ...place, granted, clock.now()],
+          params: [`open:${layer.kind}:${layer.owner}`, ...bucket, granted, clock.now()],
         });
       }
       return steps;
     },
 
-    async credit(purse, amount, ref, actor, along = []) {
+    async credit(layer, amount, ref, actor, along = []) {
       const steps =
-        purse.kind === 'account'
-          ? creditSteps(purse.owner, amount, ref, actor)
-          : grantSteps(purse, amount, cause(ref, actor));
+        layer.kind === 'account'
+          ? creditSteps(layer.owner, amount, ref, actor)
+          : grantSteps(layer, amount, cause(ref, actor));
       const failed = await store.atomic([...steps, ...along]);
       if (failed === 'credited_before') return false;
-      if (failed === 'no_room') return refuseRoom(purse, amount);
+      if (failed === 'no_room') return refuseRoom(layer, amount);
       if (failed !== undefined) refuseChange(failed);
       return true;
     },
 
     async takeBackSteps(accountId, amount, ref, actor) {
-      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      requireAmount(amount);
       await leases.recall({ kind: 'account', owner: accountId });
       return takeBackSteps(accountId, amount, cause(ref, actor));
     },
 
     async deductSteps(accountId, amount, ref, actor) {
-      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      requireAmount(amount);
       const account = { kind: 'account', owner: accountId } as const;
       await leases.recall(account);
-      const place = placeOf(account);
+      const bucket = bucketParams(account);
       return [
         {
           sql: `${INSERT_ENTRY} VALUES (?, 'adjust', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          params: [deduction(ref), ...place, -amount, clock.now(), actor],
+          params: [deduction(ref), ...bucket, -amount, clock.now(), actor],
           must: 'deducted_before',
         },
-        { sql: TAKE, params: [amount, ...place, amount], must: 'insufficient' },
+        { sql: TAKE, params: [amount, ...bucket, amount], must: 'insufficient' },
       ];
     },
 
     async deduct(accountId, amount, ref, actor, along = []) {
-      if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
+      requireAmount(amount);
       const name = deduction(ref);
       const account = { kind: 'account', owner: accountId } as const;
       await leases.recall(account);
-      const place = placeOf(account);
+      const bucket = bucketParams(account);
       const failed = await store.atomic([
-        { sql: LOCK, params: place },
+        lockStep(account),
         {
           sql: ENTER_DEDUCTION,
-          params: [name, amount, amount, clock.now(), actor, ...place],
+          params: [name, amount, amount, clock.now(), actor, ...bucket],
           must: 'nothing_to_deduct',
         },
-        { sql: DEDUCT, params: [amount, amount, ...place] },
+        { sql: DEDUCT, params: [amount, amount, ...bucket] },
         ...along,
       ]);
       if (failed !== undefined && failed !== 'nothing_to_deduct') refuseChange(failed);
@@ -278,17 +294,22 @@ export function createLedger(of: {
       return BigInt(row?.taken ?? 0);
     },
 
-    async setAvailable(purse, available, actor, along = []) {
-      const failed = await store.atomic([...(await setAvailableSteps(purse, available, actor)), ...along]);
-      if (failed === 'no_room') await refuseRoom(purse, available ?? 0n);
+    async setAvailable(layer, available, actor, along = []) {
+      const failed = await store.atomic([...(await setAvailableSteps(layer, available, actor)), ...along]);
+      if (failed === 'no_room') await refuseRoom(layer, available ?? 0n);
       if (failed !== undefined) refuseChange(failed);
     },
   };
 }
 
-/** What entries of a deduction are called. */
+/** The `ref` of a deduction's entries. */
 function deduction(ref: string): string {
   return `deducted:${ref}`;
+}
+
+/** Refuses (400) an amount that cannot be credited or taken. */
+function requireAmount(amount: bigint): void {
+  if (amount <= 0n || amount > LARGEST_GRANT) refuseAmount(amount);
 }
 
 function refuseAmount(amount: bigint): never {
@@ -298,7 +319,7 @@ function refuseAmount(amount: bigint): never {
   );
 }
 
-/** A step that was to be written together with the change no longer applied. */
+/** Refuses a change because a step that was to be written with it no longer applied. */
 function refuseChange(failed: string): never {
   throw notWritten(failed);
 }

@@ -1,16 +1,16 @@
 /**
- * The processes that lease from the ledger: a row each. Whoever takes over what a process has left open takes its row, and nothing that this
- * process still sends can lease or be written down any more, however late it comes.
+ * The processes that lease from the ledger have a row each. A process that recovers another takes over its row. After that, no list that the
+ * recovered process still sends can lease or record anything, however late it comes.
  */
 import type { Statement } from '../../core/plugin.ts';
 
-/** What a list says that comes from a process whose leases are another's by now: it was given up for dead. */
+/** The `must` of lists of a process whose leases were taken over because it was presumed dead. */
 export const LEASE_LOST = 'lease_lost';
 
-/** In front of the epoch of a process whose leases were taken over. */
+/** Precedes the epoch of a process whose leases were taken over. */
 const ENDED = 'ended ';
 
-/** The step by which a process begins. */
+/** The step that adds a process. */
 export function joinStep(epoch: string, atMs: number): Statement {
   return {
     sql: 'INSERT INTO ledger_process (epoch, since_ms) VALUES (?, ?) ON CONFLICT DO NOTHING',
@@ -19,21 +19,21 @@ export function joinStep(epoch: string, atMs: number): Statement {
 }
 
 /**
- * Part of every list that leases or notes something under an epoch. It changes nothing, and locks the row till the list is written: a list
- * comes before the process is given up, or not at all.
+ * Part of every list that leases or records something under an epoch. It changes nothing, and locks the row until the list is written: a list
+ * is written before the process is taken over, or not at all.
  */
 export function aliveStep(epoch: string): Statement {
   return { sql: 'UPDATE ledger_process SET since_ms = since_ms WHERE epoch = ?', params: [epoch], must: LEASE_LOST };
 }
 
-/** What the process is called once it is taken over. */
+/** The epoch of a process after it was taken over. */
 export function endedName(epoch: string): string {
   return epoch.startsWith(ENDED) ? epoch : `${ENDED}${epoch}`;
 }
 
 /**
- * Takes over all that a process has left open: none of its lists finds a lease any more. Done once, by whoever comes first; `must`: not by one
- * that was itself taken over, which knows nothing of the others.
+ * Takes over the leases and running calls of a process; of several that recover it, only the first finds any. `must`: `by` was not itself taken
+ * over, because then it knows nothing about the others.
  */
 export function takeOverSteps(epoch: string, by: string): readonly Statement[] {
   const params = [endedName(epoch), epoch];
@@ -41,7 +41,7 @@ export function takeOverSteps(epoch: string, by: string): readonly Statement[] {
   return [aliveStep(by), ...tables.map((table) => ({ sql: `UPDATE ${table} SET epoch = ? WHERE epoch = ?`, params }))];
 }
 
-/** Forgets it, when nothing of it is left. */
+/** Removes a process, once nothing of it is left. */
 export function forgetStep(epoch: string): Statement {
   return { sql: 'DELETE FROM ledger_process WHERE epoch = ?', params: [epoch] };
 }

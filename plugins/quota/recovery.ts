@@ -1,16 +1,16 @@
 /**
- * Recovery: takes the leases of processes that have ended. What their calls had delivered is charged, the rest goes back to the buckets. Several may
- * do it at once.
+ * Recovery: closes the calls and leases of processes that have ended. What their calls had delivered is charged, the rest is returned to the
+ * buckets. Several processes may recover at once.
  */
+import type { Layer } from '../../core/contracts/ledger.ts';
 import type { Records } from '../../core/contracts/records.ts';
 import type { Host, Statement, Step, Store } from '../../core/plugin.ts';
-import { type Place, placeOf } from './buckets.ts';
-import type { Extra } from './holds.ts';
+import { bucketParams } from './buckets.ts';
 import { Lease } from './lease.ts';
 import { endedName, forgetStep, takeOverSteps } from './processes.ts';
 import { recoveredRecord } from './unsettled.ts';
 
-/** Calls, or leases, per atomic list: long enough to share a commit, short enough to leave the store to others. */
+/** Calls, or leases, per atomic list: enough to share a commit, few enough not to block other writers. */
 const BATCH = 500;
 
 interface RunningRow {
@@ -28,21 +28,21 @@ interface RunningRow {
   readonly createdMs: number;
 }
 
-interface LeaseRow extends Place {
+interface LeaseRow extends Layer {
   readonly epoch: string;
   readonly amount: string;
 }
 
-/** What a list says where somebody else was quicker. */
+/** The `must` of lists that another process has already written. */
 const RECOVERED_BEFORE = 'recovered_before';
 
 /**
- * Closes what processes have left open that are not alive any more, and touches no others. Returns how many calls that were. Throws where one
- * cannot be closed: then the ledger is damaged, and nothing may start on it.
+ * Closes what ended processes have left open. Returns the number of calls. Throws if one cannot be closed: then the ledger is damaged, and no
+ * gateway may start on it.
  */
 export async function recover(host: Host, records: Records | undefined): Promise<number> {
   const processes = await host.store.all<{ readonly epoch: string }>('SELECT epoch FROM ledger_process ORDER BY epoch');
-  // Asked behind the table: a process is alive before it is in there.
+  // Read after the table: a process is alive before its row is there.
   const alive = await host.peers.alive();
   let count = 0;
   for (const { epoch } of processes) if (!alive.has(epoch)) count += await recoverProcess(host, epoch, records);
@@ -52,9 +52,9 @@ export async function recover(host: Host, records: Records | undefined): Promise
 async function recoverProcess(host: Host, epoch: string, records: Records | undefined): Promise<number> {
   const { store, boot } = host;
   const ended = endedName(epoch);
-  // It may not know that it was given up, and send more: none of that finds a lease from here on.
+  // If it is alive after all, what it still sends finds no lease from here on.
   if (ended !== epoch && (await store.atomic(takeOverSteps(epoch, boot))) !== undefined) {
-    throw new Error('this process was given up for dead, and closes nothing of others');
+    throw new Error('this process was presumed dead, and its leases taken over: it recovers no others');
   }
   let count = 0;
   for (let calls = await callsOf(store, ended); calls.length > 0; calls = await callsOf(store, ended)) {
@@ -91,59 +91,57 @@ async function chargingSteps(
   calls: readonly RunningRow[],
   records: Records | undefined,
 ): Promise<readonly Step[]> {
-  const extras = new Map<string, Extra[]>();
-  const layers = await store.all<Extra & { readonly id: string }>(
+  const layersById = new Map<string, Layer[]>();
+  const rows = await store.all<Layer & { readonly id: string }>(
     `SELECT id, kind, owner, window_start AS "windowStart" FROM running_layer
       WHERE id >= ? AND id <= ? ORDER BY id, kind, owner`,
     calls[0]?.id ?? '',
     calls.at(-1)?.id ?? '',
   );
-  for (const { id, kind, owner, windowStart } of layers) {
-    extras.set(id, [...(extras.get(id) ?? []), { kind, owner, windowStart }]);
-  }
+  for (const { id, ...layer } of rows) layersById.set(id, [...(layersById.get(id) ?? []), layer]);
   const atMs = clock.now();
-  return calls.flatMap((call) => [
-    ...chargeSteps(call, extras.get(call.id) ?? [], atMs),
-    ...(records?.steps(
-      recoveredRecord({
-        ...call,
-        stream: call.stream === 1,
-        fromAccount: call.fromAccount === 1,
-        charged: BigInt(call.delivered),
-        held: BigInt(call.amount),
-        extras: extras.get(call.id) ?? [],
-      }),
-    ) ?? []),
-  ]);
+  return calls.flatMap((call) => {
+    const layers = layersById.get(call.id) ?? [];
+    const record = recoveredRecord({
+      ...call,
+      stream: call.stream === 1,
+      fromAccount: call.fromAccount === 1,
+      charged: BigInt(call.delivered),
+      held: BigInt(call.amount),
+      layers,
+    });
+    return [...chargeSteps(call, layers, atMs), ...(records?.steps(record) ?? [])];
+  });
 }
 
-function chargeSteps(call: RunningRow, extras: readonly Extra[], atMs: number): readonly Step[] {
+/** `layers`: those beside account and key. */
+function chargeSteps(call: RunningRow, layers: readonly Layer[], atMs: number): readonly Step[] {
   const { id, epoch, accountId, keyId, fromAccount } = call;
-  const places: readonly Place[] = [
+  const charged: readonly Layer[] = [
     ...(fromAccount === 1 ? [{ kind: 'account', owner: accountId } as const] : []),
     { kind: 'key', owner: keyId },
-    ...extras,
+    ...layers,
   ];
   const charge = BigInt(call.delivered);
   return [
-    // First, so that of two that recover at once only one does it.
+    // First, so that only one of two processes that recover at once charges the call.
     { sql: 'DELETE FROM running WHERE id = ?', params: [id], must: RECOVERED_BEFORE },
     { sql: 'DELETE FROM running_layer WHERE id = ?', params: [id] },
-    ...places.flatMap((place) => new Lease(place, epoch).charging(charge, atMs)),
+    ...charged.flatMap((layer) => new Lease(layer, epoch).chargeSteps(charge, atMs)),
   ];
 }
 
-/** Puts back what is left of a lease. */
+/** Returns what is left of a lease. */
 function freeSteps(row: LeaseRow): readonly Statement[] {
   const free: Statement = {
     sql: 'DELETE FROM lease WHERE epoch = ? AND kind = ? AND owner = ? AND window_start = ? AND amount = ?',
-    params: [row.epoch, ...placeOf(row), BigInt(row.amount)],
+    params: [row.epoch, ...bucketParams(row), BigInt(row.amount)],
     must: RECOVERED_BEFORE,
   };
-  return [free, new Lease(row, row.epoch).freeing(BigInt(row.amount))];
+  return [free, new Lease(row, row.epoch).freeStep(BigInt(row.amount))];
 }
 
-/** False where another was quicker, or what was read has changed since: read again. */
+/** False if another process was faster, or the rows have changed since they were read: read them again. */
 async function write(store: Store, steps: readonly Step[]): Promise<boolean> {
   const failed = await store.atomic(steps);
   if (failed !== undefined && failed !== RECOVERED_BEFORE)

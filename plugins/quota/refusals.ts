@@ -1,18 +1,18 @@
-/** Why a layer refuses a call: which one it was, what it has left, and when there will be more. Amounts are micro-quota. */
-import { inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
+/** Why a layer refuses a call: which one it is, what it has left, and when it resets. Amounts are micro-quota. */
+import { type CallLimit, inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
 import type { GatewayError } from '../../core/plugin.ts';
-import { nameOf } from './buckets.ts';
-import { errors, type LayerCode } from './errors.ts';
+import { least, nameOf } from './buckets.ts';
+import { errors } from './errors.ts';
 import type { Terms } from './terms.ts';
 
 /** A layer that a call is charged to, and how its refusal describes it. */
-export interface AskedLayer {
+export interface PayingLayer {
   readonly layer: Layer;
-  /** What its bucket is granted when the first call opens it; undefined if it exists from the beginning. */
+  /** What its bucket is granted when the first call creates it; undefined: it exists already. */
   readonly limit: bigint | undefined;
   /** Its name in reservations. */
   readonly name: string;
-  readonly code: LayerCode;
+  readonly error: CallLimit['error'];
   /** `the account`. */
   readonly title: string;
   /** What to do if it has too little. */
@@ -24,31 +24,21 @@ export type Balances = Pick<Ledger, 'balance' | 'debt'>;
 
 const FEWER = 'or request fewer output tokens.';
 
-/** The layers of a call, in the order in which they may refuse. A call that a subscription includes has the account among them, because it may owe something. */
-export function layersOf(accountId: number, keyId: number, terms: Terms): readonly AskedLayer[] {
+/** The layers of a call, in the order in which they may refuse. The account is one of them even if a subscription includes the call: it may owe something. */
+export function layersOf(accountId: number, keyId: number, terms: Terms): readonly PayingLayer[] {
+  const account = { kind: 'account', owner: accountId } as const;
+  const key = { kind: 'key', owner: keyId } as const;
   return [
     {
-      layer: { kind: 'account', owner: accountId },
-      limit: undefined,
-      name: nameOf({ kind: 'account', owner: accountId }),
-      code: 'QUOTA_USER_INSUFFICIENT',
-      title: 'the account',
-      advice: `Credit it, ${FEWER}`,
+      ...{ layer: account, limit: undefined, name: nameOf(account), error: errors.QUOTA_USER_INSUFFICIENT },
+      ...{ title: 'the account', advice: `Credit it, ${FEWER}` },
     },
     {
-      layer: { kind: 'key', owner: keyId },
-      limit: undefined,
-      name: nameOf({ kind: 'key', owner: keyId }),
-      code: 'QUOTA_TOKEN_INSUFFICIENT',
-      title: 'the key',
-      advice: `Raise its allowance, ${FEWER}`,
+      ...{ layer: key, limit: undefined, name: nameOf(key), error: errors.QUOTA_TOKEN_INSUFFICIENT },
+      ...{ title: 'the key', advice: `Raise its allowance, ${FEWER}` },
     },
-    ...terms.extras.map((layer) => ({
-      layer,
-      limit: layer.limit,
-      name: nameOf(layer),
-      code: layer.code,
-      title: layer.title,
+    ...terms.limits.map((layer) => ({
+      ...{ layer, limit: layer.limit, name: nameOf(layer), error: layer.error, title: layer.title },
       advice:
         layer.resetsMs === undefined
           ? `Have it raised, ${FEWER}`
@@ -58,7 +48,7 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
 }
 
 /** What is left in a layer; undefined if it has no limit. */
-export async function leftIn(ledger: Balances, { layer, limit }: AskedLayer): Promise<bigint | undefined> {
+async function leftIn(ledger: Balances, { layer, limit }: PayingLayer): Promise<bigint | undefined> {
   const balance = await ledger.balance(layer);
   if (balance === undefined) return limit ?? 0n;
   if (limit === undefined && balance.unlimited) return undefined;
@@ -72,21 +62,28 @@ export function leftInEach(
   accountId: number,
   keyId: number,
   terms: Terms,
-): Promise<readonly (readonly [AskedLayer, bigint | undefined])[]> {
+): Promise<readonly (readonly [PayingLayer, bigint | undefined])[]> {
   const layers = layersOf(accountId, keyId, terms);
   const paying = terms.fromAccount ? layers : layers.slice(1);
   return Promise.all(paying.map(async (layer) => [layer, await leftIn(ledger, layer)] as const));
 }
 
+/** The least of some amounts, and at most `most`; undefined amounts have no limit. */
+export function leastOf(amounts: Iterable<bigint | undefined>, most: bigint): bigint {
+  let lowest = most;
+  for (const amount of amounts) if (amount !== undefined) lowest = least(lowest, amount);
+  return lowest;
+}
+
 /** The refusal of a layer that has less than `amount` left, with its current balance. */
-export async function insufficient(ledger: Balances, asked: AskedLayer, amount: bigint): Promise<GatewayError> {
-  const { layer, code, title, advice } = asked;
+export async function insufficient(ledger: Balances, paying: PayingLayer, amount: bigint): Promise<GatewayError> {
+  const { layer, error, title, advice } = paying;
   const owed = layer.kind === 'account' ? await ledger.debt(layer.owner) : 0n;
   if (owed > 0n) return indebted(owed);
-  const left = await leftIn(ledger, asked);
+  const left = await leftIn(ledger, paying);
   // Other calls may have returned quota since this one was refused.
   const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
-  return errors[code](`This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
+  return error(`This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
 }
 
 /** The refusal of an account that owes something. */

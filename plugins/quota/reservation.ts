@@ -1,87 +1,126 @@
-/** What may be set aside for a call: from the most that it can cost down to the least for which an answer is worth asking. */
-import type { Bounds } from '../../core/contracts/call.ts';
-import type { Care, EstimateOptions } from '../../core/contracts/prices.ts';
+/** Reservations: what is reserved for a call before it is sent, inside the leases of this process. Amounts are micro-quota. */
+import type { Layer } from '../../core/contracts/ledger.ts';
+import type { Addition, Awaitable, JsonObject, Known, Statement, Step } from '../../core/plugin.ts';
+import { bucketParams } from './buckets.ts';
+import type { Share } from './lease.ts';
+import type { Leases } from './leases.ts';
+import type { Terms } from './terms.ts';
 
-/** One of several amounts, each smaller than the one before. */
-export interface Reservation {
-  /** Micro-quota. */
-  readonly amount: bigint;
-  /** Every layer must have so much left: more than the amount where others shall get through beside it. */
-  readonly room: bigint;
-  /** How carefully the input is estimated. */
-  readonly care: Care;
-  /** The tokens of output that it covers in all; undefined: what the bounds of the call say. */
-  readonly output: number | undefined;
-  /** The tokens of output that it covers, for each answer, and that vendors are told; undefined: all that the call can make. */
-  readonly limit: number | undefined;
+/** What the usage record keeps of the layers beside account and key: `[kind, owner, window]` of each; empty if there are none. */
+export function noteOfLayers(layers: readonly Layer[]): JsonObject {
+  return layers.length === 0
+    ? {}
+    : { layers: layers.map(({ kind, owner, windowStart = 0 }) => [kind, owner, windowStart]) };
 }
 
-/** What the amounts are computed from. */
-export interface Costs {
-  readonly bounds: Bounds;
-  readonly options: EstimateOptions;
-  /** The most tokens of one answer; undefined where that is not known of every model that may serve it. */
-  longest(): number | undefined;
-  /** The most that the call can cost with so many tokens of output in all; undefined: with what its bounds say. */
-  most(care: Care, output?: number): bigint;
+/** Reads what `noteOfLayers` wrote. */
+export function readLayers(other: JsonObject): readonly Layer[] {
+  const layers = (other.layers ?? []) as unknown as readonly (readonly [Layer['kind'], number, number])[];
+  return layers.map(([kind, owner, windowStart]) => ({ kind, owner, windowStart }));
 }
 
-/** The longest answer of a model of which nothing is known, where there is enough for that. */
-export const ASSUMED_MAXIMUM = 131_072;
-/** What such a model is told at the most: nearly all of them take it. */
-const TELLABLE = 8_192;
-/** An answer of fewer tokens is hardly worth its input, and some vendors refuse to be told less than 16. */
-const LEAST_OUTPUT = 256;
-/** A call without a limit, or with one that cannot be covered, takes at most half of what is left, so that others get through. */
-const OF_WHAT_IS_LEFT = 2n;
+/** What is reserved for one call. */
+export class Reservation {
+  readonly x: Known;
+  readonly terms: Terms;
+  readonly #leases: Leases;
+  readonly #shares: readonly Share[];
+  #amount = 0n;
+  /** What the last checkpoint recorded as delivered; undefined before the first. */
+  #recorded: bigint | undefined;
+  /** What `close` took out of the leases; undefined while the reservation is open. */
+  #spent: Addition[] | undefined;
+  /** What stays reserved if the steps of `close` cannot be written. */
+  #kept = 0n;
 
-const CARES: Readonly<Record<EstimateOptions['reserve'], readonly [Care, ...Care[]]>> = {
-  strict: ['strict', 'estimate', 'count'],
-  estimate: ['estimate', 'count'],
-};
-
-/**
- * The reservations, to be tried in turn. First comes the whole answer, then half of it, and so on; of answers of one length the most
- * careful estimate of the input comes first.
- */
-export function* reservations(costs: Costs): IterableIterator<Reservation> {
-  const { bounds, options, most } = costs;
-  const [strictest, ...others] = CARES[options.reserve];
-  const asked = bounds.outputTokens;
-  const choices = Math.max(1, bounds.choices);
-  const whole = asked ?? (costs.longest() ?? ASSUMED_MAXIMUM) * choices;
-  const isLimited = isLimitable(bounds) && (asked !== undefined || most(strictest, whole) > most(strictest, 0));
-  const output = isLimited ? whole : undefined;
-  // Nobody else has to get through beside a call that says what it wants.
-  const share = isLimited && asked === undefined ? OF_WHAT_IS_LEFT : 1n;
-  for (const care of [strictest, ...others]) {
-    const amount = most(care, output);
-    yield { amount, room: amount * share, care, output, limit: undefined };
+  constructor(leases: Leases, x: Known, terms: Terms) {
+    this.#leases = leases;
+    this.x = x;
+    this.terms = terms;
+    const { account, key } = x.identity;
+    const ofAccount = leases.of({ kind: 'account', owner: account.id }).share;
+    const ofKey = leases.of({ kind: 'key', owner: key.id }).share;
+    const { fromAccount, limits } = terms;
+    const first = fromAccount ? ofAccount : { ...ofAccount, pays: false };
+    this.#shares =
+      limits.length === 0
+        ? [first, ofKey]
+        : [first, ofKey, ...limits.map((each) => ({ lease: leases.of(each), limit: each.limit, pays: true }))];
   }
-  if (!isLimited || most(strictest, whole) === most(strictest, 0)) return;
-  const usual = Math.max(1, options.assumeOutput);
-  const each = Math.ceil(whole / choices);
-  // A vendor that is told more than its model can refuses the call.
-  const longest =
-    asked === undefined && costs.longest() === undefined ? Math.min(each, Math.max(usual, TELLABLE)) : each - 1;
-  for (const limit of lengthsBelow(each, longest, usual)) {
-    for (const care of [strictest, ...others]) {
-      const amount = most(care, limit * choices);
-      const room = limit > usual ? amount * OF_WHAT_IS_LEFT : amount;
-      yield { amount, room, care, output: limit * choices, limit };
+
+  get amount(): bigint {
+    return this.#amount;
+  }
+
+  /**
+   * Reserves `more`, if every bucket has `room` left, or nothing. Undefined: it is reserved; otherwise the name of the first bucket that has too
+   * little. A promise if the store has to be asked.
+   */
+  grow(more: bigint, room = more): Awaitable<string | undefined> {
+    const refused = this.#leases.reserve(this.#shares, more, room);
+    if (refused instanceof Promise) {
+      return refused.then((name) => {
+        if (name === undefined) this.#amount += more;
+        return name;
+      });
     }
+    if (refused === undefined) this.#amount += more;
+    return refused;
+  }
+
+  /** The statements that record how much was delivered so far, in case this process dies; undefined if that is recorded. */
+  checkpoint(delivered: bigint, epoch: string): readonly Statement[] | undefined {
+    if (delivered <= (this.#recorded ?? 0n)) return undefined;
+    const isFirst = this.#recorded === undefined;
+    this.#recorded = delivered;
+    if (!isFirst) return [{ sql: CHECKPOINT, params: [delivered, this.#amount, this.x.id] }];
+    const { id, identity, call, ip, startedMs } = this.x;
+    const { fromAccount, limits } = this.terms;
+    return [
+      {
+        sql: FIRST_CHECKPOINT,
+        params: [
+          ...[id, epoch, identity.account.id, identity.key.id, fromAccount ? 1 : 0, this.#amount, delivered],
+          ...[call.style, call.model, call.stream ? 1 : 0, ip, startedMs],
+        ],
+      },
+      ...limits.map((each) => ({ sql: FIRST_CHECKPOINT_OF_LAYER, params: [id, ...bucketParams(each)] })),
+    ];
+  }
+
+  /** What was delivered at the last checkpoint. */
+  get delivered(): bigint {
+    return this.#recorded ?? 0n;
+  }
+
+  /**
+   * Closes it: `charge` (0n to its amount) is spent, and the rest can be reserved by other calls at once. Only what is recorded as delivered
+   * stays until the steps are written, because the next run would charge it if they were not. Returns the steps; none if it is closed already.
+   */
+  close(charge: bigint, atMs: number): readonly Step[] {
+    if (this.#spent !== undefined) return [];
+    const spent: Addition[] = [];
+    const kept = charge > this.delivered ? charge : this.delivered;
+    for (const { lease, pays } of this.#shares) if (pays) lease.spend(this.#amount, charge, kept, atMs, spent);
+    this.#spent = spent;
+    this.#kept = kept;
+    if (this.#recorded === undefined) return spent;
+    const params = [this.x.id];
+    return [...spent, { sql: FORGET, params }, { sql: FORGET_LAYERS, params }];
+  }
+
+  /** Undoes `close` if its steps could not be written: the charge, or what is recorded as delivered, stays reserved. */
+  reopen(): void {
+    if (this.#spent === undefined) return;
+    for (const { lease, pays } of this.#shares) if (pays) lease.restore(this.#kept, this.#spent);
+    this.#amount = this.#kept;
+    this.#spent = undefined;
   }
 }
 
-/** Each about half of the one before, what is usual and what is least among them. */
-function lengthsBelow(whole: number, longest: number, usual: number): readonly number[] {
-  const lengths = new Set([usual, LEAST_OUTPUT]);
-  if (longest < whole - 1) lengths.add(longest);
-  for (let length = Math.floor(whole / 2); length > LEAST_OUTPUT; length = Math.floor(length / 2)) lengths.add(length);
-  return [...lengths].filter((length) => length <= longest && length >= LEAST_OUTPUT).sort((a, b) => b - a);
-}
-
-/** Whether a vendor can be told how long the answer may get: it is text, and there is one. */
-function isLimitable({ images, characters, seconds, outputTokens }: Bounds): boolean {
-  return images === undefined && characters === undefined && seconds === undefined && outputTokens !== 0;
-}
+const FIRST_CHECKPOINT = `INSERT INTO running (id, epoch, account_id, key_id, from_account, amount, delivered, style, model, stream, ip, created_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const FIRST_CHECKPOINT_OF_LAYER = 'INSERT INTO running_layer (id, kind, owner, window_start) VALUES (?, ?, ?, ?)';
+const CHECKPOINT = 'UPDATE running SET delivered = ?, amount = ? WHERE id = ?';
+const FORGET = 'DELETE FROM running WHERE id = ?';
+const FORGET_LAYERS = 'DELETE FROM running_layer WHERE id = ?';

@@ -1,50 +1,69 @@
-/** The tables of the ledger: what each layer has, what processes lease of it, every amount that ever moved; and subscriptions. */
+/** The tables of the ledger: what each layer has, what processes lease of it, and every amount that ever moved. */
+import { LARGEST_GRANT } from '../../core/contracts/ledger.ts';
 import type { Migration } from '../../core/plugin.ts';
-import { DAY_MS } from './windows.ts';
 
-/** The most a layer can be granted, in micro-quota; leaves room for sums below 2^63. */
-export const LARGEST_GRANT = 4_000_000_000_000_000_000n;
+/** A day in milliseconds: debits are summed by it. */
+export const DAY_MS = 86_400_000;
 
-/** The most one call is ever held for or charged, in micro-quota: a milliard quota. */
+/** The most that is ever reserved for a call or charged, in micro-quota: a billion quota. */
 export const LARGEST_CALL = 1_000_000_000_000_000n;
 
 /** Sums of entries by bucket: credits and adjustments, or debits less refunds. */
 const ENTERED = (amount: string, ops: string): string =>
   `SELECT kind, owner, window_start, SUM(${amount}) AS amount FROM entry WHERE op IN (${ops}) GROUP BY kind, owner, window_start`;
 
-/** Buckets of which a column is not what its rows say, as rows of a table that lets none in. */
+/** Inserts buckets whose column is not the sum of its rows into a table that accepts none, so that the migration fails. */
 const prove = (column: string, rows: string, which = 'TRUE'): string =>
   `INSERT INTO proof SELECT b.kind || ' ' || b.owner FROM bucket b LEFT JOIN (${rows}) s
     ON s.kind = b.kind AND s.owner = b.owner AND s.window_start = b.window_start
     WHERE ${which} AND b.${column} <> COALESCE(s.amount, 0)`;
 
-/** Rows that are of no bucket, in the same way. */
+/** The same for rows without a bucket. */
 const proveBuckets = (rows: string): string =>
   `INSERT INTO proof SELECT r.kind || ' ' || r.owner FROM (${rows}) r WHERE NOT EXISTS (
     SELECT 1 FROM bucket b WHERE b.kind = r.kind AND b.owner = r.owner AND b.window_start = r.window_start)`;
 
-/** What was held before there were leases, by bucket. */
+/** What was reserved before there were leases, by bucket. */
 const HELD = `SELECT kind, owner, window_start, SUM(amount) AS amount FROM (
     SELECT 'account' AS kind, account_id AS owner, 0 AS window_start, amount FROM hold WHERE from_account = 1
     UNION ALL SELECT 'key', key_id, 0, amount FROM hold
     UNION ALL SELECT l.kind, l.owner, l.window_start, h.amount FROM hold_layer l JOIN hold h ON h.id = l.hold_id
   ) AS layers GROUP BY kind, owner, window_start`;
 
+/** The table of entries with these kinds of operations. */
+const entryTable = (ops: string): string =>
+  `CREATE TABLE entry (
+    ref TEXT NOT NULL CHECK (ref <> ''),
+    op TEXT NOT NULL CHECK (op IN (${ops})),
+    kind TEXT NOT NULL,
+    owner INTEGER NOT NULL,
+    window_start INTEGER NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
+    at_ms INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    PRIMARY KEY (ref, op, kind, owner, window_start)
+  ) STRICT, WITHOUT ROWID`;
+
+const ENTRIES_ARE_APPEND_ONLY: readonly string[] = [
+  `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
+    BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+  `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
+    BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+];
+
 /**
- * Amounts are micro-quota. A `bucket` is one limit that calls are taken from, and its CHECKs are the last word: no
- * statement, ours or a person's, can bring it below zero. `held` is the sum of its leases, `used` that of its debits; `debt` is what an
- * account owes since money was taken back that it had spent, and while it does nothing is leased from it.
+ * Amounts are micro-quota. A `bucket` is one balance or limit that calls are charged to, and its CHECKs are the last resort: no statement can
+ * bring it below zero. `held` is the sum of its leases, `used` that of its debits. `debt` is what an account owes because money was taken back
+ * that it had spent; nothing is leased from an account with a debt.
  *
- * A `lease` is what one process (`epoch`: one run of the gateway) took out of a bucket for calls to come; whoever deletes the row gives the rest
- * back. `ledger_process` has the processes that may lease. `running` are calls that have delivered something and not ended yet, as of the last second: of a process that was killed they are
- * charged. `running_layer` has what a call is taken from beside its key, and its account unless a subscription includes it.
+ * A `lease` is what one process (`epoch`: one run of the gateway) took out of a bucket for future calls; deleting the row returns the rest.
+ * `ledger_process` has the processes that may lease. `running` has the calls that have delivered something and not ended, as of the last
+ * checkpoint: if their process was killed, they are charged. `running_layer` has the layers of such a call beside its key, and its account unless
+ * a subscription includes it.
  *
- * A `debit` is what all calls of one day took from a bucket. That a call is charged once is what the primary key of its usage record says, which is
- * written in the same list. An `entry` is any other amount that moved. It is never changed; its key lets a payment be credited once. `ref` is
- * whatever names the payment.
- *
- * A subscription's `changed_ms` grows with every change: others find by it what is new. What made it longer, once each, is in
- * `subscription_grant`.
+ * A `debit` is what all calls of one day were charged to a bucket. The primary key of a call's usage record, written in the same list, ensures
+ * that it is charged once. An `entry` is any other amount that moved. It is never changed; its key ensures that a payment is credited once, and
+ * `ref` names the payment.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -75,27 +94,15 @@ export const migrations: readonly Migration[] = [
         ip TEXT NOT NULL,
         created_ms INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE entry (
-        ref TEXT NOT NULL CHECK (ref <> ''),
-        op TEXT NOT NULL CHECK (op IN ('debit', 'credit', 'refund', 'adjust')),
-        kind TEXT NOT NULL,
-        owner INTEGER NOT NULL,
-        window_start INTEGER NOT NULL,
-        amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
-        at_ms INTEGER NOT NULL,
-        actor TEXT NOT NULL,
-        PRIMARY KEY (ref, op, kind, owner, window_start)
-      ) STRICT, WITHOUT ROWID`,
+      entryTable("'debit', 'credit', 'refund', 'adjust'"),
       `CREATE UNIQUE INDEX entry_credit_once ON entry (ref) WHERE op = 'credit'`,
-      `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
-      `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+      ...ENTRIES_ARE_APPEND_ONLY,
     ],
   },
   {
     id: 2,
-    title: 'further layers of a call, subscriptions',
+    title: 'further layers of a call',
+    // Until plans became a plugin, it also made the tables of subscriptions, which are those of `plans` now.
     sql: [
       'ALTER TABLE hold ADD COLUMN from_account INTEGER NOT NULL DEFAULT 1 CHECK (from_account IN (0, 1))',
       `CREATE TABLE hold_layer (
@@ -104,26 +111,6 @@ export const migrations: readonly Migration[] = [
         owner INTEGER NOT NULL,
         window_start INTEGER NOT NULL,
         PRIMARY KEY (hold_id, kind, owner, window_start)
-      ) STRICT, WITHOUT ROWID`,
-      `CREATE TABLE subscription (
-        id INTEGER NOT NULL PRIMARY KEY,
-        account_id INTEGER NOT NULL,
-        plan TEXT NOT NULL,
-        starts_ms INTEGER NOT NULL,
-        expires_ms INTEGER NOT NULL CHECK (expires_ms > starts_ms),
-        cancelled_ms INTEGER,
-        changed_ms INTEGER NOT NULL
-      ) STRICT`,
-      'CREATE INDEX subscription_by_account ON subscription (account_id, id)',
-      'CREATE INDEX subscription_by_change ON subscription (changed_ms)',
-      `CREATE TABLE subscription_grant (
-        ref TEXT NOT NULL PRIMARY KEY CHECK (ref <> ''),
-        account_id INTEGER NOT NULL,
-        subscription_id INTEGER,
-        plan TEXT NOT NULL,
-        length_ms INTEGER NOT NULL CHECK (length_ms > 0),
-        at_ms INTEGER NOT NULL,
-        actor TEXT NOT NULL
       ) STRICT, WITHOUT ROWID`,
     ],
   },
@@ -136,7 +123,7 @@ export const migrations: readonly Migration[] = [
     id: 4,
     title: 'leases in the place of holds, debits by the day, debts with their accounts',
     sql: [
-      // A ledger that does not add up is not carried over: the version before can tell what is wrong with it.
+      // A ledger that does not reconcile is not migrated: the version before can report what is wrong with it.
       `CREATE TABLE proof (bucket TEXT CONSTRAINT "the ledger does not reconcile" CHECK (bucket IS NULL))`,
       prove('used', ENTERED("CASE op WHEN 'debit' THEN amount ELSE -amount END", "'debit', 'refund'")),
       prove('held', HELD),
@@ -186,25 +173,12 @@ export const migrations: readonly Migration[] = [
       'DROP INDEX entry_credit_once',
       'DROP INDEX entry_of_money',
       'ALTER TABLE entry RENAME TO entry_of_calls',
-      `CREATE TABLE entry (
-        ref TEXT NOT NULL CHECK (ref <> ''),
-        op TEXT NOT NULL CHECK (op IN ('credit', 'refund', 'adjust')),
-        kind TEXT NOT NULL,
-        owner INTEGER NOT NULL,
-        window_start INTEGER NOT NULL,
-        amount INTEGER NOT NULL CHECK (amount > 0 OR (op = 'adjust' AND amount < 0)),
-        at_ms INTEGER NOT NULL,
-        actor TEXT NOT NULL,
-        PRIMARY KEY (ref, op, kind, owner, window_start)
-      ) STRICT, WITHOUT ROWID`,
+      entryTable("'credit', 'refund', 'adjust'"),
       "INSERT INTO entry SELECT ref, op, kind, owner, window_start, amount, at_ms, actor FROM entry_of_calls WHERE op <> 'debit'",
       'DROP TABLE entry_of_calls',
       `CREATE UNIQUE INDEX entry_credit_once ON entry (ref) WHERE op = 'credit'`,
       "CREATE INDEX entry_of_money ON entry (owner, at_ms, ref, op) WHERE kind = 'account'",
-      `CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
-      `CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry
-        BEGIN SELECT RAISE(ABORT, 'entries are append-only'); END`,
+      ...ENTRIES_ARE_APPEND_ONLY,
 
       prove(
         'used',

@@ -1,48 +1,48 @@
-/** Calls that have ended and could not be written down: they stay held, and are charged later what they had delivered. */
-import { inQuota } from '../../core/contracts/ledger.ts';
+/** Calls that have ended, but whose `settle` could not be written: they stay reserved, and are charged later what they had delivered. */
+import { inQuota, type Layer } from '../../core/contracts/ledger.ts';
 import type { Records, UsageRecord } from '../../core/contracts/records.ts';
-import type { Host, Known } from '../../core/plugin.ts';
-import { type Extra, type Hold, noteOfLayers, type Payers } from './holds.ts';
+import type { Host } from '../../core/plugin.ts';
+import { noteOfLayers, type Reservation } from './reservation.ts';
 
 /** Such calls. */
 export interface Unsettled {
-  /** Takes one over whose hold was closed in vain. */
-  add(x: Known, hold: Hold, payers: Payers): void;
-  /** Closes them, with a record each. Returns how many; rejects where the store cannot write yet. */
+  /** Adds a call, and reopens its reservation. */
+  add(reservation: Reservation): void;
+  /** Closes them, with a usage record each. Returns how many; rejects if the store cannot write yet. */
   close(records: Records | undefined): Promise<number>;
 }
 
-/** Makes it; calls of every configuration are on one list. */
+/** Makes the list; it is shared by all configurations. */
 export function createUnsettled(host: Host): Unsettled {
   const { store, clock, log } = host;
-  const calls = host.lasting({
-    name: 'quota.unsettled',
-    version: 1,
-    make: () => new Map<Hold, { readonly x: Known; readonly payers: Payers }>(),
-  });
+  const reservations = host.lasting({ name: 'quota.unsettled', version: 1, make: () => new Set<Reservation>() });
+
+  function add(reservation: Reservation): void {
+    reservation.reopen();
+    reservations.add(reservation);
+  }
+
   return {
-    add(x, hold, payers) {
-      hold.reopen();
-      calls.set(hold, { x, payers });
-    },
+    add,
 
     async close(records) {
       let count = 0;
-      for (const [hold, { x, payers }] of calls) {
+      for (const reservation of reservations) {
+        const { x, terms, delivered: charged, amount: held } = reservation;
         const { identity, call, ip, startedMs, id } = x;
-        const { delivered: charged, amount: held } = hold;
         const record = recoveredRecord({
           ...{ id, ip, charged, held, accountId: identity.account.id, keyId: identity.key.id, createdMs: startedMs },
-          ...{ style: call.style, model: call.model, stream: call.stream, ...payers },
+          ...{ style: call.style, model: call.model, stream: call.stream },
+          ...{ fromAccount: terms.fromAccount, layers: terms.limits },
         });
-        calls.delete(hold);
+        reservations.delete(reservation);
         try {
-          const failed = await store.atomic([...hold.close(charged, clock.now()), ...(records?.steps(record) ?? [])]);
+          const steps = [...reservation.close(charged, clock.now()), ...(records?.steps(record) ?? [])];
+          const failed = await store.atomic(steps);
           if (failed === undefined) count++;
           else log.error('a call could not be closed', { exchange: id, failed });
         } catch (error) {
-          hold.reopen();
-          calls.set(hold, { x, payers });
+          add(reservation);
           throw error;
         }
       }
@@ -51,7 +51,7 @@ export function createUnsettled(host: Host): Unsettled {
   };
 }
 
-/** The record of a call of which nothing is known but what was written down while it ran. Amounts are micro-quota. */
+/** The usage record of a call of which only the checkpoints are known. Amounts are micro-quota. */
 export function recoveredRecord(of: {
   readonly id: string;
   readonly accountId: number;
@@ -64,9 +64,10 @@ export function recoveredRecord(of: {
   readonly charged: bigint;
   readonly held: bigint;
   readonly fromAccount: boolean;
-  readonly extras: readonly Extra[];
+  /** Those beside account and key. */
+  readonly layers: readonly Layer[];
 }): UsageRecord {
-  const { id, accountId, keyId, style, model, stream, ip, createdMs, charged, held, fromAccount, extras } = of;
+  const { id, accountId, keyId, style, model, stream, ip, createdMs, charged, held, fromAccount, layers } = of;
   return {
     ...{ id, accountId, keyId, style, model, stream, ip, charged, atMs: createdMs },
     channel: '',
@@ -76,6 +77,6 @@ export function recoveredRecord(of: {
     ...(!fromAccount && { included: true }),
     durationMs: 0,
     firstByteMs: undefined,
-    other: { held: inQuota(held), ...noteOfLayers(extras) },
+    other: { held: inQuota(held), ...noteOfLayers(layers) },
   };
 }

@@ -9,6 +9,7 @@ export const CHAOS_PIPELINE: readonly string[] = [
   'limits',
   'prices',
   'quota',
+  'plans',
   'models',
   'styles',
   'vendors/compatible',

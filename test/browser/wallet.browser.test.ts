@@ -15,7 +15,7 @@ before(async () => {
     {
       listen: { host: '127.0.0.1', port },
       console: { ...PATIENT, url: `http://localhost:${port}` },
-      quota: { plans: { pro: { title: 'Pro', daily: 5, weekly: 20, price: 8, balance: 2 } } },
+      plans: { pro: { title: 'Pro', daily: 5, weekly: 20, price: 8, balance: 2 } },
     },
     env,
   );

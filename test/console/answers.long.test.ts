@@ -183,7 +183,7 @@ describe('the answers of /api', () => {
             'gpt-4o': { from: ['listed'], price: [EVERY_PRICE, { ...EVERY_PRICE, from: '2999-01-01' }] },
             omni: { alias: 'gpt-4o' },
           },
-          quota: { plans: { pro: { title: 'Pro', daily: 5, weekly: 20, monthly: 50, price: 19.99, balance: 2 } } },
+          plans: { pro: { title: 'Pro', daily: 5, weekly: 20, monthly: 50, price: 19.99, balance: 2 } },
           payments: { stripe: stripe.section, creem: creem.section, alipay: alipay.section, epay: fakeEpay().section },
         },
       },

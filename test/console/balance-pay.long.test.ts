@@ -17,14 +17,12 @@ describe('a plan paid from the balance', () => {
   let admin: Visitor;
   before(async () => {
     gateway = await startPaying({
-      quota: {
-        plans: {
-          pro: { daily: 5, price: 19.99, balance: 2 },
-          odd: { daily: 5, price: 0.01 },
-          team: { daily: 50, price: 1 },
-          gift: { daily: 1 },
-          bonus: { daily: 1, price: 5, balance: 5 },
-        },
+      plans: {
+        pro: { daily: 5, price: 19.99, balance: 2 },
+        odd: { daily: 5, price: 0.01 },
+        team: { daily: 50, price: 1 },
+        gift: { daily: 1 },
+        bonus: { daily: 1, price: 5, balance: 5 },
       },
     });
     admin = await verify(await root(gateway));

@@ -167,7 +167,17 @@ describe('the status', () => {
       config: {
         pipeline: CONSOLE_PIPELINE.filter(
           (name) =>
-            !['second-factors', 'oauth', 'payments', 'quota', 'notices', 'departments', 'audit', 'mail'].includes(name),
+            ![
+              'second-factors',
+              'oauth',
+              'payments',
+              'quota',
+              'plans',
+              'notices',
+              'departments',
+              'audit',
+              'mail',
+            ].includes(name),
         ),
         console: PATIENT,
       },

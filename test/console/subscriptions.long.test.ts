@@ -43,7 +43,7 @@ describe('subscriptions at the console', () => {
     gateway = await startGateway({
       vendor,
       clock,
-      config: { pipeline: CONSOLE_PIPELINE, console: PATIENT, models: MODELS, quota: { plans: PLANS } },
+      config: { pipeline: CONSOLE_PIPELINE, console: PATIENT, models: MODELS, plans: PLANS },
       env: ROOT_ENV,
     });
     boss = await verify(await root(gateway));

@@ -32,12 +32,10 @@ describe('top-up', () => {
   let admin: Visitor;
   before(async () => {
     gateway = await startPaying({
-      quota: {
-        plans: {
-          pro: { daily: 5, price: 19.99, balance: 2 },
-          team: { daily: 50, price: 99 },
-          gift: { daily: 1 },
-        },
+      plans: {
+        pro: { daily: 5, price: 19.99, balance: 2 },
+        team: { daily: 50, price: 99 },
+        gift: { daily: 1 },
       },
     });
     ann = await member(gateway, 'ann');

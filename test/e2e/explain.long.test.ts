@@ -105,7 +105,7 @@ describe('a call that is explained', () => {
       ['limits', 'perAccount.tokensPerMinute of the account: 0 of 5000 used, the call takes 117'],
       ['limits', 'perAccount.concurrent of the account: 0 of 2 running'],
       ['prices', 'price of test-model: input 1, output 2 per million tokens (gateway.yaml)'],
-      ['quota', 'holds 646 quota: at most 1092 input and 100 output tokens'],
+      ['quota', 'reserves 646 quota: at most 1092 input and 100 output tokens'],
       ['quota', 'the account is not limited'],
       ['quota', 'the key is not limited'],
       ['models', 'another-name is another name for test-model'],
@@ -169,7 +169,7 @@ describe('a call that is explained', () => {
     const told = await explain(fields, { style: 'transcription' }, ` --files file=${sound}`);
     assert.equal(told.code, 0, told.stderr);
     assert.match(told.stdout, /^call +transcription, .*, 2 seconds of sound,/m);
-    assert.match(told.stdout, /^quota +holds 100 quota/m);
+    assert.match(told.stdout, /^quota +reserves 100 quota/m);
     assert.match(told.stdout, /^offer +studio: written anew as multipart\/form-data$/m);
     const refused = await explain(fields, { style: 'transcription' });
     assert.match(refused.stdout, /refused: 400 .*`file` is missing/);

@@ -29,7 +29,7 @@ describe('while a stream runs', () => {
   let callers = 0;
   before(async () => {
     vendor = await fakeVendor();
-    const config = { pipeline: CONSOLE_PIPELINE, console: PATIENT, models: MODELS, quota: { plans: PLANS } };
+    const config = { pipeline: CONSOLE_PIPELINE, console: PATIENT, models: MODELS, plans: PLANS };
     gateway = await startGateway({ vendor, config, env: ROOT_ENV });
     boss = await verify(await root(gateway));
   });

@@ -26,7 +26,7 @@ describe('a thousand calls at once', () => {
         pipeline: CONSOLE_PIPELINE,
         console: PATIENT,
         models: MODELS,
-        quota: { plans: { day: { daily: TEN }, week: { weekly: TEN }, month: { monthly: TEN } } },
+        plans: { day: { daily: TEN }, week: { weekly: TEN }, month: { monthly: TEN } },
       },
       env: ROOT_ENV,
     });

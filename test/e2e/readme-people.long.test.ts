@@ -13,9 +13,9 @@ describe('the lines of the documentation about people, keys and money', { skip }
   const place = folder();
   let gateway: TestGateway;
   before(async () => {
-    const { quota, store: _, ...sections } = shippedSections();
+    const { store: _, ...sections } = shippedSections();
     const plans = { monthly: { days: 30, daily: 5 } };
-    gateway = await startGateway({ config: { ...sections, quota: { ...(quota as object), plans } }, env: ROOT_ENV });
+    gateway = await startGateway({ config: { ...sections, plans }, env: ROOT_ENV });
     await gateway.command('user create --name ann --role member --password-stdin', PASSWORD);
   });
   after(async () => {

@@ -124,6 +124,19 @@ function tests(): void {
 }
 
 const PIPELINE = [
-  ...['accounts', 'audit', 'auth', 'counters', 'departments', 'keys', 'limits', 'prices', 'quota', 'models', 'styles'],
+  ...[
+    'accounts',
+    'audit',
+    'auth',
+    'counters',
+    'departments',
+    'keys',
+    'limits',
+    'prices',
+    'quota',
+    'plans',
+    'models',
+    'styles',
+  ],
   ...['vendors/compatible', 'vendors/demo', 'log'],
 ];

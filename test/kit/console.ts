@@ -21,6 +21,7 @@ export const CONSOLE_PIPELINE: readonly string[] = [
   'limits',
   'prices',
   'quota',
+  'plans',
   'models',
   'styles',
   'vendors/openai',

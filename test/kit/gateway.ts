@@ -76,6 +76,7 @@ const PIPELINE = [
   'limits',
   'prices',
   'quota',
+  'plans',
   'models',
   'styles',
   'vendors/openai',

@@ -141,11 +141,9 @@ function configOf(main: FakeVendor, spare: FakeVendor) {
       'not-priced': { from: ['openai-eu'] },
       demo: { from: ['demo'], free: true },
     },
-    quota: {
-      plans: {
-        monthly: { title: 'Monthly', days: 30, daily: 5, weekly: 20, monthly: 50, price: 20, balance: 50 },
-        trial: { days: 7, daily: 1, afterExpiry: 'balance' },
-      },
+    plans: {
+      monthly: { title: 'Monthly', days: 30, daily: 5, weekly: 20, monthly: 50, price: 20, balance: 50 },
+      trial: { days: 7, daily: 1, afterExpiry: 'balance' },
     },
   };
 }

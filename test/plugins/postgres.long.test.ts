@@ -15,6 +15,7 @@ import log from '../../plugins/log/index.ts';
 import notices from '../../plugins/notices/index.ts';
 import oauth from '../../plugins/oauth/index.ts';
 import payments from '../../plugins/payments/index.ts';
+import plans from '../../plugins/plans/index.ts';
 import quota from '../../plugins/quota/index.ts';
 import secondFactors from '../../plugins/second-factors/index.ts';
 import driver from '../../plugins/stores/postgres/index.ts';
@@ -34,6 +35,7 @@ const OWNERS = [
   notices,
   oauth,
   payments,
+  plans,
   quota,
   secondFactors,
   styles,

@@ -8,7 +8,7 @@ import { createPriceBook, type PriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';
 import type { Upstream } from '../../plugins/prices/list-prices.ts';
 import type { PriceEntry, PriceFields } from '../../plugins/prices/section.ts';
-import { ESTIMATE_DEFAULTS } from '../../plugins/quota/sections.ts';
+import { ESTIMATE_DEFAULTS } from '../../plugins/quota/section.ts';
 import fc from '../kit/fast-check.ts';
 
 const PER_UNIT = 500_000n;

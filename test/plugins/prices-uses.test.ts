@@ -10,7 +10,7 @@ import { NO_TOKENS } from '../../core/usage.ts';
 import { createPriceBook } from '../../plugins/prices/book.ts';
 import { tokenBounds } from '../../plugins/prices/estimate.ts';
 import { type PriceEntry, priceSchema } from '../../plugins/prices/section.ts';
-import { ESTIMATE_DEFAULTS } from '../../plugins/quota/sections.ts';
+import { ESTIMATE_DEFAULTS } from '../../plugins/quota/section.ts';
 
 const NOW = Date.UTC(2026, 8, 25);
 const UPSTREAM = { vendor: 'acme', url: '', model: 'm' };

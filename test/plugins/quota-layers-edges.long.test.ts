@@ -542,7 +542,7 @@ describe('explaining a call', () => {
         assert.ok(lines.includes(line), `${line} is not among\n${lines.join('\n')}`);
       }
       assert.ok(
-        lines.some((line) => line.startsWith('holds 4 quota')),
+        lines.some((line) => line.startsWith('reserves 4 quota')),
         lines.join('\n'),
       );
       await assert.rejects(linesOf(run, world, 11), refusedWith('QUOTA_MONTHLY_DAILY_EXCEEDED'));
@@ -567,7 +567,7 @@ describe('invariants of the further layers', () => {
       `UPDATE bucket SET used = 31 WHERE kind = 'day'`,
     ],
     ['everything-has-a-bucket', /day 1 from \d+: a lease, should be a bucket/, `DELETE FROM bucket WHERE kind = 'day'`],
-    ['everything-has-a-bucket', /day 1 from \d+: a window, should be of a subscription/, 'DELETE FROM subscription'],
+    ['every-window-is-of-a-subscription', /subscription 1: has a window, should exist/, 'DELETE FROM subscription'],
     [
       'subscriptions-are-what-was-granted',
       /subscription 1: begins at \d+ and lasts 2592000001 ms, should be begun with a grant, and lasting 2592000000 ms/,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Layer, Purse } from '../../core/contracts/ledger.ts';
+import type { BalanceLayer, Layer } from '../../core/contracts/ledger.ts';
 import { GatewayError } from '../../core/plugin.ts';
 import fc from '../kit/fast-check.ts';
 import {
@@ -128,8 +128,8 @@ describe('leases, whatever happens to them and however much of it at once', () =
         round++;
         // Two accounts in one department; the first has two keys.
         const owner = (n: number): number => round * 100 + n;
-        const accounts: readonly Purse[] = [1, 2].map((n) => ({ kind: 'account', owner: owner(n) }));
-        const keys: readonly Purse[] = [1, 2, 3].map((n) => ({ kind: 'key', owner: owner(n) }));
+        const accounts: readonly BalanceLayer[] = [1, 2].map((n) => ({ kind: 'account', owner: owner(n) }));
+        const keys: readonly BalanceLayer[] = [1, 2, 3].map((n) => ({ kind: 'key', owner: owner(n) }));
         const purses = [...accounts, ...keys];
         const common: Layer = { kind: 'department', owner: owner(1) };
         const layers: readonly Layer[] = [...purses, common];

@@ -1,11 +1,12 @@
 /** The ledger of a release from before there were leases: carried over to the unit, its open holds recovered; refused where it does not add up. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { LARGEST_GRANT } from '../../core/contracts/ledger.ts';
 import type { OpenStore } from '../../core/plugin.ts';
 import { migrate } from '../../core/store.ts';
+import plans from '../../plugins/plans/index.ts';
 import quota from '../../plugins/quota/index.ts';
-import { LARGEST_GRANT } from '../../plugins/quota/tables.ts';
-import { ACCOUNT, callingNow, emptyStore, ended, worldOver } from './quota-world.ts';
+import { ACCOUNT, callingNow, emptyStore, ended, SUBSCRIPTIONS_OF_QUOTA, worldOver } from './quota-world.ts';
 
 const DAY_MS = 86_400_000;
 /** The day of the first calls. */
@@ -123,6 +124,7 @@ async function before(): Promise<{ file: string; store: OpenStore }> {
     'CREATE TABLE migration (owner TEXT, id INTEGER, title TEXT, applied_ms INTEGER, PRIMARY KEY (owner, id)) STRICT',
   );
   await migrate(store, [BEFORE_LEASES]);
+  for (const sql of SUBSCRIPTIONS_OF_QUOTA) await store.run(sql);
   const entry = (params: readonly (string | number | bigint)[]) => ({
     sql: 'INSERT INTO entry (ref, op, kind, owner, window_start, amount, at_ms, actor) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     params,
@@ -174,7 +176,7 @@ describe('a ledger from before there were leases', () => {
   it('is carried over to the unit: buckets, debts, leases, running calls, debits by the day, and what moved beside calls', async () => {
     const { store } = await before();
     stores.push(store);
-    await migrate(store, [quota]);
+    await migrate(store, [quota, plans]);
     const debts = new Map([
       ['account 2', 80],
       ['account 3', 0],
@@ -253,7 +255,7 @@ describe('a ledger from before there were leases', () => {
 
   it('has nothing wrong before its holds are recovered; the next run charges what they had delivered, and frees the rest', async () => {
     const { file, store } = await before();
-    await migrate(store, [quota]);
+    await migrate(store, [quota, plans]);
     const world = worldOver(store, file);
     assert.deepEqual(await world.faults(await world.create('run-3')), {});
     const run = await world.run('run-3');
@@ -305,7 +307,7 @@ describe('a ledger from before there were leases', () => {
 
   it('goes on where it stood: what is left can be spent, what is owed is owed, and paid by the next credit', async () => {
     const { file, store } = await before();
-    await migrate(store, [quota]);
+    await migrate(store, [quota, plans]);
     const world = worldOver(store, file);
     const run = await world.run('run-3');
     const x = callingNow(world, 'metered', 310);

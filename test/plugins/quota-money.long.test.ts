@@ -1,9 +1,8 @@
 /** Money that comes, goes back and is set by hand: credits, debts, deductions and allowances, each exact and once. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Layer, MICRO, type Purse } from '../../core/contracts/ledger.ts';
+import { type BalanceLayer, LARGEST_GRANT, type Layer, MICRO } from '../../core/contracts/ledger.ts';
 import { GatewayError } from '../../core/plugin.ts';
-import { LARGEST_GRANT } from '../../plugins/quota/tables.ts';
 import fc from '../kit/fast-check.ts';
 import {
   ACCOUNT,
@@ -322,7 +321,7 @@ describe('any sequence of deeds', () => {
     let indebted = 0;
     await fc.assert(
       fc.asyncProperty(deeds, async (history) => {
-        const account: Purse = { kind: 'account', owner: 1_000 + ++round };
+        const account: BalanceLayer = { kind: 'account', owner: 1_000 + ++round };
         const identity = { ...calling('metered', 1).identity };
         const payer = { ...identity, account: { ...identity.account, id: account.owner } };
         await world.store.atomic(run.ledger.open(account, 0n, false));

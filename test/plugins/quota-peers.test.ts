@@ -471,7 +471,7 @@ describe('a process that is given up for dead and comes back', () => {
       net.kill(0);
       await processes.recovered(0);
       const host = recoverer(processes, 0, [0], async () => {});
-      await assert.rejects(recover(host, undefined), /given up for dead/);
+      await assert.rejects(recover(host, undefined), /presumed dead/);
       assert.equal(await runs[1]!.settle(ended(call, 'served', 80)), undefined);
     }),
   );

@@ -33,10 +33,13 @@ import type {
 } from '../../core/plugin.ts';
 import { GatewayError, refuse } from '../../core/plugin.ts';
 import { checkValue } from '../../core/sdk.ts';
+import { migrate, openStore, type TableOwner } from '../../core/store.ts';
 import { USUAL } from '../../core/translation/quirks.ts';
+import plans from '../../plugins/plans/index.ts';
+import { plansSection } from '../../plugins/plans/section.ts';
 import prices from '../../plugins/prices/index.ts';
 import quota from '../../plugins/quota/index.ts';
-import { quotaSection } from '../../plugins/quota/sections.ts';
+import { quotaSection } from '../../plugins/quota/section.ts';
 import sqlite from '../../plugins/stores/sqlite/index.ts';
 import { type FakeClock, fakeClock } from '../kit/clock.ts';
 import { testDatabase } from '../kit/postgres.ts';
@@ -53,7 +56,7 @@ export const PRICES = {
   listener: { perSecond: 0.000002 },
   speaker: { characters: 0.002 },
 };
-/** What a test says of the section `quota`; the rest is what holds where gateway.yaml says nothing. */
+/** The section `quota` of a test, and as `plans` the section of that name, or false: without the plugin; what is missing has its default. */
 export type Section = JsonObject;
 export const CHANNEL: Channel = {
   name: 'somewhere',
@@ -225,8 +228,9 @@ export function ended(x: Exchange, outcome: Outcome, used?: Usage | number, deli
 /** One run of the gateway over a store: the plugin, created and started. */
 export interface Run {
   readonly parts: Parts;
-  /** Those of the plugin `prices`. */
+  /** Those of the plugins `prices` and `plans`. */
   readonly priced: Parts;
+  readonly planned: Parts;
   readonly ledger: Ledger;
   readonly subscriptions: Subscriptions;
   /** What is wrong with its section. */
@@ -263,6 +267,30 @@ export async function settled(store: OpenStore): Promise<void> {
   await store.run('UPDATE bucket SET held = held WHERE kind IS NULL');
 }
 
+/** The tables of subscriptions as a migration of `quota` made them before plans were a plugin. */
+export const SUBSCRIPTIONS_OF_QUOTA: readonly string[] = [
+  `CREATE TABLE subscription (
+    id INTEGER NOT NULL PRIMARY KEY,
+    account_id INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    starts_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL CHECK (expires_ms > starts_ms),
+    cancelled_ms INTEGER,
+    changed_ms INTEGER NOT NULL
+  ) STRICT`,
+  'CREATE INDEX subscription_by_account ON subscription (account_id, id)',
+  'CREATE INDEX subscription_by_change ON subscription (changed_ms)',
+  `CREATE TABLE subscription_grant (
+    ref TEXT NOT NULL PRIMARY KEY CHECK (ref <> ''),
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER,
+    plan TEXT NOT NULL,
+    length_ms INTEGER NOT NULL CHECK (length_ms > 0),
+    at_ms INTEGER NOT NULL,
+    actor TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+];
+
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
 const worlds: World[] = [];
 let directory = '';
@@ -289,19 +317,30 @@ async function emptyStores(): Promise<{ readonly file: string; open(): Promise<O
   const file = join(folder, 'ledger.db');
   const url = await testDatabase(folder);
   if (url === undefined) {
-    const store = await sqlite.open({ file, log: silent });
+    const store = await openStore({ driver: sqlite, file, log: silent });
     return { file, open: async () => store };
   }
   const { default: postgres } = await import('../../plugins/stores/postgres/index.ts');
   const settings = { driver: 'postgres', url };
   assert.deepEqual(checkValue(postgres.section!, settings), []);
-  return { file: url, open: () => postgres.open({ file, settings, log: silent }) };
+  return { file: url, open: () => openStore({ driver: postgres, file, settings, log: silent }) };
+}
+
+/** The same, opened, with the tables of some owners. */
+export async function openStoreWith(
+  owners: readonly TableOwner[],
+): Promise<{ readonly file: string; readonly store: OpenStore }> {
+  const { file, open } = await emptyStores();
+  const store = await open();
+  await migrate(store, owners);
+  return { file, store };
 }
 
 export async function openWorld(account: bigint | 'unlimited', key: bigint | 'unlimited'): Promise<World> {
   const { file, open } = await emptyStores();
   const store = await open();
-  for (const migration of quota.migrations ?? []) for (const sql of migration.sql) await store.run(sql);
+  for (const { migrations = [] } of [quota, plans])
+    for (const migration of migrations) for (const sql of migration.sql) await store.run(sql);
   const world = worldOver(store, file, open);
   const { ledger } = await world.run();
   for (const [layer, granted] of [
@@ -342,8 +381,11 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
       ]);
       const warnings: string[] = [];
       const problems: string[] = [];
-      const checked = structuredClone(section) as unknown as Config<NonNullable<typeof quota.sections>>['quota'];
+      const { plans: planned = {}, ...checked } = structuredClone(section) as unknown as Config<
+        NonNullable<typeof quota.sections>
+      >['quota'] & { readonly plans?: Config<NonNullable<typeof plans.sections>>['plans'] | false };
       assert.deepEqual(checkValue(quotaSection, checked), []);
+      if (planned !== false) assert.deepEqual(checkValue(plansSection, planned), []);
       const host = {
         store: own,
         clock,
@@ -362,10 +404,12 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
       } as unknown as Host;
       const priced = await prices.create(host, { prices: PRICES });
       const parts = await quota.create(host, { quota: checked });
+      const subscribed = planned === false ? {} : await plans.create(host, { plans: planned });
       latest = host.use(Ledger);
       return {
         parts,
         priced,
+        planned: subscribed,
         ledger: latest,
         subscriptions: host.use(Subscriptions),
         problems,
@@ -380,6 +424,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
       await run.parts.link?.();
       assert.deepEqual(run.problems, []);
       await run.parts.start?.();
+      await run.planned.start?.();
       return run;
     },
     async balance(layer) {
@@ -391,7 +436,7 @@ export function worldOver(store: OpenStore, file: string, open = async () => sto
     async faults(run) {
       const found: Record<string, readonly string[]> = {};
       await settled(store);
-      for (const { name, check } of run.parts.invariants ?? []) {
+      for (const { name, check } of [...(run.parts.invariants ?? []), ...(run.planned.invariants ?? [])]) {
         const lines = await check(store);
         if (lines.length > 0) found[name] = lines;
       }

@@ -1,11 +1,11 @@
 /** The ledger against a real store: holds, charges, credits, recovery, and invariants that find damage. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inQuota, MICRO, type Purse } from '../../core/contracts/ledger.ts';
+import { type BalanceLayer, inQuota, LARGEST_GRANT, MICRO } from '../../core/contracts/ledger.ts';
 import type { Bounds, Outcome, Passage, Usage } from '../../core/plugin.ts';
 import { UsageError } from '../../core/plugin.ts';
-import { ASSUMED_MAXIMUM } from '../../plugins/quota/reservation.ts';
-import { LARGEST_CALL, LARGEST_GRANT } from '../../plugins/quota/tables.ts';
+import { ASSUMED_MAXIMUM } from '../../plugins/quota/sizes.ts';
+import { LARGEST_CALL } from '../../plugins/quota/tables.ts';
 import fc from '../kit/fast-check.ts';
 import { isOnPostgres } from '../kit/postgres.ts';
 import { damageRows } from '../kit/rows.ts';
@@ -360,7 +360,10 @@ describe('what is not sold by the token', () => {
         for await (const line of plugin.explain?.(within('painter', pictures(2, ''))) ?? []) lines.push(line);
       }
       assert.ok(lines.includes('price of painter: 0.000002, hd 0.000004 per image (gateway.yaml)'), lines.join('\n'));
-      assert.ok(lines.includes('holds 4 quota: at most 1124 input and 0 output tokens, images: 2'), lines.join('\n'));
+      assert.ok(
+        lines.includes('reserves 4 quota: at most 1124 input and 0 output tokens, images: 2'),
+        lines.join('\n'),
+      );
     }),
   );
 });
@@ -821,7 +824,7 @@ describe('any sequence of events', () => {
       fc.asyncProperty(events, async (history) => {
         round++;
         // Two accounts with two keys each; one account and one key have no limit.
-        const layer = (kind: 'account' | 'key', n: number): Purse => ({ kind, owner: round * 1_000 + n });
+        const layer = (kind: 'account' | 'key', n: number): BalanceLayer => ({ kind, owner: round * 1_000 + n });
         const accounts = [layer('account', 1), layer('account', 2)];
         const keys = [layer('key', 1), layer('key', 2), layer('key', 3), layer('key', 4)];
         const layers = [...accounts, ...keys];
@@ -1048,12 +1051,13 @@ describe('each invariant finds the damage it is there for', () => {
   it(
     'all of them can be asked of one snapshot',
     inWorld(100n, 100n, async (world) => {
-      const { parts } = await world.run();
+      const { parts, planned } = await world.run();
+      const invariants = [...(parts.invariants ?? []), ...(planned.invariants ?? [])];
       const names = await world.store.snapshot(async (reader) => {
-        for (const { check } of parts.invariants ?? []) assert.deepEqual(await check(reader), []);
-        return parts.invariants?.map(({ name }) => name);
+        for (const { check } of invariants) assert.deepEqual(await check(reader), []);
+        return invariants.map(({ name }) => name);
       });
-      assert.equal(new Set(names).size, 12);
+      assert.equal(new Set(names).size, 13);
     }),
   );
 });

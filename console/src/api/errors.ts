@@ -88,19 +88,19 @@ export const HELP = {
     'The request or the answer has content that a rule of this gateway does not allow; the message names the rule.',
   ip_not_allowed: 'The key may not be used from this IP address.',
   model_not_allowed: 'The key may not use this model.',
-  content_not_allowed: 'You may not read this prompt and answer.',
-  QUOTA_USER_INSUFFICIENT:
-    'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
-  QUOTA_TOKEN_INSUFFICIENT: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
   QUOTA_MONTHLY_DAILY_EXCEEDED:
     'The daily limit of the plan has too little left for this call; the message says when it resets.',
   QUOTA_MONTHLY_WEEKLY_EXCEEDED:
     'The weekly limit of the plan has too little left for this call; the message says when it resets.',
   QUOTA_MONTHLY_EXCEEDED:
     'The 30-day limit of the plan has too little left for this call; the message says when it resets.',
+  QUOTA_SUBSCRIPTION_EXPIRED: 'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
+  content_not_allowed: 'You may not read this prompt and answer.',
+  QUOTA_USER_INSUFFICIENT:
+    'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
+  QUOTA_TOKEN_INSUFFICIENT: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
   QUOTA_DEPARTMENT_EXCEEDED:
     'A budget of the department has too little left for this call. Ask an administrator to raise it.',
-  QUOTA_SUBSCRIPTION_EXPIRED: 'The plan has expired. Renew it, or have it cancelled to pay from the balance.',
   QUOTA_HOLD_EXCEEDED:
     'The answer was cut off because it costs more than could be reserved for it. Top up, or request fewer output tokens.',
   department_disabled: 'The department is disabled; its members cannot make calls.',
@@ -122,8 +122,8 @@ export const HELP = {
   call_not_found: 'The request does not exist, belongs to another user, or is older than the retention period.',
   channel_not_found: 'The channel does not exist.',
   provider_not_found: 'This sign-in provider is not configured.',
-  content_not_found: 'No prompt and answer are stored of this call, or they are older than they are kept.',
   plan_not_found: 'The plan does not exist.',
+  content_not_found: 'No prompt and answer are stored of this call, or they are older than they are kept.',
   previous_response_not_found:
     'The account has no such response, or it is not kept any more. Send the whole conversation in input.',
   response_not_found: 'The account has no such response, or it is not kept any more.',

@@ -115,7 +115,7 @@ export const TEXT = texts(
     },
     plans: {
       title: 'Plans',
-      about: 'As gateway.yaml has them, under “quota.plans”.',
+      about: 'As gateway.yaml has them, under “plans”.',
       name: 'Plan',
       lasts: 'Lasts',
       days: (days: string) => `${days} days`,
@@ -124,7 +124,7 @@ export const TEXT = texts(
       notSold: 'not for sale',
       empty: 'There are no plans',
       emptyAbout:
-        'A plan limits what a person may use by day, week and 30 days. Write one under “quota.plans” in gateway.yaml.',
+        'A plan limits what a person may use by day, week and 30 days. Write one under “plans” in gateway.yaml.',
       person: 'Plan of a person',
       who: 'Person',
       whoAbout: 'Type a name, an address or an id.',
@@ -256,7 +256,7 @@ export const TEXT = texts(
     },
     plans: {
       title: '套餐',
-      about: '来自 gateway.yaml 的 “quota.plans”。',
+      about: '来自 gateway.yaml 的 “plans”。',
       name: '套餐',
       lasts: '时长',
       days: (days: string) => `${days} 天`,
@@ -264,7 +264,7 @@ export const TEXT = texts(
       price: '价格',
       notSold: '不出售',
       empty: '还没有套餐',
-      emptyAbout: '套餐按日、周和 30 天限定用量。请在 gateway.yaml 的 “quota.plans” 中填写。',
+      emptyAbout: '套餐按日、周和 30 天限定用量。请在 gateway.yaml 的 “plans” 中填写。',
       person: '用户的套餐',
       who: '用户',
       whoAbout: '输入名称、邮箱或编号。',

@@ -64,9 +64,9 @@ describe('plans', () => {
     'that say more than can be counted, or give everything away, are mistakes of gateway.yaml',
     inWorld(0n, 0n, async (world) => {
       for (const [plan, problem] of [
-        [{ price: 19.999 }, /^quota\.plans\.odd\.price: has more digits than money can tell/],
-        [{ daily: 1e-13 }, /^quota\.plans\.odd\.daily: has more digits than the ledger can tell/],
-        [{ includes: 'balance' }, /^quota\.plans\.odd: includes the balance without a limit/],
+        [{ price: 19.999 }, /^plans\.odd\.price: has more decimal places than money can represent/],
+        [{ daily: 1e-13 }, /^plans\.odd\.daily: has more decimal places than the ledger can represent/],
+        [{ includes: 'balance' }, /^plans\.odd: includes the balance without a limit/],
       ] as const) {
         const { problems } = await world.create('boot-1', { plans: { odd: plan } });
         assert.match(problems.join('\n'), problem);

@@ -2,13 +2,13 @@
 
 import type { EstimateOptions, TariffOptions } from '../../core/contracts/prices.ts';
 import { schema } from '../../core/plugin.ts';
-import { type PlansSection, plansSchema } from './plans.ts';
 
 /** What it says. */
 export interface QuotaSection extends TariffOptions {
-  /** Quota units that a new account begins with. */
+  /** Quota units that a new account starts with. */
   readonly welcome: number;
-  readonly plans: PlansSection;
+  /** Only in configurations from before plans had a section of their own. */
+  readonly plans?: unknown;
 }
 
 /** How calls are estimated if gateway.yaml does not say. */
@@ -28,20 +28,20 @@ export const quotaSection = schema<QuotaSection>({
     },
     reserve: {
       description:
-        'How the input of a call is estimated while the balance allows it: `strict`, a token per byte, or `estimate`, two for five bytes.',
+        'How the input of a call is estimated while the balance allows it: `strict`, one token per byte, or `estimate`, two for five bytes.',
       enum: ['strict', 'estimate'],
       default: ESTIMATE_DEFAULTS.reserve,
     },
     assumeOutput: {
       description:
-        'Output tokens that an answer should have room for before its input is estimated less carefully; and what is assumed for an image.',
+        'Output tokens that an answer should have room for before its input is estimated less carefully; also assumed for each image.',
       type: 'integer',
       minimum: 1,
       maximum: 10_000_000,
       default: ESTIMATE_DEFAULTS.assumeOutput,
     },
     mediaTokens: {
-      description: 'Input tokens to hold for per image, audio clip or file.',
+      description: 'Input tokens to reserve for each image, audio clip or file.',
       type: 'integer',
       minimum: 0,
       maximum: 10_000_000,
@@ -53,12 +53,12 @@ export const quotaSection = schema<QuotaSection>({
       default: 'refuse',
     },
     welcome: {
-      description: 'Quota units that a new account begins with.',
+      description: 'Quota units that a new account starts with.',
       type: 'integer',
       minimum: 0,
       maximum: 1_000_000_000_000,
       default: 0,
     },
-    plans: plansSchema,
+    plans: { description: 'Moved: plans have a section of their own, `plans`.', deprecated: true },
   },
 });
