@@ -1,5 +1,6 @@
 /** How answers leave the gateway: the headers every one carries, and errors in the caller's style. */
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { coreErrors } from './contracts/errors.ts';
 import type { Json } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import { errorObject, GatewayError } from './errors.ts';
@@ -60,16 +61,9 @@ export function setHeader(headers: SentHeaders, name: string, value: string): vo
 export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof StoreUnavailable) {
-    return new GatewayError(
-      503,
-      'storage_unavailable',
-      'The gateway cannot write its ledger at the moment. Try again soon.',
-      {
-        headers: { 'retry-after': '2', 'retry-after-ms': '2000' },
-      },
-    );
+    return coreErrors.storage_unavailable();
   }
-  return new GatewayError(500, 'internal_error', 'The gateway failed. The request id names the failure in its log.');
+  return coreErrors.internal_error();
 }
 
 /** What writes errors: a style, or a route with a format of its own. */

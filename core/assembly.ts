@@ -8,7 +8,9 @@ import { coreSections, readListen } from './config/core-sections.ts';
 import { type ConfigFile, type Problem, pathText, readConfig } from './config/file.ts';
 import { nearest } from './config/nearest.ts';
 import { type CheckedSections, checkSections, throwIfWrong } from './config/sections.ts';
+import { coreErrors } from './contracts/errors.ts';
 import { FirstStart } from './contracts/first-start.ts';
+import type { KnownError } from './contracts/host.ts';
 import type { Peers } from './contracts/peers.ts';
 import { Running } from './contracts/running.ts';
 import type { Style } from './contracts/style.ts';
@@ -20,7 +22,7 @@ import { LoadError, loadDriver, loadPlugin, shipsPlugin } from './loader.ts';
 import { type Log, silentLog } from './log.ts';
 import { aloneOf } from './peers.ts';
 import type { Player } from './pipeline.ts';
-import type { Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
+import type { Guard, Host, Parts, Plugin, Route, Schema, Sections, Service, Store, StoreDriver } from './plugin.ts';
 import { problemOfParts } from './registration.ts';
 import { spoolFolder } from './spool-folder.ts';
 import { readTls, type TlsFiles } from './tls.ts';
@@ -56,6 +58,8 @@ export interface Plan {
   readonly file: ConfigFile;
   readonly plugins: readonly Plugin<Sections>[];
   readonly sections: Readonly<Record<string, Schema>>;
+  /** The errors of core and of all plugins, by their codes. */
+  readonly errors: ReadonlyMap<string, KnownError>;
   readonly values: CheckedSections['values'];
   readonly doubtful: CheckedSections['doubtful'];
   /** What `${NAME}` was read from. */
@@ -97,6 +101,15 @@ export async function planOf(
 ): Promise<Plan> {
   const plugins: Plugin<Sections>[] = [];
   const sections: Record<string, Schema> = { ...coreSections, ...(await storeSectionOf(file)) };
+  const errors = new Map<string, KnownError>();
+  const readErrors = ({ name, errors: own = {} }: Pick<Plugin, 'name' | 'errors'>, i: number): void => {
+    for (const { about } of Object.values(own)) {
+      const { owner } = errors.get(about.code) ?? {};
+      if (owner === undefined) errors.set(about.code, { ...about, owner: name });
+      else file.problem(['pipeline', i], `${name} defines the error ${about.code}, which ${owner} has already`);
+    }
+  };
+  readErrors({ name: 'core', errors: coreErrors }, 0);
   const readers = new Map<string, string>();
   const readSections = ({ name, sections: own = {} }: Plugin<Sections>, i: number): void => {
     for (const [section, schema] of Object.entries(own)) {
@@ -117,6 +130,7 @@ export async function planOf(
       else {
         plugins.push(plugin);
         readSections(plugin, i);
+        readErrors(plugin, i);
       }
     } catch (error) {
       if (!(error instanceof LoadError)) throw error;
@@ -125,10 +139,11 @@ export async function planOf(
   }
   for (const plugin of extra) {
     readSections(plugin, entries.length);
+    readErrors(plugin, entries.length);
     plugins.push(plugin);
   }
   const isMissing = (plugin: string): boolean => shipsPlugin(plugin) && !plugins.some(({ name }) => name === plugin);
-  return { file, plugins, sections, ...checkSections(file, sections, isMissing), env };
+  return { file, plugins, sections, errors, ...checkSections(file, sections, isMissing), env };
 }
 
 /** The section `store` as the driver wants it that it names. Where there is none by that name, `driverOf` says so. */
@@ -162,7 +177,7 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
   const services = new Map<string, unknown>(around.provided);
   const vendors = new Map<string, Vendor>();
   const styles = new Map<string, Style>();
-  const guards = new Set<string>();
+  const guards = new Map<string, Guard>();
   const routes: Route[] = [];
   /** Who brings what; of two that go by one name, nobody could tell which one answers. */
   const brought = new Map<string, string>([
@@ -204,6 +219,8 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       vendors: () => vendors,
       styles: () => styles,
       routes: () => routes,
+      guards: () => guards,
+      errors: () => plan.errors,
       vault: around.vault,
       lasting: (state) => around.lasting.get(state),
       ask: around.ask(vendors),
@@ -231,9 +248,9 @@ export async function assemble(plan: Plan, around: Surroundings): Promise<Assemb
       claim(`style ${style.name}`);
       styles.set(style.name, style);
     }
-    for (const name of Object.keys(parts.guards ?? {})) {
+    for (const [name, guard] of Object.entries(parts.guards ?? {})) {
       claim(`guard ${name}`);
-      guards.add(name);
+      guards.set(name, guard);
     }
     for (const route of parts.routes ?? []) {
       claim(`route ${route.method} ${route.path}`);

@@ -4,6 +4,7 @@ import { AnswerBody } from './answer-body.ts';
 import { answerHeaders, keepAliveOf } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Attempt, FailureKind, Headers, Offer, Outcome, Usage } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { EventKind, StreamRelay, Style } from './contracts/style.ts';
 import type { Channel, Frames } from './contracts/vendor.ts';
 import type { Conveyance } from './conveyance.ts';
@@ -526,10 +527,10 @@ class Delivery implements UpstreamListener {
     this.#attempt.reason = quoted(error?.message, this.#channel);
     const bytes = joined(event);
     if (givesAway(Buffer.from(bytes), this.#channel) || (error !== undefined && isUnpaid(error))) {
-      this.#breakOff(new GatewayError(502, 'upstream_error', 'The vendor ended the answer with an error.'));
+      this.#breakOff(coreErrors.upstream_error('The vendor ended the answer with an error.'));
       return;
     }
-    if (event.length === 0) this.#breakOff(new GatewayError(502, 'upstream_error', this.#attempt.reason));
+    if (event.length === 0) this.#breakOff(coreErrors.upstream_error(this.#attempt.reason));
     else this.#settleStream('failed', () => this.#x.body!.end(bytes));
   }
 
@@ -629,7 +630,7 @@ class Delivery implements UpstreamListener {
     } else if (left) {
       this.#settleStream('aborted', () => this.#x.response.destroy());
     } else {
-      this.#breakOff(error instanceof GatewayError ? error : new GatewayError(503, 'shutting_down', error.message));
+      this.#breakOff(error instanceof GatewayError ? error : coreErrors.shutting_down(error.message));
     }
   }
 
@@ -653,7 +654,7 @@ class Delivery implements UpstreamListener {
       return;
     }
     this.#tools.log.error('a style failed', { style: this.#style.name, exchange: this.#x.id, error });
-    this.#stop(new GatewayError(500, 'internal_error', 'The gateway could not read the answer.'));
+    this.#stop(coreErrors.internal_error('The gateway could not read the answer.'));
   }
 
   /** What the vendor made of the answer so far was used, whether or not any of it was sent. */
@@ -681,9 +682,8 @@ class Delivery implements UpstreamListener {
     }
     this.#attempt.failure = failure;
     this.#attempt.reason = reason;
-    const [status, code] =
-      failure === 'timeout' ? ([504, 'upstream_timeout'] as const) : ([502, 'upstream_broke_off'] as const);
-    this.#breakOff(new GatewayError(status, code, `The answer broke off: ${reason}.`));
+    const error = coreErrors.upstream_broke_off(reason);
+    this.#breakOff(failure === 'timeout' ? coreErrors.upstream_timeout(error.message) : error);
   }
 
   #done(result: AttemptResult): void {

@@ -4,9 +4,10 @@ import { type Duplex, type Readable, Transform } from 'node:stream';
 import { type SentHeaders, setHeader } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Upload } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { FormReader, Spool } from './contracts/style.ts';
 import type { Deadlines } from './deadlines.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import { ClientLeft } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { Holding } from './intake.ts';
@@ -17,7 +18,7 @@ import type { Holding } from './intake.ts';
  */
 export function requireBody(head: Head): void {
   if (head.length !== undefined || head.headers['transfer-encoding'] !== undefined) return;
-  throw new GatewayError(411, 'length_required', 'A body is needed: send it with a Content-Length or in chunks.');
+  throw coreErrors.length_required();
 }
 
 /** How a body is to be read. */
@@ -229,19 +230,17 @@ const JSON_WANTED = 'Send the body as JSON in UTF-8 with `Content-Type: applicat
 const FORM_WANTED = 'Send the body as a form with its file: `Content-Type: multipart/form-data; boundary=…`.';
 
 function notTaken(wanted: string): GatewayError {
-  return new GatewayError(415, 'unsupported_media_type', wanted, { param: 'content-type' });
+  return coreErrors.unsupported_media_type(wanted);
 }
 
 /** For a request that did not come to its end in time. */
 export function tooSlow(): GatewayError {
-  return new GatewayError(408, 'request_timeout', 'The request did not arrive in time.');
+  return coreErrors.request_timeout();
 }
 
 /** For a body beyond the limit, in bytes. */
 export function tooLarge(limit: number): GatewayError {
-  return new GatewayError(
-    413,
-    'request_too_large',
+  return coreErrors.request_too_large(
     `The body is larger than the limit of ${limit} bytes (listen.body in gateway.yaml).`,
   );
 }

@@ -1,8 +1,8 @@
 /** What a channel adds to every request to it: `{model}` in its url, `query:` and `headers:`, and the signature of its vendor. */
 import { createHash } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Channel, RequestToSign, Vendor } from './contracts/vendor.ts';
-import { GatewayError } from './errors.ts';
 import type { Parcel } from './parcel.ts';
 import type { Awaitable } from './plugin.ts';
 
@@ -83,11 +83,7 @@ export async function signedHeaders(
 
 function bytesOf(body: Unsigned['body']): AsyncIterable<Buffer> {
   if (body === 'arriving') {
-    throw new GatewayError(
-      400,
-      'body_not_signable',
-      'The vendor of this passthrough route signs the bodies of requests, and the gateway forwards them while they arrive. Only requests without a body can be sent.',
-    );
+    throw coreErrors.body_not_signable();
   }
   return body === undefined || Buffer.isBuffer(body) ? inOnePiece(body) : body.read();
 }

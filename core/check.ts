@@ -1,7 +1,8 @@
-/** `turnpike check`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
+/** `turnpike check` and `turnpike errors`: what a gateway.yaml means, in words: who plays which phase, what is served, what is unwise. */
 import { type Assembly, planFrom, rehearse } from './assembly.ts';
 import { systemClock } from './clock.ts';
 import { problemLine } from './config/file.ts';
+import { throwIfWrong } from './config/sections.ts';
 import { Site } from './contracts/site.ts';
 import { createDeadlines } from './deadlines.ts';
 import { silentLog } from './log.ts';
@@ -9,6 +10,7 @@ import { missingKey } from './master-key.ts';
 import { isOnServer, keySourceOf, storeFileOf } from './opening.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Command, Route } from './plugin.ts';
+import { table } from './table.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -19,6 +21,16 @@ export async function describeAssembly(configFile: string, env: Env): Promise<st
   const missing = isOnServer(plan) ? undefined : missingKey(keySourceOf(plan), storeFileOf(plan));
   if (missing !== undefined) assembly.file.warn(['store'], missing);
   return reportOf(assembly, assembly.file.file);
+}
+
+/** The errors of core and of the plugins, as a table. Throws `ConfigError` with everything that is wrong. */
+export async function describeErrors(configFile: string, env: Env): Promise<string> {
+  const { file, errors } = await planFrom(configFile, env);
+  throwIfWrong(file);
+  const rows = [...errors.values()]
+    .sort((a, b) => a.statuses[0]! - b.statuses[0]!)
+    .map(({ statuses, code, owner, help }) => [statuses.join(' '), code, owner, help]);
+  return table([['STATUS', 'CODE', 'FROM', 'MEANING'], ...rows]);
 }
 
 /** The same of what was assembled; `name`: what its file is called. */

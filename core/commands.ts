@@ -35,6 +35,7 @@ export const CORE_COMMANDS = {
     options: { welcome: { type: 'boolean', internal: true } },
   },
   check: { name: 'check', summary: 'says what gateway.yaml means, or everything that is wrong with it' },
+  errors: { name: 'errors', summary: 'lists the errors of core and the plugins: status, code, what each means' },
   schema: { name: 'schema', summary: 'writes the JSON Schema of gateway.yaml to core/schema.json' },
   restore: { name: 'restore', summary: 'puts a backup in the place of the database', positionals: ['FILE'] },
   copy: {

@@ -2,9 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Content, GivenAnswer, Inspection } from './contracts/content.ts';
 import type { Block, Conversation } from './contracts/conversation.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
-import { type GatewayError, refuse } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer, scanJson } from './json.ts';
 import { LARGE } from './letters.ts';
@@ -201,12 +202,11 @@ const AT_ONCE = 128 * 1_024;
 const UNLIMITED = { depth: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
 
 function refuseTokens(name: string): never {
-  refuse(
-    400,
-    'unsupported_parameter',
-    `\`${name}\` must be text: this gateway inspects what is sent to vendors, and cannot read token ids.`,
-    { param: name },
-  );
+  throw coreErrors
+    .unsupported_parameter(
+      `\`${name}\` must be text: this gateway inspects what is sent to vendors, and cannot read token ids.`,
+    )
+    .with({ param: name });
 }
 
 function hostedTools({ tools }: Conversation): readonly string[] {

@@ -1,10 +1,11 @@
 /** What goes to a vendor for one attempt, and how its answer becomes the client's: untouched where both speak one style. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { contentOf, fieldNames } from './content.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { JsonBody, JsonObject } from './contracts/json.ts';
 import type { AnswerFacts, Losses, Patch, Relay, StreamRelay } from './contracts/style.ts';
 import type { Attachments } from './contracts/vendor.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import { fetchFor } from './fetched-media.ts';
 import { fetchGuarded } from './guarded-fetch.ts';
 import { scanAnswer } from './json.ts';
@@ -71,9 +72,11 @@ function revisable(parties: Parties): Conveyance | Promise<Conveyance> {
 }
 
 function oneAnswerOnly(): GatewayError {
-  const message =
-    'Only one answer can be requested: plugins of this gateway revise answers. Leave `n` out, and send one prompt in a request.';
-  return new GatewayError(400, 'unsupported_parameter', message, { param: 'n' });
+  return coreErrors
+    .unsupported_parameter(
+      'Only one answer can be requested: plugins of this gateway revise answers. Leave `n` out, and send one prompt in a request.',
+    )
+    .with({ param: 'n' });
 }
 
 /** Whether we ask for a stream's usage on our own account. */
@@ -172,8 +175,9 @@ function sameStyle(body: Conveyance['body'], parties: Parties, losses: Collected
 
 /** Its style forwards no streams, and this one cannot be translated. */
 function streamsNothing(): GatewayError {
-  const message = '`stream` must be false for this request: its API has no stream with more than one answer.';
-  return new GatewayError(400, 'unsupported_parameter', message, { param: 'stream' });
+  return coreErrors
+    .unsupported_parameter('`stream` must be false for this request: its API has no stream with more than one answer.')
+    .with({ param: 'stream' });
 }
 
 /** An answer that is forwarded as it is, while plugins look at it. */
@@ -318,12 +322,7 @@ function refuseLosses({ offer }: Parties, losses: CollectedLosses): void {
   const serious = offer.strict ? losses.serious : [];
   const [first] = serious;
   if (first === undefined) return;
-  throw new GatewayError(
-    400,
-    'translation_refused',
-    `The vendor of this model cannot be told everything in this request, and the model or the key is strict about that: ${serious.join(', ')}. Leave it out, or ask a model that takes it.`,
-    { param: first.slice(0, first.lastIndexOf(':')) },
-  );
+  throw coreErrors.translation_refused(serious).with({ param: first.slice(0, first.lastIndexOf(':')) });
 }
 
 function rewritten(body: Record<string, unknown>, parties: Parties, losses: Losses): Buffer {

@@ -15,6 +15,7 @@ import {
 } from './attempt.ts';
 import { addHeaders, addQuery, signedHeaders, urlOf } from './channel-request.ts';
 import type { Attempt, FailureKind, Headers, Offer } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonObject } from './contracts/json.ts';
 import type { Style } from './contracts/style.ts';
 import type { Channel, Vendor } from './contracts/vendor.ts';
@@ -83,7 +84,7 @@ export async function deliver(x: LiveExchange & Known, offers: Iterable<Offer>, 
     if (outcome.final || ++tries >= tools.maxAttempts || isLate(x, offer, tools)) break;
   }
   if (last === undefined && unsaid !== undefined) throw unsaid;
-  if (last === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
+  if (last === undefined) throw coreErrors.no_channel();
   // After a keep-alive there is no status left to relay: the error is told inside the stream.
   if (last.theirs !== undefined && !x.response.headersSent) {
     await relayRefusal(x, last, last.theirs, tools);
@@ -386,7 +387,7 @@ function failedInside(x: LiveExchange, attempt: Attempt, error: VendorError): Fa
     default:
       return {
         ...failedWith(attempt, 'broken', reason),
-        error: new GatewayError(502, 'bad_upstream_response', `The vendor failed: ${withoutAccounts(words)}`),
+        error: coreErrors.bad_upstream_response(`The vendor failed: ${withoutAccounts(words)}`),
       };
   }
 }
@@ -420,10 +421,9 @@ function wished({ retryAfterMs }: Attempt): Readonly<Record<string, string>> {
 
 /** What a vendor of another style says is wrong, in the client's style. */
 function retold(status: number, message: string, offer: Offer): GatewayError {
-  const code = status === 413 ? 'request_too_large' : 'invalid_request_error';
-  return new GatewayError(status, code, withoutAccounts(message), {
-    headers: refuser(offer),
-  });
+  const { request_too_large, invalid_request_error } = coreErrors;
+  const make = status === 413 ? request_too_large : invalid_request_error;
+  return make(withoutAccounts(message)).with({ status, headers: refuser(offer) });
 }
 
 /** Who refused, for the client: as it hears it of an answer. */
@@ -463,25 +463,23 @@ function failedWith(attempt: Attempt, failure: FailureKind, reason: string): Fai
 export function errorOf(failure: FailureKind, attempt: Attempt): GatewayError {
   switch (failure) {
     case 'connect':
-      return new GatewayError(502, 'upstream_unreachable', 'The vendor could not be reached.');
+      return coreErrors.upstream_unreachable();
     case 'timeout':
-      return new GatewayError(504, 'upstream_timeout', 'The vendor did not answer in time.');
+      return coreErrors.upstream_timeout();
     case 'broken':
-      return new GatewayError(502, 'bad_upstream_response', 'The vendor did not answer properly.');
+      return coreErrors.bad_upstream_response();
     case 'busy':
-      return new GatewayError(429, 'rate_limit_exceeded', 'The vendor is at its limit. Try again later.', {
-        headers: retryHeaders(attempt.retryAfterMs ?? USUAL_RETRY_MS),
-      });
+      return coreErrors
+        .rate_limit_exceeded('The vendor is at its limit. Try again later.')
+        .with({ headers: retryHeaders(attempt.retryAfterMs ?? USUAL_RETRY_MS) });
     case 'refused':
-      return new GatewayError(
-        CLIENTS_BUSINESS.has(attempt.status ?? 0) ? attempt.status! : 400,
-        'invalid_request_error',
-        `The vendor refused the request (status ${attempt.status}).`,
-        { headers: refuser(attempt.offer) },
-      );
+      return coreErrors.invalid_request_error(`The vendor refused the request (status ${attempt.status}).`).with({
+        status: CLIENTS_BUSINESS.has(attempt.status ?? 0) ? attempt.status! : 400,
+        headers: refuser(attempt.offer),
+      });
     case 'credential':
     case 'status':
-      return new GatewayError(502, 'upstream_error', 'The vendor could not answer.');
+      return coreErrors.upstream_error();
   }
 }
 

@@ -1,4 +1,4 @@
-/** The errors that the gateway tells its clients: one class, what kind each status is, and how they are spelled. */
+/** The errors that the gateway tells its clients: their class, tables of codes, what kind each status is, and how they are spelled. */
 import { sharedByCopies } from './copies.ts';
 
 /** Something the client is told, on purpose. */
@@ -21,6 +21,10 @@ export class GatewayError extends Error {
   get type(): string {
     return typeOf(this.status);
   }
+  /** A copy that differs in what is given. Headers are added to those that it has. */
+  with({ status = this.status, message = this.message, param = this.param, headers }: ErrorChanges): GatewayError {
+    return new GatewayError(status, this.code, message, { param, headers: { ...this.headers, ...headers } });
+  }
 }
 sharedByCopies(GatewayError, 'GatewayError');
 
@@ -30,9 +34,79 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Stops what is going on and tells the client why. */
-export function refuse(status: number, code: string, message: string, more?: ErrorDetails): never {
-  throw new GatewayError(status, code, message, more);
+/** What a copy of an error may have instead. */
+export interface ErrorChanges extends ErrorDetails {
+  readonly status?: number;
+  readonly message?: string;
+}
+
+/** Stops what is going on and tells the client why: an error of a table, or one with a code that is in none. */
+export function refuse(error: GatewayError): never;
+export function refuse(status: number, code: string, message: string, more?: ErrorDetails): never;
+export function refuse(error: GatewayError | number, code = '', message = '', more?: ErrorDetails): never {
+  throw typeof error === 'number' ? new GatewayError(error, code, message, more) : error;
+}
+
+/** What is answered with an error: calls; other requests outside `/api`; requests for `/api`; only commands, which show no code. */
+export type ErrorPlace = 'call' | 'request' | 'api' | 'command';
+
+/** An error of a table. */
+export interface ErrorRow {
+  /** If there are several, errors have the first one, and another one through `with`. */
+  readonly status: number | readonly number[];
+  /** What it means, and what to do about it, in sentences that are true of every case: for the documentation and the console. */
+  readonly help: string;
+  /**
+   * The message. Its parameters are those of the function that makes the error; without `text`, that function may be given a message, and
+   * `help` is the usual one.
+   */
+  readonly text?: string | ((...values: never[]) => string);
+  /** The field that is wrong, if it is always the same one. */
+  readonly param?: string;
+  /** Headers of every answer with this error. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What is known of an error before it happens. */
+export interface ErrorAbout {
+  readonly code: string;
+  readonly statuses: readonly number[];
+  readonly help: string;
+  readonly place: ErrorPlace;
+}
+
+/** Makes an error of a table: `throw errors.key_not_found(7)`. */
+export interface ErrorMaker<V extends readonly unknown[] = never[]> {
+  (...values: V): GatewayError;
+  readonly about: ErrorAbout;
+}
+
+/** Errors by their codes, as `definePlugin({ errors })` takes them. */
+export type ErrorTable = Readonly<Record<string, ErrorMaker>>;
+
+/** A function for each row, with the parameters of its text; without one, with an optional message. */
+export type Errors<R> = {
+  readonly [C in keyof R]: ErrorMaker<
+    R[C] extends { readonly text: infer T } ? (T extends (...values: infer V) => string ? V : []) : [message?: string]
+  >;
+};
+
+/** Makes a table of errors: for each code a function that makes the error, so that the compiler knows codes and parameters. */
+export function defineErrors<const R extends Readonly<Record<string, ErrorRow>>>(
+  rows: R,
+  place: ErrorPlace = 'call',
+): Errors<R> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([code, row]) => [code, makerOf(code, row, place)]),
+  ) as unknown as Errors<R>;
+}
+
+function makerOf(code: string, row: ErrorRow, place: ErrorPlace): ErrorMaker {
+  const statuses = typeof row.status === 'number' ? [row.status] : row.status;
+  const { help, text = (message = help) => message } = row;
+  const make = (...values: never[]): GatewayError =>
+    new GatewayError(statuses[0]!, code, typeof text === 'string' ? text : text(...values), row);
+  return Object.assign(make, { about: { code, statuses, help, place } });
 }
 
 /** The error object's `type` for a status. */

@@ -6,13 +6,14 @@ import type { Clock } from './clock.ts';
 import { inspectCall } from './content.ts';
 import type { Call, Offer, Upload } from './contracts/call.ts';
 import type { Block } from './contracts/conversation.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Decision, ExplainedOffer, Explaining, KnownBounds, Named, Refusal } from './contracts/explaining.ts';
 import type { Json, JsonBody, JsonObject } from './contracts/json.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { FormReader, Style } from './contracts/style.ts';
 import { convey } from './conveyance.ts';
 import { partiesOf, pathOf } from './deliver.ts';
-import { type GatewayError, refuse } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { scanAnswer, scanJson } from './json.ts';
 import { formParcel } from './parcel.ts';
@@ -69,7 +70,7 @@ export function createExplaining(tools: () => ExplainTools): Explaining {
       const now = tools();
       const style = now.generation.deliver.styles.get(name);
       if (style?.ingress === undefined) {
-        return refuse(400, 'invalid_request_error', `style: must be one of ${stylesOf(now)}.`, { param: 'style' });
+        throw coreErrors.invalid_request_error(`style: must be one of ${stylesOf(now)}.`).with({ param: 'style' });
       }
       return explainCall({ headers: {}, holder, style, body, files: [], ...(ip !== undefined && { ip }) }, now);
     },

@@ -1,7 +1,7 @@
 /** What a request names by its address, fetched once for all its attempts: so many addresses, and so many bytes together. */
 
+import { coreErrors } from './contracts/errors.ts';
 import type { Fetched } from './contracts/style.ts';
-import { GatewayError } from './errors.ts';
 import { type Allowance, fetchGuarded, type GuardOptions } from './guarded-fetch.ts';
 
 /** What may be fetched for one request, all of it together. */
@@ -35,12 +35,9 @@ export async function fetchFor(
   const known = byUrl.get(url);
   if (known !== undefined) return known;
   if (byUrl.size >= MAX_FETCHES) {
-    throw new GatewayError(
-      400,
-      'media_not_fetched',
-      `\`${param}\`: more than ${MAX_FETCHES} addresses are not fetched for one request.`,
-      { param },
-    );
+    throw coreErrors
+      .media_not_fetched(`\`${param}\`: more than ${MAX_FETCHES} addresses are not fetched for one request.`)
+      .with({ param });
   }
   const both = signal === undefined ? asker.signal : AbortSignal.any([asker.signal, signal]);
   const fetching = fetchGuarded(url, param, both, allowance, guard);

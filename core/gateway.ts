@@ -28,6 +28,7 @@ import { throwIfWrong } from './config/sections.ts';
 import type { Loaded } from './configuration.ts';
 import { Catalog } from './contracts/catalog.ts';
 import { Counters } from './contracts/counters.ts';
+import { coreErrors } from './contracts/errors.ts';
 import { Explaining } from './contracts/explaining.ts';
 import { FirstStart } from './contracts/first-start.ts';
 import { Inspecting } from './contracts/inspecting.ts';
@@ -38,7 +39,6 @@ import { controlPath, openControl } from './control.ts';
 import { readOrigins } from './cors.ts';
 import { createDeadlines } from './deadlines.ts';
 import { type Door, stopListening, takeAddress } from './door.ts';
-import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import { createExplaining } from './explain.ts';
 import { runExplain } from './explain-command.ts';
@@ -422,7 +422,7 @@ async function assembleGateway(
 
   /** Ends everything that runs, with an error where the client can still be told one. */
   const cutAll = (): void => {
-    const error = new GatewayError(503, 'shutting_down', 'The gateway is shutting down.');
+    const error = coreErrors.shutting_down('The gateway is shutting down.');
     for (const { live } of [current.generation, ...retiring.keys()]) for (const x of live) x.cut(error);
     place.hurry();
     // Who does not take its last bytes, or does not send its first ones, is not waited for any longer.

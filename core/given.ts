@@ -5,6 +5,7 @@ import { EVENT_STREAM, noteLosses, TRANSLATION } from './attempt.ts';
 import { fieldNames, type Given } from './content.ts';
 import type { Usage } from './contracts/call.ts';
 import type { Part } from './contracts/conversation.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { PartWriter } from './contracts/style.ts';
 import type { Deadline } from './deadlines.ts';
 import type { DeliverTools } from './deliver.ts';
@@ -24,7 +25,7 @@ const WRITE_STALL_MS = 120_000;
 const IDLE_MS = 120_000;
 
 function tooLate(): GatewayError {
-  return new GatewayError(504, 'upstream_timeout', 'The answer did not come in time.');
+  return coreErrors.upstream_timeout('The answer did not come in time.');
 }
 
 /** Delivers it, or throws what the client is to be told. When it returns, the exchange is concluded. */
@@ -33,7 +34,7 @@ export async function deliverGiven(x: LiveExchange & Known, given: Given, tools:
   if (given.answer.charge === 'usage') {
     const routing = tools.pipeline.route(x);
     const [offer] = routing instanceof Promise ? await routing : routing;
-    if (offer === undefined) throw new GatewayError(503, 'no_channel', 'No channel for this model is available now.');
+    if (offer === undefined) throw coreErrors.no_channel();
     // It is asked for nothing; its model has the price.
     x.served = offer;
   }
@@ -127,7 +128,7 @@ class Delivery {
     if (part.type === 'start') this.#answering.named(part.model);
     else if (part.type === 'usage') this.#usage = part.usage;
     else this.#textLength += textLengthOf(part);
-    if (part.type === 'error') throw new GatewayError(502, 'upstream_error', part.message);
+    if (part.type === 'error') throw coreErrors.upstream_error(part.message);
     const shown = this.#revisions === undefined ? [part] : this.#revisions.pass(part);
     let text = '';
     for (const own of shown) {

@@ -8,8 +8,9 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { createAddressList } from './address.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Fetched } from './contracts/style.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 
 /** The same words whether a name leads nowhere or to somewhere inside. */
 const UNREACHABLE = 'it could not be reached at a public address';
@@ -292,5 +293,5 @@ function notFetched(why: string): NotFetched {
 }
 
 function refusal(why: string, param: string): GatewayError {
-  return new GatewayError(400, 'media_not_fetched', `A URL in \`${param}\` was not fetched: ${why}.`, { param });
+  return coreErrors.media_not_fetched(`A URL in \`${param}\` was not fetched: ${why}.`).with({ param });
 }

@@ -1,8 +1,9 @@
 /** The head of a request, checked: what `node:http` lets through and a gateway must not. */
 import type { IncomingMessage } from 'node:http';
 import type { Headers } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import { Dictionary } from './dictionary.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 
 /** Everything later code reads of a request's head. */
 export interface Head {
@@ -49,35 +50,31 @@ export function readHead(request: IncomingMessage): Head {
   checkExpectation(headers.expect);
   const target = request.url ?? '';
   if (target.length > MAX_TARGET) {
-    throw new GatewayError(414, 'uri_too_long', `The address is longer than ${MAX_TARGET} characters.`);
+    throw coreErrors.uri_too_long(MAX_TARGET);
   }
   const question = target.indexOf('?');
   const path = question < 0 ? target : target.slice(0, question);
   if (!TARGET.test(target) || DISGUISED.test(path)) {
-    throw new GatewayError(
-      400,
-      'invalid_path',
-      'The request target must be a plain absolute path such as /v1/chat/completions.',
-    );
+    throw coreErrors.invalid_path();
   }
   const length = readLength(headers['content-length']);
   const hasBody = headers['transfer-encoding'] !== undefined || (length !== undefined && length > 0);
   if (hasBody && method !== 'POST' && method !== 'PUT') {
-    throw new GatewayError(400, 'unexpected_body', `A ${method} request must not have a body.`);
+    throw coreErrors.unexpected_body(method);
   }
   return { method, path, search: question < 0 ? '' : target.slice(question + 1), headers, length, hasBody };
 }
 
 /** For methods that no path has, those that the parser refuses among them. */
 export function methodNotServed(): GatewayError {
-  return new GatewayError(405, 'method_not_allowed', `This method is not served here; ${METHODS} are.`, {
-    headers: { allow: METHODS },
-  });
+  return coreErrors
+    .method_not_allowed(`This method is not served here; ${METHODS} are.`)
+    .with({ headers: { allow: METHODS } });
 }
 
 function readHeaders(raw: readonly string[]): Headers {
   if (raw.length >= 2 * (MAX_HEADERS + 1)) {
-    throw new GatewayError(431, 'too_many_headers', `A request may have at most ${MAX_HEADERS} headers.`);
+    throw coreErrors.too_many_headers(MAX_HEADERS);
   }
   // No prototype: a header may be called anything, `__proto__` included.
   const headers = new Dictionary();
@@ -88,7 +85,7 @@ function readHeaders(raw: readonly string[]): Headers {
     if (before === undefined) {
       headers[name] = value;
     } else if (ONCE.has(name) || isCredential(name)) {
-      throw new GatewayError(400, 'duplicate_header', `The header ${name} must not be sent twice.`, { param: name });
+      throw coreErrors.duplicate_header(name).with({ param: name });
     } else {
       headers[name] = `${before}, ${value}`;
     }
@@ -99,36 +96,26 @@ function readHeaders(raw: readonly string[]): Headers {
 function checkVersion(version: string, headers: Headers): void {
   const coding = headers['transfer-encoding'];
   if (version !== '1.1' && (version !== '1.0' || coding !== undefined)) {
-    throw new GatewayError(505, 'http_version_not_supported', 'Send HTTP/1.1.');
+    throw coreErrors.http_version_not_supported();
   }
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || headers['content-length'] !== undefined)) {
-    throw new GatewayError(
-      400,
-      'invalid_transfer_encoding',
-      'Transfer-Encoding must be exactly `chunked`, without a Content-Length.',
-    );
+    throw coreErrors.invalid_transfer_encoding();
   }
   if (headers['content-encoding'] !== undefined && headers['content-encoding'].toLowerCase() !== 'identity') {
-    throw new GatewayError(415, 'unsupported_content_encoding', 'Send the body without compression.', {
-      param: 'content-encoding',
-    });
+    throw coreErrors.unsupported_content_encoding();
   }
 }
 
 function checkHost(version: string, headers: Headers): void {
   const host = headers.host;
   if (host === undefined ? version === '1.1' : !HOST.test(host)) {
-    throw new GatewayError(400, 'invalid_host', 'The Host header must be one plain host name or address.', {
-      param: 'host',
-    });
+    throw coreErrors.invalid_host();
   }
 }
 
 function checkExpectation(expected: string | undefined): void {
   if (expected === undefined || expected.toLowerCase() === '100-continue') return;
-  throw new GatewayError(417, 'expectation_failed', 'The only expectation served is 100-continue.', {
-    param: 'expect',
-  });
+  throw coreErrors.expectation_failed();
 }
 
 /** Some readers take `010` for eight. */
@@ -137,9 +124,7 @@ const LENGTH = /^(0|[1-9]\d{0,14})$/;
 function readLength(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!LENGTH.test(text)) {
-    throw new GatewayError(400, 'invalid_content_length', 'Content-Length must be a whole number of bytes.', {
-      param: 'content-length',
-    });
+    throw coreErrors.invalid_content_length();
   }
   return Number(text);
 }

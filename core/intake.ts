@@ -1,5 +1,6 @@
 /** How many bytes of bodies the gateway holds at a time: in memory and on disk, over all and for each sender. */
-import { GatewayError } from './errors.ts';
+import { coreErrors } from './contracts/errors.ts';
+import type { GatewayError } from './errors.ts';
 
 /** Bytes that may be held at a time. */
 export interface Budget {
@@ -79,16 +80,15 @@ class Held implements Holding {
   }
 }
 
-const SOON = { 'retry-after': '1', 'retry-after-ms': '1000' };
-
 function tooMuch(where: Where, perAccount: number): GatewayError {
-  const message =
+  return coreErrors.concurrency_limit_exceeded(
     `The bodies of this account's running requests may be ${perAccount} bytes together ` +
-    `(listen.body.inFlight.${where}.perAccount). Try again when one has ended.`;
-  return new GatewayError(429, 'concurrency_limit_exceeded', message, { headers: SOON });
+      `(listen.body.inFlight.${where}.perAccount). Try again when one has ended.`,
+  );
 }
 
 function overloaded(where: Where): GatewayError {
-  const message = `The gateway has as many bodies to hold as it may at the moment (listen.body.inFlight.${where}.total).`;
-  return new GatewayError(503, 'overloaded', message, { headers: SOON });
+  return coreErrors.overloaded(
+    `The gateway has as many bodies to hold as it may at the moment (listen.body.inFlight.${where}.total).`,
+  );
 }

@@ -1,6 +1,7 @@
 /** A JSON body seen through one scan of its bytes: members by name, parsed only where somebody asks. */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { coreErrors } from './contracts/errors.ts';
 import type { Json, JsonBody, Outline, Span } from './contracts/json.ts';
 import { GatewayError } from './errors.ts';
 import { MAX_ANSWER_DEPTH } from './json-text.ts';
@@ -358,7 +359,7 @@ function scan(bytes: Buffer, letters: Letters, maxDepth: number, maxTokens: numb
 }
 
 function invalid(message: string): GatewayError {
-  return new GatewayError(400, 'invalid_json', message);
+  return coreErrors.invalid_json(message);
 }
 
 function unexpected(bytes: Buffer, at: number, expected: number): GatewayError {

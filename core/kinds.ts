@@ -1,7 +1,7 @@
 /** Of which kind the members of a request are, told from their first bytes: what is inside is the vendor's to judge. */
 
+import { invalidField } from './contracts/errors.ts';
 import type { JsonBody } from './contracts/json.ts';
-import { refuse } from './errors.ts';
 
 /** The kinds of JSON values. */
 export type JsonKind = 'string' | 'array' | 'object' | 'number' | 'boolean' | 'null';
@@ -40,6 +40,6 @@ export function checkKinds(body: JsonBody, kinds: Readonly<Record<string, readon
     const allowed = kinds[name]!;
     if (kind === 'null' || allowed.includes(kind)) continue;
     const should = allowed.map((each) => NAMES[each]).join(' or ');
-    refuse(400, 'invalid_request_error', `\`${name}\` must be ${should}.`, { param: name });
+    throw invalidField(name, `must be ${should}`);
   }
 }

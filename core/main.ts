@@ -116,6 +116,7 @@ function show({ code, stdout, stderr }: CommandResult, { say, complain }: Termin
 const OWN_COMMANDS: Readonly<Record<string, (asked: Asked) => Promise<number>>> = {
   start,
   check,
+  errors,
   schema,
   restore,
   'store copy': copy,
@@ -218,6 +219,13 @@ function untilSignal(gateway: Gateway, log: Log): Ending {
 async function check({ configFile, say }: Asked): Promise<number> {
   const { describeAssembly } = await import('./check.ts');
   say(await describeAssembly(configFile, process.env));
+  return EXIT.done;
+}
+
+/** Lists the errors that this gateway can tell. */
+async function errors({ configFile, say }: Asked): Promise<number> {
+  const { describeErrors } = await import('./check.ts');
+  say(await describeErrors(configFile, process.env));
   return EXIT.done;
 }
 

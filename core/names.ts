@@ -1,5 +1,5 @@
 /** Names that people give to accounts and keys. */
-import { refuse } from './errors.ts';
+import { coreErrors } from './contracts/errors.ts';
 
 const LONGEST_NAME = 64;
 /** Characters nobody can see or type: control, format and direction marks, half surrogates, line separators. */
@@ -10,7 +10,7 @@ export function readName(text: string): string {
   const name = text.normalize('NFC').trim();
   const length = [...name].length;
   if (length === 0 || length > LONGEST_NAME || INVISIBLE.test(name)) {
-    refuse(400, 'invalid_name', `A name must have 1 to ${LONGEST_NAME} visible characters.`, { param: 'name' });
+    throw coreErrors.invalid_name(LONGEST_NAME);
   }
   return name;
 }

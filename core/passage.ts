@@ -6,6 +6,7 @@ import { beginAttempt, endAttempt, givesAway } from './attempt.ts';
 import { answerUnread, tooLarge } from './body.ts';
 import { addHeaders, addQuery, signedHeaders } from './channel-request.ts';
 import type { Attempt, Call, FailureKind, Offer } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Deadline } from './deadlines.ts';
 import { type DeliverTools, errorOf, failureOf, retryAfter, retryHeaders, unsigned } from './deliver.ts';
 import { GatewayError } from './errors.ts';
@@ -48,7 +49,7 @@ const EMPTY = scanJson(Buffer.from('{}'));
 /** What a passage asks for, as far as anybody here can tell. Refuses what must not be carried. */
 export function readPassage(passage: Passage, { head, maxBytes }: Pick<Arrival, 'head' | 'maxBytes'>): Call {
   if (/%2f/i.test(head.path)) {
-    throw new GatewayError(400, 'invalid_path', 'An encoded slash (%2F) in the path is not carried.');
+    throw coreErrors.invalid_path('An encoded slash (%2F) in the path is not carried.');
   }
   if (head.length !== undefined && head.length > maxBytes) throw tooLarge(maxBytes);
   return {

@@ -1,9 +1,10 @@
 /** The nine phases and how each runs: who plays, in which order, what a failure means. */
 import type { Attempt, Offer } from './contracts/call.ts';
 import type { Content, Inspection, Revision } from './contracts/content.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Holder } from './contracts/keys.ts';
 import type { Deadlines } from './deadlines.ts';
-import { GatewayError, refuse } from './errors.ts';
+import { GatewayError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { Awaitable, Entrant, Exchange, Known, Parts, RouteEnd, Step } from './plugin.ts';
 
@@ -106,13 +107,11 @@ async function rejected(work: () => never): Promise<never> {
 }
 
 function nobodyKnows(): never {
-  refuse(401, 'invalid_api_key', 'No plugin of the pipeline knows who is calling.', {
-    headers: { 'x-should-retry': 'false' },
-  });
+  throw coreErrors.invalid_api_key('No plugin of the pipeline knows who is calling.');
 }
 
 function nobodyServes(): never {
-  refuse(404, 'model_not_found', 'No plugin of the pipeline serves models.');
+  throw coreErrors.model_not_found('No plugin of the pipeline serves models.');
 }
 
 /** Builds the phases from the players, in the order of the pipeline. */

@@ -11,6 +11,7 @@ import type { Invariant, Migration, Step } from './contracts/store.ts';
 import type { Style } from './contracts/style.ts';
 import type { Vendor } from './contracts/vendor.ts';
 import type { Awaitable, Schema, Service } from './definitions.ts';
+import type { ErrorTable } from './errors.ts';
 
 export type { Clock } from './clock.ts';
 export type * from './contracts/call.ts';
@@ -26,7 +27,16 @@ export type * from './contracts/style.ts';
 export type * from './contracts/uses.ts';
 export type * from './contracts/vendor.ts';
 export { type Awaitable, type Schema, type Service, schema, service } from './definitions.ts';
-export { errorObject, GatewayError, refuse } from './errors.ts';
+export {
+  type ErrorAbout,
+  type ErrorMaker,
+  type ErrorPlace,
+  type ErrorRow,
+  type ErrorTable,
+  errorObject,
+  GatewayError,
+  refuse,
+} from './errors.ts';
 export type { Log } from './log.ts';
 export { type Slot, slot } from './slot.ts';
 export type { Vault } from './vault.ts';
@@ -49,6 +59,8 @@ export interface Plugin<S extends Sections = {}, P extends Parts = Parts> {
   /** Services it uses where some plugin provides them; there from `link` on, at the latest. */
   readonly wants?: readonly Service<unknown>[];
   readonly provides?: readonly Service<unknown>[];
+  /** The errors that it tells, made with `defineErrors`: for the descriptions of the interface. A code that another plugin has is refused at load. */
+  readonly errors?: ErrorTable;
   /** Makes the parts. No timers, no sockets, no side effects here: those belong in `start`. */
   create(host: Host, config: Config<S>): Awaitable<P>;
 }

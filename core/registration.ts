@@ -16,6 +16,7 @@ import type {
 } from './contracts/style.ts';
 import type { Dialect, FrameFormat, ModelQuirks, TokenCount, Vendor } from './contracts/vendor.ts';
 import type { Schema, Service } from './definitions.ts';
+import type { ErrorAbout, ErrorMaker } from './errors.ts';
 import type { Parts, Plugin, Sections } from './plugin.ts';
 import { quirksSchema } from './translation/quirks.ts';
 
@@ -130,6 +131,15 @@ const migration = objectOf<Migration>({
   compatibleFrom: optional(count),
 });
 
+const errorAbout = objectOf<ErrorAbout>({
+  code: name,
+  statuses: listOf(count),
+  help: text,
+  place: oneOf('call', 'request', 'api', 'command'),
+});
+/** A function that `defineErrors` has made. */
+const errorMaker: Check = (value, at) => method(value, at) ?? errorAbout((value as ErrorMaker).about, `${at}.about`);
+
 const plugin = objectOf<Plugin<Sections>>({
   name,
   api: (value) =>
@@ -139,6 +149,7 @@ const plugin = objectOf<Plugin<Sections>>({
   needs: optional(listOf(service)),
   wants: optional(listOf(service)),
   provides: optional(listOf(service)),
+  errors: optional(recordOf(errorMaker)),
   create: method,
 });
 
@@ -258,6 +269,7 @@ const route = objectOf<Route>({
       answer: either(text, schema),
       status: optional(count),
       credentials: listOf(oneOf('session', 'accessToken', 'key')),
+      errors: optional(listOf(text)),
       notes: optional(text),
     }),
   ),

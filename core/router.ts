@@ -1,6 +1,7 @@
 /** Which handler a path belongs to: matched on the raw path, exactly, once. */
+import { coreErrors } from './contracts/errors.ts';
 import type { Style } from './contracts/style.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import type { Passage, Route } from './plugin.ts';
 
 type Params = Readonly<Record<string, string>>;
@@ -87,12 +88,12 @@ export function createRouter(styles: readonly Style[], routes: readonly Route[],
     const tidy = path.toLowerCase().replace(/\/$/, '');
     const right = [tidy, `/v1${tidy}`, tidy.replace(/^\/v1\/v1\//, '/v1/')].find((p) => p !== path && isServed(p));
     const hint = right === undefined ? '' : ` Did you mean ${right}?`;
-    return new GatewayError(404, 'not_found', `There is nothing at ${path.slice(0, 200)}.${hint}`);
+    return coreErrors.not_found(`There is nothing at ${path.slice(0, 200)}.${hint}`);
   };
   const wrongMethod = (method: string, allowed: readonly string[]): GatewayError =>
-    new GatewayError(405, 'method_not_allowed', `${method} is not served here; ${allowed.join(' or ')} is.`, {
-      headers: { allow: allowed.join(', ') },
-    });
+    coreErrors
+      .method_not_allowed(`${method} is not served here; ${allowed.join(' or ')} is.`)
+      .with({ headers: { allow: allowed.join(', ') } });
   /** `more`: the methods by which something else is served at this path. */
   const pick = (method: string, found: readonly Hit[], ...more: readonly string[]): Match => {
     // A HEAD is a GET whose body node leaves out.

@@ -8,6 +8,7 @@ export { nearest } from './config/nearest.ts';
 export { checkValue } from './config/validator.ts';
 export { byteSize, duration, durationMs, size } from './config/values.ts';
 export { type Decimal, decimal, decimalText, highest, inUnitsOf } from './decimal.ts';
+export { defineErrors } from './errors.ts';
 export { isPublicAddress } from './guarded-fetch.ts';
 export { checkKinds } from './kinds.ts';
 export { readName } from './names.ts';

@@ -21,13 +21,14 @@ import type { BodyLimits } from './config/core-sections.ts';
 import { checkValue } from './config/validator.ts';
 import { inspectCall } from './content.ts';
 import type { Upload } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { JsonObject } from './contracts/json.ts';
 import type { Recalled, Style } from './contracts/style.ts';
 import { answerPreflight, isPreflight, type Origins, shareWithPage } from './cors.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type DeliverTools, deliver } from './deliver.ts';
 import { Entry } from './entry.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 import { ClientLeft, LiveExchange } from './exchange.ts';
 import { deliverGiven } from './given.ts';
 import { type Head, MAX_HEADERS, methodNotServed, readHead } from './head.ts';
@@ -164,13 +165,13 @@ function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, options:
 function parserRefusal(code: string | undefined): GatewayError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new GatewayError(431, 'headers_too_large', 'The headers are larger than 16 KiB.');
+      return coreErrors.headers_too_large();
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return tooSlow();
     case 'HPE_INVALID_METHOD':
       return methodNotServed();
     default:
-      return new GatewayError(400, 'bad_request', 'This is not a well-formed HTTP request.');
+      return coreErrors.bad_request();
   }
 }
 
@@ -319,9 +320,7 @@ function told(error: unknown, id: string, log: Log): GatewayError {
 }
 
 function notReady(): GatewayError {
-  return new GatewayError(503, 'shutting_down', 'The gateway is not taking calls at the moment.', {
-    headers: { 'retry-after': '2', 'retry-after-ms': '2000', 'x-should-retry': 'true' },
-  });
+  return coreErrors.shutting_down();
 }
 
 /** The life of an exchange, from its sender to its place in the books. `work` answers the client, or throws what it is told. */
@@ -671,7 +670,7 @@ function checkBody(schema: Schema, body: ApiRequest['body'], origin: 'body' | 'q
 
 function invalid(path: readonly (string | number)[], message: string): GatewayError {
   const param = path.join('.');
-  return new GatewayError(400, 'invalid_request_error', `${param || 'the body'}: ${message}.`, { param });
+  return coreErrors.invalid_request_error(`${param || 'the body'}: ${message}.`).with({ param });
 }
 
 /** Where a number stands that is not what was sent: beyond 2^53 they are rounded, and no id and no amount may be. */
@@ -723,8 +722,7 @@ async function upgradePassage(
 
 /** Clients that find this status ask again without an upgrade, and do not try it once more. */
 function upgradeNotServed(): GatewayError {
-  const message = 'This path does not serve an upgrade of the connection. Send the request over plain HTTP/1.1.';
-  return new GatewayError(426, 'upgrade_not_served', message, { param: 'upgrade', headers: { upgrade: 'HTTP/1.1' } });
+  return coreErrors.upgrade_not_served();
 }
 
 /** Where a request came from. */

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from './body.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Spool } from './contracts/style.ts';
-import { GatewayError } from './errors.ts';
+import type { GatewayError } from './errors.ts';
 
 /** Where the files of a request go, and how much of them. */
 export interface SpoolOptions {
@@ -200,10 +201,5 @@ async function readWhole(handle: FileHandle, piece: Buffer, at: number): Promise
 
 function spoolUnavailable(error: unknown): GatewayError {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return new GatewayError(
-    503,
-    'spool_unavailable',
-    `The gateway cannot keep the files of this request at the moment${code}. Try again soon.`,
-    { headers: { 'retry-after': '2', 'retry-after-ms': '2000' } },
-  );
+  return coreErrors.spool_unavailable(code);
 }

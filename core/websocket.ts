@@ -6,9 +6,9 @@ import { answerHeaders } from './answers.ts';
 import { beginAttempt, endAttempt } from './attempt.ts';
 import { addHeaders, signedHeaders } from './channel-request.ts';
 import type { FailureKind } from './contracts/call.ts';
+import { coreErrors } from './contracts/errors.ts';
 import type { Deadline } from './deadlines.ts';
 import { type DeliverTools, errorOf, failureOf, unsigned } from './deliver.ts';
-import { GatewayError } from './errors.ts';
 import type { LiveExchange } from './exchange.ts';
 import type { Head } from './head.ts';
 import type { OpaqueCall, OpaqueCarrier, OpaqueRequest, SocketListener } from './opaque.ts';
@@ -120,7 +120,7 @@ export function carrySocket(
         attempt.reason = `status ${status}`;
         giveUp(
           attempt.failure === 'refused'
-            ? new GatewayError(status, 'upstream_refused', `The vendor refused the websocket (status ${status}).`)
+            ? coreErrors.upstream_refused(status).with({ status })
             : errorOf(attempt.failure, attempt),
         );
       },

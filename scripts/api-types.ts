@@ -2,12 +2,11 @@
  * Writes console/src/api/operations.ts: what `/api` takes and answers, as types, from the schemas that its routes are checked with.
  * `npm run api-types`; a test sees that it has been run.
  */
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { compile } from 'json-schema-to-typescript';
 import { CONSOLE_PIPELINE } from '../test/kit/console.ts';
 import { startGateway } from '../test/kit/gateway.ts';
+import { formatted } from './formatted.ts';
 
 /** The file. */
 export const FILE = 'console/src/api/operations.ts';
@@ -53,20 +52,12 @@ export async function apiTypes(described: Described): Promise<string> {
     format: false,
     unreachableDefinitions: false,
   });
-  return formatted(`${HEAD}${compact(text)}`);
+  return formatted(FILE, `${HEAD}${compact(text)}`);
 }
 
 /** Comments of one line on one line; and types without comments on one line, which the formatter breaks where they are too long. */
 function compact(text: string): string {
   return text.replace(/\/\*\*\n\s*\* (.*)\n\s*\*\//g, '/** $1 */').replace(/\{\n(?!\s*\/\*\*)/g, '{ ');
-}
-
-function formatted(text: string): string {
-  const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
-  const args = [biome, 'format', `--stdin-file-path=${FILE}`];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { input: text, encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
 }
 
 function shapeOf({ parameters = [], requestBody, responses }: Operation): Schema {

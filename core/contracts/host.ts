@@ -1,11 +1,12 @@
 /** What a plugin gets from the gateway. */
 import type { Clock } from '../clock.ts';
 import type { Service } from '../definitions.ts';
+import type { ErrorAbout } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Vault } from '../vault.ts';
 import type { Json } from './json.ts';
 import type { Peers } from './peers.ts';
-import type { Route } from './route.ts';
+import type { Guard, Route } from './route.ts';
 import type { Store } from './store.ts';
 import type { Style } from './style.ts';
 import type { Channel, Vendor } from './vendor.ts';
@@ -31,6 +32,10 @@ export interface Host {
   styles(): ReadonlyMap<string, Style>;
   /** The routes of all plugins; complete from `start` on. */
   routes(): readonly Route[];
+  /** The guards of all plugins, by name; complete from `start` on. */
+  guards(): ReadonlyMap<string, Guard>;
+  /** The errors of core and of all plugins of the pipeline, by their codes. */
+  errors(): ReadonlyMap<string, KnownError>;
   /** Seals what is a secret in the store. */
   readonly vault: Vault;
   /** State that outlives a reload of the configuration: made the first time, the same object in every reload after it. */
@@ -47,6 +52,12 @@ export interface Host {
   post(url: string, body: string, headers?: Readonly<Record<string, string>>): Promise<number>;
   /** Reports a mistake at a place of gateway.yaml (`['channels', 0, 'vendor']`). The start or the reload fails, naming all of them. */
   problem(path: readonly (string | number)[], message: string): void;
+}
+
+/** An error that this gateway can tell. */
+export interface KnownError extends ErrorAbout {
+  /** Whose table it is in: a plugin, or `core`. */
+  readonly owner: string;
 }
 
 /** A request to a vendor that is no call: how many tokens, delete what you keep. */

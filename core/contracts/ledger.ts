@@ -1,6 +1,7 @@
 /** The ledger: who has how much. Provided by the plugin `quota`. All amounts are micro-quota: 1 quota = 1,000,000. */
 
 import { service } from '../definitions.ts';
+import type { ErrorMaker } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { ChargedUnit, Rate, Unit } from './rates.ts';
 import type { UsageRecord } from './records.ts';
@@ -49,8 +50,8 @@ export interface CallLimit extends Layer {
   readonly windowStart: number;
   /** Micro-quota. */
   readonly limit: bigint;
-  /** The code of the refusal if too little is left. */
-  readonly code: string;
+  /** Makes the refusal if too little is left. */
+  readonly error: ErrorMaker<[message?: string]>;
   /** `the daily window of the plan "monthly"`. */
   readonly title: string;
   /** When its window ends, unix milliseconds; undefined if it has no window. */

@@ -61,6 +61,8 @@ export interface RouteAbout {
   readonly status?: number;
   /** How a caller can authenticate; empty: no authentication is needed. */
   readonly credentials: readonly ('session' | 'accessToken' | 'key')[];
+  /** The codes of its own refusals, beside those of its guards and those that any request can get. */
+  readonly errors?: readonly string[];
   /** Who else may not, and what else it wants, in sentences. */
   readonly notes?: string;
 }
@@ -92,7 +94,16 @@ export interface Found {
 }
 
 /** Refuses, or says who it is. `found`: what the guards before it found out. */
-export type Guard = (request: Caller, found: Found) => Awaitable<Found | undefined>;
+export interface Guard {
+  (request: Caller, found: Found): Awaitable<Found | undefined>;
+  /** The codes of its refusals, for the description of the interface. */
+  readonly errors?: readonly string[];
+}
+
+/** A guard that says by which errors it refuses. */
+export function guard(errors: readonly string[], ask: Guard): Guard {
+  return Object.assign(ask, { errors });
+}
 
 /** An answer of a route with more than a JSON body. */
 export class Answer {

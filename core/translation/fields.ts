@@ -1,6 +1,6 @@
 /** Reads an object of a client's or a vendor's field by field, and knows in the end which fields nobody has read. */
+import { coreErrors } from '../contracts/errors.ts';
 import type { Json, JsonObject } from '../contracts/json.ts';
-import { GatewayError } from '../errors.ts';
 
 /**
  * One object under inspection. `null` counts as left out. A field of another type than asked for is refused with 400 and its
@@ -127,5 +127,5 @@ function isList(value: Json): value is readonly Json[] {
 
 function wrong(path: string, should: string): never {
   const name = path === '' ? 'The body' : `\`${path}\``;
-  throw new GatewayError(400, 'invalid_request_error', `${name} ${should}.`, { param: path });
+  throw coreErrors.invalid_request_error(`${name} ${should}.`).with({ param: path });
 }

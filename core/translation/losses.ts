@@ -1,6 +1,7 @@
 /** Collects what a translation could not carry over, for the header `x-turnpike-translation` and the usage record. */
+import { coreErrors } from '../contracts/errors.ts';
 import type { Losses } from '../contracts/style.ts';
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 
 /** Losses that can be read. Clients and vendors make some of the names, so of too many losses the last word only tells how many. */
 export interface CollectedLosses extends Losses {
@@ -88,7 +89,7 @@ class NamedLosses implements CollectedLosses {
 
   #refusal(field: string, why: string): GatewayError {
     const name = this.nameOf(field);
-    return new GatewayError(400, 'unsupported_parameter', `\`${name}\` ${why}`, { param: name });
+    return coreErrors.unsupported_parameter(`\`${name}\` ${why}`).with({ param: name });
   }
 
   #own(field: string): string | undefined {

@@ -1,6 +1,7 @@
 /** What a vendor says went wrong, in the one form that all styles bring it into, and what it means for the call. */
+import { coreErrors } from '../contracts/errors.ts';
 import type { Json } from '../contracts/json.ts';
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 import { isContextOverflow } from './context-overflow.ts';
 import { member } from './values.ts';
 
@@ -85,12 +86,12 @@ export function faultOf(error: VendorError): Fault | undefined {
 
 /** The prompt is too long, in the vendor's words. All styles tell it by one code, which clients answer by shortening it. */
 export function overflowError(message: string): GatewayError {
-  return new GatewayError(400, 'context_length_exceeded', withoutAccounts(message));
+  return coreErrors.context_length_exceeded(withoutAccounts(message));
 }
 
 /** The vendor has too much to do. `status`: the one by which the client's style says so. */
 export function overloadedError(status: number, headers: Readonly<Record<string, string>> = {}): GatewayError {
-  return new GatewayError(status, 'upstream_overloaded', 'The vendor is overloaded. Try again later.', { headers });
+  return coreErrors.upstream_overloaded().with({ status, headers });
 }
 
 /** What the client is told of an error in the middle of a stream. */
@@ -99,13 +100,13 @@ export function streamError(error: VendorError, overloadedStatus = 503): Gateway
     case 'overflow':
       return overflowError(error.message);
     case 'unpaid':
-      return new GatewayError(502, 'upstream_error', 'The vendor could not answer.');
+      return coreErrors.upstream_error();
     case 'limited':
-      return new GatewayError(429, 'rate_limit_exceeded', withoutAccounts(error.message));
+      return coreErrors.rate_limit_exceeded(withoutAccounts(error.message));
     case 'overloaded':
-      return new GatewayError(overloadedStatus, 'upstream_overloaded', withoutAccounts(error.message));
+      return coreErrors.upstream_overloaded(withoutAccounts(error.message)).with({ status: overloadedStatus });
     default:
-      return new GatewayError(502, 'upstream_error', withoutAccounts(error.message));
+      return coreErrors.upstream_error(withoutAccounts(error.message));
   }
 }
 

@@ -8,7 +8,8 @@ import type { SentHeaders } from '../answers.ts';
 import { CORE_PATHS } from '../assembly.ts';
 import { answerUnread, isRead } from '../body.ts';
 import type { Clock } from '../clock.ts';
-import { GatewayError } from '../errors.ts';
+import { coreErrors } from '../contracts/errors.ts';
+import type { GatewayError } from '../errors.ts';
 import { ClientLeft } from '../exchange.ts';
 import type { Head } from '../head.ts';
 
@@ -88,7 +89,7 @@ function wrap({ rawHeaders, httpVersion, socket }: IncomingMessage): string[] {
 /** Takes what is the worker's out of a request, which then is the client's again. Returns the address at the other end of its connection. */
 export function unwrap(request: IncomingMessage): string {
   const [first, value = '', ...rawHeaders] = request.rawHeaders;
-  if (first !== HOP) throw new GatewayError(400, 'bad_request', 'Only workers of this gateway may connect here.');
+  if (first !== HOP) throw coreErrors.bad_request('Only workers of this gateway may connect here.');
   request.rawHeaders = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
@@ -131,7 +132,5 @@ async function giveBack(
 }
 
 function unreachable(): GatewayError {
-  return new GatewayError(503, 'shutting_down', 'The gateway is not answering at the moment.', {
-    headers: { 'retry-after': '2', 'retry-after-ms': '2000', 'x-should-retry': 'true' },
-  });
+  return coreErrors.shutting_down('The gateway is not answering at the moment.');
 }

@@ -1,12 +1,13 @@
 /** Accounts: making, finding, changing and ending them, and the one that exists from the first start. */
 import type { Account, AccountChanges, Accounts, NewAccount, Person } from '../../core/contracts/accounts.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import type { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import type { Host, Step } from '../../core/plugin.ts';
-import { refuse } from '../../core/plugin.ts';
 import { randomBase62, readName, readPage } from '../../core/sdk.ts';
 import { changeStep } from './changes.ts';
+import { errors } from './errors.ts';
 import { looksOf, RESERVED } from './look-alikes.ts';
 import { refuseWeak } from './password-rules.ts';
 import type { Passwords } from './passwords.ts';
@@ -85,10 +86,10 @@ export function createAccounts(
     const other = (column: string, value: string): Promise<unknown> =>
       store.one(`SELECT id FROM account WHERE ${column} = ? AND id <> ?`, fold(value), self);
     if (await other('folded', name)) {
-      refuse(409, 'name_taken', `There is an account called "${name}" already.`, { param: 'name' });
+      throw coreErrors.name_taken(`There is an account called "${name}" already.`);
     }
     if (email !== null && (await other('email_folded', email))) {
-      refuse(409, 'email_taken', 'There is an account with this e-mail address already.', { param: 'email' });
+      throw coreErrors.email_taken();
     }
   }
 
@@ -101,9 +102,7 @@ export function createAccounts(
     const looks = looksOf(name);
     const isLike = (other: string): boolean => fold(other) !== fold(name) && looksOf(other) === looks;
     if (![...RESERVED, ...staff.map((each) => each.name)].some(isLike)) return;
-    refuse(409, 'name_taken', `"${name}" looks like the name of an administrator. Choose another one.`, {
-      param: 'name',
-    });
+    throw coreErrors.name_taken(`"${name}" looks like the name of an administrator. Choose another one.`);
   }
 
   /** What is stored of a password. Refuses (400) a weak one. */
@@ -214,7 +213,7 @@ export function createAccounts(
       const account = await insert(plain, hash, along);
       if (account !== undefined) return account;
       await refuseTaken(name, plain.email ?? null);
-      return refuse(409, 'name_taken', `There is an account called "${name}" already.`, { param: 'name' });
+      throw coreErrors.name_taken(`There is an account called "${name}" already.`);
     },
 
     async change(id, changes, along = []) {
@@ -310,14 +309,14 @@ const passwordStep = (id: number, hash: string): Step => ({
 });
 
 function refuseMissing(id: number): never {
-  refuse(404, 'account_not_found', `There is no account ${id}.`);
+  throw coreErrors.account_not_found(id);
 }
 
 function refuseLastRoot(): never {
-  refuse(409, 'last_root', 'Somebody has to be root: this account can be neither deleted, disabled nor demoted.');
+  throw errors.last_root();
 }
 
 /** What was to be written along could not be, so nothing was. */
 function refuseAlong(must: string): never {
-  refuse(409, must, `Nothing was changed, because something else had changed at the same moment: ${must}.`);
+  throw notWritten(must);
 }

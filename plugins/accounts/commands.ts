@@ -1,6 +1,7 @@
 /** Accounts on the command line: making and listing them, new passwords, switching them off and on. */
 import type { Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Balance } from '../../core/contracts/ledger.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
@@ -12,7 +13,7 @@ export function createCommands(host: Host, accounts: Accounts): readonly Command
   async function named(command: string, { positionals: [name] }: CommandRequest): Promise<Account> {
     if (name === undefined) throw new UsageError(`user ${command} NAME`);
     const account = await accounts.findByName(name);
-    return account ?? refuse(404, 'account_not_found', `There is no account called "${name}".`);
+    return account ?? refuse(coreErrors.account_not_found(name));
   }
 
   const noted = ({ id }: Pick<Account, 'id'>, action: string): readonly Step[] =>

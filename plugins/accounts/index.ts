@@ -6,10 +6,11 @@ import { Invitations } from '../../core/contracts/invitations.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { definePlugin, GatewayError, refuse } from '../../core/plugin.ts';
+import { definePlugin, GatewayError } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createAccounts } from './accounts.ts';
 import { createCommands } from './commands.ts';
+import { errors } from './errors.ts';
 import { createInvitations } from './invitations.ts';
 import { createPasswords } from './passwords.ts';
 import { createSessions } from './sessions.ts';
@@ -23,6 +24,7 @@ const SWEEP_EVERY_MS = 3_600_000;
 export default definePlugin({
   name: 'accounts',
   api: 2,
+  errors,
   migrations,
   wants: [Ledger, FirstStart, Site, Audit],
   provides: [Accounts, Sessions, Tickets, Invitations],
@@ -52,7 +54,7 @@ export default definePlugin({
       const password = host.env.TURNPIKE_ROOT_PASSWORD || undefined;
       await accounts.openRoot(password).catch((error: unknown) => {
         if (password === undefined || !(error instanceof GatewayError)) throw error;
-        refuse(error.status, error.code, `TURNPIKE_ROOT_PASSWORD: ${error.message}`);
+        throw error.with({ message: `TURNPIKE_ROOT_PASSWORD: ${error.message}` });
       });
     }
 

@@ -1,5 +1,5 @@
 /** Which passwords are refused: those too short, and those everybody tries first (ASVS 6.2.4), by their stems and their dress. */
-import { refuse } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import { fold } from './people.ts';
 
 const SHORTEST = 8;
@@ -84,14 +84,10 @@ export function refuseWeak(password: string, name: string): void {
   // Code points: a password of emoji is as long as it looks.
   const length = [...password].length;
   if (length < SHORTEST || length > LONGEST) {
-    refuse(400, 'invalid_password', `A password must have ${SHORTEST} to ${LONGEST} characters.`, {
-      param: 'password',
-    });
+    throw errors.invalid_password(SHORTEST, LONGEST);
   }
   if (isCommon(password) || fold(password) === fold(name)) {
-    refuse(400, 'common_password', 'This password is among the first that anybody would try. Choose another.', {
-      param: 'password',
-    });
+    throw errors.common_password();
   }
 }
 

@@ -1,7 +1,8 @@
 /** Passwords: scrypt, and a gate before it, because each hash takes 32 MiB and a thread that files and DNS need, too. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Comer } from '../../core/contracts/accounts.ts';
-import { GatewayError } from '../../core/plugin.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import type { GatewayError } from '../../core/plugin.ts';
 
 /** What a new hash costs: 2^15 rounds of 8 blocks, three times (OWASP's set for 32 MiB). */
 const COST = { ln: 15, r: 8, p: 3 };
@@ -115,6 +116,6 @@ function createGate(slots: number, waiting: number): <T>(comer: Comer, work: () 
 }
 
 const tooMany = (): GatewayError =>
-  new GatewayError(429, 'rate_limit_exceeded', 'Too many sign-ins at the same time; try again in a moment.', {
-    headers: { 'retry-after': '1' },
-  });
+  coreErrors
+    .rate_limit_exceeded('Too many sign-ins at the same time; try again in a moment.')
+    .with({ headers: { 'retry-after': '1' } });

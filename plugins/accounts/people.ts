@@ -1,6 +1,7 @@
 /** Rows of accounts, and what they say; how names and e-mail addresses are compared. */
 import type { Account, Person, Role } from '../../core/contracts/accounts.ts';
-import { type JsonObject, refuse } from '../../core/plugin.ts';
+import type { JsonObject } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 
 /** What every request needs to know. */
 export interface AccountRow {
@@ -66,7 +67,7 @@ const EMAIL = /^[^\s@\p{C}"<>(),:;[\]\\]+@[^\s@\p{C}"<>(),:;[\]\\]+\.[^\s@\p{C}"
 export function readEmail(text: string): string {
   const email = text.normalize('NFC').trim();
   if (email.length > LONGEST_EMAIL || !EMAIL.test(email)) {
-    refuse(400, 'invalid_email', 'This is not an e-mail address: one looks like ann@example.com.', { param: 'email' });
+    throw errors.invalid_email();
   }
   return email;
 }

@@ -1,9 +1,10 @@
 /** Sessions and access tokens: who is signed in. */
 import { randomInt } from 'node:crypto';
 import type { Account, Role } from '../../core/contracts/accounts.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { AccessToken, Session, Sessions } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { type Host, refuse, type Step } from '../../core/plugin.ts';
+import type { Host, Step } from '../../core/plugin.ts';
 import { hashOf, newSecret } from './secrets.ts';
 import type { SteadyTime } from './steady-time.ts';
 
@@ -123,7 +124,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
           },
           ...along,
         ]);
-        if (failed === 'enabled') refuse(403, 'account_disabled', 'This account is disabled.');
+        if (failed === 'enabled') throw coreErrors.account_disabled();
         if (failed === 'new') continue;
         if (failed !== undefined) throw new Error(`a session could not be opened: ${failed}`);
         const row = await store.one<SessionRow>(`SELECT ${COLUMNS} FROM session WHERE id = ?`, id);
@@ -167,7 +168,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
       const untilMs = now() + VERIFIED_FOR_MS;
       const sql = 'UPDATE session SET hash = ?, verified_until_ms = ? WHERE id = ?';
       if ((await store.run(sql, hashOf(secret), untilMs, id)) === 0) {
-        refuse(401, 'not_signed_in', 'This session has ended. Sign in again.');
+        throw coreErrors.not_signed_in('This session has ended. Sign in again.');
       }
       return { secret, untilMs };
     },
@@ -176,7 +177,7 @@ export function createSessions(host: Host, now: SteadyTime): SessionBook {
       const untilMs = now() + VERIFIED_FOR_MS;
       const sql = 'UPDATE access_token SET verified_until_ms = ? WHERE account_id = ?';
       if ((await store.run(sql, untilMs, accountId)) === 0) {
-        refuse(401, 'invalid_access_token', 'This access token has ended. Make another one.');
+        throw coreErrors.invalid_access_token('This access token has ended. Make another one.');
       }
       return untilMs;
     },

@@ -1,9 +1,10 @@
 /** The audit log: who changed what, written in the same list as the change, each entry chained to the one before it. */
 import { Audit } from '../../core/contracts/audit.ts';
-import { type Command, definePlugin, refuse, UsageError } from '../../core/plugin.ts';
+import { type Command, definePlugin, UsageError } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createAudit } from './audit.ts';
 import { type Head, readHead, verifyChain } from './chain.ts';
+import { errors } from './errors.ts';
 import { migrations } from './tables.ts';
 
 /** How often it is looked whether a new day has begun. */
@@ -13,6 +14,7 @@ const DAY_MS = 24 * LOOK_MS;
 export default definePlugin({
   name: 'audit',
   api: 2,
+  errors,
   migrations,
   provides: [Audit],
   create(host) {
@@ -40,7 +42,7 @@ export default definePlugin({
       async run({ values }) {
         const { seq, hash, broken } = await verifyChain(store, readKnown(values.head));
         if (broken !== undefined) {
-          refuse(409, 'audit_broken', `the audit log is broken at entry ${broken.seq}: ${broken.why}`);
+          throw errors.audit_broken(broken.seq, broken.why);
         }
         return `${seq} entries, head ${seq}:${hash}\n`;
       },

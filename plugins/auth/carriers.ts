@@ -1,7 +1,8 @@
 /** Where a request may carry its key: one function reads all places, so that none of them is checked less than another. */
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Caller } from '../../core/plugin.ts';
-import { refuse, schema } from '../../core/plugin.ts';
+import { schema } from '../../core/plugin.ts';
 
 /** How the section `auth` must look. */
 export const authSection = schema<KeyPlaces>({
@@ -35,11 +36,6 @@ const QUERY_PATH = /^\/v1(?:beta)?\/models(?:\/|$)/;
 /** Pages in a browser cannot set the headers of a websocket; among its protocols they name their key, as realtime clients do. */
 const KEY_PROTOCOL = /^openai-insecure-api-key\.(.*)$/;
 
-/** Refuses with 401 and says how a client may mend it, for asking again will not; what was presented is never repeated. */
-export function refuseKey(code: string, message: string): never {
-  refuse(401, code, message, { headers: { 'www-authenticate': 'Bearer', 'x-should-retry': 'false' } });
-}
-
 /** The key a request carries; undefined where there is none. Refuses (401) where it is malformed, and where two places disagree. */
 export function presentedKey(caller: Caller, places: KeyPlaces): string | undefined {
   let key: string | undefined;
@@ -64,14 +60,15 @@ function keyProtocols({ method, headers }: Caller): readonly string[] {
 
 /** Refuses (401) a request without one. */
 export function refuseNoKey(): never {
-  refuseKey('invalid_api_key', 'No API key: send `Authorization: Bearer sk-…`.');
+  throw coreErrors.invalid_api_key('No API key: send `Authorization: Bearer sk-…`.');
 }
 
 /** The key found in one more place, which must be there and must be the one found before, if any was. */
 function agreed(before: string | undefined, found: string | undefined): string {
-  if (found === undefined) refuseKey('invalid_api_key', 'The API key is malformed: send `Authorization: Bearer sk-…`.');
+  if (found === undefined)
+    throw coreErrors.invalid_api_key('The API key is malformed: send `Authorization: Bearer sk-…`.');
   if (before !== undefined && before !== found) {
-    refuseKey('invalid_api_key', 'Two different API keys were sent: send one.');
+    throw coreErrors.invalid_api_key('Two different API keys were sent: send one.');
   }
   return found;
 }

@@ -1,16 +1,25 @@
 /** Plays `authenticate`: which key is this, and is it good? Also the guards `key` and `key.lenient` for routes that take one. */
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyCheck } from '../../core/contracts/key-check.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import type { Awaitable, Caller, Exchange, Found } from '../../core/plugin.ts';
-import { definePlugin, refuse } from '../../core/plugin.ts';
-import { authSection, presentedKey, refuseKey, refuseNoKey } from './carriers.ts';
+import { definePlugin, guard } from '../../core/plugin.ts';
+import { authSection, presentedKey, refuseNoKey } from './carriers.ts';
+import { errors } from './errors.ts';
+
+/** The codes that only the guard has that refuses expired keys, and takes those that a console names. */
+const ALSO = ['key_expired', 'not_signed_in', 'cross_site'];
+
+/** The codes by which a key is refused that has not expired. */
+const REFUSALS = ['invalid_api_key', 'key_disabled', 'account_disabled', 'ip_not_allowed'];
 
 export default definePlugin({
   name: 'auth',
   api: 2,
+  errors,
   sections: { auth: authSection },
   needs: [Keys],
   wants: [ChosenKeys],
@@ -26,20 +35,20 @@ export default definePlugin({
       const known = judgeLeniently(holder);
       const { key } = known;
       if (key.expiresMs !== undefined && key.expiresMs <= host.clock.now()) {
-        refuseKey('key_expired', 'This API key has expired.');
+        throw errors.key_expired();
       }
       return known;
     }
 
     /** The same, but one that has expired passes: it may still be asked what it has used. */
     function judgeLeniently(holder: Holder | undefined): Holder {
-      if (holder === undefined) return refuseKey('invalid_api_key', 'This API key is not known here.');
+      if (holder === undefined) throw coreErrors.invalid_api_key('This API key is not known here.');
       const { key, account } = holder;
-      if (!key.enabled) refuseKey('key_disabled', 'This API key is disabled.');
+      if (!key.enabled) throw errors.key_disabled();
       if (!account.enabled) {
-        refuse(403, 'account_disabled', 'The account of this API key is disabled.', {
-          headers: { 'x-should-retry': 'false' },
-        });
+        throw coreErrors
+          .account_disabled('The account of this API key is disabled.')
+          .with({ headers: { 'x-should-retry': 'false' } });
       }
       return holder;
     }
@@ -68,11 +77,11 @@ export default definePlugin({
     return {
       authenticate,
       guards: {
-        key: async (caller) => found(await authenticate(caller), caller),
-        'key.lenient': async (caller) => {
+        key: guard([...REFUSALS, ...ALSO], async (caller) => found(await authenticate(caller), caller)),
+        'key.lenient': guard(REFUSALS, async (caller) => {
           const secret = presentedKey(caller, auth) ?? refuseNoKey();
           return found(judgeLeniently(await keys.find(secret)), caller);
-        },
+        }),
       },
     };
   },

@@ -1,9 +1,11 @@
 /** The guards of `/api`: who is signed in, whether their role suffices, where the request comes from. */
 import type { Role } from '../../core/contracts/accounts.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { type Session, Sessions } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
-import { type Caller, type Found, GatewayError, type Guard, type Host, refuse } from '../../core/plugin.ts';
+import { type Caller, type Found, GatewayError, type Guard, guard, type Host, refuse } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
+import { errors } from './errors.ts';
 import type { Limiter, LimitName } from './limiter.ts';
 import type { ApiRoute } from './route.ts';
 import type { Verification } from './verification.ts';
@@ -60,54 +62,52 @@ export function createGuards(
   async function byAccessToken(authorization: string): Promise<Found> {
     const token = authorization.replace(/^bearer +/i, '').trim();
     if (token.startsWith('sk-')) {
-      refuse(
-        401,
-        'access_token_wanted',
-        'This is an API key: it is for /v1. Here an access token is wanted, or a sign-in.',
-      );
+      throw errors.access_token_wanted();
     }
     const found = await sessions.findByAccessToken(token);
-    return found ?? refuse(401, 'invalid_access_token', 'This access token is unknown, has expired or was ended.');
+    return found ?? refuse(coreErrors.invalid_access_token('This access token is unknown, has expired or was ended.'));
   }
 
-  const atLeast =
-    (role: Role): Guard =>
-    (_, { account }) =>
-      account !== undefined && reaches(account.role, role)
-        ? undefined
-        : refuse(
-            403,
-            'role_insufficient',
-            role === 'root' ? 'Only root may do that.' : 'Only administrators may do that.',
-          );
+  const atLeast = (role: Role): Guard =>
+    guard(['role_insufficient'], (_, { account }) => {
+      if (account !== undefined && reaches(account.role, role)) return undefined;
+      throw errors.role_insufficient(role === 'root' ? 'Only root may do that.' : 'Only administrators may do that.');
+    });
 
+  const limit = (name: LimitName | 'requests'): Guard =>
+    guard(['rate_limit_exceeded'], (caller) => limiter.takeOf(name, caller.ip).then(() => undefined));
   const limits = (['sign-in', 'mail', 'codes', 'usage'] as const satisfies readonly LimitName[]).map(
-    (name) =>
-      [`console.limit.${name}`, (caller: Caller) => limiter.takeOf(name, caller.ip).then(() => undefined)] as const,
+    (name) => [`console.limit.${name}`, limit(name)] as const,
   );
   return {
     ...Object.fromEntries(limits),
-    'console.limit': (caller) => limiter.takeOf('requests', caller.ip).then(() => undefined),
+    'console.limit': limit('requests'),
     'console.visitor': (caller) =>
       identify(caller).catch((error: unknown) => {
         // Whoever presents something that is no good is a stranger: a page that anybody may see needs no sign-in.
         if (error instanceof GatewayError && error.status === 401) return undefined;
         throw error;
       }),
-    'console.session': async (caller) =>
-      (await identify(caller)) ?? refuse(401, 'not_signed_in', 'Sign in first: POST /api/user/login.'),
-    'console.same-site': (caller, { session }) => checkOrigin(caller, site, session !== undefined),
-    'console.browser': (_, found) => void sessionOf(found),
+    'console.session': guard(
+      ['not_signed_in', 'invalid_access_token', 'access_token_wanted'],
+      async (caller) => (await identify(caller)) ?? refuse(coreErrors.not_signed_in()),
+    ),
+    'console.same-site': guard(['cross_site'], (caller, { session }) =>
+      checkOrigin(caller, site, session !== undefined),
+    ),
+    'console.browser': guard(['session_wanted'], (_, found) => void sessionOf(found)),
     'console.admin': atLeast('admin'),
     'console.root': atLeast('root'),
-    'console.verified': (_, found) => void verification.demand(found),
-    'console.verified-or-recent': (_, found) => verification.demandOrRecent(found).then(() => undefined),
+    'console.verified': guard(['verification_required'], (_, found) => void verification.demand(found)),
+    'console.verified-or-recent': guard(['verification_required'], (_, found) =>
+      verification.demandOrRecent(found).then(() => undefined),
+    ),
   };
 }
 
 /** The session of whoever asks. Refuses (401) an access token. */
 export function sessionOf({ session }: { readonly session?: Session | undefined }): Session {
-  return session ?? refuse(401, 'session_wanted', 'This needs a sign-in; an access token is not enough.');
+  return session ?? refuse(errors.session_wanted());
 }
 
 /**
@@ -116,15 +116,13 @@ export function sessionOf({ session }: { readonly session?: Session | undefined 
  */
 export function checkOrigin(caller: Caller, site: Site, byCookie: boolean): undefined {
   const { 'sec-fetch-site': from, origin, host = '' } = caller.headers;
-  const strange = (): never => refuse(403, 'cross_site', 'This request comes from another site.');
+  const strange = (): never => refuse(errors.cross_site('This request comes from another site.'));
   if (from !== undefined) return from === 'same-origin' || from === 'none' ? undefined : strange();
   if (origin !== undefined) return origin === site.origin || sameHost(origin, host, site) ? undefined : strange();
   if (!byCookie) return undefined;
   // Tools of this family send the second one with everything.
   if ('x-requested-with' in caller.headers || 'new-api-user' in caller.headers) return undefined;
-  return refuse(
-    403,
-    'cross_site',
+  throw errors.cross_site(
     'Where this request comes from is not said: send the header X-Requested-With, or an access token.',
   );
 }

@@ -3,10 +3,11 @@
  * whose it is. Nobody has the key in clear, so it cannot be sent.
  */
 import type { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
 import { checkOrigin } from './access.ts';
 import type { Cookies } from './cookies.ts';
 import type { Limiter } from './limiter.ts';
@@ -28,9 +29,7 @@ export function createChosenKeys(host: Host, site: Site, cookies: Cookies, limit
       const secret = cookies.read(caller.headers, 'session');
       const found = secret === undefined ? undefined : await sessions.find(secret);
       if (found === undefined) {
-        refuse(
-          401,
-          'not_signed_in',
+        throw coreErrors.not_signed_in(
           `${HEADER} names a key of whoever is signed in, and nobody is: sign in, or send a key.`,
         );
       }

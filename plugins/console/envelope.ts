@@ -1,5 +1,5 @@
 /** How `/api` spells answers and refusals, with an HTTP status that says the same. */
-import { type Answer, answer, errorObject, GatewayError, type Json, refuse } from '../../core/plugin.ts';
+import { type Answer, answer, errorObject, GatewayError, type Json } from '../../core/plugin.ts';
 import type { Spelling } from './route.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -43,7 +43,6 @@ export async function inTheirWords<T>(words: Readonly<Record<string, string>>, w
     return await work;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const { status, code, message, param, headers } = error;
-    return refuse(status, code, message, { param: words[param] ?? param, headers });
+    throw error.with({ param: words[error.param] ?? error.param });
   }
 }

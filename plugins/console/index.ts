@@ -5,6 +5,7 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { ChosenKeys } from '../../core/contracts/chosen-keys.ts';
 import { Counters } from '../../core/contracts/counters.ts';
 import { Departments } from '../../core/contracts/departments.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Explaining } from '../../core/contracts/explaining.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Invitations } from '../../core/contracts/invitations.ts';
@@ -27,6 +28,7 @@ import { createGuards } from './access.ts';
 import { createBrowsers } from './browsers.ts';
 import { createChosenKeys } from './calls.ts';
 import { createCookies } from './cookies.ts';
+import { errors } from './errors.ts';
 import { createGuesses } from './guesses.ts';
 import { createLimiter } from './limiter.ts';
 import type { Tools } from './route.ts';
@@ -40,6 +42,7 @@ import { createVerification } from './verification.ts';
 export default definePlugin({
   name: 'console',
   api: 2,
+  errors,
   sections: { console: consoleSection },
   needs: [Accounts, Sessions, Tickets, Invitations, Keys, Counters],
   wants: [
@@ -82,7 +85,7 @@ export default definePlugin({
       verification,
       need: (service) =>
         host.find(service) ??
-        refuse(404, 'not_available', `This gateway runs without ${service.id}: its plugin is not in the pipeline.`),
+        refuse(coreErrors.not_available(`This gateway runs without ${service.id}: its plugin is not in the pipeline.`)),
       audited,
     };
     const paysElsewhere = (): boolean => (host.find(Payments)?.providers.length ?? 0) > 0;

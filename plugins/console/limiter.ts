@@ -1,6 +1,7 @@
 /** How often somebody may try: counted before anything expensive is done, and before anybody knows who it is. */
 import { Counters } from '../../core/contracts/counters.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Host } from '../../core/plugin.ts';
 
 /** What is limited apart from the rest. `usage`: what pages about a key ask for, again and again. */
 export type LimitName = 'sign-in' | 'mail' | 'codes' | 'usage';
@@ -43,9 +44,9 @@ export function createLimiter(
 /** Refuses (429) and says when to come back. */
 export function refuseTooMany(what: string, retryAfterMs: number): never {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-  refuse(429, 'rate_limit_exceeded', `Too many ${what}. Try again in ${seconds} s.`, {
-    headers: { 'retry-after': String(seconds) },
-  });
+  throw coreErrors
+    .rate_limit_exceeded(`Too many ${what}. Try again in ${seconds} s.`)
+    .with({ headers: { 'retry-after': String(seconds) } });
 }
 
 /** An IPv6 network of 64 bits belongs to one household; an IPv4 address is itself. */

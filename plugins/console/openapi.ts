@@ -1,6 +1,6 @@
 /** The description of the interface: OpenAPI 3.1, made from the routes and styles as they are served, with the schemas that check. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, Route, RouteAbout, Schema, Style, StyleAbout } from '../../core/plugin.ts';
+import type { Guard, Json, KnownError, Route, RouteAbout, Schema, Style, StyleAbout } from '../../core/plugin.ts';
 import { text } from './schemas.ts';
 
 /** What is said of the whole. */
@@ -12,6 +12,8 @@ export interface Described {
   readonly sessionCookie: string;
   readonly routes: readonly Route[];
   readonly styles: Iterable<Style>;
+  readonly guards: ReadonlyMap<string, Guard>;
+  readonly errors: ReadonlyMap<string, KnownError>;
 }
 
 type Members = Record<string, unknown>;
@@ -26,23 +28,25 @@ const SCHEMES = {
 } as const;
 
 /** The document. */
-export function openApi({ title, version, url, sessionCookie, routes, styles }: Described): Json {
+export function openApi(described: Described): Json {
+  const { title, version, url, sessionCookie, routes, styles, errors } = described;
   const paths: Record<string, Members> = {};
   const add = (path: string, method: string, operation: Members): void => {
     paths[path] = { ...paths[path], [method]: operation };
   };
   for (const style of styles) {
-    if (style.ingress?.about !== undefined) add(style.ingress.path, 'post', operationOf(style, style.ingress.about));
+    if (style.ingress?.about !== undefined)
+      add(style.ingress.path, 'post', operationOf(style, style.ingress.about, errors));
   }
   for (const route of routes) {
     if (route.about === undefined) continue;
     add(
       templateOf(route.path),
       route.method === 'any' ? 'post' : route.method.toLowerCase(),
-      routeOf(route, route.about),
+      routeOf(route, route.about, described),
     );
   }
-  const schemas: Members = { Error: ERROR, Failure: FAILURE };
+  const schemas: Members = { Error: ERROR, Failure: FAILURE, ErrorCode: codesOf(errors) };
   return {
     openapi: '3.1.0',
     info: {
@@ -59,6 +63,7 @@ export function openApi({ title, version, url, sessionCookie, routes, styles }: 
         [SCHEMES.key.name]: SCHEMES.key.scheme,
         [SCHEMES.accessToken.name]: SCHEMES.accessToken.scheme,
       },
+      responses: { Error: answerOf('Error'), Failure: answerOf('Failure') },
       schemas: inOrder(schemas),
     },
   } as unknown as Json;
@@ -87,6 +92,7 @@ function withReferences<T>(value: T, schemas: Members): T {
   return { $ref: `#/components/schemas/${title}`, ...about } as T;
 }
 
+const CODE = { $ref: '#/components/schemas/ErrorCode' };
 /** The error object. */
 const ERROR = {
   type: 'object',
@@ -95,7 +101,15 @@ const ERROR = {
     error: {
       type: 'object',
       required: ['message', 'type', 'param', 'code'],
-      properties: { message: text, type: text, param: text, code: text },
+      properties: {
+        message: text,
+        type: text,
+        param: text,
+        code: {
+          description: 'If a vendor refused the request, it can also be the code of the vendor.',
+          anyOf: [CODE, text],
+        },
+      },
     },
   },
 };
@@ -103,11 +117,54 @@ const ERROR = {
 const FAILURE = {
   type: 'object',
   required: ['success', 'message', 'code'],
-  properties: { success: { const: false }, message: text, code: text, param: text },
+  properties: { success: { const: false }, message: text, code: CODE, param: text },
 };
 
+/** Every code, with its status and what it means. */
+function codesOf(errors: Described['errors']): Members {
+  const shown = [...errors.values()].filter(({ place }) => place !== 'command');
+  const oneOf = shown.map(({ code, statuses, help }) => ({
+    const: code,
+    description: `${statuses.join(', ')}: ${help}`,
+  }));
+  return { type: 'string', oneOf };
+}
+
+/** Codes that any request can get. */
+const OF_ANY = ['internal_error', 'storage_unavailable', 'shutting_down'];
+/** Codes of requests with a key that its limits count. */
+const OF_ENTERED = ['rate_limit_exceeded', 'concurrency_limit_exceeded', 'overloaded'];
+/** Codes of requests with a body or a query that is checked. */
+const OF_CHECKED = [
+  'invalid_request_error',
+  'invalid_json',
+  'request_too_large',
+  'unsupported_media_type',
+  'request_timeout',
+];
+
+/** A refusal of this shape. */
+function answerOf(schema: string): Members {
+  const content = { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
+  return { description: 'A refusal; the code says which.', content };
+}
+
+/** The answers with these codes, by their statuses, and any other refusal. What no plugin of the pipeline can tell is left out. */
+function refusals(
+  codes: Iterable<string>,
+  schema: 'Error' | 'Failure',
+  statusesOf: (code: string) => readonly number[],
+): Members {
+  const $ref = `#/components/responses/${schema}`;
+  const byStatus: Record<string, string[]> = {};
+  for (const code of new Set(codes))
+    for (const status of statusesOf(code)) byStatus[status] = [...(byStatus[status] ?? []), `\`${code}\``];
+  const answers = Object.entries(byStatus).map(([status, names]) => [status, { $ref, description: names.join(', ') }]);
+  return { ...Object.fromEntries(answers), default: { $ref } };
+}
+
 /** A call of a model. */
-function operationOf(style: Style, about: StyleAbout): Members {
+function operationOf(style: Style, about: StyleAbout, errors: Described['errors']): Members {
   const content: Members = {};
   if (about.request !== undefined) content['application/json'] = { schema: about.request };
   if (about.form !== undefined) content['multipart/form-data'] = { schema: about.form };
@@ -121,17 +178,29 @@ function operationOf(style: Style, about: StyleAbout): Members {
     requestBody: { required: true, content },
     responses: {
       200: { description: 'The answer.', content: answers },
-      default: refusal('#/components/schemas/Error'),
+      ...refusals(
+        [...errors.values()].flatMap(({ code, place }) => (place === 'call' ? [code] : [])),
+        'Error',
+        (code) => errors.get(code)!.statuses,
+      ),
     },
   };
 }
 
-function routeOf(route: Route, about: RouteAbout): Members {
+function routeOf(route: Route, about: RouteAbout, { guards, errors }: Described): Members {
   const parameters = [...pathParameters(route.path), ...searchParameters(route.search)];
   const content =
     typeof about.answer === 'string'
       ? { [about.answer]: { schema: text } }
       : { 'application/json': { schema: about.answer } };
+  const access = route.access === 'public' ? [] : route.access;
+  const codes = [
+    ...access.flatMap((name) => guards.get(name)?.errors ?? []),
+    ...(route.body !== undefined || route.search !== undefined ? OF_CHECKED : []),
+    ...(access.includes('key') && route.uncounted !== true ? OF_ENTERED : []),
+    ...(about.errors ?? []),
+    ...OF_ANY,
+  ];
   return {
     operationId: operationId(route),
     summary: about.summary,
@@ -144,15 +213,13 @@ function routeOf(route: Route, about: RouteAbout): Members {
     }),
     responses: {
       [about.status ?? 200]: { description: about.status === undefined ? 'It went well.' : about.summary, content },
-      default: refusal(`#/components/schemas/${route.error === undefined ? 'Error' : 'Failure'}`),
+      // The further statuses of a code are those of vendors, which routes do not repeat.
+      ...refusals(
+        codes,
+        route.error === undefined ? 'Error' : 'Failure',
+        (code) => errors.get(code)?.statuses.slice(0, 1) ?? [],
+      ),
     },
-  };
-}
-
-function refusal(schema: string): Members {
-  return {
-    description: 'A refusal; the code says which.',
-    content: { 'application/json': { schema: { $ref: schema } } },
   };
 }
 

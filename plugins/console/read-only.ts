@@ -3,7 +3,8 @@
  * a caller who means to change it must not believe that it was.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, refuse } from '../../core/plugin.ts';
+import type { JsonObject } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 
 /** By name: what sets it instead, in a sentence for the caller. */
 export type ReadOnly = Readonly<Record<string, string>>;
@@ -29,6 +30,6 @@ export function refuseOthers(
     const value = (form as JsonObject)[name];
     if (value === undefined || nothing.some((one) => isDeepStrictEqual(one, value))) continue;
     if (isDeepStrictEqual((record as JsonObject)[name], value)) continue;
-    refuse(400, 'read_only', `\`${name}\` is not set here. ${instead}`, { param: name });
+    throw errors.read_only(name, instead).with({ param: name });
   }
 }

@@ -54,6 +54,8 @@ export interface ApiRoute<Body = unknown, Asked = unknown> {
   /** For the description: one line, and the group it belongs to. */
   readonly summary: string;
   readonly tag: string;
+  /** The codes of its refusals, beside those that its guards and the checks of its body and query give. */
+  readonly errors?: readonly string[];
   readonly body?: Schema<Body>;
   /** The largest body it takes, in bytes, where that is more than usual. */
   readonly maxBody?: number;

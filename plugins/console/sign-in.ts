@@ -1,6 +1,7 @@
 /** Signing in, whatever proved who it is: the second step where there is one, then a session and its cookie. */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions, Tickets } from '../../core/contracts/sessions.ts';
@@ -10,6 +11,7 @@ import { roleNumber } from './access.ts';
 import { createBrowsers } from './browsers.ts';
 import type { Cookies } from './cookies.ts';
 import { done } from './envelope.ts';
+import { errors } from './errors.ts';
 import type { ConsoleRequest, Tools } from './route.ts';
 import { secondsOf } from './units.ts';
 
@@ -84,12 +86,7 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
     );
   }
 
-  const expired = (): never =>
-    refuse(
-      401,
-      'sign_in_expired',
-      'This sign-in has expired, or was tried too often. Begin again: POST /api/user/login.',
-    );
+  const expired = (): never => refuse(errors.sign_in_expired());
 
   async function failed(request: ConsoleRequest, account: Account | undefined, method: string): Promise<void> {
     await host.find(Audit)?.note({
@@ -103,7 +100,7 @@ export function createSignIn(host: Host, site: Site, cookies: Cookies, audited: 
 
   return {
     async complete(request, account, method) {
-      if (!account.enabled) refuse(403, 'account_disabled', 'This account is disabled.');
+      if (!account.enabled) throw coreErrors.account_disabled();
       const factors = method === 'passkey' ? undefined : await host.find(SecondFactors)?.status(account.id);
       return factors?.totp === true ? askForCode(account, method) : open(request, account, method);
     },

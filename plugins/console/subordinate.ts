@@ -1,25 +1,27 @@
 /** Whom an administrator may change, and how an account ends. */
 import { type Account, Accounts, type Person } from '../../core/contracts/accounts.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { OAuth } from '../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { GatewayError, type Host, refuse, type Step } from '../../core/plugin.ts';
 import { outranks } from './access.ts';
+import { errors } from './errors.ts';
 
 /** The person with that id, deleted or not. Refuses (404) where there is none. */
 export async function personWith(host: Host, id: number): Promise<Person> {
   const person = await host.use(Accounts).person(id);
-  return person ?? refuse(404, 'account_not_found', 'There is no such account.', { param: 'id' });
+  return person ?? refuse(coreErrors.account_not_found().with({ param: 'id' }));
 }
 
 /** The person that `actor` is about to change. Refuses (404) who is not there any more, (403) who has as much of a role. */
 export async function subordinate(host: Host, actor: Account, id: number): Promise<Person> {
   const person = await personWith(host, id);
   if (person.deletedMs !== undefined) {
-    refuse(404, 'account_not_found', `The account "${person.name}" was deleted.`, { param: 'id' });
+    throw coreErrors.account_not_found().with({ message: `The account "${person.name}" was deleted.`, param: 'id' });
   }
   if (!outranks(actor.role, person.role)) {
-    refuse(403, 'role_insufficient', `"${person.name}" has a role that is not below yours.`);
+    throw errors.role_insufficient(`"${person.name}" has a role that is not below yours.`);
   }
   return person;
 }

@@ -1,8 +1,9 @@
 /** From the rows of the table to routes that core serves. */
 import type { Actor } from '../../core/contracts/audit.ts';
-import { Answer, type ApiRequest, type Route, type RouteAbout, refuse, type Schema } from '../../core/plugin.ts';
+import { Answer, type ApiRequest, type Route, type RouteAbout, type Schema } from '../../core/plugin.ts';
 import { guardsOf } from './access.ts';
 import { spell, spellError } from './envelope.ts';
+import { errors } from './errors.ts';
 import type { ApiRoute, ConsoleRequest, Spelling } from './route.ts';
 import { text } from './schemas.ts';
 
@@ -46,7 +47,7 @@ function refuseOthersOf({ search }: ApiRoute, query: URLSearchParams): void {
   const known = (search as { readonly properties?: object } | undefined)?.properties ?? {};
   const name = WHOSE.find((each) => !(each in known) && query.get(each));
   if (name === undefined) return;
-  refuse(400, 'unknown_parameter', `\`${name}\` is not a parameter of this request.`, { param: name });
+  throw errors.unknown_parameter(name).with({ param: name });
 }
 
 function requestOf(request: ApiRequest): ConsoleRequest {
@@ -87,6 +88,7 @@ function aboutOf(row: ApiRoute, spelling: Spelling): RouteAbout {
     tag: row.tag,
     answer: typeof row.answer === 'string' ? row.answer : wrapped(row, spelling, row.answer),
     credentials: credentialsOf(row),
+    errors: ['unknown_parameter', 'not_available', ...(row.errors ?? [])],
     ...(notes.length > 0 && { notes: notes.join(' ') }),
   };
 }

@@ -5,9 +5,10 @@
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Sessions } from '../../core/contracts/sessions.ts';
-import { type Answer, type Found, type Host, refuse } from '../../core/plugin.ts';
+import type { Answer, Found, Host } from '../../core/plugin.ts';
 import type { Cookies } from './cookies.ts';
 import { done } from './envelope.ts';
+import { errors } from './errors.ts';
 import type { Guesses } from './guesses.ts';
 import type { ConsoleRequest } from './route.ts';
 import { unixSeconds } from './schemas.ts';
@@ -71,11 +72,7 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
 
   function demand(asker: Asker): void {
     if (isVerified(asker)) return;
-    refuse(
-      403,
-      'verification_required',
-      'This needs a check that is not older than five minutes: POST /api/verify with a second factor, or with the password if the account has no second factor.',
-    );
+    throw errors.verification_required();
   }
 
   return {
@@ -96,7 +93,7 @@ export function createVerification(host: Host, cookies: Cookies, guesses: Guesse
         const owner = await accounts.checkPassword(name, password, comer);
         return owner?.id === id ? owner : undefined;
       });
-      if (found === undefined) refuse(403, 'wrong_password', 'The password is incorrect.', { param });
+      if (found === undefined) throw errors.wrong_password().with({ param });
     },
 
     async mark({ account, session }, method) {

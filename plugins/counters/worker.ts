@@ -1,6 +1,7 @@
 /** Counters of a worker: the owner has them, and each operation is one message to it. */
 import type { Counters, GateEntry, WindowTake } from '../../core/contracts/counters.ts';
-import { type Clock, GatewayError, type Json, type PeerOwner } from '../../core/plugin.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Clock, GatewayError, Json, PeerOwner } from '../../core/plugin.ts';
 import { admissionOf, CORRECT, INSIDE, LEAVE, LOOK, type SentAdmission, stateOf, TAKE, toJson } from './messages.ts';
 
 /** How long a call waits for the owner before it is refused. */
@@ -61,7 +62,5 @@ export function createWorkerCounters(owner: PeerOwner, clock: Clock): Counters {
 }
 
 function unreachable(): GatewayError {
-  return new GatewayError(503, 'overloaded', 'The limits cannot be checked at the moment. Try again in a second.', {
-    headers: { 'retry-after': '1', 'retry-after-ms': '1000' },
-  });
+  return coreErrors.overloaded('The limits cannot be checked at the moment. Try again in a second.');
 }

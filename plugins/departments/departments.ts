@@ -1,8 +1,10 @@
 /** Departments: a tree in memory, written so that what was checked in memory still holds when it is written. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import type { Department, DepartmentChanges, Departments } from '../../core/contracts/departments.ts';
-import { type Host, refuse, type Step } from '../../core/plugin.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Host, Step } from '../../core/plugin.ts';
 import { readName } from '../../core/sdk.ts';
+import { errors } from './errors.ts';
 import { LARGEST_BUDGET } from './tables.ts';
 import { createTree, fold, type Tree } from './tree.ts';
 
@@ -136,7 +138,7 @@ export function createDepartments(host: Host): DepartmentBook {
     for (const id of departmentId === null ? [] : accountIds) {
       const person = await accounts.person(id);
       if (person === undefined || person.deletedMs !== undefined) {
-        refuse(404, 'account_not_found', `There is no account ${id}.`, { param: 'accountIds' });
+        throw coreErrors.account_not_found(id).with({ param: 'accountIds' });
       }
     }
     await write((tree) => {
@@ -207,7 +209,7 @@ export function createDepartments(host: Host): DepartmentBook {
       write((tree) => {
         const before = tree.demand(id);
         if (before.budget === undefined) {
-          refuse(409, 'no_budget', `The department "${before.name}" has no limit that could be raised: set one first.`);
+          throw errors.no_budget(before.name);
         }
         return updateOf(changed(tree, before, { budget: before.budget + amount }));
       }, along),
@@ -216,10 +218,10 @@ export function createDepartments(host: Host): DepartmentBook {
       write((tree) => {
         const { name } = tree.demand(id);
         if (tree.below(id).length > 0) {
-          refuse(409, 'department_not_empty', `There are departments below "${name}": move or delete them first.`);
+          throw errors.department_not_empty(`There are departments below "${name}": move or delete them first.`);
         }
         if ([...tree.memberships.values()].includes(id)) {
-          refuse(409, 'department_not_empty', `There are people in "${name}": move them first.`);
+          throw errors.department_not_empty(`There are people in "${name}": move them first.`);
         }
         return {
           steps: [{ sql: 'DELETE FROM department WHERE id = ?', params: [id] }],
@@ -245,12 +247,12 @@ function checkAmounts({ budget = 0n, monthlyBudget = 0n, factorPpm }: Department
     [monthlyBudget, 'monthlyBudget'],
   ] as const) {
     if (amount >= 0n && amount <= LARGEST_BUDGET) continue;
-    refuse(400, 'invalid_amount', 'A budget is from 0 to 4,000,000,000,000 quota.', { param });
+    throw coreErrors.invalid_amount('A budget is from 0 to 4,000,000,000,000 quota.').with({ param });
   }
   if (!Number.isInteger(factorPpm) || factorPpm < 0 || factorPpm > LARGEST_FACTOR) {
-    refuse(400, 'invalid_ratio', 'A price factor is from 0 to 1000, with six decimals at most.', {
-      param: 'factorPpm',
-    });
+    throw coreErrors
+      .invalid_ratio('A price factor is from 0 to 1000, with six decimals at most.')
+      .with({ param: 'factorPpm' });
   }
 }
 

@@ -4,6 +4,7 @@ import { Departments } from '../../core/contracts/departments.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createDepartments } from './departments.ts';
+import { errors } from './errors.ts';
 import { migrations } from './tables.ts';
 
 /** How long another process's change may go unnoticed if its message is lost. */
@@ -12,6 +13,7 @@ const REFRESH_MS = 5_000;
 export default definePlugin({
   name: 'departments',
   api: 2,
+  errors,
   migrations,
   needs: [Accounts],
   provides: [Departments],

@@ -1,6 +1,8 @@
 /** The tree in memory: departments by id, who is in which, and what may become of them. */
 import type { Department } from '../../core/contracts/departments.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { refuse } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 
 /** How many departments may stand above each other. */
 const DEEPEST = 10;
@@ -77,30 +79,25 @@ export function createTree(
     memberships,
     pathOf,
     below,
-    demand: (id) =>
-      departments.get(id) ?? refuse(404, 'department_not_found', `There is no department ${id}.`, { param: 'id' }),
+    demand: (id) => departments.get(id) ?? refuse(coreErrors.department_not_found(id).with({ param: 'id' })),
 
     checkPlace({ id, name, parentId }) {
       const folded = fold(name);
       for (const other of departments.values()) {
         if (other.id === id || other.parentId !== parentId || fold(other.name) !== folded) continue;
-        refuse(409, 'name_taken', `There is a department called "${other.name}" at this place already.`, {
-          param: 'name',
-        });
+        throw coreErrors.name_taken(`There is a department called "${other.name}" at this place already.`);
       }
       if (parentId === undefined) return;
       if (!departments.has(parentId)) {
-        refuse(404, 'department_not_found', `There is no department ${parentId}.`, { param: 'parentId' });
+        throw coreErrors.department_not_found(parentId).with({ param: 'parentId' });
       }
       const above = pathOf(parentId);
       if (above.some((department) => department.id === id)) {
-        refuse(400, 'department_circle', 'A department cannot stand below itself.', { param: 'parentId' });
+        throw errors.department_circle();
       }
       const height = departments.has(id) ? heightOf(id) : 1;
       if (above.length + height > DEEPEST) {
-        refuse(400, 'department_too_deep', `There may be ${DEEPEST} departments above each other, not more.`, {
-          param: 'parentId',
-        });
+        throw errors.department_too_deep(DEEPEST);
       }
     },
 

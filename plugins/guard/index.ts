@@ -1,6 +1,7 @@
 /** The plugin `guard`: words and patterns that are refused or redacted, before a vendor gets them, and before a client does. */
-import { definePlugin, type Known, type Parts, refuse, slot } from '../../core/plugin.ts';
+import { definePlugin, type Known, type Parts, slot } from '../../core/plugin.ts';
 import { createTextRevision } from '../../core/translation/index.ts';
+import { errors } from './errors.ts';
 import { type Applied, applyRules, createFlow } from './flow.ts';
 import { createRule, type Rule, rulesFor } from './rules.ts';
 import { guardSection } from './section.ts';
@@ -11,6 +12,7 @@ const found = slot<Set<string>>('guard.found');
 export default definePlugin({
   name: 'guard',
   api: 2,
+  errors,
   sections: { guard: guardSection },
   create(host, { guard }) {
     const rules = guard.rules.flatMap((entry, i) => {
@@ -79,7 +81,5 @@ export default definePlugin({
 
 function refuseContent(rule: string, side: 'input' | 'output'): never {
   const what = side === 'input' ? 'The request' : 'The answer';
-  refuse(403, 'content_refused', `${what} has content that the rule '${rule}' of this gateway does not allow.`, {
-    headers: { 'x-should-retry': 'false' },
-  });
+  throw errors.content_refused(what, rule);
 }

@@ -1,10 +1,11 @@
 /** `key create`, `key list` and `key revoke`. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { KeyRecord, Keys } from '../../core/contracts/keys.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
 import type { Command, CommandRequest, Host, Step } from '../../core/plugin.ts';
-import { refuse, UsageError } from '../../core/plugin.ts';
+import { UsageError } from '../../core/plugin.ts';
 import { durationMs, table } from '../../core/sdk.ts';
 
 /** The commands, for the service of the same plugin. */
@@ -42,7 +43,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
         };
         const user = text(values, 'user') ?? 'root';
         const account = await accounts.findByName(user);
-        if (account === undefined) return refuse(404, 'account_not_found', `There is no account "${user}".`);
+        if (account === undefined) throw coreErrors.account_not_found(user);
         const { secret } = await keys.create({ ...wanted, accountId: account.id }, ({ id }) => noted(id, 'key.create'));
         return secret;
       },
@@ -78,8 +79,7 @@ export function createCommands(host: Host, keys: Keys): readonly Command[] {
       async run({ positionals: [id] }) {
         if (id === undefined || !/^[1-9]\d{0,14}$/.test(id))
           throw new UsageError('key revoke ID: the ID that `key list` shows');
-        if (!(await keys.revoke(Number(id), noted(Number(id), 'key.delete'))))
-          refuse(404, 'key_not_found', `There is no key ${id}.`);
+        if (!(await keys.revoke(Number(id), noted(Number(id), 'key.delete')))) throw coreErrors.key_not_found(id);
         return `revoked ${id}`;
       },
     },

@@ -6,10 +6,11 @@ import { FirstStart } from '../../core/contracts/first-start.ts';
 import { Keys } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Prompts } from '../../core/contracts/prompts.ts';
-import { definePlugin, type Known, refuse } from '../../core/plugin.ts';
+import { definePlugin, type Known } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createCommands } from './commands.ts';
-import { createKeys, NO_RETRY } from './keys.ts';
+import { errors } from './errors.ts';
+import { createKeys } from './keys.ts';
 import { migrations } from './tables.ts';
 
 const TIDY_MS = 60_000;
@@ -17,6 +18,7 @@ const TIDY_MS = 60_000;
 export default definePlugin({
   name: 'keys',
   api: 2,
+  errors,
   migrations,
   needs: [Accounts],
   wants: [Ledger, Catalog, FirstStart, Audit, Prompts],
@@ -36,7 +38,7 @@ export default definePlugin({
       if (passage === undefined ? keys.allows(key, call.model) : key.models === undefined) return;
       const what =
         passage === undefined ? `the model "${call.model}"` : `${passage.prefix}: it is for some models only`;
-      refuse(403, 'model_not_allowed', `The key "${key.name}" may not use ${what}.`, { param: 'model', ...NO_RETRY });
+      throw errors.model_not_allowed(key.name, what);
     }
 
     return {

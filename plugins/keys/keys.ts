@@ -1,6 +1,7 @@
 /** Keys: making, finding, changing and revoking them. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import { FirstStart } from '../../core/contracts/first-start.ts';
 import type { Along, KeyRecord, Keys, NewKey, OpenedKey } from '../../core/contracts/keys.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
@@ -8,15 +9,13 @@ import { Prompts } from '../../core/contracts/prompts.ts';
 import type { Host, Step } from '../../core/plugin.ts';
 import { refuse } from '../../core/plugin.ts';
 import { all, condition, createAddressList, readName, readPage } from '../../core/sdk.ts';
+import { errors } from './errors.ts';
 import { createHolders, type Loaded } from './holders.ts';
 import { assignmentsOf, COLUMNS, type KeyRow, toKey, valuesOf } from './rows.ts';
 import { checkModels, isListed, readRanges } from './rules.ts';
 import { conditionOf } from './search.ts';
 import { hashOf, hintsOf, isLikely, isWellFormed, newSecret } from './secret.ts';
 import { createUses } from './uses.ts';
-
-/** A refusal that stays the same however often it is asked for. */
-export const NO_RETRY = { headers: { 'x-should-retry': 'false' } };
 
 /** How many keys an account may have. */
 const MOST_KEYS = 1_000;
@@ -148,15 +147,14 @@ export function createKeys(host: Host): KeyRing {
     ]);
     if (failed === undefined) return key;
     if (failed === 'new') return failed;
-    if (failed === 'too_many_keys')
-      refuse(409, 'too_many_keys', `An account may have ${MOST_KEYS} keys; delete one that is not used any more.`);
-    return refuse(409, failed, 'The key was not made.');
+    if (failed === 'too_many_keys') throw errors.too_many_keys(MOST_KEYS);
+    throw notWritten(failed);
   }
 
   /** What may be written of what is asked for. */
   async function checked(asked: NewKey): Promise<NewKey> {
     if ((await accounts.find(asked.accountId)) === undefined) {
-      refuse(404, 'account_not_found', `There is no account ${asked.accountId}.`);
+      throw coreErrors.account_not_found(asked.accountId);
     }
     if (asked.models !== undefined) checkModels(asked.models, knownModels(asked.models), isServed);
     return { ...asked, name: readName(asked.name), addresses: asked.addresses && readRanges(asked.addresses) };
@@ -186,9 +184,9 @@ export function createKeys(host: Host): KeyRing {
   async function write(accountId: number, id: number, steps: readonly Step[]): Promise<KeyRecord> {
     const failed = await store.atomic(steps);
     forget({ keys: [id] });
-    if (failed !== undefined && failed !== 'key_not_found') refuse(409, failed, `The key ${id} was not changed.`);
+    if (failed !== undefined && failed !== 'key_not_found') throw notWritten(failed);
     const key = failed === undefined ? await get(accountId, id) : undefined;
-    return key ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
+    return key ?? refuse(coreErrors.key_not_found(id));
   }
 
   /** What is stored of their calls goes with keys. */
@@ -265,7 +263,7 @@ export function createKeys(host: Host): KeyRing {
     },
 
     async change(accountId, id, changes, along = []) {
-      const before = (await get(accountId, id)) ?? refuse(404, 'key_not_found', `There is no key ${id}.`);
+      const before = (await get(accountId, id)) ?? refuse(coreErrors.key_not_found(id));
       const { name, models, addresses } = changes;
       // A model that is not served any more may stay where it was.
       if (models) checkModels(models, [...knownModels(models), ...(before.models ?? [])], isServed);
@@ -339,7 +337,7 @@ export function createKeys(host: Host): KeyRing {
 
     checkAddress(key, ip) {
       if (key.addresses === undefined || isInList(key, key.addresses, ip)) return;
-      refuse(403, 'ip_not_allowed', `The key "${key.name}" may not be used from ${ip}.`, NO_RETRY);
+      throw errors.ip_not_allowed(key.name, ip);
     },
 
     allows(key, model) {

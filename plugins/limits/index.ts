@@ -2,9 +2,10 @@
 
 import type { Admission, Gate, GateEntry, WindowState, WindowTake } from '../../core/contracts/counters.ts';
 import { Counters } from '../../core/contracts/counters.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
 import type { Awaitable, Entrant, Exchange, Explanation, Known } from '../../core/plugin.ts';
-import { definePlugin, refuse, slot } from '../../core/plugin.ts';
+import { definePlugin, slot } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import { type GateRule, limits, type Rules, rulesOf, type WindowKind, type WindowRule } from './rules.ts';
 
@@ -174,25 +175,21 @@ function tokensOf({ call }: Known, { name, limit, windowMs }: WindowTake): Windo
 
 function refuseRate(rule: WindowRule, retryAfterMs: number): never {
   const seconds = Math.min(Math.max(Math.ceil(retryAfterMs / 1_000), 1), MAX_RETRY_AFTER_S);
-  refuse(
-    429,
-    'rate_limit_exceeded',
-    `This ${rule.whose} may use ${counted(rule.limit, rule.kind)} per minute (${rule.option}). Try again in ${seconds} s.`,
-    {
+  throw coreErrors
+    .rate_limit_exceeded(
+      `This ${rule.whose} may use ${counted(rule.limit, rule.kind)} per minute (${rule.option}). Try again in ${seconds} s.`,
+    )
+    .with({
       headers: {
         'retry-after': String(seconds),
         'retry-after-ms': String(Math.min(Math.ceil(retryAfterMs), MAX_RETRY_AFTER_S * 1_000)),
       },
-    },
-  );
+    });
 }
 
 function refuseConcurrency(gate: GateRule): never {
-  refuse(
-    429,
-    'concurrency_limit_exceeded',
+  throw coreErrors.concurrency_limit_exceeded(
     `This ${gate.whose} may have ${counted(gate.limit, 'calls')} running at a time (${gate.option}). Try again when one has ended.`,
-    { headers: { 'retry-after': '1', 'retry-after-ms': '1000' } },
   );
 }
 

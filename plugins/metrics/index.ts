@@ -4,7 +4,8 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Counters } from '../../core/contracts/counters.ts';
 import { Running } from '../../core/contracts/running.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { answer, type Caller, definePlugin, type Host, refuse, schema } from '../../core/plugin.ts';
+import { answer, type Caller, definePlugin, type Host, schema } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import { createTally, createTimes } from './numbers.ts';
 import { createProcessMetrics, noWorkers } from './processes.ts';
 
@@ -31,6 +32,7 @@ const section = schema<MetricsSection>({
 export default definePlugin({
   name: 'metrics',
   api: 2,
+  errors,
   sections: { metrics: section },
   wants: [Counters, Running, Site],
   create(host, { metrics: { token } }) {
@@ -185,11 +187,11 @@ function refuseDistant({ ip, headers }: Caller, host: Pick<Host, 'find'>): undef
     host.find(Running)?.proxy().trusted !== true &&
     host.find(Site)?.secure !== true;
   if (isDirect) return;
-  refuse(
-    403,
-    'metrics_not_allowed',
-    'Without a token, metrics are for direct requests from this machine to a gateway without a proxy: set metrics.token.',
-  );
+  throw errors
+    .metrics_not_allowed(
+      'Without a token, metrics are for direct requests from this machine to a gateway without a proxy: set metrics.token.',
+    )
+    .with({ status: 403 });
 }
 
 /** Refuses (401) a caller without the token. */
@@ -197,5 +199,5 @@ function refuseWithout({ headers }: Caller, token: string): undefined {
   const given = Buffer.from(headers.authorization ?? '');
   const wanted = Buffer.from(`Bearer ${token}`);
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
-  refuse(401, 'metrics_not_allowed', 'Send `Authorization: Bearer` with the token of the section metrics.');
+  throw errors.metrics_not_allowed('Send `Authorization: Bearer` with the token of the section metrics.');
 }

@@ -1,8 +1,9 @@
 /** The catalog: what the section `models` says, checked and made ready to be asked. */
 
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import { type Host, refuse, type StyleName } from '../../core/plugin.ts';
+import type { Host, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import type { Channels } from './channels.ts';
 import { createEntries, type Entries } from './entries.ts';
@@ -108,13 +109,9 @@ export function readModels(
     const hint = isOpen ? didYouMean(name, callable) : '';
     const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
     if (isOpen && !name.includes('*') && entries.resolve(name) !== undefined) {
-      refuse(404, 'model_not_found', `The model '${shown}' is off: none of its channels has a key.`, {
-        param: 'model',
-      });
+      throw coreErrors.model_not_found(`The model '${shown}' is off: none of its channels has a key.`);
     }
-    return refuse(404, 'model_not_found', `There is no model '${shown}'${hint === '' ? '.' : hint}`, {
-      param: 'model',
-    });
+    throw coreErrors.model_not_found(`There is no model '${shown}'${hint === '' ? '.' : hint}`);
   };
 
   /** The model and all that may serve in its place: its own fallbacks come before those of its fallbacks. */

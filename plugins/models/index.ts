@@ -6,6 +6,7 @@ import { definePlugin } from '../../core/plugin.ts';
 import { createRetryBudget } from './budget.ts';
 import { type ModelCatalog, readModels } from './catalog.ts';
 import { type Channels, readChannels } from './channels.ts';
+import { errors } from './errors.ts';
 import { explainOffers } from './explain.ts';
 import { factsOf } from './facts.ts';
 import { createHealth } from './health.ts';
@@ -22,6 +23,7 @@ import { channelStatus } from './status.ts';
 export default definePlugin({
   name: 'models',
   api: 2,
+  errors,
   sections: { channels, models },
   wants: [Keys, Prices],
   provides: [Catalog],

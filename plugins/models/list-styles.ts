@@ -1,5 +1,6 @@
 /** The three shapes of a model list, and how the longer two are read page by page. */
-import { type Json, type JsonObject, refuse } from '../../core/plugin.ts';
+import { invalidField } from '../../core/contracts/errors.ts';
+import type { Json, JsonObject } from '../../core/plugin.ts';
 
 /** A model as a list may show it. */
 export interface Listed {
@@ -108,5 +109,5 @@ function wholeNumber(
 }
 
 function wrong(field: string, should: string): never {
-  return refuse(400, 'invalid_request_error', `\`${field}\` ${should}.`, { param: field });
+  throw invalidField(field, should);
 }

@@ -1,7 +1,8 @@
 /** `GET /v1/models`: the models a key may call, all of them or one, in the style that the client's headers ask for. */
 
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Holder } from '../../core/contracts/keys.ts';
-import { type ApiRequest, type Caller, type Json, type Route, refuse } from '../../core/plugin.ts';
+import type { ApiRequest, Caller, Json, Route } from '../../core/plugin.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import { smallest } from './facts.ts';
 import { geminiList, type Listed, type ListStyle, messagesList, plainList } from './list-styles.ts';
@@ -25,8 +26,7 @@ export function listRoutes(
     const name = request.params.id ?? '';
     const model = catalog().require(name, request.holder);
     // The same words as for a model that does not exist: the key learns nothing about the others.
-    if (!allows(request.holder, name))
-      refuse(404, 'model_not_found', `There is no model '${name}'.`, { param: 'model' });
+    if (!allows(request.holder, name)) throw coreErrors.model_not_found(`There is no model '${name}'.`);
     return style.one(listed(name, model));
   }
   const route = (path: string, summary: string, handle: Route['handle']): Route => ({
@@ -36,7 +36,13 @@ export function listRoutes(
     // Clients list models whenever they start or open a menu; it is read from memory, and no vendor is asked.
     uncounted: true,
     cors: true,
-    about: { summary, tag: 'Models', credentials: ['key'], answer: { type: 'object' } },
+    about: {
+      summary,
+      tag: 'Models',
+      credentials: ['key'],
+      errors: ['model_not_found', 'invalid_request_error'],
+      answer: { type: 'object' },
+    },
     handle,
   });
   const [every, single] = ['Lists the models that the key may call.', 'One model.'] as const;

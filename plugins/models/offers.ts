@@ -1,6 +1,7 @@
 /** What may serve a call: offers one at a time, each chosen when the one before has failed. */
 
-import { type Known, type Offer, refuse, type Style, type StyleName } from '../../core/plugin.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Known, Offer, Style, StyleName } from '../../core/plugin.ts';
 import { boundedMap } from '../../core/sdk.ts';
 import type { RetryBudget, Seat } from './budget.ts';
 import { answers, type ModelCatalog, type ServedModel } from './catalog.ts';
@@ -124,7 +125,5 @@ function refuseStyle(model: ServedModel, style: StyleName, tools: OfferTools): n
     .filter(({ name, ingress }) => ingress !== undefined && answers(model, name))
     .map(({ name, ingress }) => `${name} (POST ${ingress!.path})`);
   const instead = others.length === 0 ? 'nowhere else either' : `on ${others.join(', ')}`;
-  refuse(404, 'model_not_found', `The model '${model.name}' does not answer on ${style}, but ${instead}.`, {
-    param: 'model',
-  });
+  throw coreErrors.model_not_found(`The model '${model.name}' does not answer on ${style}, but ${instead}.`);
 }

@@ -1,20 +1,11 @@
 /** A small question to a channel, as calls go there: whether it answers, whether it takes our key, whether it has the model. */
 import type { Catalog, Probe } from '../../core/contracts/catalog.ts';
-import {
-  type Attachments,
-  type Call,
-  GatewayError,
-  type Host,
-  type JsonObject,
-  type Losses,
-  type Offer,
-  type Question,
-  refuse,
-  type Style,
-} from '../../core/plugin.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
+import type { Attachments, Call, Host, JsonObject, Losses, Offer, Question, Style } from '../../core/plugin.ts';
 import { retell, scanJson } from '../../core/translation/index.ts';
 import type { ModelCatalog, ServedModel } from './catalog.ts';
 import type { Channels, Configured } from './channels.ts';
+import { errors } from './errors.ts';
 import { didYouMean } from './hint.ts';
 import type { Source } from './source.ts';
 
@@ -72,12 +63,11 @@ export function createProbe(host: Host, channels: Channels, catalog: ModelCatalo
 
   return async (name, model) => {
     const configured = channels.get(name);
-    if (configured === undefined)
-      return refuse(404, 'channel_not_found', `There is no channel '${name}'${didYouMean(name, [...channels.names])}`);
+    if (configured === undefined) throw errors.channel_not_found(name, didYouMean(name, [...channels.names]));
     const wanted = model === undefined ? undefined : catalog.require(model);
     const targets = targetsOf(configured).filter(({ served }) => wanted === undefined || served === wanted);
     if (wanted !== undefined && targets.length === 0)
-      refuse(404, 'model_not_found', `The channel '${name}' does not serve '${wanted.name}'.`, { param: 'model' });
+      throw coreErrors.model_not_found(`The channel '${name}' does not serve '${wanted.name}'.`);
     if (configured.off)
       return { ok: false, model, status: undefined, latencyMs: 0, message: 'The channel is off: its key is empty.' };
 
@@ -137,7 +127,7 @@ const UNHEARD: Losses = {
   omit() {},
   nameOf: (field) => field,
   refuse(field, why): never {
-    throw new GatewayError(400, 'invalid_request_error', `${field} ${why}`);
+    throw coreErrors.invalid_request_error(`${field} ${why}`);
   },
   bar(field, why) {
     this.refuse(field, why);

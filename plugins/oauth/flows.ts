@@ -1,9 +1,11 @@
 /** Sign-ins elsewhere from the first step to the last: what is sent along, and what must come back. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { OAuth, OAuthIntent } from '../../core/contracts/oauth.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
 import type { Site } from '../../core/contracts/site.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import { NotAccepted, type Provider } from './provider.ts';
 
 const FLOW_MS = 600_000;
@@ -32,9 +34,11 @@ export function createFlows(host: Host, site: () => Site, providerOf: (name: str
       return await part();
     } catch (error) {
       if (error instanceof NotAccepted)
-        refuse(400, error.code, `This sign-in cannot be completed: ${error.message}. Begin again.`);
+        throw error.code === 'oauth_code'
+          ? errors.oauth_code(error.message)
+          : coreErrors.oauth_state(`This sign-in cannot be completed: ${error.message}. Begin again.`);
       host.log.warn('a sign-in failed at its provider', { provider: name, error });
-      return refuse(502, 'oauth_provider_failed', `${name} could not be reached, or did not answer as it should.`);
+      throw errors.oauth_provider_failed(name);
     }
   }
 
@@ -57,9 +61,7 @@ export function createFlows(host: Host, site: () => Site, providerOf: (name: str
       const ticket = await tickets.take('oauth', state);
       const begun = ticket?.data as Begun | undefined;
       if (begun?.provider !== name || !timingSafeEqual(Buffer.from(begun.browser), Buffer.from(sha256(binding))))
-        refuse(
-          400,
-          'oauth_state',
+        throw coreErrors.oauth_state(
           'This sign-in was not begun in this browser, not with this provider, or too long ago. Begin again.',
         );
       const { verifier, nonce, intent } = begun;

@@ -4,6 +4,7 @@ import { OAuth } from '../../core/contracts/oauth.ts';
 import { Tickets } from '../../core/contracts/sessions.ts';
 import { type OAuthSettings, Site } from '../../core/contracts/site.ts';
 import { definePlugin, refuse } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import { createFlows } from './flows.ts';
 import { createGithub } from './github.ts';
 import { createLinks } from './links.ts';
@@ -17,6 +18,7 @@ const TAKEN = ['state', 'email', 'password', 'passkey'];
 export default definePlugin({
   name: 'oauth',
   api: 2,
+  errors,
   migrations,
   needs: [Accounts, Tickets],
   wants: [Site],
@@ -28,8 +30,7 @@ export default definePlugin({
 
     function providerOf(name: string): Provider {
       const [, its] =
-        settings().find(([configured]) => configured === name) ??
-        refuse(404, 'provider_not_found', `No sign-in is configured here by the name of "${name.slice(0, 50)}".`);
+        settings().find(([configured]) => configured === name) ?? refuse(errors.provider_not_found(name.slice(0, 50)));
       const provider = made.get(name) ?? create(its);
       made.set(name, provider);
       return provider;

@@ -1,7 +1,9 @@
 /** Identities elsewhere, and the accounts that they sign in to. Never linked by an e-mail address: only by who asked for it. */
 import { Accounts } from '../../core/contracts/accounts.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { Identity, OAuth } from '../../core/contracts/oauth.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 
 /** The half of the service that keeps the bindings. */
 export type Links = Pick<OAuth, 'accountOf' | 'bind' | 'bindSteps' | 'unbind' | 'bindings'>;
@@ -47,10 +49,9 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
         // Somebody was quicker, or the account has another one there.
         owner = await accountOf(identity);
       }
-      if (owner === undefined)
-        refuse(409, 'provider_bound', `Another account of ${provider} is connected already: disconnect it first.`);
+      if (owner === undefined) throw errors.provider_bound(provider);
       if (owner !== accountId)
-        refuse(409, 'identity_taken', `This account of ${provider} signs in to another account here already.`);
+        throw coreErrors.identity_taken(`This account of ${provider} signs in to another account here already.`);
     },
 
     async unbind(accountId, provider, { keepOne = false, along = [] } = {}) {
@@ -68,11 +69,7 @@ export function createLinks(host: Host, configured: () => readonly string[]): Li
       if (failed === undefined) return true;
       const sql = 'SELECT 1 AS here FROM oauth_link WHERE account_id = ? AND provider = ?';
       if ((await store.one(sql, accountId, provider)) === undefined) return false;
-      return refuse(
-        409,
-        'last_login_method',
-        'This is the only way to sign in to this account: set a password or register a passkey first.',
-      );
+      throw errors.last_login_method();
     },
 
     bindings: (accountId) =>

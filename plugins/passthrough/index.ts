@@ -1,8 +1,9 @@
 /** The plugin `passthrough`: files, batches, websockets and whatever else is carried to one channel as it is. */
 import { Catalog } from '../../core/contracts/catalog.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { KeyPlaces } from '../../core/contracts/key-places.ts';
 import { MICRO } from '../../core/contracts/ledger.ts';
-import { type Channel, definePlugin, type Exchange, type Host, type Passage, refuse } from '../../core/plugin.ts';
+import { type Channel, definePlugin, type Exchange, type Host, type Passage } from '../../core/plugin.ts';
 import { type PassthroughEntry, passthroughSection } from './section.ts';
 
 export default definePlugin({
@@ -48,7 +49,7 @@ function passageOf(entry: PassthroughEntry, host: Host, catalog: Catalog): Passa
       // That both are there has been checked before the start.
       const channel = catalog.channel(entry.channel)!;
       const vendor = host.vendors().get(channel.vendor)!;
-      if (isOff(channel, host)) refuse(503, 'no_channel', `The channel behind ${prefix} is switched off.`);
+      if (isOff(channel, host)) throw coreErrors.no_channel(`The channel behind ${prefix} is switched off.`);
       return {
         channel,
         url: urlOf(x, channel, entry, host.find(KeyPlaces)?.query),

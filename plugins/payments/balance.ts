@@ -1,10 +1,12 @@
 /** Plans that the balance pays for: ordered, paid and given in one list. */
 import type { Account } from '../../core/contracts/accounts.ts';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { type Plan, Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import { moneyText } from './money.ts';
 import type { OrderRecord, Orders } from './orders.ts';
 
@@ -28,9 +30,7 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
     const price = inMicro(cents);
     // Else whoever has it once could have it for ever, and ever more balance.
     if (plan.balance >= price) {
-      refuse(400, 'invalid_plan', 'This plan comes with as much balance as it costs: pay for it otherwise.', {
-        param: 'plan',
-      });
+      throw coreErrors.invalid_plan('This plan comes with as much balance as it costs: pay for it otherwise.');
     }
     const subscriptions = host.use(Subscriptions);
     const { tradeNo, step } = orders.createPaid({
@@ -74,15 +74,11 @@ export function createBalanceSale(host: Host, orders: Orders): BalanceSale {
 function refuseSale(failed: string, { name }: Plan, money: string): never {
   switch (failed) {
     case 'insufficient':
-      return refuse(
-        409,
-        'insufficient_balance',
-        `The plan ${name} costs ${money}, and there is less, or something is owed.`,
-      );
+      throw errors.insufficient_balance(name, money);
     case 'other_plan_runs':
-      return refuse(409, 'other_plan_runs', 'Another plan has begun meanwhile.');
+      throw coreErrors.other_plan_runs('Another plan has begun meanwhile.');
     case 'no_room':
-      return refuse(409, 'no_room', 'This account has no room for so much quota.');
+      throw coreErrors.no_room();
     default:
       throw new Error(`a plan could not be sold: ${failed}`);
   }

@@ -1,11 +1,13 @@
 /** Redemption codes: 128 random bits each, found by their hash, sealed for administrators to read, good once. */
 import { createHash, randomBytes } from 'node:crypto';
 import { Audit } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { RedemptionCode, RedemptionCodes } from '../../core/contracts/payments.ts';
 import { Records } from '../../core/contracts/records.ts';
-import { type Host, refuse, type Step, type Surrender } from '../../core/plugin.ts';
+import type { Host, Step, Surrender } from '../../core/plugin.ts';
 import { all, type Condition, condition, either, mentions, readPage } from '../../core/sdk.ts';
+import { errors } from './errors.ts';
 
 interface Row {
   readonly id: number;
@@ -105,7 +107,7 @@ export function createCodes(host: Host): RedemptionCodes & {
 
     async change(id, { name, quota, expiresMs, enabled }, actor) {
       const code = await get(id);
-      if (code === undefined) return refuse(404, 'code_not_found', `There is no redemption code ${id}.`);
+      if (code === undefined) throw coreErrors.code_not_found(id);
       if (expiresMs !== null) checkEnd(expiresMs, clock.now());
       const next = {
         name: name ?? code.name,
@@ -132,7 +134,7 @@ export function createCodes(host: Host): RedemptionCodes & {
           },
         }),
       ]);
-      if (failed !== undefined) refuse(409, 'code_used', `The redemption code ${id} was used: it stays as it is.`);
+      if (failed !== undefined) throw errors.code_used(id);
       return { ...code, ...next };
     },
 
@@ -191,7 +193,7 @@ export function createCodes(host: Host): RedemptionCodes & {
           facts: { account: account.id, quota: Number(quota / MICRO) },
         }),
       ]);
-      if (failed === 'no_room') refuse(409, 'no_room', 'This account has no room for so much quota.');
+      if (failed === 'no_room') throw coreErrors.no_room();
       if (failed !== undefined) refuseCode();
       return quota;
     },
@@ -200,7 +202,7 @@ export function createCodes(host: Host): RedemptionCodes & {
 
 /** The same words whatever is wrong with it: nobody learns which codes there are. */
 function refuseCode(): never {
-  refuse(400, 'invalid_code', 'This code is wrong, used, disabled or expired.', { param: 'key' });
+  throw errors.invalid_code();
 }
 
 /** What the rows must meet that are in a state. */
@@ -225,9 +227,9 @@ function conditionsOf(
 
 function checkEnd(expiresMs: number | undefined, nowMs: number): void {
   if (expiresMs === undefined || expiresMs > nowMs) return;
-  refuse(400, 'invalid_request_error', 'expired_time must be in the future, or 0 for never.', {
-    param: 'expired_time',
-  });
+  throw coreErrors
+    .invalid_request_error('expired_time must be in the future, or 0 for never.')
+    .with({ param: 'expired_time' });
 }
 
 function hashOf(code: string): Buffer {

@@ -10,6 +10,7 @@ import { definePlugin } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createBalanceSale } from './balance.ts';
 import { createCodes } from './codes.ts';
+import { errors } from './errors.ts';
 import { createEvents } from './events.ts';
 import { invariants } from './invariants.ts';
 import { noticeRoutes } from './notices.ts';
@@ -29,6 +30,7 @@ const TIDY_MS = 60_000;
 export default definePlugin({
   name: 'payments',
   api: 2,
+  errors,
   sections: { payments: paymentsSection },
   migrations,
   needs: [Accounts, Ledger],

@@ -1,11 +1,13 @@
 /** The service: what may be bought, and how a payment begins. */
 import type { Account } from '../../core/contracts/accounts.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Ledger, MICRO } from '../../core/contracts/ledger.ts';
 import type { NewPayment, PaymentProvider, Payments, RedemptionCodes } from '../../core/contracts/payments.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { type Plan, Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { type Host, refuse } from '../../core/plugin.ts';
 import type { BalanceSale } from './balance.ts';
+import { errors } from './errors.ts';
 import { type Decimal, decimalText, moneyText, timesInMinor } from './money.ts';
 import { type NewOrder, type Orders, orderOf } from './orders.ts';
 import type { Provider } from './provider.ts';
@@ -36,24 +38,23 @@ export function createPayments(
 
   function require(name: string): Provider {
     const provider = providers.find((candidate) => candidate.name === name);
-    return provider ?? refuse(404, 'not_available', 'This way to pay is not configured here.');
+    return provider ?? refuse(coreErrors.not_available('This way to pay is not configured here.'));
   }
 
   /** What so many units, hundredths among them, cost. Refuses what is less than the smallest coin. */
   function costOf(units: Decimal, { price }: Provider): { readonly money: bigint; readonly currency: string } {
-    if (price === undefined)
-      return refuse(400, 'invalid_product', 'Choose one of the products.', { param: 'product_id' });
+    if (price === undefined) throw errors.invalid_product('Choose one of the products.');
     const { currency } = price;
     const money = timesInMinor(units, price.price, currency);
-    if (money <= 0n) refuse(400, 'invalid_amount', 'This is too little to be paid.', { param: 'amount' });
+    if (money <= 0n) throw coreErrors.invalid_amount('This is too little to be paid.').with({ param: 'amount' });
     return { money, currency };
   }
 
   function checkUnits(units: number): void {
     if (Number.isInteger(units) && units >= smallest && units <= largest) return;
-    refuse(400, 'invalid_amount', `The amount must be a whole number from ${smallest} to ${largest}.`, {
-      param: 'amount',
-    });
+    throw coreErrors
+      .invalid_amount(`The amount must be a whole number from ${smallest} to ${largest}.`)
+      .with({ param: 'amount' });
   }
 
   function methodOf({ name, methods }: Provider, asked: string | undefined): string {
@@ -63,7 +64,7 @@ export function createPayments(
     if (asked === undefined) return first.type;
     if (methods.some(({ type }) => type === asked)) return asked;
     const known = methods.map(({ type }) => type).join(', ');
-    return refuse(400, 'invalid_method', `payment_method must be one of: ${known}.`, { param: 'payment_method' });
+    throw errors.invalid_method(known);
   }
 
   /** A plan that is for sale, and that the account may have now. */
@@ -71,10 +72,10 @@ export function createPayments(
     const subscriptions = host.find(Subscriptions);
     const plan = subscriptions?.plan(name);
     if (plan?.priceCents === undefined || plan.priceCents <= 0)
-      return refuse(400, 'invalid_plan', 'There is no such plan for sale.', { param: 'plan' });
+      throw coreErrors.invalid_plan('There is no such plan for sale.');
     const current = await subscriptions?.of(account.id);
     if (current?.state === 'active' && current.plan !== plan.name)
-      refuse(409, 'other_plan_runs', `The plan ${current.plan} is still running.`);
+      throw coreErrors.other_plan_runs(`The plan ${current.plan} is still running.`);
     return { ...plan, priceCents: plan.priceCents };
   }
 
@@ -85,13 +86,12 @@ export function createPayments(
       checkUnits(item.units);
       const cost = costOf({ digits: BigInt(item.units), scale: 0 }, provider);
       const quota = BigInt(item.units) * BigInt(ledger.perUnit) * MICRO;
-      if (quota > MOST) refuse(400, 'invalid_amount', 'Nobody can have so much quota.', { param: 'amount' });
+      if (quota > MOST) throw coreErrors.invalid_amount('Nobody can have so much quota.').with({ param: 'amount' });
       return { ...common, ...nothing, ...cost, kind: 'quota', amount: item.units, quota };
     }
     if ('product' in item) {
       const product = provider.products.find(({ id }) => id === item.product);
-      if (product === undefined)
-        return refuse(400, 'invalid_product', 'There is no such product.', { param: 'product_id' });
+      if (product === undefined) throw errors.invalid_product('There is no such product.');
       const money = timesInMinor(product.price, { digits: 1n, scale: 0 }, product.currency);
       return {
         ...common,
@@ -116,7 +116,7 @@ export function createPayments(
     // Written anew: what another reader would take for a name or another host is gone, and so are pages inside a browser (`blob:`).
     if (url !== undefined && url.origin === origin && /^https?:$/.test(url.protocol))
       return `${origin}${url.pathname}${url.search}${url.hash}`;
-    return refuse(400, 'invalid_url', `${param} must be a page of ${origin}.`, { param });
+    throw errors.invalid_url(param, origin).with({ param });
   }
 
   function titleOf({ kind, plan, amount, product }: NewOrder): string {
@@ -169,7 +169,7 @@ export function createPayments(
 
     async start(payment) {
       const provider = require(payment.provider);
-      const site = host.find(Site) ?? refuse(404, 'not_available', 'Without a console, nobody can pay.');
+      const site = host.find(Site) ?? refuse(coreErrors.not_available('Without a console, nobody can pay.'));
       const successUrl = backTo(site, payment.successUrl, 'success_url');
       const cancelUrl = backTo(site, payment.cancelUrl, 'cancel_url');
       const asked = await orderFor(payment, provider);
@@ -182,7 +182,7 @@ export function createPayments(
       } catch (error) {
         host.log.warn('a provider of payments did not open its page', { provider: provider.name, error });
         await host.store.atomic([orders.move(order, 'failed', { note: 'the provider did not open its page' })]);
-        return refuse(502, 'payment_provider_failed', 'The payment provider does not answer. Try again later.');
+        throw errors.payment_provider_failed();
       }
     },
 

@@ -1,10 +1,12 @@
 /** What becomes of an order when its provider speaks: given once, taken back once, or neither, and always told to the audit. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { type Actor, Audit } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { Ledger } from '../../core/contracts/ledger.ts';
 import { Records } from '../../core/contracts/records.ts';
 import { Subscriptions } from '../../core/contracts/subscriptions.ts';
-import { GatewayError, type Host, type JsonObject, refuse, type Step } from '../../core/plugin.ts';
+import { GatewayError, type Host, type JsonObject, type Step } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 import type { Events } from './events.ts';
 import { moneyText } from './money.ts';
 import type { OrderRecord, Orders } from './orders.ts';
@@ -263,15 +265,14 @@ export function createSettlement(host: Host, orders: Orders, events: Events): Se
     async complete(tradeNo, actor, reason = '') {
       for (let i = 0; i < TRIES; i++) {
         const order = await orders.find(tradeNo);
-        if (order === undefined) return refuse(404, 'order_not_found', `There is no order ${tradeNo}.`);
-        if (isPaid(order) && order.state !== 'parked')
-          refuse(409, 'order_completed', `This order is ${order.state} already.`);
-        if (returned(order) > 0n) refuse(409, 'order_returned', 'Money of this order went back.');
+        if (order === undefined) throw coreErrors.order_not_found(tradeNo);
+        if (isPaid(order) && order.state !== 'parked') throw errors.order_completed(order.state);
+        if (returned(order) > 0n) throw errors.order_returned();
         const outcome = await give(order, [], undefined, actor, 'order.completed', {
           ...(reason !== '' && { reason }),
         });
         if (outcome === 'done') return;
-        if (typeof outcome === 'object') refuse(409, 'order_cannot_be_given', `It cannot be given: ${outcome.reason}`);
+        if (typeof outcome === 'object') throw errors.order_cannot_be_given(outcome.reason);
       }
       throw new Error('an order kept changing while it was completed');
     },

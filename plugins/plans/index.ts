@@ -4,6 +4,7 @@ import { Subscriptions } from '../../core/contracts/subscriptions.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createSubscriptionCache, plansInUse } from './cache.ts';
+import { errors } from './errors.ts';
 import { plansSection, readPlans } from './section.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { invariants, migrations } from './tables.ts';
@@ -14,6 +15,7 @@ const REFRESH_MS = 4_000;
 export default definePlugin({
   name: 'plans',
   api: 2,
+  errors,
   sections: { plans: plansSection },
   migrations,
   needs: [Ledger],

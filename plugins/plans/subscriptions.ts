@@ -1,4 +1,5 @@
 /** The service `Subscriptions`: grants, extends and cancels subscriptions, and says what they change about a call. */
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import type { Ledger } from '../../core/contracts/ledger.ts';
 import type {
   Plan,
@@ -7,8 +8,9 @@ import type {
   SubscriptionTerms,
   WindowUse,
 } from '../../core/contracts/subscriptions.ts';
-import { type Clock, GatewayError, refuse, type Step, type Store } from '../../core/plugin.ts';
+import { type Clock, type GatewayError, refuse, type Step, type Store } from '../../core/plugin.ts';
 import { applicable, readLatest, type SubscriptionCache, type SubscriptionRow } from './cache.ts';
+import { errors } from './errors.ts';
 import { DAY_MS, windowsOf } from './windows.ts';
 
 /** Only the latest subscription counts: clocks may step back into the time of the one before. Takes an account and a moment. */
@@ -77,13 +79,11 @@ export function createSubscriptions({
     },
 
     async grantSteps(accountId, planName, ref, actor) {
-      const plan = plans.get(planName) ?? refuse(404, 'plan_not_found', `There is no plan "${planName}".`);
+      const plan = plans.get(planName) ?? refuse(errors.plan_not_found(planName));
       const latest = await readLatest(store, accountId);
       const current = applicable(latest);
       if (current !== undefined && current.plan !== planName && withState(current).state === 'active') {
-        refuse(
-          409,
-          'other_plan_runs',
+        throw coreErrors.other_plan_runs(
           `The plan "${current.plan}" runs until ${new Date(current.expiresMs).toISOString()}. Cancel it first, or wait.`,
         );
       }
@@ -135,7 +135,7 @@ export function createSubscriptions({
       ]);
       cache.invalidate(accountId);
       if (failed !== undefined && failed !== 'no_subscription') {
-        refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
+        throw notWritten(failed);
       }
       return failed === undefined;
     },
@@ -147,5 +147,5 @@ export function createSubscriptions({
 function expired({ plan, expiresMs }: SubscriptionRow): GatewayError {
   const when = new Date(expiresMs).toISOString();
   const message = `The subscription to the plan "${plan}" expired at ${when}. Renew it, or have it cancelled to pay from the balance.`;
-  return new GatewayError(403, 'QUOTA_SUBSCRIPTION_EXPIRED', message, { headers: { 'x-should-retry': 'false' } });
+  return errors.QUOTA_SUBSCRIPTION_EXPIRED(message);
 }

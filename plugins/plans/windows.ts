@@ -1,6 +1,7 @@
 /** The windows in which a plan limits what calls cost. All are UTC; moments are unix milliseconds. */
 import type { CallLimit, Layer } from '../../core/contracts/ledger.ts';
 import type { Plan, Subscription } from '../../core/contracts/subscriptions.ts';
+import { errors } from './errors.ts';
 
 /** A day in milliseconds. */
 export const DAY_MS = 86_400_000;
@@ -10,7 +11,7 @@ const FIRST_MONDAY_MS = 4 * DAY_MS;
 interface PlanWindow {
   readonly name: 'daily' | 'weekly' | 'monthly';
   readonly kind: Layer['kind'];
-  readonly code: string;
+  readonly error: CallLimit['error'];
   readonly lengthMs: number;
   /** When one of its windows begins, for a subscription that began at `startsMs`. */
   anchorMs(startsMs: number): number;
@@ -18,13 +19,13 @@ interface PlanWindow {
 
 /** The day, the week from Monday, and thirty days from the subscription's start; in the order in which they refuse calls. */
 const PLAN_WINDOWS: readonly PlanWindow[] = [
-  { name: 'daily', kind: 'day', code: 'QUOTA_MONTHLY_DAILY_EXCEEDED', lengthMs: DAY_MS, anchorMs: () => 0 },
+  { name: 'daily', kind: 'day', error: errors.QUOTA_MONTHLY_DAILY_EXCEEDED, lengthMs: DAY_MS, anchorMs: () => 0 },
   {
-    ...{ name: 'weekly', kind: 'week', code: 'QUOTA_MONTHLY_WEEKLY_EXCEEDED', lengthMs: 7 * DAY_MS },
+    ...{ name: 'weekly', kind: 'week', error: errors.QUOTA_MONTHLY_WEEKLY_EXCEEDED, lengthMs: 7 * DAY_MS },
     anchorMs: () => FIRST_MONDAY_MS,
   },
   {
-    ...{ name: 'monthly', kind: 'month', code: 'QUOTA_MONTHLY_EXCEEDED', lengthMs: 30 * DAY_MS },
+    ...{ name: 'monthly', kind: 'month', error: errors.QUOTA_MONTHLY_EXCEEDED, lengthMs: 30 * DAY_MS },
     anchorMs: (startsMs) => startsMs,
   },
 ];
@@ -45,13 +46,13 @@ export function windowsOf(
   atMs: number,
 ): readonly WindowLimit[] {
   const windows: WindowLimit[] = [];
-  for (const { name, kind, code, lengthMs, anchorMs } of PLAN_WINDOWS) {
+  for (const { name, kind, error, lengthMs, anchorMs } of PLAN_WINDOWS) {
     const limit = plan[name];
     if (limit === undefined) continue;
     const anchor = anchorMs(startsMs);
     const windowStart = anchor + Math.floor((atMs - anchor) / lengthMs) * lengthMs;
     const title = `the ${name} window of the plan "${plan.name}"`;
-    windows.push({ name, kind, owner: id, windowStart, limit, code, title, resetsMs: windowStart + lengthMs });
+    windows.push({ name, kind, owner: id, windowStart, limit, error, title, resetsMs: windowStart + lengthMs });
   }
   return windows;
 }

@@ -3,6 +3,7 @@ import { Catalog } from '../../core/contracts/catalog.ts';
 import { Prices, type TariffOptions } from '../../core/contracts/prices.ts';
 import { definePlugin } from '../../core/plugin.ts';
 import { createPriceBook } from './book.ts';
+import { errors } from './errors.ts';
 import { receiptOf } from './receipt.ts';
 import { pricesSchema } from './section.ts';
 import { firstChannel, isPriced, priceLines, priceTable } from './table.ts';
@@ -12,6 +13,7 @@ import { shownPrice } from './text.ts';
 export default definePlugin({
   name: 'prices',
   api: 2,
+  errors,
   sections: { prices: pricesSchema },
   needs: [Catalog],
   provides: [Prices],

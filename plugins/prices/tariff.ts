@@ -1,8 +1,9 @@
 /** What a call may cost and what it costs, wherever the catalog serves its model. Amounts are micro-quota. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import { partOf, type Tariff, type TariffOptions } from '../../core/contracts/prices.ts';
-import { type JsonObject, refuse, type Uses } from '../../core/plugin.ts';
+import type { JsonObject, Uses } from '../../core/plugin.ts';
 import type { MissingPrice, PriceBook } from './book.ts';
+import { errors } from './errors.ts';
 import { tokenBounds } from './estimate.ts';
 import type { Upstream } from './list-prices.ts';
 import type { PriceRow } from './price.ts';
@@ -96,22 +97,9 @@ function only(uses: Uses | undefined, names: readonly string[]): Uses {
 
 /** A tool or a service tier without a price is refused before the request is sent, like a model without a price. */
 function refuseMissing({ name: model }: Model, { kind, name }: MissingPrice): never {
-  const headers = { 'x-should-retry': 'false' };
-  const instead = (key: string): string =>
-    `Send the request without it, or add \`${key}\` to the price of the model in gateway.yaml.`;
-  if (kind === 'tool') {
-    const message = `The tool "${name}" has no price for the model "${model}". ${instead(`perUse: { ${name}: 0.01 }`)}`;
-    refuse(402, 'tool_not_priced', message, { param: 'tools', headers });
-  }
-  const message = `The service tier "${name}" has no price for the model "${model}". ${instead(`service: { ${name}: 2 }`)}`;
-  refuse(402, 'service_not_priced', message, { param: 'service_tier', headers });
+  throw kind === 'tool' ? errors.tool_not_priced(name, model) : errors.service_not_priced(name, model);
 }
 
 function refuseUnpriced(model: Model): never {
-  refuse(
-    402,
-    'model_not_priced',
-    `The model "${model.name}" has no price, or none for calls of this kind. Add one to \`prices:\` in gateway.yaml, or set \`free: true\` in its entry.`,
-    { param: 'model', headers: { 'x-should-retry': 'false' } },
-  );
+  throw errors.model_not_priced(model.name);
 }

@@ -14,6 +14,7 @@ import { byteSize, durationMs, isInScope } from '../../core/sdk.ts';
 import { jsonText, lengthsIn, plainLength } from './blocks.ts';
 import { Collector } from './collector.ts';
 import { contentOf, type SeenRequest } from './content.ts';
+import { errors } from './errors.ts';
 import { createReading } from './reading.ts';
 import { createSweep } from './rows.ts';
 import { promptsSection } from './section.ts';
@@ -34,6 +35,7 @@ const MOST_BYTES = 1_024 * 1_024;
 export default definePlugin({
   name: 'prompts',
   api: 2,
+  errors,
   sections: { prompts: promptsSection },
   migrations,
   wants: [Audit],

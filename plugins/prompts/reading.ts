@@ -2,8 +2,9 @@
 import type { Account } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
 import type { ContentReader, Prompts, StoredContent } from '../../core/contracts/prompts.ts';
-import { type Host, refuse } from '../../core/plugin.ts';
+import type { Host } from '../../core/plugin.ts';
 import { starIn } from '../../core/sdk.ts';
+import { errors } from './errors.ts';
 import { deleteSteps, findRow, ownerOf } from './rows.ts';
 import type { PromptsSection } from './section.ts';
 import { placeOf, type Writer } from './writer.ts';
@@ -39,11 +40,11 @@ export function createReading(
 
     async read(callId, { account, actor, ownOnly }: ContentReader) {
       // Without a right, nothing is told of the calls of others: neither that something is stored of one, nor that it is not.
-      if (!ownOnly && !mayReadAll(account)) notAllowed();
+      if (!ownOnly && !mayReadAll(account)) throw errors.content_not_allowed();
       await writer.written();
       const row = keepMs === 0 ? undefined : await findRow(store, callId, sinceMs());
-      if (row === undefined || (ownOnly && row.accountId !== account.id)) return notFound();
-      if (!mayRead(account, row.accountId)) notAllowed();
+      if (row === undefined || (ownOnly && row.accountId !== account.id)) throw errors.content_not_found();
+      if (!mayRead(account, row.accountId)) throw errors.content_not_allowed();
       const content = JSON.parse(vault.open(placeOf(row.id), row.sealed)) as StoredContent;
       if (row.accountId !== account.id) {
         const facts = { user_id: row.accountId };
@@ -57,21 +58,4 @@ export function createReading(
         ? deleteSteps('account', [owner.account], clock.now())
         : deleteSteps('key', owner.keys, clock.now()),
   };
-}
-
-function notFound(): never {
-  return refuse(
-    404,
-    'content_not_found',
-    'No prompt and answer are stored of this call, or they are older than they are kept.',
-    { param: 'request_id' },
-  );
-}
-
-function notAllowed(): never {
-  return refuse(
-    403,
-    'content_not_allowed',
-    'You may not read this prompt and answer: `prompts.readers` and `prompts.own` of gateway.yaml say who may.',
-  );
 }

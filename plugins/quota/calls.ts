@@ -16,10 +16,11 @@ import {
   type Usage,
 } from '../../core/plugin.ts';
 import { least } from './buckets.ts';
+import { errors } from './errors.ts';
 import type { Leases } from './leases.ts';
 import type { OwnLedger } from './ledger.ts';
 import { aliveStep } from './processes.ts';
-import { type Balances, insufficient, layersOf, leastOf, leftInEach, refusal } from './refusals.ts';
+import { type Balances, insufficient, layersOf, leastOf, leftInEach } from './refusals.ts';
 import { noteOfLayers, Reservation } from './reservation.ts';
 import { type ReservationSize, reservationSizes } from './sizes.ts';
 import { LARGEST_CALL } from './tables.ts';
@@ -439,5 +440,5 @@ export function isGuess({ bounds }: Call): boolean {
 
 function exceeded({ amount }: Reservation): GatewayError {
   const message = `The answer was cut off: it costs more than the ${inQuota(amount)} quota that could be reserved for it. Credit the account, or request fewer output tokens.`;
-  return refusal('QUOTA_HOLD_EXCEEDED', message);
+  return errors.QUOTA_HOLD_EXCEEDED(message);
 }

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import { inQuota, type Ledger, MICRO } from '../../core/contracts/ledger.ts';
-import { type Command, type Host, refuse, UsageError } from '../../core/plugin.ts';
+import { type Command, type Host, UsageError } from '../../core/plugin.ts';
 
 /** `user credit NAME UNITS`. It finds the other plugins when it runs, because they may be created after this one. */
 export function userCredit(host: Host, ledger: Ledger): Command {
@@ -17,10 +18,10 @@ export function userCredit(host: Host, ledger: Ledger): Command {
         throw new UsageError(`UNITS is a whole number above zero, not "${units}"`);
       }
       const account = await host.find(Accounts)?.findByName(name);
-      if (account === undefined) return refuse(404, 'account_not_found', `There is no account "${name}".`);
+      if (account === undefined) throw coreErrors.account_not_found(name);
       const layer = { kind: 'account', owner: account.id } as const;
       if ((await ledger.balance(layer))?.unlimited === true) {
-        refuse(409, 'unlimited', `"${name}" is unlimited: there is no balance to credit.`);
+        throw coreErrors.unlimited(`"${name}" is unlimited: there is no balance to credit.`);
       }
       const facts = { mode: 'add', value: Number(units) };
       const noted = host

@@ -10,6 +10,7 @@ import { definePlugin } from '../../core/plugin.ts';
 import { createChore } from '../../core/sdk.ts';
 import { createCalls } from './calls.ts';
 import { userCredit } from './commands.ts';
+import { errors } from './errors.ts';
 import { createExplain } from './explain.ts';
 import { invariants } from './invariants.ts';
 import { createLeases } from './leases.ts';
@@ -30,6 +31,7 @@ const RECOVER_MS = 5_000;
 export default definePlugin({
   name: 'quota',
   api: 2,
+  errors,
   sections: { quota: quotaSection },
   migrations,
   needs: [Prices],

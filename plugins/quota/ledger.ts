@@ -1,5 +1,6 @@
 /** The service `Ledger`: balances are created, credited, debited, limited and read. Amounts are micro-quota. */
 import { randomUUID } from 'node:crypto';
+import { coreErrors, notWritten } from '../../core/contracts/errors.ts';
 import {
   type Balance,
   type BalanceLayer,
@@ -8,11 +9,12 @@ import {
   type Layer,
   type Ledger,
 } from '../../core/contracts/ledger.ts';
-import { type Clock, type Exchange, refuse, type Step, type Store } from '../../core/plugin.ts';
+import type { Clock, Exchange, Step, Store } from '../../core/plugin.ts';
 import { bucketParams, INSERT_ENTRY, lockStep, removable, THIS_BUCKET } from './buckets.ts';
 import { Coalescer } from './coalescer.ts';
 import { type Cause, payDebtSteps, takeBackSteps } from './debt.ts';
 import { createEntries, debitsOf } from './entries.ts';
+import { errors } from './errors.ts';
 import type { Leases } from './leases.ts';
 
 const COLUMNS = `owner, CAST(granted AS TEXT) AS granted, CAST(used AS TEXT) AS used, CAST(held AS TEXT) AS held, unlimited,
@@ -122,7 +124,7 @@ export function createLedger(of: {
       ...bucketParams(layer),
     );
     if (other !== undefined) {
-      refuse(409, 'lease_not_returned', 'A process of the gateway does not answer. Try again in a few seconds.');
+      throw errors.lease_not_returned();
     }
   }
 
@@ -168,7 +170,7 @@ export function createLedger(of: {
   /** Refuses an amount because the bucket has no room for it, or does not exist. */
   async function refuseRoom(layer: BalanceLayer, amount: bigint): Promise<never> {
     if ((await balance(layer)) !== undefined) refuseAmount(amount);
-    return refuse(404, 'layer_not_found', `There is no ${layer.kind} ${layer.owner} in the ledger.`);
+    throw errors.layer_not_found(layer.kind, layer.owner);
   }
 
   return {
@@ -312,10 +314,12 @@ function requireAmount(amount: bigint): void {
 
 function refuseAmount(amount: bigint): never {
   const most = inQuota(LARGEST_GRANT);
-  refuse(400, 'invalid_amount', `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`);
+  throw coreErrors.invalid_amount(
+    `${inQuota(amount)} quota cannot be granted: above zero, and at most ${most} in all.`,
+  );
 }
 
 /** Refuses a change because a step that was to be written with it no longer applied. */
 function refuseChange(failed: string): never {
-  refuse(409, failed, 'Conflict: it was changed by another request. Reload and try again.');
+  throw notWritten(failed);
 }

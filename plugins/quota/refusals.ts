@@ -1,7 +1,8 @@
 /** Why a layer refuses a call: which one it is, what it has left, and when it resets. Amounts are micro-quota. */
-import { inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
-import { GatewayError } from '../../core/plugin.ts';
+import { type CallLimit, inQuota, type Layer, type Ledger } from '../../core/contracts/ledger.ts';
+import type { GatewayError } from '../../core/plugin.ts';
 import { least, nameOf } from './buckets.ts';
+import { errors } from './errors.ts';
 import type { Terms } from './terms.ts';
 
 /** A layer that a call is charged to, and how its refusal describes it. */
@@ -11,7 +12,7 @@ export interface PayingLayer {
   readonly limit: bigint | undefined;
   /** Its name in reservations. */
   readonly name: string;
-  readonly code: string;
+  readonly error: CallLimit['error'];
   /** `the account`. */
   readonly title: string;
   /** What to do if it has too little. */
@@ -29,15 +30,15 @@ export function layersOf(accountId: number, keyId: number, terms: Terms): readon
   const key = { kind: 'key', owner: keyId } as const;
   return [
     {
-      ...{ layer: account, limit: undefined, name: nameOf(account), code: 'QUOTA_USER_INSUFFICIENT' },
+      ...{ layer: account, limit: undefined, name: nameOf(account), error: errors.QUOTA_USER_INSUFFICIENT },
       ...{ title: 'the account', advice: `Credit it, ${FEWER}` },
     },
     {
-      ...{ layer: key, limit: undefined, name: nameOf(key), code: 'QUOTA_TOKEN_INSUFFICIENT' },
+      ...{ layer: key, limit: undefined, name: nameOf(key), error: errors.QUOTA_TOKEN_INSUFFICIENT },
       ...{ title: 'the key', advice: `Raise its allowance, ${FEWER}` },
     },
     ...terms.limits.map((layer) => ({
-      ...{ layer, limit: layer.limit, name: nameOf(layer), code: layer.code, title: layer.title },
+      ...{ layer, limit: layer.limit, name: nameOf(layer), error: layer.error, title: layer.title },
       advice:
         layer.resetsMs === undefined
           ? `Have it raised, ${FEWER}`
@@ -76,22 +77,17 @@ export function leastOf(amounts: Iterable<bigint | undefined>, most: bigint): bi
 
 /** The refusal of a layer that has less than `amount` left, with its current balance. */
 export async function insufficient(ledger: Balances, paying: PayingLayer, amount: bigint): Promise<GatewayError> {
-  const { layer, code, title, advice } = paying;
+  const { layer, error, title, advice } = paying;
   const owed = layer.kind === 'account' ? await ledger.debt(layer.owner) : 0n;
   if (owed > 0n) return indebted(owed);
   const left = await leftIn(ledger, paying);
   // Other calls may have returned quota since this one was refused.
   const has = left !== undefined && left < amount ? `only ${inQuota(left)} left` : 'not that much left';
-  return refusal(code, `This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
+  return error(`This call needs a reservation of ${inQuota(amount)} quota, and ${title} has ${has}. ${advice}`);
 }
 
 /** The refusal of an account that owes something. */
 export function indebted(owed: bigint): GatewayError {
   const why = 'a payment that it had spent was refunded';
-  return refusal('QUOTA_USER_INSUFFICIENT', `The account owes ${inQuota(owed)} quota because ${why}. Credit it first.`);
-}
-
-/** A refusal of a call for lack of quota: 403, not to be retried. */
-export function refusal(code: string, message: string): GatewayError {
-  return new GatewayError(403, code, message, { headers: { 'x-should-retry': 'false' } });
+  return errors.QUOTA_USER_INSUFFICIENT(`The account owes ${inQuota(owed)} quota because ${why}. Credit it first.`);
 }

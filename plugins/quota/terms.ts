@@ -2,7 +2,8 @@
 import type { Department, Departments } from '../../core/contracts/departments.ts';
 import type { CallLimit } from '../../core/contracts/ledger.ts';
 import type { Subscriptions, SubscriptionTerms } from '../../core/contracts/subscriptions.ts';
-import { type Awaitable, type GatewayError, refuse } from '../../core/plugin.ts';
+import type { Awaitable, GatewayError } from '../../core/plugin.ts';
+import { errors } from './errors.ts';
 
 /** What applies to a call from start to end, even if settings change during it. */
 export interface Terms {
@@ -46,8 +47,7 @@ export function createTerms(sources: TermSources): TermsOf {
 function combine(path: readonly Department[], subscription: SubscriptionTerms | undefined, atMs: number): Terms {
   const disabled = path.find(({ enabled }) => !enabled);
   if (disabled !== undefined) {
-    const message = `Department "${disabled.name}" is disabled; its members cannot make calls.`;
-    refuse(403, 'department_disabled', message, { headers: { 'x-should-retry': 'false' } });
+    throw errors.department_disabled(disabled.name);
   }
   const factorPpm = path[0]?.factorPpm ?? FULL_PPM;
   return {
@@ -59,18 +59,18 @@ function combine(path: readonly Department[], subscription: SubscriptionTerms | 
 }
 
 function budgetsOf({ id, name, budget, monthlyBudget }: Department, atMs: number): readonly CallLimit[] {
-  const code = 'QUOTA_DEPARTMENT_EXCEEDED';
+  const error = errors.QUOTA_DEPARTMENT_EXCEEDED;
   const limits: CallLimit[] = [];
   if (budget !== undefined) {
     const title = `the budget of the department "${name}"`;
-    limits.push({ kind: 'department', owner: id, windowStart: 0, limit: budget, code, title, resetsMs: undefined });
+    limits.push({ kind: 'department', owner: id, windowStart: 0, limit: budget, error, title, resetsMs: undefined });
   }
   if (monthlyBudget !== undefined) {
     const at = new Date(atMs);
     const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
     const title = `the monthly budget of the department "${name}"`;
     const window = { windowStart: Date.UTC(year, month, 1), resetsMs: Date.UTC(year, month + 1, 1) };
-    limits.push({ kind: 'department-month', owner: id, ...window, limit: monthlyBudget, code, title });
+    limits.push({ kind: 'department-month', owner: id, ...window, limit: monthlyBudget, error, title });
   }
   return limits;
 }

@@ -1,11 +1,13 @@
 /** Codes: those of an authenticator and backup codes, from the set-up to the last one taken. */
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { SecondFactors } from '../../core/contracts/second-factors.ts';
 import { Site } from '../../core/contracts/site.ts';
-import { type Host, refuse, type Step, type Surrender } from '../../core/plugin.ts';
+import type { Host, Step, Surrender } from '../../core/plugin.ts';
 import { hashOfBackupCode, newBackupCodes } from './backup-codes.ts';
 import type { Endings } from './endings.ts';
+import { errors } from './errors.ts';
 import { newTotpSecret, stepOfCode, totpCard } from './totp.ts';
 
 /** So many wrong codes in a row lock an account's codes; each lock is twice as long as the one before. */
@@ -58,9 +60,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
     if (row === undefined) noCodes();
     if (taken > 0) return row;
     const seconds = Math.max(1, Math.ceil((row.locked_until_ms - clock.now()) / 1_000));
-    refuse(429, 'codes_locked', `Too many wrong codes. Codes are taken again in ${seconds} s.`, {
-      headers: { 'retry-after': String(seconds) },
-    });
+    throw errors.codes_locked(seconds).with({ headers: { 'retry-after': String(seconds) } });
   }
 
   /** The steps that redeem a code, which a second code or the same again cannot; undefined where it is wrong. */
@@ -156,7 +156,7 @@ export function createCodes(host: Host, endings: Endings): Codes {
     async enable({ id }, code, session, along = []) {
       if ((await rowOf(id)) !== undefined) enabledAlready();
       const pending = await store.one<{ secret: string }>('SELECT secret FROM totp_pending WHERE account_id = ?', id);
-      if (pending === undefined) refuse(409, 'no_setup', 'Nothing is set up: POST /api/user/2fa/setup comes first.');
+      if (pending === undefined) throw errors.no_setup();
       // Nobody has to guess this code, for whoever is signed in has been shown the secret: its tries are not counted.
       const secret = vault.open(pendingFor(id), pending.secret);
       const step = stepOfCode(secret, plainCode(code), clock.now());
@@ -236,13 +236,13 @@ const pendingFor = (accountId: number): string => `totp_pending.secret ${account
 
 /** Refuses: there are none. */
 export function noCodes(): never {
-  refuse(409, 'no_second_factor', 'This account has no second factor with codes.');
+  throw coreErrors.no_second_factor();
 }
 
 function wrongCode(): never {
-  refuse(403, 'wrong_code', 'This code is wrong, or was taken before: each is good once.', { param: 'code' });
+  throw coreErrors.wrong_code('This code is wrong, or was taken before: each is good once.');
 }
 
 function enabledAlready(): never {
-  refuse(409, 'two_factor_enabled', 'Two-factor sign-in is enabled already: disable it first.');
+  throw errors.two_factor_enabled();
 }

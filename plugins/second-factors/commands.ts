@@ -1,8 +1,9 @@
 /** Second factors on the command line: what an account has, and the way back in for whoever has lost theirs. */
 import { type Account, Accounts } from '../../core/contracts/accounts.ts';
 import { Audit, COMMAND_LINE } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { FactorStatus, SecondFactors } from '../../core/contracts/second-factors.ts';
-import { type Command, type Host, refuse } from '../../core/plugin.ts';
+import type { Command, Host } from '../../core/plugin.ts';
 
 /** `user factors NAME [--remove]`. */
 export function userFactors(host: Host, factors: SecondFactors): Command {
@@ -16,11 +17,11 @@ export function userFactors(host: Host, factors: SecondFactors): Command {
     options: { remove: { type: 'boolean' } },
     async run({ positionals: [name = ''], values }) {
       const account = await host.use(Accounts).findByName(name);
-      if (account === undefined) return refuse(404, 'account_not_found', `There is no account called "${name}".`);
+      if (account === undefined) throw coreErrors.account_not_found(name);
       const status = await factors.status(account.id);
       const had = describe(status);
       if (values.remove !== true) return had.length === 0 ? `${account.name} has no second factor` : had.join('\n');
-      if (had.length === 0) refuse(409, 'no_second_factor', `${account.name} has no second factor.`);
+      if (had.length === 0) throw coreErrors.no_second_factor(`${account.name} has no second factor.`);
       if (status.totp) await factors.reset(account.id, 'totp', noted(account, 'two-factor.reset'));
       if (status.passkey) await factors.reset(account.id, 'passkey', noted(account, 'passkey.reset'));
       return `removed from ${account.name}: ${had.join(', ')}`;

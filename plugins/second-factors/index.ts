@@ -8,6 +8,7 @@ import { definePlugin } from '../../core/plugin.ts';
 import { createCodes } from './codes.ts';
 import { userFactors } from './commands.ts';
 import { createEndings } from './endings.ts';
+import { errors } from './errors.ts';
 import { createFactors } from './factors.ts';
 import { createPasskeys } from './passkeys.ts';
 import { migrations } from './tables.ts';
@@ -15,6 +16,7 @@ import { migrations } from './tables.ts';
 export default definePlugin({
   name: 'second-factors',
   api: 2,
+  errors,
   migrations,
   needs: [Accounts, Sessions, Tickets],
   wants: [Site, Audit],

@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto';
 import type { AuthenticationResponseJSON, AuthenticatorTransport } from '@simplewebauthn/server';
 import { Accounts } from '../../core/contracts/accounts.ts';
 import { Audit } from '../../core/contracts/audit.ts';
+import { coreErrors } from '../../core/contracts/errors.ts';
 import type { FactorStatus, PasskeyStart, SecondFactors } from '../../core/contracts/second-factors.ts';
 import { type TicketPurpose, Tickets } from '../../core/contracts/sessions.ts';
 import { Site } from '../../core/contracts/site.ts';
 import { type Host, type Json, refuse, type Step } from '../../core/plugin.ts';
 import { readAssertion, readAttestation } from './credential.ts';
 import type { Endings } from './endings.ts';
+import { errors } from './errors.ts';
 
 /** Comes with the first ceremony: it takes as long to load as all of ours. */
 const webAuthn = () => import('@simplewebauthn/server');
@@ -59,9 +61,9 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
 
   function site(): Site {
     const found =
-      host.find(Site) ?? refuse(404, 'not_available', 'This gateway has no console, and no passkeys without one.');
+      host.find(Site) ?? refuse(coreErrors.not_available('This gateway has no console, and no passkeys without one.'));
     if (found.passkeys.possible) return found;
-    return refuse(404, 'not_available', 'Browsers make no passkeys here: console.url is an address without a name.');
+    throw coreErrors.not_available('Browsers make no passkeys here: console.url is an address without a name.');
   }
 
   const passkeyOf = (accountId: number): Promise<PasskeyRow | undefined> =>
@@ -149,7 +151,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
   /** For the log it is said why; for whoever tries it is not. */
   function refused(reason: string): never {
     host.log.info('a passkey was refused', { reason: reason.slice(0, LONGEST_REASON) });
-    refuse(403, 'passkey_refused', 'This passkey was not accepted. Begin anew.');
+    throw errors.passkey_refused();
   }
 
   return {
@@ -231,7 +233,7 @@ export function createPasskeys(host: Host, endings: Endings): Passkeys {
       if (failed === undefined) return;
       if (failed !== 'new') throw new Error(`a passkey could not be added: ${failed}`);
       if ((await passkeyOf(id)) !== undefined) existsAlready();
-      refuse(409, 'passkey_taken', 'This passkey belongs to another account.');
+      throw errors.passkey_taken();
     },
 
     async beginPasskeyCheck({ id }, session) {
@@ -273,10 +275,10 @@ const removeStep = (accountId: number): Step => ({
 });
 
 function existsAlready(): never {
-  refuse(409, 'passkey_exists', 'This account has a passkey already: remove it first.');
+  throw errors.passkey_exists();
 }
 
 /** Refuses: there is none. */
 export function noPasskey(): never {
-  refuse(409, 'no_passkey', 'This account has no passkey.');
+  throw errors.no_passkey();
 }

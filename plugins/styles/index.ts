@@ -8,6 +8,7 @@ import { speech, transcription, translation } from './audio/index.ts';
 import { chat } from './chat/index.ts';
 import { completions } from './completions/index.ts';
 import { embeddings } from './embeddings/index.ts';
+import { errors } from './errors.ts';
 import { createResponseHistory, migrations, responsesSection } from './history/index.ts';
 import { imageStyles, variationsRoute } from './images/index.ts';
 import { countTokensRoute } from './messages/count-tokens.ts';
@@ -17,6 +18,7 @@ import { responses } from './responses/index.ts';
 export default definePlugin({
   name: 'styles',
   api: 2,
+  errors,
   sections: { responses: responsesSection },
   migrations,
   wants: [Catalog, Inspecting, Keys, Running],

@@ -1,6 +1,7 @@
 /** What the styles of this folder read alike in requests, and in which words they refuse it. */
 
-import { type JsonBody, refuse } from '../../core/plugin.ts';
+import { invalidField } from '../../core/contracts/errors.ts';
+import type { JsonBody } from '../../core/plugin.ts';
 import { type Fields, readFields } from '../../core/translation/index.ts';
 
 /** Some members of a body; the others, which may be long, are not parsed. */
@@ -34,5 +35,5 @@ export function wholeNumberIn(fields: Fields, name: string, lowest: number, high
 
 /** Refuses a request with 400 because of `param`, a place in it; `should` ends the sentence that begins with it. */
 export function wrong(param: string, should: string): never {
-  refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+  throw invalidField(param, should);
 }

@@ -78,7 +78,7 @@ describe('the page Logs', () => {
     for (const asked of ['whose=all&username=emil', `whose=all&user_id=${items[0].id}`]) {
       await as('root', `/logs?${asked}&range=30d`, async (page) => {
         await page.getByRole('button', { name: 'Remove the filter Person: emil' }).waitFor();
-        await page.getByText('The account balance was insufficient.').first().waitFor();
+        await page.getByText('The balance of the account is too low for this call.').first().waitFor();
         await becomes(() => secondOf(page), ['emil']);
       });
     }
@@ -143,7 +143,7 @@ describe('the page Logs', () => {
     const refused = await call('gpt-4');
     await as('ann', `/logs?open=${refused}`, async (page) => {
       const drawer = drawerOf(page);
-      await drawer.getByText('The model does not exist, or does not support this API. It cost nothing.').waitFor();
+      await drawer.getByText('GET /v1/models lists the models. It cost nothing.').waitFor();
       await drawer.getByText('It was refused, so nothing was charged.').waitFor();
     });
     await as('ann', '/logs?kind=top-up', async (page) => {

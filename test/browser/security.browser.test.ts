@@ -141,7 +141,7 @@ describe('second factors', () => {
     const check = dialog('Confirm it’s you');
     await check.getByLabel('Password', { exact: true }).fill('not this one');
     await check.getByRole('button', { name: 'Continue' }).click();
-    await check.getByText('The current password is incorrect.').waitFor();
+    await check.getByText('The password is incorrect.').waitFor();
     await check.getByLabel('Password', { exact: true }).fill(PASSWORD);
     assertClean('the dialog', await at.violations());
     await check.getByRole('button', { name: 'Continue' }).click();
@@ -170,7 +170,7 @@ describe('the account', () => {
     await old.fill('not this one');
     await fresh.fill('another passphrase');
     await press('Change the password');
-    await page.getByText('The current password is incorrect.').waitFor();
+    await page.getByText('The password is incorrect.').waitFor();
     await old.fill(PASSWORD);
     await fresh.fill('password1');
     await press('Change the password');

@@ -128,7 +128,7 @@ describe('the usage script of cc-switch', () => {
     assert.equal(status, 401);
     assert.deepEqual(extract(json), {
       isValid: false,
-      invalidMessage: 'This is an API key: it is for /v1. Here an access token is wanted, or a sign-in.',
+      invalidMessage: 'An API key was sent instead of an access token. Send an access token, or sign in.',
     });
   });
 });

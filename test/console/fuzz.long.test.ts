@@ -30,7 +30,7 @@ interface Operation {
   readonly path: string;
   readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query'; readonly schema: Shape }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Shape }>> };
-  readonly responses: Readonly<Record<string, unknown>>;
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
 
 /** What people and attackers put where something else is wanted. */
@@ -108,6 +108,9 @@ function objectOf({ properties = {} }: Shape): fc.Arbitrary<JsonObject> {
   return fc.record(members, { requiredKeys: [] }) as fc.Arbitrary<JsonObject>;
 }
 
+/** Codes of requests that reach no operation, because of what stands in their path or head. */
+const OF_HEADS: ReadonlySet<string> = new Set(['not_found', 'method_not_allowed', 'invalid_path', 'uri_too_long']);
+
 const RUNS = 15;
 
 describe('the whole interface', () => {
@@ -142,6 +145,9 @@ describe('the whole interface', () => {
 
   async function ask(operation: Operation): Promise<void> {
     const { method, path, parameters = [], requestBody } = operation;
+    const described = Object.values(operation.responses)
+      .map(({ description }) => description)
+      .join();
     const shape = requestBody?.content['application/json']?.schema;
     const values = fc.record({
       body:
@@ -172,6 +178,8 @@ describe('the whole interface', () => {
           if (answer.status < 400) continue;
           const { body } = answer;
           assert.ok(body !== undefined, told);
+          const code: string = body.code ?? body.error?.code;
+          assert.ok(OF_HEADS.has(code) || described.includes(`\`${code}\``), told);
           const message = body.success === false ? body.message : body.error?.message;
           assert.ok(typeof message === 'string' && message !== '', told);
         }

@@ -653,7 +653,7 @@ describe('commands', () => {
       run('check'),
     ]);
     assert.equal(`${twice.code} ${twice.stderr}`, '1 There is an account called "ada" already.\n');
-    assert.equal(`${nobody.code} ${nobody.stderr}`, '1 There is no account "bob".\n');
+    assert.equal(`${nobody.code} ${nobody.stderr}`, '1 There is no account called "bob".\n');
     assert.equal(`${nothing.code} ${nothing.stderr}`, '1 There is no key 99.\n');
     assert.equal(check.code, 0);
     assert.match(check.stdout, /^admit +keys → quota$/m);

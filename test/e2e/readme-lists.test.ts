@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { planFrom } from '../../core/assembly.ts';
 import { quirksSchema, USUAL } from '../../core/translation/quirks.ts';
 import { CHANNEL_FIELDS } from '../../plugins/models/sections.ts';
+import { made } from '../../scripts/errors.ts';
 import { turnpike } from '../kit/process.ts';
 import { BLOCKS, codeIn, PAGES, page, ROOT, type Section, SHIPPED_CONFIG, table } from './readme-kit.ts';
 
@@ -171,38 +172,16 @@ function sources(folder: string, name = /\.ts$/): readonly (readonly [path: stri
 
 describe('what the documentation lists', () => {
   const code = [...sources('core'), ...sources('plugins')];
-  /** Told by commands alone, which show the words and no code. */
-  const OF_COMMANDS = ['audit_broken', 'backup_unusable', 'file_exists', 'layer_not_found'];
-  /** Steps of a list that is refused with their `must`. */
-  const OF_STEPS = /must: '(ticket_used)'/g;
 
-  it('are the codes of all errors, with their statuses', () => {
-    const made = new Map<string, Set<string>>();
-    const make = (name: string, status: string | undefined): void => {
-      const statuses = made.get(name) ?? new Set();
-      made.set(name, status === undefined ? statuses : statuses.add(status));
-    };
-    for (const [, text] of code) {
-      for (const [, status = '', name = ''] of text.matchAll(/(?:GatewayError|refuse)\(\s*([^;]*?),\s*'(\w+)'/g))
-        for (const each of status.match(/\b[45]\d\d\b(?= |$)/g) ?? [undefined]) make(name, each);
-      for (const [, name = ''] of text.matchAll(/refuseKey\(\s*'(\w+)'/g)) make(name, '401');
-      for (const [, status, name = ''] of text.matchAll(/\[(\d{3}), '(\w+)'\]/g)) make(name, status);
-      for (const [, name = ''] of text.matchAll(/'(QUOTA_\w+)'/g)) make(name, '403');
-      for (const [, name = ''] of text.matchAll(OF_STEPS)) make(name, '409');
-    }
-    assert.ok(made.size > 45, `${made.size} codes`);
-    const told = new Map<string, Set<string>>();
-    for (const { cells } of table('Status', 'Code')) {
-      for (const name of codeIn(cells[1]))
-        told.set(name, new Set([...(told.get(name) ?? []), ...(cells[0] ?? '').split(', ')]));
-    }
-    // Its status is the vendor's.
-    assert.ok(page('plugins/styles/README.md').includes('`upstream_refused`'));
-    const shown = [...made.keys()].filter((name) => !OF_COMMANDS.includes(name) && name !== 'upstream_refused');
-    assert.deepEqual([...told.keys()].sort(), shown.sort());
-    for (const [name, statuses] of told)
-      for (const status of made.get(name)!) assert.ok(statuses.has(status), `${status} ${name}`);
-    for (const name of OF_COMMANDS) assert.ok(made.has(name), name);
+  it('are the errors of core and of all plugins, with their statuses (`npm run errors`)', async () => {
+    for (const [path, text] of await made()) assert.equal(readFileSync(join(ROOT, path), 'utf8'), text, path);
+    const told = new Map(
+      table('Status', 'Code').flatMap(({ cells }) => codeIn(cells[1]).map((code) => [code, cells[0] ?? ''] as const)),
+    );
+    const { errors } = await planFrom(SHIPPED_CONFIG, {});
+    assert.ok(errors.size > 120, `${errors.size} errors`);
+    for (const { code, statuses, place } of errors.values())
+      assert.equal(told.get(code), place === 'command' ? undefined : statuses.join(', '), code);
   });
 
   it('are the variables that are read from the environment', () => {

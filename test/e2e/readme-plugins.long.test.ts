@@ -88,6 +88,25 @@ describe('the examples for authors of plugins', () => {
     assert.match(stderr, /hours\.to: must be later than `from`/);
   });
 
+  it('have errors of a table, which `turnpike errors` lists', async () => {
+    const from = [{ demo: 'demo' }];
+    const models = { demo: { from, free: true }, 'beta-demo': { from, free: true } };
+    const gateway = await start('./plugins/released.ts', { models });
+    try {
+      assert.equal((await ask(gateway, 'demo')).status, 200);
+      const answer = await ask(gateway, 'beta-demo');
+      const { error } = (await answer.json()) as { readonly error: Section };
+      assert.deepEqual(
+        [answer.status, error.code, error.message],
+        [403, 'not_released', 'The model "beta-demo" is not released.'],
+      );
+      const { stdout } = await turnpike(['errors', '--config', join(place.dir, 'gateway.yaml')]);
+      assert.match(stdout, /^403 +not_released +released +The model is not released\. Use another one\.$/m);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
   it('keep a tally', async () => {
     const gateway = await start('./plugins/tally.ts');
     try {

@@ -227,9 +227,9 @@ export async function describedInterface(gateway: TestGateway): Promise<any> {
     const { $ref, ...members } = value as JsonObject;
     const copy = Object.fromEntries(Object.entries(members).map(([name, each]) => [name, resolved(each)]));
     if (typeof $ref !== 'string') return copy;
-    const name = $ref.replace('#/components/schemas/', '');
-    assert.ok(name in body.components.schemas, `nothing is called ${$ref}`);
-    return { ...(resolved(body.components.schemas[name]) as object), ...copy };
+    const [kind = '', name = ''] = $ref.replace('#/components/', '').split('/');
+    assert.ok(name in body.components[kind], `nothing is called ${$ref}`);
+    return { ...(resolved(body.components[kind][name]) as object), ...copy };
   };
   return { ...body, paths: resolved(body.paths) };
 }

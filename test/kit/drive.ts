@@ -158,6 +158,8 @@ export async function drive(
     vendors: () => new Map(),
     styles: () => new Map(),
     routes: () => [],
+    guards: () => new Map(),
+    errors: () => new Map(),
     vault: createVault(Buffer.alloc(32, 7)),
     lasting: (state) => lasting.get(state),
     problem: (path, message) => {

@@ -98,10 +98,10 @@ describe('a change', () => {
     const host = await keysHost();
     const book = host.use(Keys);
     const { secret, key } = await book.create(asked);
-    assert.equal(await verdict(() => book.change(1, key.id, { name: 'new' }, [impossible])), '409 impossible');
-    assert.equal(await verdict(() => book.rotate(1, key.id, 0, [impossible])), '409 impossible');
+    assert.equal(await verdict(() => book.change(1, key.id, { name: 'new' }, [impossible])), '409 conflict');
+    assert.equal(await verdict(() => book.rotate(1, key.id, 0, [impossible])), '409 conflict');
     assert.equal(await book.revokeAll(1, [key.id], [impossible]), undefined);
-    assert.equal(await verdict(() => book.create(asked, () => [impossible])), '409 impossible');
+    assert.equal(await verdict(() => book.create(asked, () => [impossible])), '409 conflict');
     assert.deepEqual((await book.find(secret))?.key, key);
     assert.equal((await book.list(1)).length, 1);
   });

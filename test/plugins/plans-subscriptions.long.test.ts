@@ -164,7 +164,7 @@ describe('a subscription', () => {
       const late = { sql: `UPDATE bucket SET used = used WHERE kind = 'nothing'`, must: 'too_late' };
       assert.equal(await run.subscriptions.cancel(1, [note]), false);
       await subscribe(world, run, 'day');
-      await assert.rejects(run.subscriptions.cancel(1, [late]), refusedWith('too_late', 409));
+      await assert.rejects(run.subscriptions.cancel(1, [late]), refusedWith('conflict', 409));
       assert.equal((await run.subscriptions.of(1))?.state, 'active');
       await assert.rejects(
         run.admit(callingNow(world, 'flat', 1)).then(() => run.admit(callingNow(world, 'flat', 1))),

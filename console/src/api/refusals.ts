@@ -2,9 +2,20 @@
 import { chosenZone, HOUR_CYCLE, timeZoneOf } from '../shell/zone.ts';
 import { type Language, texts } from '../text.ts';
 import { Refusal } from './client.ts';
+import { type ErrorCode, HELP } from './errors.ts';
 
-/** By code. A function is given what the gateway said. */
-type Sentences = Readonly<Record<string, string | ((refusal: Refusal) => string)>>;
+/** A function is given what the gateway said; of a code alone, the message is empty. */
+type Sentence = string | ((refusal: Refusal) => string);
+
+/** What goes wrong before the gateway answers, or without it. */
+type OwnCode =
+  | 'offline'
+  | 'cancelled'
+  | 'not_the_gateway'
+  | 'unreadable'
+  | 'passkey_not_shown'
+  | 'passkey_known'
+  | 'passkey_failed';
 
 const WAIT = texts(
   {
@@ -17,40 +28,37 @@ const WAIT = texts(
   },
 );
 
-/** What the gateway says to scripts names paths; people get these in its place. */
-const IN_ENGLISH: Sentences = {
+/** Their messages are for developers, and name paths: people read what the table of errors says of the code instead. */
+const SAID_BY_CODE: ReadonlySet<string> = new Set<ErrorCode>([
+  'not_signed_in',
+  'wrong_code',
+  'verification_required',
+  'oauth_denied',
+  'oauth_state',
+  'oauth_code',
+  'oauth_provider_failed',
+  'provider_not_found',
+  'email_wanted',
+  'cross_site',
+  'content_not_allowed',
+]);
+
+const IN_ENGLISH: Readonly<Partial<Record<ErrorCode | OwnCode, Sentence>>> = {
   not_the_gateway:
     'A proxy in front of the gateway answered instead of it. Reload the page: you may have to sign in to the proxy.',
-  not_signed_in: 'Your session has ended. Sign in again.',
-  session_wanted: 'This action needs a session. Sign in again.',
-  sign_in_expired: 'This sign-in has expired, or had too many attempts. Start again.',
-  wrong_code: 'This code is incorrect, expired or already used. Each code works once.',
-  wrong_password: 'The current password is incorrect.',
-  verification_required: 'Confirm with your second factor first. If you have none, set one up under Security.',
   codes_locked: (refusal) => `Too many incorrect codes. Try again ${waitOf(refusal, 'en')}.`,
-  no_setup: 'This setup has expired. Start it again.',
-  session_not_found: 'This session has already ended.',
-  invitation_wanted: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
-  oauth_denied: 'The provider denied the sign-in, or you cancelled it there. Try again, or sign in another way.',
-  oauth_state: 'This sign-in was not started in this browser, or has expired. Start again.',
-  oauth_code: 'The provider did not accept this sign-in. Start again.',
-  oauth_provider_failed: 'The provider could not be reached, or returned an error. Try again later.',
-  provider_not_found: 'This sign-in provider is not configured.',
-  email_wanted: 'A new account needs a verified email address.',
-  cross_site:
-    'The request was refused as cross-site. Open the console at the address in console.url of gateway.yaml, or correct that setting.',
-  content_not_allowed: 'You may not read this prompt and answer.',
   rate_limit_exceeded: (refusal) =>
     refusal.retryAfter === undefined ? refusal.message : refusal.message.replace(/\bin \d+ s\b/, waitOf(refusal, 'en')),
 };
 
-const IN_CHINESE: Sentences = {
+/** Of every code: the compiler refuses one that is missing, and one that does not exist. */
+const IN_CHINESE: Readonly<Record<ErrorCode | OwnCode, Sentence>> = {
   offline: '网关没有响应。它在运行吗？您的网络正常吗？',
   cancelled: '已在网关回答之前取消。请先确认操作是否已经完成，再决定是否重做。',
   not_the_gateway: '网关之前的某个服务代替它作了回答。请重新加载页面：代理可能需要您登录。',
   unreadable: '网关的回答无法读取，请稍后再试。',
   internal_error: '网关内部出错。请稍后再试；如果仍然出错，请联系管理员。',
-  invalid_request_error: ({ message }) => `请求有误：${message}`,
+  invalid_request_error: ({ message }) => before(message, '请求有误'),
   invalid_json: '请求内容不是有效的 JSON。',
   not_found: '没有这个地址。',
   method_not_allowed: '此地址不支持这种请求方法。',
@@ -128,7 +136,7 @@ const IN_CHINESE: Sentences = {
   passkey_taken: '这个通行密钥属于另一个账户。',
   passkey_not_shown: '没有出示通行密钥，请重试。',
   passkey_known: '此设备或安全密钥上已有您账户的通行密钥。',
-  passkey_failed: ({ message }) => `浏览器无法完成操作：${message}`,
+  passkey_failed: ({ message }) => before(message, '浏览器无法完成操作'),
   no_passkey: '此账户没有通行密钥。',
   session_not_found: '该会话已结束。',
   not_available: '此网关没有启用该功能。',
@@ -166,8 +174,8 @@ const IN_CHINESE: Sentences = {
   ip_not_allowed: '此密钥不允许从您的 IP 地址使用。',
   model_not_allowed: '此密钥不允许使用这个模型。',
   model_not_priced: '此模型还没有价格，请联系管理员。',
-  unsupported_parameter: ({ param }) => `该模型的供应商不支持参数 ${param}。`,
-  translation_refused: ({ message }) => `此请求无法完整转换：${message}`,
+  unsupported_parameter: ({ param }) => `该模型的供应商不支持${param === '' ? '其中一个字段' : `参数 ${param}`}。`,
+  translation_refused: ({ message }) => before(message, '模型或密钥为严格模式，而请求无法完整转换'),
   department_disabled: '所属部门已停用。',
   QUOTA_USER_INSUFFICIENT: '账户余额不足，请先充值。',
   QUOTA_TOKEN_INSUFFICIENT: '此密钥的额度已用完。',
@@ -183,37 +191,75 @@ const IN_CHINESE: Sentences = {
   bad_upstream_response: '供应商的回答无法读取。',
   upstream_broke_off: '供应商的输出中途断开。',
   upstream_timeout: '供应商响应超时。',
+  upstream_overloaded: '供应商过于繁忙，请稍后再试。',
+  upstream_refused: '供应商拒绝了 WebSocket 连接。',
+  overloaded: '网关过于繁忙，请稍后再试。',
+  tool_not_priced: '请求中由供应商执行的工具还没有价格。',
+  service_not_priced: '请求的服务等级还没有价格。',
+  content_refused: '请求或回答中有此网关规则不允许的内容。',
+  media_not_fetched: '无法从所给地址获取图片或文件。',
+  context_length_exceeded: '提示词超出了模型的上下文长度，请缩短。',
+  conversation_too_long: '对话轮次过多，请只发送仍需要的部分。',
+  previous_response_not_found: '要继续的响应不存在或已不再保留，请发送完整对话。',
+  response_not_found: '没有这个响应，或已不再保留。',
+  invalid_form: 'multipart 请求内容格式有误。',
+  api_not_implemented: '此接口尚未实现。',
+  metrics_not_allowed: '读取指标需要令牌；未设置令牌时只回答来自本机的直接请求。',
+  body_not_signable: '该透传路由的供应商要求对请求内容签名，只能发送没有内容的请求。',
+
+  bad_request: '这不是有效的 HTTP 请求。',
+  duplicate_header: '有请求头发送了两次。',
+  invalid_host: 'Host 请求头缺失或无效。',
+  invalid_content_length: 'Content-Length 无效。',
+  invalid_transfer_encoding: 'Transfer-Encoding 无效。',
+  unexpected_body: '此请求方法不能带有内容。',
+  invalid_path: '请求路径格式有误。',
+  length_required: '请求缺少内容。',
+  uri_too_long: '地址太长。',
+  unsupported_media_type: '请求内容的类型不受支持。',
+  unsupported_content_encoding: '请求内容不能压缩。',
+  expectation_failed: '不支持这个 Expect 请求头。',
+  upgrade_not_served: '此路径不支持 WebSocket 等协议升级。',
+  headers_too_large: '请求头太大。',
+  too_many_headers: '请求头太多。',
+  http_version_not_supported: '请使用 HTTP/1.1。',
+
+  conflict: '内容已被另一个请求更改，请重新加载后再试。',
+  read_only: '此请求不能设置其中一个字段。',
+  unknown_parameter: '此请求不支持其中一个查询参数。',
+  limit_wanted: '该用户没有可限制密钥的余额，请为密钥设置额度或设为不限。',
+  configuration_wrong: 'gateway.yaml 有错误，运行中的配置没有改变。',
+  second_factor_wanted: '此账户已启用两步验证，请用它验证，而不是密码。',
+  no_password: '此账户没有密码，请在登录后五分钟内设置两步验证。',
+  invitation_not_found: '邀请不存在，或已使用、已撤销、已过期。',
+  call_not_found: '没有这条记录，或已超过保留期限。',
 };
+
+/** What was said follows, if there is any. */
+function before(message: string, words: string): string {
+  return message === '' ? `${words}。` : `${words}：${message}`;
+}
 
 /** A sentence. */
 export function sentenceOf(error: unknown, language: Language): string {
   if (!(error instanceof Refusal)) return error instanceof Error ? error.message : String(error);
-  const sentences = language === 'zh' ? IN_CHINESE : IN_ENGLISH;
+  const { code, message } = error;
+  const sentences: Readonly<Partial<Record<string, Sentence>>> = language === 'zh' ? IN_CHINESE : IN_ENGLISH;
   // Codes come from elsewhere, too: `constructor` is none of ours.
-  const own = Object.hasOwn(sentences, error.code) ? sentences[error.code] : undefined;
-  return (typeof own === 'function' ? own(error) : own) ?? error.message;
+  const own = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
+  if (own !== undefined) return typeof own === 'function' ? own(error) : own;
+  return language === 'en' && isKnown(code) && (message === '' || SAID_BY_CODE.has(code)) ? HELP[code] : message;
 }
 
-/** A sentence about a code that stands in an address; undefined where we have none. Anybody could have written it: it is not repeated. */
+/** A sentence about a code alone, as it stands in an address or the log; undefined where we have none. Anybody could have written it: it is not repeated. */
 export function sentenceOfCode(code: string, language: Language): string | undefined {
-  if (!Object.hasOwn(IN_CHINESE, code)) return undefined;
-  return sentenceOf(new Refusal(400, code, OF_ADDRESSES[code] ?? ''), language) || undefined;
+  if (!isKnown(code)) return undefined;
+  return sentenceOf(new Refusal(400, code, ''), language) || HELP[code];
 }
 
-/** In English, of what a way back from elsewhere may bring along and the gateway says best itself. */
-const OF_ADDRESSES: Readonly<Record<string, string>> = {
-  account_disabled: 'This account is disabled. Ask an administrator.',
-  registration_closed:
-    'This account is not linked to any user, and registration is off. If you have an account here, sign in and link it under Security.',
-  email_taken: 'An account with this email address exists. Sign in to it, then link the OAuth account under Security.',
-  identity_taken: 'This OAuth account is already linked to another user.',
-  provider_bound: 'Another account of this provider is already linked. Unlink it first.',
-  provider_wanted: 'Select a provider.',
-  rate_limit_exceeded: 'Too many attempts. Try again in a few minutes.',
-  storage_unavailable: 'The gateway cannot write to its database right now. Try again later.',
-  internal_error: 'Internal error. Try again; the gateway’s log has the details.',
-  not_available: 'This feature is not enabled on this gateway.',
-};
+function isKnown(code: string): code is ErrorCode {
+  return Object.hasOwn(HELP, code);
+}
 
 /** `in 14 minutes (at 15:04)`. */
 function waitOf({ retryAfter: seconds = 60 }: Refusal, language: Language): string {

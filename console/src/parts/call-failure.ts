@@ -1,5 +1,7 @@
 /** Why a call failed: one cause out of few, by what the gateway answered. Pure. */
 
+import type { ErrorCode } from '../api/errors.ts';
+
 /** Each has a sentence and a next step in the texts beside this. */
 export type Cause =
   | 'network'
@@ -38,7 +40,7 @@ export interface Refused {
   readonly retryAfter: number | undefined;
 }
 
-const BY_CODE: Readonly<Record<string, Cause>> = {
+const BY_CODE: Readonly<Partial<Record<ErrorCode, Cause>>> = {
   not_signed_in: 'session',
   key_expired: 'expired',
   key_disabled: 'disabled',
@@ -57,7 +59,8 @@ const BY_CODE: Readonly<Record<string, Cause>> = {
 /** The one cause. */
 export function causeOf({ status, code, message, channel }: Refused): Cause {
   if (status === 0) return 'network';
-  const known = BY_CODE[code];
+  // Vendors have codes of their own: `constructor` is none of ours.
+  const known = Object.hasOwn(BY_CODE, code) ? BY_CODE[code as ErrorCode] : undefined;
   if (known !== undefined && channel === '') return known;
   // Windows of a subscription and budgets of departments end by themselves, or are raised by somebody else.
   if (code.startsWith('QUOTA_')) return 'window';

@@ -1,6 +1,6 @@
 /** What the form of a department says, in the words of tools, and what that comes to in ours. */
 import type { DepartmentChanges } from '../../../core/contracts/departments.ts';
-import { refuse } from '../../../core/plugin.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { MOST_UNITS, microOf } from '../units.ts';
 
 /** What a form may say; what is absent stays. */
@@ -72,6 +72,6 @@ const budgetOf = (units: number | null): bigint | null => (units === null ? null
 function ppmOf(ratio: number): number {
   const ppm = Math.round(ratio * PPM);
   // A decimal of six places is the double nearest to it, and so is the quotient: they are the same, or it had more places.
-  if (ppm / PPM !== ratio) refuse(400, 'invalid_ratio', 'A ratio has six decimals at most.', { param: 'ratio' });
+  if (ppm / PPM !== ratio) throw coreErrors.invalid_ratio('A ratio has six decimals at most.').with({ param: 'ratio' });
   return ppm;
 }

@@ -1,5 +1,6 @@
 /** A department as `/api` shows it, and how its budgets stand. */
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { Balance } from '../../../core/contracts/ledger.ts';
 import { refuse, type Schema } from '../../../core/plugin.ts';
 import { idOf, type Tools } from '../route.ts';
@@ -92,5 +93,5 @@ export function listed(items: object): Schema {
 /** The department that a path names. Refuses (404) where there is none. */
 export function departmentAt({ need }: Tools, id: string | undefined): Department {
   const department = need(Departments).get(idOf(id));
-  return department ?? refuse(404, 'department_not_found', 'There is no such department.', { param: 'id' });
+  return department ?? refuse(coreErrors.department_not_found().with({ param: 'id' }));
 }

@@ -1,6 +1,6 @@
 /** What tools send about a key, in their words, and what it means in ours. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { KeyChanges, KeyRecord, NewKey } from '../../../core/contracts/keys.ts';
-import { refuse } from '../../../core/plugin.ts';
 import { type ReadOnly, readOnlyProperties } from '../read-only.ts';
 import { MOST_UNITS, microOf, secondsOf } from '../units.ts';
 import { NEVER, type ShownKey } from './key.ts';
@@ -86,9 +86,9 @@ export const fixedKeyProperties = {
 export function newKeyOf(form: KeyForm & { readonly name: string }, accountId: number, nowMs: number): NewKey {
   const { unlimited_quota: unlimited = form.remain_quota === undefined, remain_quota: remain, strict } = form;
   if (!unlimited && remain === undefined) {
-    refuse(400, 'invalid_request_error', 'A key that is not unlimited needs a remain_quota.', {
-      param: 'remain_quota',
-    });
+    throw coreErrors
+      .invalid_request_error('A key that is not unlimited needs a remain_quota.')
+      .with({ param: 'remain_quota' });
   }
   const { models, addresses, expiresMs } = restrictionsOf(form, undefined, nowMs);
   return {
@@ -122,9 +122,9 @@ export function availableOf(form: KeyForm, shown: ShownKey): bigint | null | und
   if (unlimited) return shown.unlimited_quota ? undefined : null;
   if (!shown.unlimited_quota && (remain === undefined || remain === shown.remain_quota)) return undefined;
   if (remain === undefined) {
-    refuse(400, 'invalid_request_error', 'A key that is not unlimited needs a remain_quota.', {
-      param: 'remain_quota',
-    });
+    throw coreErrors
+      .invalid_request_error('A key that is not unlimited needs a remain_quota.')
+      .with({ param: 'remain_quota' });
   }
   return microOf(remain);
 }
@@ -163,9 +163,9 @@ function expiryOf(seconds: number, key: KeyRecord | undefined, nowMs: number): n
   // What has expired may stay so while something else is changed.
   if (before !== undefined && secondsOf(before) === seconds) return before;
   if (ms > nowMs) return ms;
-  return refuse(400, 'invalid_request_error', 'expired_time must be in the future, in unix seconds, or -1 for never.', {
-    param: 'expired_time',
-  });
+  throw coreErrors
+    .invalid_request_error('expired_time must be in the future, in unix seconds, or -1 for never.')
+    .with({ param: 'expired_time' });
 }
 
 function listOf(text: string, between: RegExp): readonly string[] | null {

@@ -3,7 +3,8 @@ import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
 import type { LogFilter, LogKind, UsageRecord } from '../../../core/contracts/records.ts';
-import { type Host, refuse } from '../../../core/plugin.ts';
+import type { Host } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { idNumber, timestamp } from '../schemas.ts';
 
 /** The numbers that tools know the kinds of lines by. */
@@ -106,7 +107,7 @@ export function createLogSearch(host: Host): LogSearch {
     const found = await keys.named(name, who?.length === 1 ? who[0] : undefined, MOST_KEYS + 1);
     if (found.length > MOST_KEYS) {
       const hint = `More than ${MOST_KEYS} keys are called that: ask for something else, or for those of one person.`;
-      refuse(400, 'filter_too_wide', hint, { param: 'token_name' });
+      throw errors.filter_too_wide(hint).with({ param: 'token_name' });
     }
     return who === undefined ? found : found.filter(({ accountId }) => who.includes(accountId));
   }
@@ -138,7 +139,7 @@ export function createLogSearch(host: Host): LogSearch {
     const { total, items } = await accounts.search({ group, offset: 0, limit: MOST_PEOPLE });
     if (total > MOST_PEOPLE) {
       const hint = `The group has more than ${MOST_PEOPLE} people: ask for one of them with \`username\`.`;
-      refuse(400, 'filter_too_wide', hint, { param: 'group' });
+      throw errors.filter_too_wide(hint).with({ param: 'group' });
     }
     return items.map(({ id }) => id);
   }
@@ -149,7 +150,7 @@ export function createLogSearch(host: Host): LogSearch {
     const people = [id, ...departments.below(id).map((each) => each.id)].flatMap((each) => departments.members(each));
     if (people.length > MOST_PEOPLE) {
       const hint = `The department has more than ${MOST_PEOPLE} people: ask for one below it, or for a person.`;
-      refuse(400, 'filter_too_wide', hint, { param: 'department_id' });
+      throw errors.filter_too_wide(hint).with({ param: 'department_id' });
     }
     return people;
   }

@@ -2,8 +2,9 @@
 
 import { isIP } from 'node:net';
 import type { Person } from '../../../core/contracts/accounts.ts';
-import { type Json, type JsonObject, refuse, schema, type Vault } from '../../../core/plugin.ts';
+import { type Json, type JsonObject, schema, type Vault } from '../../../core/plugin.ts';
 import { isPublicAddress } from '../../../core/sdk.ts';
+import { errors } from '../errors.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { EMAIL_PATTERN } from '../schemas.ts';
 
@@ -92,7 +93,7 @@ export function settingsOf(form: SettingsForm, person: Person, vault: Vault): Js
   );
   const after: JsonObject = { ...person.settings, ...changes };
   if (after.notify_type === 'webhook' && typeof after.webhook_url !== 'string') {
-    refuse(400, 'webhook_url_wanted', 'Notices by webhook need webhook_url.', { param: 'webhook_url' });
+    throw errors.webhook_url_wanted();
   }
   return changes;
 }
@@ -108,14 +109,12 @@ function checkUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const param = 'webhook_url';
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    refuse(400, 'invalid_webhook_url', 'webhook_url must begin with https:// or http://.', { param });
+    throw errors.invalid_webhook_url('begin with https:// or http://').with({ param });
   }
   if (url.username !== '' || url.password !== '') {
-    refuse(400, 'invalid_webhook_url', 'webhook_url must not hold a user or a password.', { param });
+    throw errors.invalid_webhook_url('not hold a user or a password').with({ param });
   }
   if (isLocalHost(url.hostname)) {
-    refuse(400, 'invalid_webhook_url', 'webhook_url must lead to a public address: notices go nowhere else.', {
-      param,
-    });
+    throw errors.invalid_webhook_url('lead to a public address: notices go nowhere else').with({ param });
   }
 }

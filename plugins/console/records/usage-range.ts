@@ -1,8 +1,10 @@
 /** Which usage a query asks for: from when to when, and of whom; and how that is answered, as JSON or as a file. */
 import { type Department, Departments } from '../../../core/contracts/departments.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { UsageFilter } from '../../../core/contracts/records.ts';
 import { type Answer, type Clock, refuse } from '../../../core/plugin.ts';
 import { reportFile } from '../csv.ts';
+import { errors } from '../errors.ts';
 import type { Tools } from '../route.ts';
 import { idNumber, integer, text } from '../schemas.ts';
 import { perUnitOf, secondsOf } from '../units.ts';
@@ -73,9 +75,9 @@ export function rangeOf(
   const end = end_timestamp || secondsOf(clock.now());
   const start = start_timestamp || end - 30 * DAY_S;
   const param = 'start_timestamp';
-  if (start > end) refuse(400, 'invalid_range', 'The range ends before it begins.', { param });
+  if (start > end) throw errors.invalid_range().with({ param });
   if (end - start > MOST_DAYS[granularity] * DAY_S) {
-    refuse(400, 'range_too_long', `Ask for ${MOST_DAYS[granularity]} days at the most.`, { param });
+    throw errors.range_too_long(MOST_DAYS[granularity]).with({ param });
   }
   return {
     start_timestamp: Math.floor(start / HOUR_S) * HOUR_S,
@@ -104,7 +106,7 @@ export function usageFilter(
 /** A department and all below it. Refuses (404) where there is none. */
 export function branchOf({ need }: Tools, id: number): readonly Department[] {
   const departments = need(Departments);
-  const top = departments.get(id) ?? refuse(404, 'department_not_found', `There is no department ${id}.`);
+  const top = departments.get(id) ?? refuse(coreErrors.department_not_found(id));
   return [top, ...departments.below(id)];
 }
 

@@ -1,8 +1,10 @@
 /** gateway.yaml, for root: what runs, what lies on the disk, whether that would be taken; and taking it. It is never written here. */
 import { Audit } from '../../../core/contracts/audit.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Remark, Running, type Verdict } from '../../../core/contracts/running.ts';
-import { answer, GatewayError, type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { answer, type JsonObject, schema } from '../../../core/plugin.ts';
 import { spellError } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, integer, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -112,7 +114,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       answer: { title: 'ConfigCheck', type: 'object', required: Object.keys(verdict), properties: verdict },
       async handle({ body }) {
         if (Buffer.byteLength(body.text) > LONGEST)
-          refuse(400, 'invalid_request_error', 'text must have at most 256 KiB.', { param: 'text' });
+          throw coreErrors.invalid_request_error('text must have at most 256 KiB.').with({ param: 'text' });
         return shown(await need(Running).check(body.text));
       },
     }),
@@ -121,6 +123,7 @@ export function configRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/config/reload',
       who: 'root',
       verified: true,
+      errors: ['configuration_wrong'],
       summary:
         'Takes gateway.yaml over as it lies on the disk. Where it has problems nothing changes: 400 `configuration_wrong`, with them.',
       tag: TAG,
@@ -148,8 +151,7 @@ function shown({ problems, warnings, report }: Verdict) {
 /** A refusal that names all of them: an editor shows each in its place. */
 function refusal(problems: readonly Remark[]) {
   const [first] = problems;
-  const message = `gateway.yaml was not taken over; line ${first?.line}: ${first?.message}`;
-  const error = new GatewayError(400, 'configuration_wrong', message);
+  const error = errors.configuration_wrong(first?.line, first?.message);
   const body = { ...(spellError('envelope', error) as JsonObject), problems };
   return answer(error.status, JSON.stringify(body), { 'content-type': 'application/json' });
 }

@@ -1,8 +1,9 @@
 /** Who is in a department: `/api/department/:id/members`. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type PageSearch, pageOf, pageSearch } from '../pages.ts';
 import { departmentAt, listed } from '../records/department.ts';
 import { DEPARTMENT_WORDS } from '../records/department-form.ts';
@@ -33,7 +34,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
     const { id } = departmentAt(tools, request.params.id);
     const person = idOf(request.params.user_id);
     if (need(Departments).departmentOf(person)?.id !== id) {
-      refuse(404, 'member_not_found', 'There is no such person in this department.', { param: 'user_id' });
+      throw errors.member_not_found();
     }
     await subordinate(host, request.account, person);
     await need(Departments).place(
@@ -49,6 +50,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/members',
       who: 'admin',
       spelling: 'bare',
+      errors: ['department_not_found'],
       summary: 'Its people, and those of the departments below.',
       tag: TAG,
       search: pageSearch<PageSearch>(),
@@ -71,6 +73,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/members',
       who: 'admin',
       verified: true,
+      errors: ['department_not_found', 'account_not_found'],
       summary: 'Puts people into a department, out of the one they were in; all of them or none. How many.',
       tag: TAG,
       body: schema<{ readonly user_ids: readonly number[] }>({
@@ -95,6 +98,7 @@ export function departmentMemberRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/department/:id/members/:user_id',
       who: 'admin',
       verified: true,
+      errors: ['department_not_found', 'member_not_found'],
       summary: 'Takes somebody out of a department.',
       tag: TAG,
       answer: nothing,

@@ -1,9 +1,11 @@
 /** E-mail addresses: proving one, and making it one's own. */
 import { randomInt } from 'node:crypto';
 import { Accounts } from '../../../core/contracts/accounts.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Letter, Mail } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { differences } from '../records/person.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { EMAIL_PATTERN, nothing } from '../schemas.ts';
@@ -49,7 +51,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
     const ticket = await tickets.take('email-proof', emailProofOf(email, code));
     // Asked for by somebody else, it would make their address this one's.
     if (ticket === undefined || ticket.accountId !== account.id)
-      refuse(403, 'wrong_code', 'This code is wrong, was used, or is older than ten minutes.', { param: 'code' });
+      throw coreErrors.wrong_code('This code is wrong, was used, or is older than ten minutes.');
     const before = await personWith(host, account.id);
     const facts = differences(before, { email });
     await accounts.change(account.id, { email }, audited(request, 'user.change', `user ${account.id}`, facts));
@@ -66,6 +68,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
 
   const binding = {
     path: '/api/oauth/email/bind',
+    errors: ['email_taken', 'wrong_code'],
     who: 'member',
     sessionOnly: true,
     // A new password can be had at it.
@@ -120,7 +123,7 @@ export function emailRoutes({ host, site, limiter, need, audited }: Tools): read
       handle(request) {
         // So come addresses that somebody typed, but links in letters as well.
         if (request.headers['sec-fetch-site'] === 'none')
-          refuse(403, 'cross_site', 'A link must not do this: enter the code in the console.');
+          throw errors.cross_site('A link must not do this: enter the code in the console.');
         return bind(request, request.asked);
       },
     }),

@@ -25,6 +25,8 @@ export function interfaceRoutes({ host, site, cookies }: Tools): readonly ApiRou
           sessionCookie: cookies.nameOf('session'),
           routes: host.routes(),
           styles: host.styles().values(),
+          guards: host.guards(),
+          errors: host.errors(),
         });
         return document;
       },

@@ -1,6 +1,7 @@
 /** Invitations, for administrators: made, listed, taken back. */
 import { type Invitation, Invitations } from '../../../core/contracts/invitations.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { createNames, type Names } from '../records/names.ts';
 import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
@@ -86,13 +87,14 @@ export function invitationRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'DELETE',
       path: '/api/user/invitations/:id',
       who: 'admin',
+      errors: ['invitation_not_found'],
       summary: 'Takes an invitation back that nobody has used yet.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
         const id = idOf(request.params.id);
         if (!(await need(Invitations).revoke(id, audited(request, 'invitation.revoke', `invitation ${id}`)))) {
-          refuse(404, 'invitation_not_found', 'There is no such invitation that could still be used.');
+          throw errors.invitation_not_found();
         }
         return null;
       },

@@ -1,10 +1,12 @@
 /** Keys: those of the user who is signed in and, for administrators, those of users with a role below theirs. `/api/token`. */
 import type { Account } from '../../../core/contracts/accounts.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type KeyRecord, Keys } from '../../../core/contracts/keys.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
 import { reaches } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, refuseOthers } from '../read-only.ts';
 import { keySchema, type ShownKey, shownKey } from '../records/key.ts';
@@ -118,7 +120,9 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   async function ownerFor(account: Account, user = 0): Promise<number> {
     if (user === 0 || user === account.id) return account.id;
     if (!reaches(account.role, 'admin')) {
-      refuse(403, 'role_insufficient', 'Only administrators see and change the keys of others.', { param: 'user_id' });
+      throw errors
+        .role_insufficient('Only administrators see and change the keys of others.')
+        .with({ param: 'user_id' });
     }
     return (await subordinate(host, account, user)).id;
   }
@@ -126,7 +130,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
   /** A key that the caller may see. Refuses (404) what is none, (403) one of a user who is not below them. */
   async function within({ account }: ConsoleRequest, id: number): Promise<KeyRecord> {
     const keys = need(Keys);
-    const missing = (): never => refuse(404, 'key_not_found', 'There is no such key of yours.');
+    const missing = (): never => refuse(coreErrors.key_not_found());
     const own = await keys.get(account.id, id);
     if (own !== undefined) return own;
     const owner = reaches(account.role, 'admin') ? await keys.ownerOf(id) : undefined;
@@ -148,7 +152,12 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     const steps = ids.flatMap((id) => audited(request, 'key.delete', `key ${id}`, whose(request, owner)));
     const count = await need(Keys).revokeAll(owner, ids, steps);
     return (
-      count ?? refuse(404, 'key_not_found', 'Not all of these are keys of yours: none was deleted.', { param: 'ids' })
+      count ??
+      refuse(
+        coreErrors
+          .key_not_found()
+          .with({ message: 'Not all of these are keys of yours: none was deleted.', param: 'ids' }),
+      )
     );
   }
 
@@ -157,15 +166,14 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
     if (remain !== undefined || unlimited !== undefined) return;
     const balance = await host.find(Ledger)?.balance({ kind: 'account', owner });
     if (balance?.unlimited !== true) return;
-    refuse(400, 'limit_wanted', 'This user has no balance that limits the key: say remain_quota, or unlimited_quota.', {
-      param: 'remain_quota',
-    });
+    throw errors.limit_wanted();
   }
 
   const list = {
     method: 'GET',
     who: 'member',
     tag: TAG,
+    errors: ['account_not_found', 'role_insufficient'],
     search: keyQuery,
     answer: pageSchema(keySchema),
     handle: listed,
@@ -188,6 +196,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       path: '/api/token/default',
       who: 'member',
       changes: true,
+      errors: ['key_not_found'],
       summary: 'Your key for tools that want any: made, and whole, the first time you ask; masked ever after.',
       tag: TAG,
       answer: keySchema,
@@ -201,13 +210,17 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
               )
             : undefined;
         if (made !== undefined) return shown(made.key, made.secret);
-        return shown((await keys.default(id)) ?? refuse(404, 'key_not_found', 'The key has just been deleted.'));
+        return shown(
+          (await keys.default(id)) ??
+            refuse(coreErrors.key_not_found().with({ message: 'The key has just been deleted.' })),
+        );
       },
     }),
     route({
       method: 'GET',
       path: '/api/token/:id',
       who: 'member',
+      errors: ['key_not_found', 'role_insufficient'],
       summary: 'One of your keys or, for administrators, of a user.',
       tag: TAG,
       answer: keySchema,
@@ -218,6 +231,17 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       path: '/api/token/',
       alsoAt: ['/api/token'],
       who: 'member',
+      errors: [
+        'verification_required',
+        'read_only',
+        'limit_wanted',
+        'invalid_name',
+        'invalid_models',
+        'invalid_addresses',
+        'too_many_keys',
+        'account_not_found',
+        'role_insufficient',
+      ],
       summary:
         'Creates a key. The answer holds it whole, and nothing else ever will. With `user_id`, for administrators and after a check (POST /api/verify), it is that of a user, who pays for its calls.',
       tag: TAG,
@@ -244,6 +268,16 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       path: '/api/token/',
       alsoAt: ['/api/token'],
       who: 'member',
+      errors: [
+        'verification_required',
+        'read_only',
+        'limit_wanted',
+        'invalid_name',
+        'invalid_models',
+        'invalid_addresses',
+        'key_not_found',
+        'role_insufficient',
+      ],
       summary:
         'Changes one of your keys or, for administrators and after a check (POST /api/verify), of a user; what is left out stays as it is.',
       tag: TAG,
@@ -257,7 +291,9 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
         const { id, status, ...form } = request.body;
         const statusOnly = request.asked.status_only !== undefined;
         if (statusOnly && status !== 1 && status !== 2) {
-          refuse(400, 'invalid_request_error', 'status must be 1 (enabled) or 2 (disabled).', { param: 'status' });
+          throw coreErrors
+            .invalid_request_error('status must be 1 (enabled) or 2 (disabled).')
+            .with({ param: 'status' });
         }
         const before = await within(request, id);
         const record = await shown(before);
@@ -285,6 +321,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       method: 'DELETE',
       path: '/api/token/:id',
       who: 'member',
+      errors: ['verification_required', 'key_not_found', 'role_insufficient'],
       summary:
         'Ends one of your keys or, for administrators and after a check (POST /api/verify), of a user: for good, at once.',
       tag: TAG,
@@ -299,6 +336,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       method: 'POST',
       path: '/api/token/batch',
       who: 'member',
+      errors: ['key_not_found'],
       summary: 'Ends several of your keys, all of them or, where one is not yours, none. How many.',
       tag: TAG,
       body: idsBody,
@@ -311,6 +349,7 @@ export function keyRoutes({ host, verification, need, audited }: Tools): readonl
       who: 'member',
       verified: true,
       sessionOnly: true,
+      errors: ['key_not_found', 'role_insufficient'],
       summary: 'Exchanges a key for a new one, which the answer holds whole: what is stored cannot be read back.',
       tag: TAG,
       body: graceBody,

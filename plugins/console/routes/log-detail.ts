@@ -1,7 +1,7 @@
 /** One call of the log, with all that is known of it: what was tried, what was used, how the charge came about. */
 import { type ContentReader, Prompts } from '../../../core/contracts/prompts.ts';
 import { type LogFilter, Records } from '../../../core/contracts/records.ts';
-import { refuse } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { callSchema, shownCall } from '../records/call-detail.ts';
 import { contentSchema, shownContent } from '../records/content.ts';
 import type { Viewer } from '../records/log-line.ts';
@@ -10,15 +10,13 @@ import { personWith } from '../subordinate.ts';
 import { perUnitOf } from '../units.ts';
 
 const TAG = 'Logs';
-const NOT_FOUND =
-  'There is no such call in the log, or it is older than records are kept. Calls that are refused again and again are told by the first of their minute, whose `times` counts them.';
 
 /** The rows. */
 export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
   async function detail(filter: LogFilter, viewer: Viewer, reader: Omit<ContentReader, 'actor'>) {
     const [entry] = (await need(Records).page(filter, { limit: 1 })).items;
     if (entry?.call === undefined) {
-      return refuse(404, 'call_not_found', NOT_FOUND, { param: 'request_id' });
+      throw errors.call_not_found();
     }
     const seesContent = (await host.find(Prompts)?.isReadable(entry.id, reader)) ?? false;
     return shownCall(host, entry, entry.call, { ...viewer, seesContent });
@@ -33,6 +31,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/self/detail/:request_id',
       who: 'member',
+      errors: ['call_not_found', 'account_not_found'],
       summary: 'One of the own calls, with all that is known of it.',
       tag: TAG,
       answer: callSchema,
@@ -46,6 +45,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/detail/:request_id',
       who: 'admin',
+      errors: ['call_not_found'],
       summary: "One of anybody's calls, with all that is known of it.",
       tag: TAG,
       answer: callSchema,
@@ -60,6 +60,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/self/content/:request_id',
       who: 'member',
+      errors: ['content_not_found', 'content_not_allowed'],
       summary: 'The stored prompt and answer of one of your calls.',
       tag: TAG,
       answer: contentSchema,
@@ -70,6 +71,7 @@ export function logDetailRoutes({ host, need }: Tools): readonly ApiRoute[] {
       path: '/api/log/content/:request_id',
       who: 'admin',
       verified: true,
+      errors: ['content_not_found', 'content_not_allowed'],
       summary:
         'The stored prompt and answer of a call of any user, for root and for administrators that `prompts.readers` of gateway.yaml lists. The audit log records it.',
       tag: TAG,

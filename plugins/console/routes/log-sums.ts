@@ -1,7 +1,8 @@
 /** What the log comes to: the own, and everybody's for administrators; in all, and hour by hour. */
 import { Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { type LogFilter, Records, type UsageDimension, type UsageSum } from '../../../core/contracts/records.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import {
   createLogSearch,
   type EverybodyAsked,
@@ -105,7 +106,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
     const end = asked.end_timestamp || secondsOf(host.clock.now());
     const start = asked.start_timestamp || end - 7 * DAY_S;
     if (end - start > MOST_DAYS * DAY_S) {
-      refuse(400, 'range_too_long', `Ask for ${MOST_DAYS} days at the most.`, { param: 'start_timestamp' });
+      throw errors.range_too_long(MOST_DAYS).with({ param: 'start_timestamp' });
     }
     const times = timesOf({ start_timestamp: start, end_timestamp: end });
     const filter = { ...times, ...(of !== undefined && { accounts: [of.id] }) };
@@ -129,6 +130,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/self/stat',
       who: 'member',
+      errors: ['filter_too_wide'],
       summary: 'What the own calls come to; known of calls, too, whose lines are long deleted.',
       tag: TAG,
       search: schema<SumAsked>({ type: 'object', properties: sumFilters }),
@@ -141,6 +143,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/log/stat',
       who: 'admin',
+      errors: ['filter_too_wide'],
       summary: "What everybody's calls come to.",
       tag: TAG,
       search: schema<SumAsked & Pick<EverybodyAsked, 'username'>>({ type: 'object', properties: everybodyFilters }),
@@ -151,6 +154,7 @@ export function logSumRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/data/self',
       who: 'member',
+      errors: ['range_too_long'],
       summary: `What the own calls came to in every hour, by model; ${MOST_DAYS} days at the most, else the last seven.`,
       tag: TAG,
       search: schema<TimesAsked>({ type: 'object', properties: timeProperties }),

@@ -1,12 +1,14 @@
 /** Sign-in with an account elsewhere, and connecting one to the account here. */
 import { randomInt } from 'node:crypto';
 import { type Account, Accounts } from '../../../core/contracts/accounts.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Identity, OAuth, type OAuthIntent } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { type Answer, answer, GatewayError, refuse, schema } from '../../../core/plugin.ts';
+import { type Answer, answer, GatewayError, schema } from '../../../core/plugin.ts';
 import { checkOrigin } from '../access.ts';
 import { done } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { nothing, text, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -39,7 +41,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     const { session, visitor } = request;
     if (wanted === 'bind') {
       if (session === undefined)
-        refuse(401, 'not_signed_in', 'Sign in first, to connect an account elsewhere to yours.');
+        throw coreErrors.not_signed_in('Sign in first, to connect an account elsewhere to yours.');
       // Another site could have somebody connect an account that is not theirs.
       checkOrigin(request, site, true);
       await verification.demandOrRecent(request);
@@ -54,19 +56,18 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     if (provider !== undefined) return provider;
     const usual = providers.length === 1 ? providers[0] : providers.find(({ name }) => name === 'github');
     if (usual !== undefined) return usual.name;
-    return refuse(400, 'provider_wanted', 'Say which provider this is for: ?provider=….', { param: 'provider' });
+    throw errors.provider_wanted();
   }
 
   /** Ends a flow: signs in, or connects. */
   async function finish(request: ConsoleRequest<unknown, Return>, provider: string): Promise<Answer> {
     const { code, state = '', iss, error } = request.asked;
-    if (code === undefined)
-      refuse(400, 'oauth_denied', `${provider} did not let you in (${(error ?? '').replace(/[^\w.-]/g, '')}).`);
+    if (code === undefined) throw errors.oauth_denied(provider, (error ?? '').replace(/[^\w.-]/g, ''));
     const binding = cookies.read(request.headers, 'flow') ?? '';
     const flow = await need(OAuth).finish(provider, { state, code, binding, iss });
     if (flow.intent === 'login') return signIn.complete(request, await accountFor(request, flow.identity), provider);
     if (request.session === undefined || request.account.id !== flow.accountId)
-      refuse(400, 'oauth_state', 'This was begun by an account that is not signed in here any more. Begin again.');
+      throw coreErrors.oauth_state('This was begun by an account that is not signed in here any more. Begin again.');
     await connect(request, flow.identity);
     return done({ action: 'bind' }, { message: 'bind', cookies: [cookies.clear('flow')] });
   }
@@ -84,17 +85,17 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
     if (known !== undefined) return known;
     const { registration, emailProof } = site;
     if (registration !== 'open')
-      refuse(
-        403,
-        'registration_closed',
+      throw errors.registration_closed(
         `Nobody here has connected this account of ${identity.provider}, and new accounts are not made. Whoever has an account signs in first and connects it.`,
       );
     const isTaken = identity.email !== undefined && (await accounts.findByEmail(identity.email)) !== undefined;
     const email = isTaken ? undefined : identity.email;
     if (emailProof && isTaken)
-      refuse(409, 'email_taken', 'There is an account with this e-mail address: sign in to it and connect it there.');
+      throw coreErrors
+        .email_taken('There is an account with this e-mail address: sign in to it and connect it there.')
+        .with({ param: '' });
     if (emailProof && email === undefined)
-      refuse(403, 'email_wanted', `A new account needs an e-mail address that ${identity.provider} says is proven.`);
+      throw errors.email_wanted(`A new account needs an e-mail address that ${identity.provider} says is proven.`);
     return register(request, identity, email);
   }
 
@@ -131,12 +132,13 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       ...audited(request, 'user.unbind', `user ${account.id}`, { provider }),
     ];
     if (!(await need(OAuth).unbind(account.id, provider, { keepOne, along })))
-      refuse(404, 'binding_not_found', 'No account of this provider is connected to yours.');
+      throw errors.binding_not_found('No account of this provider is connected to yours.');
     return null;
   }
 
   const unbinding = {
     path: '/api/user/unbind/:provider',
+    errors: ['binding_not_found', 'last_login_method'],
     who: 'member',
     sessionOnly: true,
     verified: 'or-recent',
@@ -150,6 +152,7 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'GET',
       path: '/api/oauth/state',
       who: 'visitor',
+      errors: ['provider_not_found', 'provider_wanted', 'oauth_provider_failed', 'not_signed_in', 'cross_site'],
       summary: 'Begins a sign-in with an account elsewhere: its state. The whole address is in the answer to POST.',
       tag: 'Sign-in',
       search: schema<{ readonly provider?: string }>({ type: 'object', properties: { provider: providerName } }),
@@ -163,6 +166,14 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'POST',
       path: '/api/oauth/state',
       who: 'visitor',
+      errors: [
+        'verification_required',
+        'provider_not_found',
+        'provider_wanted',
+        'oauth_provider_failed',
+        'not_signed_in',
+        'cross_site',
+      ],
       summary: 'Begins a sign-in with an account elsewhere, or connects one: where to send the browser.',
       tag: 'Sign-in',
       body: schema<{ readonly provider?: string; readonly intent: OAuthIntent }>({
@@ -189,6 +200,22 @@ export function oauthRoutes({ host, site, cookies, signIn, verification, need, a
       method: 'GET',
       path: '/api/oauth/:provider',
       who: 'visitor',
+      errors: [
+        'verification_required',
+        'provider_not_found',
+        'not_signed_in',
+        'cross_site',
+        'oauth_denied',
+        'oauth_state',
+        'oauth_code',
+        'account_disabled',
+        'registration_closed',
+        'email_wanted',
+        'email_taken',
+        'identity_taken',
+        'provider_bound',
+        'oauth_provider_failed',
+      ],
       summary:
         'Sign-in with an account elsewhere. Without a code it leads to the provider, which leads back to here with one; then it answers as a sign-in does, and takes a browser to the console. `intent=bind` connects it to the account that is signed in.',
       tag: 'Sign-in',

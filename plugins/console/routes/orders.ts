@@ -1,4 +1,5 @@
 /** Orders: one's own, and for administrators everybody's. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type OrderSearch, Payments } from '../../../core/contracts/payments.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
@@ -88,6 +89,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/user/topup/status',
       alsoAt: ['/api/user/alipay/query'],
       who: 'member',
+      errors: ['order_not_found'],
       summary: 'One own order.',
       tag: TAG,
       search: schema<{ readonly trade_no: string }>({
@@ -98,7 +100,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       answer: order,
       async handle({ account, asked }) {
         const found = await need(Payments).order(asked.trade_no, account.id);
-        return recordOf(found ?? refuse(404, 'order_not_found', 'You have no such order.', { param: 'trade_no' }));
+        return recordOf(found ?? refuse(coreErrors.order_not_found().with({ param: 'trade_no' })));
       },
     }),
     route({
@@ -119,6 +121,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/subscription/balance/pay',
       who: 'member',
       spelling: 'payment',
+      errors: ['insufficient_balance', 'invalid_plan', 'other_plan_runs', 'no_room'],
       summary: 'Buys a plan with your balance, at once.',
       tag: TAG,
       body: schema<{ readonly plan?: string; readonly plan_id?: string }>({
@@ -133,7 +136,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       async handle({ account, actor, body: { plan_id: id, plan = id } }) {
         const payments = need(Payments);
         await limiter.take('sign-in', `pay ${account.id}`);
-        if (plan === undefined) refuse(400, 'invalid_plan', 'Name a plan that is for sale.', { param: 'plan' });
+        if (plan === undefined) throw coreErrors.invalid_plan();
         return { data: recordOf(await payments.payFromBalance(account, plan, actor)) };
       },
     }),
@@ -142,6 +145,7 @@ export function orderRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       path: '/api/user/topup/complete',
       who: 'admin',
       verified: true,
+      errors: ['order_not_found', 'order_completed', 'order_returned', 'order_cannot_be_given'],
       summary: 'Gives what an order bought, on your word that it was paid.',
       tag: TAG,
       body: schema<{ readonly trade_no: string; readonly reason?: string }>({

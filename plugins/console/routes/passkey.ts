@@ -1,6 +1,7 @@
 /** Passkeys: signing in with one, adding and removing it, and checks by it. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type PasskeyStart, SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { type Answer, type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { type Answer, type JsonObject, schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import type { Cookies } from '../cookies.ts';
 import { done } from '../envelope.ts';
@@ -76,9 +77,9 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
   function finishing({ body, headers }: ConsoleRequest<FinishBody>): { ticket: string; credential: JsonObject } {
     const { flow_token: token, credential, ...bare } = body;
     if (credential === undefined && bare.id === undefined) {
-      refuse(400, 'invalid_request_error', '`credential` is missing: what the browser answered.', {
-        param: 'credential',
-      });
+      throw coreErrors
+        .invalid_request_error('`credential` is missing: what the browser answered.')
+        .with({ param: 'credential' });
     }
     return { ticket: token ?? cookies.read(headers, 'flow') ?? '', credential: credential ?? bare };
   }
@@ -97,6 +98,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/login/finish`,
       who: 'visitor',
+      errors: ['passkey_refused', 'account_disabled'],
       summary: 'Signs in with a passkey; no second step follows.',
       tag: 'Passkeys',
       body: finishBody,
@@ -137,6 +139,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/register/begin`,
       verified: 'or-recent',
+      errors: ['passkey_exists', 'session_wanted'],
       summary: 'Begins to add a passkey.',
       answer: ceremonyAnswer,
       async handle(request) {
@@ -149,6 +152,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'POST',
       path: `${PATH}/register/finish`,
       verified: 'or-recent',
+      errors: ['passkey_refused', 'passkey_exists', 'passkey_taken', 'session_wanted'],
       summary: 'Adds the passkey; ends all other sessions.',
       body: finishBody,
       answer: nothing,
@@ -166,6 +170,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       method: 'DELETE',
       path: PATH,
       verified: true,
+      errors: ['no_passkey', 'session_wanted'],
       summary: 'Removes the passkey; ends all other sessions.',
       answer: nothing,
       async handle(request) {
@@ -179,6 +184,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'POST',
       path: `${PATH}/verify/begin`,
+      errors: ['session_wanted', 'no_passkey'],
       summary: 'Begins a check by the passkey.',
       answer: ceremonyAnswer,
       handle: async (request) =>
@@ -188,6 +194,7 @@ export function passkeyRoutes({ host, cookies, signIn, verification, need, audit
       ...own,
       method: 'POST',
       path: `${PATH}/verify/finish`,
+      errors: ['passkey_refused', 'session_wanted'],
       summary: 'The check is done: for five minutes, this session may do what is sensitive.',
       body: finishBody,
       answer: verifiedAnswer,

@@ -2,9 +2,10 @@
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { randomBase62 } from '../../../core/sdk.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { nothing } from '../schemas.ts';
@@ -70,6 +71,7 @@ If it was not you, do nothing: your password stays as it is.
       path: '/api/user/reset',
       who: 'visitor',
       limit: 'sign-in',
+      errors: ['reset_refused', 'invalid_password', 'common_password', 'ticket_used'],
       summary: 'Sets a new password with the link of the letter; signs nobody in, and ends all sessions.',
       tag: 'Sign-in',
       body: schema<{ readonly email: string; readonly token: string; readonly password?: string }>({
@@ -87,9 +89,7 @@ If it was not you, do nothing: your password stays as it is.
         const ticket = await tickets.look('password-reset', body.token);
         const account = await accounts.findByEmail(body.email);
         if (ticket?.accountId === undefined || account?.id !== ticket.accountId || !account.enabled) {
-          refuse(403, 'reset_refused', 'This link is used up, too old or of another address. Ask for another one.', {
-            param: 'token',
-          });
+          throw errors.reset_refused();
         }
         const password = body.password ?? randomBase62(GENERATED_LENGTH);
         const actor = { accountId: account.id, name: account.name, ip };

@@ -1,11 +1,12 @@
 /** A call before it is made: what it may cost, where it would go, and what would be lost on the way. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Decision, Explaining } from '../../../core/contracts/explaining.ts';
 import { KeyCheck } from '../../../core/contracts/key-check.ts';
 import { Keys } from '../../../core/contracts/keys.ts';
 import { MICRO } from '../../../core/contracts/ledger.ts';
 import { Prices } from '../../../core/contracts/prices.ts';
-import { type JsonObject, refuse, schema } from '../../../core/plugin.ts';
+import { type JsonObject, schema } from '../../../core/plugin.ts';
 import { countedUsage } from '../../../core/translation/index.ts';
 import { reaches } from '../access.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
@@ -38,6 +39,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/playground/estimate',
       who: 'member',
+      errors: ['key_not_found'],
       summary:
         'What would become of a call with one of the own keys, and what it may cost. Nothing is sent or charged.',
       tag: 'Playground',
@@ -94,7 +96,7 @@ export function playgroundRoutes({ host, need }: Tools): readonly ApiRoute[] {
       async handle({ account, body: asked, ip }) {
         const holder = await need(Keys).holderById(account.id, asked.token_id);
         if (holder === undefined) {
-          refuse(404, 'key_not_found', `There is no key ${asked.token_id}.`, { param: 'token_id' });
+          throw coreErrors.key_not_found(asked.token_id).with({ param: 'token_id' });
         }
         const keyCheck = need(KeyCheck);
         const decision = await need(Explaining).explain({

@@ -3,9 +3,10 @@ import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
 import { done, inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { differences, PERSON_WORDS, personSchema, shownPerson } from '../records/person.ts';
 import { keptProperties, settingsForm, settingsOf } from '../records/settings-form.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
@@ -55,6 +56,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       method: 'GET',
       path: '/api/user/self',
       who: 'member',
+      errors: ['account_not_found'],
       summary: 'The own account: who it is, and what is left.',
       tag: TAG,
       answer: personSchema,
@@ -76,6 +78,17 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       method: 'PUT',
       path: '/api/user/self',
       who: 'member',
+      errors: [
+        'session_wanted',
+        'verification_required',
+        'invalid_name',
+        'invalid_password',
+        'common_password',
+        'name_taken',
+        'email_taken',
+        'wrong_password',
+        'account_not_found',
+      ],
       summary: 'Changes the own account; what is absent stays.',
       tag: TAG,
       body: profileForm,
@@ -111,12 +124,13 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       who: 'member',
       sessionOnly: true,
       verified: 'or-recent',
+      errors: ['root_protected', 'last_root'],
       summary: 'Ends the own account for good.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
         const { account } = request;
-        if (account.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        if (account.role === 'root') throw errors.root_protected('Root cannot be deleted.');
         const along = audited(request, 'user.delete', `user ${account.id}`, { username: account.name });
         await removeAccount(host, account.id, along);
         return done(null, { cookies: [cookies.clear('session')] });
@@ -126,6 +140,7 @@ export function profileRoutes({ host, cookies, verification, audited }: Tools): 
       method: 'PUT',
       path: '/api/user/setting',
       who: 'member',
+      errors: ['read_only', 'webhook_url_wanted', 'invalid_webhook_url', 'account_not_found'],
       summary: 'Changes the own settings; what is absent stays.',
       tag: TAG,
       body: settingsForm,

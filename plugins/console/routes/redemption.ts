@@ -1,6 +1,7 @@
 /** Redemption codes, for administrators: as good as money, so whoever makes, changes or reads them is checked again. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Payments, type RedemptionCode } from '../../../core/contracts/payments.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { NOTHING_MEANT, type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { createNames, type Names } from '../records/names.ts';
@@ -126,6 +127,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       method: 'GET',
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
+      errors: ['verification_required'],
       summary: 'All redemption codes, newest first.',
       search: pageSearch<CodePage>({ state, whole }),
       answer: pageSchema(record),
@@ -144,6 +146,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       ...one,
       method: 'GET',
       path: '/api/redemption/:id',
+      errors: ['code_not_found'],
       summary: 'One redemption code.',
       answer: record,
       async handle(request) {
@@ -192,6 +195,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       path: '/api/redemption/',
       alsoAt: ['/api/redemption'],
       verified: true,
+      errors: ['code_not_found', 'code_used', 'read_only'],
       summary: 'Changes a code that nobody has used; with `status_only`, its status and nothing else.',
       search: schema<{ readonly status_only?: string }>({ type: 'object', properties: { status_only: text } }),
       body: schema<CodeChanges>({
@@ -228,6 +232,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
       method: 'DELETE',
       path: '/api/redemption/:id',
       verified: true,
+      errors: ['code_not_found'],
       summary: 'Removes a code.',
       answer: nothing,
       async handle({ actor, params }) {
@@ -239,7 +244,7 @@ export function redemptionRoutes({ host, verification, need }: Tools): readonly 
 
 function statusOf({ status }: CodeChanges): { readonly enabled: boolean } {
   if (status === UNUSED || status === DISABLED) return { enabled: status === UNUSED };
-  return refuse(400, 'invalid_request_error', 'status must be 1 (unused) or 2 (disabled).', { param: 'status' });
+  throw coreErrors.invalid_request_error('status must be 1 (unused) or 2 (disabled).').with({ param: 'status' });
 }
 
 function changesOf({ name, quota, expired_time }: CodeChanges) {
@@ -274,5 +279,5 @@ async function recordOf(code: RedemptionCode, names: Names) {
 }
 
 function notFound(id: string | undefined): never {
-  return refuse(404, 'code_not_found', `There is no redemption code ${id ?? ''}.`, { param: 'id' });
+  throw coreErrors.code_not_found(id ?? '').with({ param: 'id' });
 }

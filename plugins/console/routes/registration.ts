@@ -1,9 +1,11 @@
 /** New accounts: who may make one, with an invitation or a proven e-mail address where that is asked for. */
 import { Accounts, type NewAccount } from '../../../core/contracts/accounts.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Invitations } from '../../../core/contracts/invitations.ts';
 import { Tickets } from '../../../core/contracts/sessions.ts';
 import { refuse, type Step, schema } from '../../../core/plugin.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { PERSON_WORDS } from '../records/person.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { nothing } from '../schemas.ts';
@@ -46,12 +48,7 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
   /** The steps that use the invitation up for an account. */
   async function invited(code: string): Promise<(accountId: number) => readonly Step[]> {
     const use = await host.use(Invitations).use(code);
-    return (
-      use ??
-      refuse(403, 'invitation_wanted', 'A new account needs an invitation that is unused and not too old.', {
-        param: 'invite_code',
-      })
-    );
+    return use ?? refuse(errors.invitation_wanted());
   }
 
   /** The steps that use the proof up. */
@@ -61,9 +58,9 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
     const ticket = await tickets.look('email-proof', secret);
     // One that somebody asked for who is signed in is for their account.
     if (ticket === undefined || ticket.accountId !== undefined) {
-      refuse(403, 'wrong_code', 'This code is wrong or too old. Ask for another: GET /api/verification.', {
-        param: 'verification_code',
-      });
+      throw coreErrors
+        .wrong_code('This code is wrong or too old. Ask for another: GET /api/verification.')
+        .with({ param: 'verification_code' });
     }
     return tickets.takeSteps('email-proof', secret);
   }
@@ -74,6 +71,19 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
       path: '/api/user/register',
       who: 'visitor',
       limit: 'sign-in',
+      errors: [
+        'registration_closed',
+        'invitation_wanted',
+        'email_wanted',
+        'wrong_code',
+        'invalid_name',
+        'invalid_email',
+        'invalid_password',
+        'common_password',
+        'name_taken',
+        'email_taken',
+        'ticket_used',
+      ],
       summary: 'Makes an account.',
       tag: 'Sign-in',
       body: registration,
@@ -81,14 +91,14 @@ export function registrationRoutes({ host, site, limiter, audited }: Tools): rea
       async handle({ body, ip }) {
         const { username, password, password2 = '', invite_code, aff_code, verification_code = '' } = body;
         if (password2 !== '' && password2 !== password) {
-          refuse(400, 'invalid_request_error', 'password2 is not the same as password.', { param: 'password2' });
+          throw coreErrors.invalid_request_error('password2 is not the same as password.').with({ param: 'password2' });
         }
         const email = body.email?.trim() ?? '';
         if (site.registration === 'closed') {
-          refuse(403, 'registration_closed', 'Accounts are made by the administrators of this gateway.');
+          throw errors.registration_closed('Accounts are made by the administrators of this gateway.');
         }
         if (site.emailProof && email === '') {
-          refuse(403, 'email_wanted', 'A new account needs an e-mail address.', { param: 'email' });
+          throw errors.email_wanted('A new account needs an e-mail address.').with({ param: 'email' });
         }
         const invitation = site.registration === 'invite' ? await invited(invite_code ?? aff_code ?? '') : undefined;
         const proof = email === '' ? [] : await proven(email, verification_code);

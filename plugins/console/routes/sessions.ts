@@ -1,8 +1,8 @@
 /** Where somebody is signed in, and the personal access token. */
 import { Audit } from '../../../core/contracts/audit.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { refuse } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
 import { boolean, integer, listOf, text, unixSeconds } from '../schemas.ts';
@@ -37,6 +37,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
       path: '/api/user/sessions/:id',
       who: 'member',
       sessionOnly: true,
+      errors: ['session_not_found'],
       summary: 'Ends one session.',
       tag: TAG,
       answer: {
@@ -48,7 +49,7 @@ export function sessionRoutes({ host, site, cookies, audited }: Tools): readonly
         const { account, actor, session, params } = request;
         const id = idOf(params.id);
         if (!(await sessions.end(account.id, id))) {
-          refuse(404, 'session_not_found', 'There is no such session: GET /api/user/sessions lists them.');
+          throw errors.session_not_found();
         }
         await host.find(Audit)?.note({ actor, action: 'session.end', object: object(request), facts: { sid: id } });
         const current = id === session?.id;

@@ -1,8 +1,9 @@
 /** Signing in with a password, its second step, and signing out. */
 import { Accounts } from '../../../core/contracts/accounts.ts';
 import { Sessions } from '../../../core/contracts/sessions.ts';
-import { type Answer, refuse, schema } from '../../../core/plugin.ts';
+import { type Answer, schema } from '../../../core/plugin.ts';
 import { done } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
 import { integer, nothing, text, unixSeconds } from '../schemas.ts';
 
@@ -75,6 +76,7 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
       method: 'POST',
       path: '/api/user/login',
       who: 'visitor',
+      errors: ['wrong_credentials', 'account_disabled'],
       summary: 'Signs in with a password.',
       tag: 'Sign-in',
       body: credentials,
@@ -88,7 +90,7 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
         if (account !== undefined) return signIn.complete(request, account, 'password');
         const named = (await accounts.findByEmail(username)) ?? (await accounts.findByName(username));
         await signIn.failed(request, named, 'password');
-        return refuse(401, 'wrong_credentials', 'The name or the password is wrong, or the account is disabled.');
+        throw errors.wrong_credentials();
       },
     }),
     route({
@@ -96,6 +98,7 @@ export function signInRoutes({ host, cookies, guesses, signIn }: Tools): readonl
       path: '/api/user/login/2fa',
       who: 'visitor',
       // Its ticket is good for five codes, and an account's codes are locked after as many wrong ones.
+      errors: ['sign_in_expired', 'wrong_code', 'codes_locked', 'account_disabled'],
       summary: 'The second step of a sign-in: a code.',
       tag: 'Sign-in',
       body: secondStep,

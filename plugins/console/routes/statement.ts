@@ -1,4 +1,5 @@
 /** The statement of one's account: what came, what went, and what was there, day by day. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Balance, Ledger, type MoneyDay, type MoneyEntry } from '../../../core/contracts/ledger.ts';
 import { Records, type UsageSum } from '../../../core/contracts/records.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
@@ -39,7 +40,8 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
   async function read(accountId: number, fromMs: number) {
     const layer = { kind: 'account', owner: accountId } as const;
     const balanceOf = async () =>
-      (await need(Ledger).balance(layer)) ?? refuse(404, 'account_not_found', 'This account has no balance.');
+      (await need(Ledger).balance(layer)) ??
+      refuse(coreErrors.account_not_found().with({ message: 'This account has no balance.' }));
     for (let left = TRIES; ; left--) {
       const before = await balanceOf();
       const money = await need(Ledger).moneyByDay(accountId, fromMs);
@@ -55,6 +57,7 @@ export function statementRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/statement',
       who: 'member',
+      errors: ['account_not_found'],
       summary: 'What came to the own account and went from it, by day (UTC), and what was there before and after.',
       tag: TAG,
       search: schema<StatementAsked>({

@@ -1,5 +1,6 @@
 /** `GET /api/status`: what anybody may know of this gateway. */
 import { createRequire } from 'node:module';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { Mail } from '../../../core/contracts/mail.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
@@ -81,7 +82,7 @@ export function statusRoutes({ host, site }: Tools): readonly ApiRoute[] {
       tag: 'Status',
       isAbsent: true,
       answer: nothing,
-      handle: () => refuse(404, 'not_available', `This gateway has no ${what}.`),
+      handle: () => refuse(coreErrors.not_available(`This gateway has no ${what}.`)),
     });
 
   return [

@@ -1,7 +1,9 @@
 /** Subscriptions: the plans that there are, how mine stands, and for administrators everybody's. */
+import { notWritten } from '../../../core/contracts/errors.ts';
 import { Records } from '../../../core/contracts/records.ts';
 import { type Plan, type Subscription, Subscriptions, type WindowUse } from '../../../core/contracts/subscriptions.ts';
-import { refuse, type Step, schema } from '../../../core/plugin.ts';
+import { type Step, schema } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { type ApiRoute, idOf, route, type Tools } from '../route.ts';
 import { boolean, idNumber, integer, text } from '../schemas.ts';
 import { personWith, subordinate } from '../subordinate.ts';
@@ -167,6 +169,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       method: 'GET',
       path: '/api/subscription/admin/users/:id',
       who: 'admin',
+      errors: ['account_not_found'],
       summary: 'How the subscription of an account stands.',
       tag: TAG,
       answer: statsSchema,
@@ -180,6 +183,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       path: '/api/subscription/admin/bind',
       who: 'admin',
       verified: true,
+      errors: ['role_insufficient', 'account_not_found', 'plan_not_found', 'other_plan_runs', 'no_room'],
       summary: 'Gives an account a plan; one that it has already becomes longer.',
       tag: TAG,
       body: bindBody,
@@ -195,7 +199,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
           ...told(id, `An administrator gave the plan ${plan}.`, subscriptions.plan(plan)?.balance),
         ]);
         subscriptions.changed(id);
-        if (failed !== undefined) refuse(409, failed, 'The plan was not given: meanwhile something else has changed.');
+        if (failed !== undefined) throw notWritten(failed);
         return stats(id);
       },
     }),
@@ -204,6 +208,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
       path: '/api/subscription/admin/cancel',
       who: 'admin',
       verified: true,
+      errors: ['role_insufficient', 'account_not_found', 'subscription_not_found'],
       summary: 'Ends the subscription of an account now; its calls are paid by the balance from here on.',
       tag: TAG,
       body: cancelBody,
@@ -215,7 +220,7 @@ export function subscriptionRoutes({ host, need, audited }: Tools): readonly Api
           ...told(id, 'An administrator cancelled the subscription.'),
         ];
         if (!(await need(Subscriptions).cancel(id, along))) {
-          refuse(404, 'subscription_not_found', `"${name}" has no subscription.`, { param: 'user_id' });
+          throw errors.subscription_not_found(name);
         }
         return stats(id);
       },

@@ -1,4 +1,5 @@
 /** Top-up: what may be bought and how, payments that begin, and codes. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { type Order, type PaymentOffer, type PaymentPage, Payments } from '../../../core/contracts/payments.ts';
 import { Subscriptions } from '../../../core/contracts/subscriptions.ts';
 import { refuse, schema } from '../../../core/plugin.ts';
@@ -147,6 +148,10 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
     who: 'member',
     spelling: 'payment',
     tag: TAG,
+    errors: [
+      ...['read_only', 'invalid_amount', 'invalid_product', 'invalid_plan', 'invalid_method', 'invalid_url'],
+      ...['other_plan_runs', 'payment_provider_failed', 'rate_limit_exceeded'],
+    ],
   } as const;
 
   const payments = FREE.map((provider) =>
@@ -193,7 +198,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       ...answerOf(provider),
       async handle(request) {
         const { plan, plan_id } = request.body;
-        const name = plan ?? plan_id ?? refuse(400, 'invalid_plan', 'Name a plan that is for sale.', { param: 'plan' });
+        const name = plan ?? plan_id ?? refuse(coreErrors.invalid_plan());
         return paid(provider, await begin(request, provider, { plan: name }));
       },
     }),
@@ -238,6 +243,7 @@ export function topUpRoutes({ host, limiter, need }: Tools): readonly ApiRoute[]
       method: 'POST',
       path: '/api/user/topup',
       who: 'member',
+      errors: ['invalid_code', 'no_room'],
       summary: 'Redeems a code; the quota units it gave.',
       tag: TAG,
       body: schema<{ readonly key: string }>({

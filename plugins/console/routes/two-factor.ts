@@ -44,6 +44,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/user/2fa/setup',
       verified: 'or-recent',
+      errors: ['two_factor_enabled'],
       summary: 'Makes a secret for an authenticator, and backup codes; a set-up before that is void.',
       answer: {
         type: 'object',
@@ -72,6 +73,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/user/2fa/enable',
       verified: 'or-recent',
+      errors: ['two_factor_enabled', 'no_setup', 'wrong_code', 'session_wanted'],
       summary: 'Enables what was set up, with a code of it; ends all other sessions.',
       body: codeBody,
       answer: nothing,
@@ -87,6 +89,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       ...common,
       method: 'POST',
       path: '/api/user/2fa/disable',
+      errors: ['no_second_factor', 'wrong_code', 'codes_locked', 'session_wanted'],
       summary: 'Disables it; ends all other sessions.',
       body: codeBody,
       answer: nothing,
@@ -101,6 +104,7 @@ export function twoFactorRoutes({ need, audited }: Tools): readonly ApiRoute[] {
       ...common,
       method: 'POST',
       path: '/api/user/2fa/backup_codes',
+      errors: ['no_second_factor', 'wrong_code', 'codes_locked', 'session_wanted'],
       summary:
         'Makes new backup codes, with a code of the authenticator; those before are void, and all other sessions end.',
       body: codeBody,

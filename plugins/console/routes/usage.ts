@@ -104,6 +104,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/usage/self/trend',
       who: 'member',
+      errors: ['invalid_range', 'range_too_long'],
       summary: 'What the own calls came to on every day, or in every hour, by model or key.',
       tag: TAG,
       search: schema<UsageAsked & TrendAsked>({
@@ -117,6 +118,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/usage/self/sums',
       who: 'member',
+      errors: ['invalid_range', 'range_too_long'],
       summary: 'What the own calls came to, by model or key.',
       tag: TAG,
       search: schema<SumsAsked>({
@@ -130,6 +132,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/usage/trend',
       who: 'admin',
+      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: "What everybody's calls came to on every day, or in every hour, by whom or of what.",
       tag: TAG,
       search: schema<UsageAsked & TrendAsked>({
@@ -147,6 +150,7 @@ export function usageRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/usage/sums',
       who: 'admin',
+      errors: ['invalid_range', 'range_too_long', 'department_not_found', 'verification_required'],
       summary: "What everybody's calls came to, by whom or of what.",
       tag: TAG,
       search: schema<SumsAsked>({

@@ -4,7 +4,8 @@ import { Audit } from '../../../core/contracts/audit.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
 import { type Session, Sessions } from '../../../core/contracts/sessions.ts';
-import { type JsonObject, refuse } from '../../../core/plugin.ts';
+import type { JsonObject } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { sessionProperties, shownSession } from '../records/session.ts';
 import { type ApiRoute, type ConsoleRequest, idOf, route, type Tools } from '../route.ts';
 import { integer, nothing } from '../schemas.ts';
@@ -45,6 +46,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/:id/2fa',
       who: 'admin',
       verified: true,
+      errors: ['no_second_factor', 'role_insufficient', 'account_not_found'],
       summary: 'Takes the authenticator and the backup codes of somebody away who lost them; ends their sessions.',
       tag: TAG,
       answer: nothing,
@@ -55,6 +57,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/:id/reset_passkey',
       who: 'admin',
       verified: true,
+      errors: ['no_passkey', 'role_insufficient', 'account_not_found'],
       summary: 'Takes the passkey of somebody away who lost it; ends their sessions.',
       tag: TAG,
       answer: nothing,
@@ -65,6 +68,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       path: '/api/user/:id/bindings/:type',
       who: 'admin',
       verified: true,
+      errors: ['role_insufficient', 'account_not_found', 'binding_not_found'],
       summary: 'Takes a way to sign in away: `email`, or the name of a provider.',
       tag: TAG,
       answer: nothing,
@@ -73,7 +77,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
         const { type = '' } = request.params;
         const along = audited(request, 'user.unbind', `user ${id}`, { provider: type });
         if (type === 'email' ? email === undefined : !(await need(OAuth).unbind(id, type, { along }))) {
-          refuse(404, 'binding_not_found', 'The account has no such binding.', { param: 'type' });
+          throw errors.binding_not_found('The account has no such binding.').with({ param: 'type' });
         }
         if (type === 'email') await host.use(Accounts).change(id, { email: null }, along);
       },
@@ -82,6 +86,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'GET',
       path: '/api/user/:id/sessions',
       who: 'admin',
+      errors: ['role_insufficient', 'account_not_found'],
       summary: 'Where somebody is signed in.',
       tag: TAG,
       answer: {
@@ -97,6 +102,7 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'DELETE',
       path: '/api/user/:id/sessions',
       who: 'admin',
+      errors: ['role_insufficient', 'account_not_found'],
       summary: 'Signs a user out everywhere, and ends their access token; how many sessions that ended.',
       tag: TAG,
       answer: integer,
@@ -111,13 +117,14 @@ export function userAccessRoutes({ host, need, audited }: Tools): readonly ApiRo
       method: 'DELETE',
       path: '/api/user/:id/sessions/:session',
       who: 'admin',
+      errors: ['role_insufficient', 'account_not_found', 'session_not_found'],
       summary: 'Signs somebody out in one place.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
         const wanted = idOf(request.params.session);
         if ((await endSessions(request, ({ id }) => id === wanted)) > 0) return;
-        refuse(404, 'session_not_found', 'There is no such session.', { param: 'session' });
+        throw errors.session_not_found().with({ param: 'session' });
       },
     }),
   ];

@@ -1,9 +1,11 @@
 /** `POST /api/user/manage`: an account enabled or disabled, deleted, its role, its quota. */
 import { Accounts, type Person, type Role } from '../../../core/contracts/accounts.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { Records } from '../../../core/contracts/records.ts';
-import { type JsonObject, refuse, type Step, schema } from '../../../core/plugin.ts';
+import { type JsonObject, type Step, schema } from '../../../core/plugin.ts';
 import { roleNumber } from '../access.ts';
+import { errors } from '../errors.ts';
 import { quotaOf } from '../records/key.ts';
 import { statusOf } from '../records/user.ts';
 import { type ApiRoute, type ConsoleRequest, route, type Tools } from '../route.ts';
@@ -51,16 +53,16 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
   }
 
   async function enable(request: ConsoleRequest<Manage>, { id, role }: Person, enabled: boolean): Promise<void> {
-    if (role === 'root' && !enabled) refuse(403, 'root_protected', 'Root cannot be disabled.');
+    if (role === 'root' && !enabled) throw errors.root_protected('Root cannot be disabled.');
     // Ends its sessions with it.
     await accounts.change(id, { enabled }, told(request, enabled ? 'user.enable' : 'user.disable', id));
   }
 
   async function setRole(request: ConsoleRequest<Manage>, { id, name, role }: Person, to: Role): Promise<void> {
-    if (request.account.role !== 'root') refuse(403, 'role_insufficient', 'Only root changes roles.');
-    if (role === 'root') refuse(403, 'root_protected', 'The role of root cannot be changed.');
+    if (request.account.role !== 'root') throw errors.role_insufficient('Only root changes roles.');
+    if (role === 'root') throw errors.root_protected('The role of root cannot be changed.');
     verification.demand(request);
-    if (role === to) refuse(409, 'role_unchanged', `"${name}" has this role already.`);
+    if (role === to) throw errors.role_unchanged(name);
     await accounts.change(id, { role: to }, told(request, 'user.role', id, { from: role, to }));
   }
 
@@ -69,9 +71,9 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     const { value, mode = 'add' } = request.body;
     const ledger = need(Ledger);
     if (value === undefined || (value === 0 && mode !== 'override')) {
-      return refuse(400, 'invalid_amount', 'How much? `value` is a whole number of quota units above zero.', {
-        param: 'value',
-      });
+      throw coreErrors
+        .invalid_amount('How much? `value` is a whole number of quota units above zero.')
+        .with({ param: 'value' });
     }
     const amount = microOf(value);
     const layer = { kind: 'account', owner: id } as const;
@@ -93,11 +95,11 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
     } else {
       const balance = await ledger.balance(layer);
       if (balance?.unlimited === true) {
-        refuse(409, 'unlimited', `"${name}" may use as much as it likes: there is no balance that could be set.`);
+        throw coreErrors.unlimited(`"${name}" may use as much as it likes: there is no balance that could be set.`);
       }
       const debt = await ledger.debt(id);
       if (debt > 0n) {
-        refuse(409, 'in_debt', `"${name}" owes ${unitsOf(debt)} quota: give it that first (mode add).`);
+        throw errors.in_debt(name, unitsOf(debt));
       }
       await ledger.setAvailable(layer, amount, actor, [
         ...audit({ was: quotaOf(balance).remain }),
@@ -119,7 +121,7 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
       case 'add_quota':
         return setQuota(request, person);
       case 'delete':
-        if (person.role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        if (person.role === 'root') throw errors.root_protected('Root cannot be deleted.');
         verification.demand(request);
         return removeAccount(host, person.id, told(request, 'user.delete', person.id, { username: person.name }));
     }
@@ -130,6 +132,18 @@ export function userManageRoutes({ host, verification, need, audited }: Tools): 
       method: 'POST',
       path: '/api/user/manage',
       who: 'admin',
+      errors: [
+        'last_root',
+        'role_insufficient',
+        'account_not_found',
+        'root_protected',
+        'role_unchanged',
+        'invalid_amount',
+        'unlimited',
+        'in_debt',
+        'no_room',
+        'lease_not_returned',
+      ],
       summary: 'Enables, disables or deletes an account, changes its role or its quota.',
       tag: 'Users',
       body: manage,

@@ -1,6 +1,7 @@
 /** The accounts of others, for administrators: `/api/user/`, and what hangs on one. */
 import { type AccountChanges, Accounts, type Person } from '../../../core/contracts/accounts.ts';
 import { Departments } from '../../../core/contracts/departments.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Ledger } from '../../../core/contracts/ledger.ts';
 import { OAuth } from '../../../core/contracts/oauth.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
@@ -8,6 +9,7 @@ import { GatewayError, refuse, schema } from '../../../core/plugin.ts';
 import { readName } from '../../../core/sdk.ts';
 import { outranks, roleNumber } from '../access.ts';
 import { inTheirWords } from '../envelope.ts';
+import { errors } from '../errors.ts';
 import { type PageSearch, pageAnswer, pageOf, pageSchema, pageSearch } from '../pages.ts';
 import { type ReadOnly, readOnlyProperties, refuseOthers } from '../read-only.ts';
 import { differences, PERSON_WORDS } from '../records/person.ts';
@@ -164,12 +166,12 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
   function peopleOf(id: number): readonly number[] {
     const departments = need(Departments);
     const param = 'department_id';
-    const top = departments.get(id) ?? refuse(404, 'department_not_found', `There is no department ${id}.`, { param });
+    const top = departments.get(id) ?? refuse(coreErrors.department_not_found(id).with({ param }));
     const people = [top, ...departments.below(id)].flatMap((each) => departments.members(each.id));
     if (people.length > MOST_AMONG) {
-      refuse(400, 'filter_too_wide', `More than ${MOST_AMONG} people are in it: ask for a department below.`, {
-        param,
-      });
+      throw errors
+        .filter_too_wide(`More than ${MOST_AMONG} people are in it: ask for a department below.`)
+        .with({ param });
     }
     return people;
   }
@@ -198,6 +200,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/user/',
       alsoAt: ['/api/user'],
       who: 'admin',
+      errors: ['department_not_found', 'filter_too_wide'],
       summary: 'All accounts, newest first.',
       tag: TAG,
       search: userQuery,
@@ -208,6 +211,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/search',
       who: 'admin',
+      errors: ['filter_too_wide', 'department_not_found'],
       summary: 'The accounts that fit.',
       tag: TAG,
       search: userQuery,
@@ -218,6 +222,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       method: 'GET',
       path: '/api/user/:id',
       who: 'admin',
+      errors: ['account_not_found'],
       summary: 'One account, with how it can sign in.',
       tag: TAG,
       answer: detail,
@@ -228,6 +233,16 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/user/',
       alsoAt: ['/api/user'],
       who: 'admin',
+      errors: [
+        'invalid_name',
+        'invalid_email',
+        'invalid_password',
+        'common_password',
+        'name_taken',
+        'email_taken',
+        'role_insufficient',
+        'verification_required',
+      ],
       summary: 'Makes an account. An administrator is made by root only, with a check (POST /api/verify).',
       tag: TAG,
       body: newUser,
@@ -235,7 +250,7 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       async handle(request) {
         const { body, account } = request;
         const role = roleOf(body.role ?? roleNumber('member')) ?? 'member';
-        if (!outranks(account.role, role)) refuse(403, 'role_insufficient', 'Only root makes administrators.');
+        if (!outranks(account.role, role)) throw errors.role_insufficient('Only root makes administrators.');
         if (role !== 'member') verification.demand(request);
         const named = displayNameOf(body.display_name);
         const made = await inTheirWords(
@@ -265,6 +280,23 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/user/',
       alsoAt: ['/api/user'],
       who: 'admin',
+      errors: [
+        'verification_required',
+        'role_insufficient',
+        'account_not_found',
+        'read_only',
+        'invalid_name',
+        'invalid_password',
+        'common_password',
+        'name_taken',
+        'invalid_email',
+        'email_taken',
+        'department_not_found',
+        'unlimited',
+        'in_debt',
+        'no_room',
+        'lease_not_returned',
+      ],
       summary: 'Changes an account; what is absent stays. Role, status and quota are changed by POST /api/user/manage.',
       tag: TAG,
       body: changedUser,
@@ -295,13 +327,14 @@ export function userRoutes(tools: Tools): readonly ApiRoute[] {
       path: '/api/user/:id',
       who: 'admin',
       verified: true,
+      errors: ['last_root', 'role_insufficient', 'account_not_found', 'root_protected'],
       summary:
         'Ends an account for good, with its keys and sessions. Its name stays taken, its money stays in the books.',
       tag: TAG,
       answer: nothing,
       async handle(request) {
         const { id, name, role } = await subordinate(host, request.account, idOf(request.params.id));
-        if (role === 'root') refuse(403, 'root_protected', 'Root cannot be deleted.');
+        if (role === 'root') throw errors.root_protected('Root cannot be deleted.');
         await removeAccount(host, id, audited(request, 'user.delete', `user ${id}`, { username: name }));
       },
     }),
@@ -323,6 +356,6 @@ function displayNameOf(text: string | undefined): string | undefined {
     return readName(text);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return refuse(error.status, error.code, error.message, { param: 'display_name' });
+    throw error.with({ param: 'display_name' });
   }
 }

@@ -136,6 +136,7 @@ export function vendorRoutes({ host, need }: Tools): readonly ApiRoute[] {
       method: 'POST',
       path: '/api/vendor/:name/test',
       who: 'admin',
+      errors: ['channel_not_found', 'model_not_found'],
       summary: "Asks a channel something small, at the gateway's expense, and says what came of it.",
       tag: TAG,
       body: testBody,

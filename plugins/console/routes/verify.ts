@@ -1,7 +1,9 @@
 /** The check before sensitive operations: by a second factor or, if the account has none, by its password. */
+import { invalidField } from '../../../core/contracts/errors.ts';
 import { SecondFactors } from '../../../core/contracts/second-factors.ts';
-import { refuse, schema } from '../../../core/plugin.ts';
+import { schema } from '../../../core/plugin.ts';
 import { sessionOf } from '../access.ts';
+import { errors } from '../errors.ts';
 import { type ApiRoute, route, type Tools } from '../route.ts';
 import { boolean, unixSeconds } from '../schemas.ts';
 import { secondsOf } from '../units.ts';
@@ -36,17 +38,8 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
   async function refuseFactors(accountId: number): Promise<void> {
     const [method] = await verification.methods(accountId);
     if (method === 'password') return;
-    const param = 'method';
-    if (method !== undefined)
-      refuse(403, 'second_factor_wanted', 'This account has a second factor: the check is made with that.', { param });
-    refuse(
-      409,
-      'no_password',
-      'This account has no password: set up a second factor, within five minutes after a sign-in.',
-      {
-        param,
-      },
-    );
+    if (method !== undefined) throw errors.second_factor_wanted();
+    throw errors.no_password();
   }
 
   return [
@@ -54,6 +47,16 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
       ...common,
       method: 'POST',
       path: '/api/verify',
+      errors: [
+        'second_factor_wanted',
+        'no_second_factor',
+        'no_password',
+        'wrong_password',
+        'wrong_code',
+        'codes_locked',
+        'session_wanted',
+        'no_passkey',
+      ],
       summary:
         'A check: for five minutes, this session or access token may do what is sensitive. With a passkey it begins here and is finished at /api/user/passkey/verify/finish.',
       body: verifyBody,
@@ -119,5 +122,5 @@ export function verifyRoutes({ host, cookies, verification, need }: Tools): read
 }
 
 function missing(param: string, what: string): never {
-  refuse(400, 'invalid_request_error', `\`${param}\` is missing: ${what}.`, { param });
+  throw invalidField(param, `is missing: ${what}`);
 }

@@ -1,8 +1,9 @@
 /** Puts a backup in the place of the store. */
 import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import type { StoreDriver } from '../../../core/plugin.ts';
-import { refuse, StoreInUse } from '../../../core/plugin.ts';
+import { StoreInUse } from '../../../core/plugin.ts';
 import { sync, verify } from './connection.ts';
 import { isLocked, lock } from './lock.ts';
 
@@ -16,10 +17,10 @@ export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file,
   const source = resolve(from);
   const target = resolve(file);
   const kept = `${target}.before-restore`;
-  if (source === target) refuse(400, 'backup_unusable', `${from} is the store itself`);
-  if (!existsSync(source)) refuse(400, 'backup_unusable', `${from} does not exist`);
+  if (source === target) throw coreErrors.backup_unusable(`${from} is the store itself`);
+  if (!existsSync(source)) throw coreErrors.backup_unusable(`${from} does not exist`);
   if (isLocked(source)) {
-    refuse(400, 'backup_unusable', `${from} is in use: take a backup of it with its own gateway, and restore that`);
+    throw coreErrors.backup_unusable(`${from} is in use: take a backup of it with its own gateway, and restore that`);
   }
   if (isLocked(target)) throw new StoreInUse(`${target} is in use by another process: stop the gateway first`);
   // A folder that is made for a backup that turns out to be none goes again.
@@ -41,7 +42,7 @@ export const restore: NonNullable<StoreDriver['restore']> = async ({ from, file,
     const old = ['', '-wal'].filter((end) => existsSync(`${target}${end}`));
     for (const end of ['', '-wal']) {
       if (existsSync(`${kept}${end}`)) {
-        refuse(409, 'file_exists', `${kept}${end} is left from an earlier restore: move it away first`);
+        throw coreErrors.file_exists(`${kept}${end} is left from an earlier restore: move it away first`);
       }
     }
     // The log is kept beside its file, under the name that belongs to it: together they are the old state, whole.
@@ -72,7 +73,7 @@ function takeCopy(source: string, copy: string, from: string): void {
     verify(copy);
   } catch (error) {
     const reason = error instanceof Error ? error.message.replaceAll(copy, from) : String(error);
-    refuse(400, 'backup_unusable', reason);
+    throw coreErrors.backup_unusable(reason);
   }
   if (existsSync(`${copy}-wal`)) throw new Error(`the write-ahead log of ${from} could not be written into its copy`);
   sync(copy);

@@ -1,8 +1,8 @@
 /** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 
+import { invalidField } from '../../../core/contracts/errors.ts';
 import { remembered, servedAs } from '../../../core/contracts/uses.ts';
 import type { Bounds, CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
-import { refuse } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, behindSpace, CARRIER, isObject } from '../../../core/translation/index.ts';
 import { mayUse, usesAsked } from './hosted.ts';
@@ -149,5 +149,5 @@ function wholeNumber(body: JsonBody, name: string, highest: number = Number.MAX_
 }
 
 function wrong(param: string, should: string): never {
-  refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+  throw invalidField(param, should);
 }

@@ -1,7 +1,8 @@
 /** `previous_response_id` and `item_reference`: keeps what was said in a response, and says it again where a later request refers to it. */
 import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
-import { refuse, slot } from '../../../core/plugin.ts';
+import { slot } from '../../../core/plugin.ts';
 import { knownJson } from '../../../core/translation/index.ts';
+import { errors } from '../errors.ts';
 import type { Issuer } from './issuer.ts';
 import type { Joiner, Run } from './joiner.ts';
 import { MAX_BYTES, MAX_TURNS, newItems, tooLong } from './joining.ts';
@@ -132,11 +133,5 @@ function unknown(id: string, keepMs: number): never {
       ? 'this gateway keeps none'
       : 'it is not known here, or not any more, or something before it has been deleted';
   const advice = keepMs === 0 ? '' : ', and make responses that are to be continued without `store: false`';
-  refuse(
-    404,
-    'previous_response_not_found',
-    `The response '${id.slice(0, 100)}' cannot be continued: ${why}. Send the whole conversation in \`input\`, without ` +
-      `\`previous_response_id\`${advice}.`,
-    { param: 'previous_response_id' },
-  );
+  throw errors.previous_response_not_found(id.slice(0, 100), why, advice);
 }

@@ -1,6 +1,7 @@
 /** The items that a response was made from, as a list that is read page by page. */
 
-import { type Json, type JsonObject, refuse } from '../../../core/plugin.ts';
+import { invalidField } from '../../../core/contracts/errors.ts';
+import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { type Direction, type ItemsFound, type ItemsWork, outputOf, textOf } from './work.ts';
 
@@ -82,5 +83,5 @@ export function notInList(): never {
 }
 
 function wrong(param: string, should: string): never {
-  refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+  throw invalidField(param, should);
 }

@@ -1,5 +1,6 @@
 /** Works on kept responses: small ones at once, large ones in a thread, one at a time for each account. */
-import { GatewayError, refuse } from '../../../core/plugin.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
+import { GatewayError } from '../../../core/plugin.ts';
 import { startThread, type Thread } from '../../../core/sdk.ts';
 import { work } from './joining.ts';
 import type { Done, ItemsFound, Joined, Work } from './work.ts';
@@ -134,10 +135,7 @@ function textsIn(asked: Work): readonly Uint8Array[] {
 }
 
 function tooMany(): never {
-  refuse(
-    429,
-    'concurrency_limit_exceeded',
+  throw coreErrors.concurrency_limit_exceeded(
     `Of one account, ${MOST_WAITING} requests may wait for large kept responses. Try again when one has ended.`,
-    { headers: { 'retry-after': '1', 'retry-after-ms': '1000' } },
   );
 }

@@ -1,6 +1,7 @@
 /** What is done with the texts of kept responses. Nothing here reads the store: large ones are worked on by a thread of their own. */
-import { type Json, type JsonBody, type JsonObject, refuse } from '../../../core/plugin.ts';
+import type { Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { scanJson } from '../../../core/translation/index.ts';
+import { errors } from '../errors.ts';
 import { itemsOf } from './items.ts';
 import { referencesIn, resolveReferences } from './references.ts';
 import { retold } from './retold.ts';
@@ -93,11 +94,9 @@ function listed(array: Buffer): Buffer {
 }
 
 export function tooLong(turns: number): never {
-  refuse(
-    400,
-    'conversation_too_long',
-    `The conversation has grown too long to be continued by its id: ${turns} turns. At most ${MAX_TURNS} turns and ` +
-      `${MAX_BYTES / 1_024 / 1_024} MiB are. Send what is still needed of it in \`input\`, without \`previous_response_id\`.`,
-    { param: 'previous_response_id' },
-  );
+  throw errors
+    .conversation_too_long(
+      `The conversation has grown too long to be continued by its id: ${turns} turns. At most ${MAX_TURNS} turns and ${MAX_BYTES / 1_024 / 1_024} MiB are. Send what is still needed of it in \`input\`, without \`previous_response_id\`.`,
+    )
+    .with({ param: 'previous_response_id' });
 }

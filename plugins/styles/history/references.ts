@@ -1,7 +1,8 @@
 /** `item_reference`: an item of an earlier answer that a request names instead of repeating it. */
 
-import { type Json, refuse } from '../../../core/plugin.ts';
+import type { Json } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
+import { errors } from '../errors.ts';
 import { outputOf } from './work.ts';
 
 /** Each is looked up before anything is paid for. */
@@ -59,7 +60,7 @@ export function namesTooMuch(maxBytes: number): never {
 }
 
 function tooMuch(what: string): never {
-  refuse(400, 'conversation_too_long', `\`input\` may not ${what}. Send what is still needed of it.`, {
-    param: 'input',
-  });
+  throw errors
+    .conversation_too_long(`\`input\` may not ${what}. Send what is still needed of it.`)
+    .with({ param: 'input' });
 }

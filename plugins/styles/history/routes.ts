@@ -1,4 +1,5 @@
 /** `/v1/responses/:id`: responses that are kept, read, listed by what they were made from, stopped and deleted. */
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import {
   type Answer,
   type ApiRequest,
@@ -6,8 +7,8 @@ import {
   type JsonObject,
   type Route,
   type RouteAbout,
-  refuse,
 } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { type Issuer, isPending } from './issuer.ts';
 import { bare, notInList, Page, readPageQuery } from './items.ts';
 import type { Joiner, Run } from './joiner.ts';
@@ -68,9 +69,9 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       about: about('Reads a response that is kept.', 'response'),
       async handle(request) {
         if (request.query.get('stream') === 'true') {
-          refuse(400, 'invalid_request_error', 'A kept response is not streamed again. Leave `stream` out.', {
-            param: 'stream',
-          });
+          throw coreErrors
+            .invalid_request_error('A kept response is not streamed again. Leave `stream` out.')
+            .with({ param: 'stream' });
         }
         const { turn, response } = await found(request);
         return asIs(await issuer.current(turn, response));
@@ -110,13 +111,14 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
         const { turn, response } = await found(request);
         const { background } = JSON.parse(response) as JsonObject;
         if (turn.channel === null || background !== true) {
-          const message = 'Only a response that a vendor makes in the background can be cancelled.';
-          refuse(400, 'invalid_request_error', message, { param: 'id' });
+          throw coreErrors
+            .invalid_request_error('Only a response that a vendor makes in the background can be cancelled.')
+            .with({ param: 'id' });
         }
         // Cancelling what has ended changes nothing.
         if (!isPending(response)) return asIs(response);
         const cancelled = await issuer.cancel(turn, response);
-        if (cancelled === undefined) refuse(502, 'upstream_error', 'The vendor did not cancel the response.');
+        if (cancelled === undefined) throw coreErrors.upstream_error('The vendor did not cancel the response.');
         return asIs(cancelled);
       },
     },
@@ -126,7 +128,8 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
 /** What the description of the interface says of a route of this file. */
 function about(summary: string, object: string): RouteAbout {
   const answered = { type: 'object', properties: { object: { const: object } } };
-  return { summary, tag: 'Models', credentials: ['key'], answer: answered };
+  const errors = ['response_not_found', 'invalid_request_error', 'upstream_error'];
+  return { summary, tag: 'Models', credentials: ['key'], errors, answer: answered };
 }
 
 /** JSON as it is kept, so that it reads the same every time. */
@@ -135,5 +138,5 @@ function asIs(json: string | Buffer): Answer {
 }
 
 function notFound(id: string): never {
-  refuse(404, 'response_not_found', `There is no response '${id.slice(0, 100)}'.`, { param: 'id' });
+  throw errors.response_not_found(id.slice(0, 100));
 }

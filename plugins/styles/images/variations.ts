@@ -1,5 +1,6 @@
 /** `/v1/images/variations`: reserved, and open to nobody. */
-import { answer, errorObject, GatewayError, type Route } from '../../../core/plugin.ts';
+import { answer, errorObject, type Route } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 
 /** Answers 501 to any request, whoever asks and whatever is in it. No vendor is asked, nothing is charged. */
 export const variationsRoute: Route = {
@@ -13,14 +14,11 @@ export const variationsRoute: Route = {
     tag: 'Models',
     credentials: [],
     status: 501,
+    errors: ['api_not_implemented'],
     answer: { type: 'object', properties: { error: { type: 'object' } } },
   },
   handle() {
-    const error = new GatewayError(
-      501,
-      'api_not_implemented',
-      'Variations of images are not implemented. To change an image, use /v1/images/edits.',
-    );
+    const error = errors.api_not_implemented();
     // Clients try again after a 5xx, and it will never be there.
     const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
     return answer(501, JSON.stringify(errorObject(error)), headers);

@@ -1,6 +1,7 @@
 /** `POST /v1/messages/count_tokens`: what a request would be counted as; the vendor's word, else an estimate that says so. */
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
 import type { Conversation } from '../../../core/contracts/conversation.ts';
+import { coreErrors } from '../../../core/contracts/errors.ts';
 import { Inspecting } from '../../../core/contracts/inspecting.ts';
 import { type Holder, Keys } from '../../../core/contracts/keys.ts';
 import type {
@@ -18,7 +19,7 @@ import type {
   TokenCount,
   Vendor,
 } from '../../../core/plugin.ts';
-import { answer, refuse } from '../../../core/plugin.ts';
+import { answer } from '../../../core/plugin.ts';
 import {
   type Fields,
   isObject,
@@ -48,6 +49,7 @@ export function countTokensRoute(host: Host): Route {
       summary: 'Counts the tokens of a messages request; an estimate says so in the header x-turnpike-translation.',
       tag: 'Models',
       credentials: ['key'],
+      errors: ['invalid_request_error', 'invalid_json', 'model_not_found', 'content_refused', 'upstream_error'],
       answer: { type: 'object', required: ['input_tokens'], properties: { input_tokens: { type: 'integer' } } },
     },
     async handle(request) {
@@ -56,7 +58,7 @@ export function countTokensRoute(host: Host): Route {
       const { holder } = request;
       if (holder !== undefined && host.find(Keys)?.allows(holder.key, name) === false) {
         // The same words as for a model that does not exist: the key learns nothing about the others.
-        refuse(404, 'model_not_found', `There is no model '${name}'.`, { param: 'model' });
+        throw coreErrors.model_not_found(`There is no model '${name}'.`);
       }
       const inspecting = host.find(Inspecting);
       const replaced = holder && inspecting && (await inspect(inspecting, name, body, { ...request, holder }));

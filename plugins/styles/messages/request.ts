@@ -1,16 +1,8 @@
 /** Messages requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 
+import { invalidField } from '../../../core/contracts/errors.ts';
 import { remembered } from '../../../core/contracts/uses.ts';
-import {
-  type CallFacts,
-  type Headers,
-  type IngressRequest,
-  type Json,
-  type JsonBody,
-  type JsonObject,
-  type Patch,
-  refuse,
-} from '../../../core/plugin.ts';
+import type { CallFacts, Headers, IngressRequest, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, CARRIER, isObject, unpackOpaque } from '../../../core/translation/index.ts';
 import { serviceIn, usesAsked } from './hosted.ts';
@@ -232,5 +224,5 @@ function checkNumber(body: JsonBody, name: string): void {
 }
 
 function wrong(param: string, should: string): never {
-  refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+  throw invalidField(param, should);
 }

@@ -1,5 +1,5 @@
 /** What separates the parts of a form, as the header names it. */
-import { refuse } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 
 /** `boundary=…` in the header, in quotes or not. */
 const PARAMETER = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/gi;
@@ -11,10 +11,9 @@ export function boundaryOf(contentType: string): string {
   const [found, ...more] = contentType.matchAll(PARAMETER);
   const boundary = found?.[1] ?? found?.[2] ?? '';
   if (more.length === 0 && BOUNDARY.test(boundary)) return boundary;
-  return refuse(
-    400,
-    'invalid_form',
-    'The Content-Type of a form must name its boundary, of 1 to 70 characters: `multipart/form-data; boundary=…`.',
-    { param: 'content-type' },
-  );
+  throw errors
+    .invalid_form(
+      'The Content-Type of a form must name its boundary, of 1 to 70 characters: `multipart/form-data; boundary=…`.',
+    )
+    .with({ param: 'content-type' });
 }

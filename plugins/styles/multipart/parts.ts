@@ -1,7 +1,9 @@
 /** Takes a form apart as it comes: the parser, its limits, and everything that can go wrong with it. */
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { GatewayError, type SpoolFile, type Upload } from '../../../core/plugin.ts';
+import { coreErrors, invalidField } from '../../../core/contracts/errors.ts';
+import type { GatewayError, SpoolFile, Upload } from '../../../core/plugin.ts';
+import { errors } from '../errors.ts';
 import { lookFor } from './occurrences.ts';
 
 /** What becomes of the parts. What these throw refuses the form. */
@@ -185,13 +187,13 @@ export function wrong(param: string, should: string): never {
 }
 
 function refusal(param: string, should: string): GatewayError {
-  return new GatewayError(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+  return invalidField(param, should);
 }
 
 function malformed(why: string): GatewayError {
-  return new GatewayError(400, 'invalid_form', `The form cannot be read: ${why}.`);
+  return errors.invalid_form(`The form cannot be read: ${why}.`);
 }
 
 function tooMuch(message: string, param: string): GatewayError {
-  return new GatewayError(413, 'request_too_large', message, { param });
+  return coreErrors.request_too_large(message).with({ param });
 }

@@ -1,8 +1,8 @@
 /** Requests of this style: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
 
+import { invalidField } from '../../../core/contracts/errors.ts';
 import { remembered, servedAs } from '../../../core/contracts/uses.ts';
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
-import { refuse } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, CARRIER, isObject, member, unpackOpaque } from '../../../core/translation/index.ts';
 import { usesAsked } from './hosted.ts';
@@ -99,5 +99,5 @@ function isCount(value: Json): boolean {
 }
 
 function wrong(param: string, should: string): never {
-  refuse(400, 'invalid_request_error', `\`${param}\` ${should}.`, { param });
+  throw invalidField(param, should);
 }

@@ -1,0 +1,127 @@
+/** The errors of `/api` that no service tells: who may do what, and what is wrong with a request. */
+import { defineErrors } from '../../core/sdk.ts';
+
+/** By their codes. */
+export const errors = defineErrors(
+  {
+    read_only: {
+      status: 400,
+      text: (name: string, instead: string) => `\`${name}\` is not set here. ${instead}`,
+      help: 'The member that `param` names cannot be set by this request.',
+    },
+    unknown_parameter: {
+      status: 400,
+      text: (name: string) => `\`${name}\` is not a parameter of this request.`,
+      help: 'The query has a parameter that this request does not support; ignoring it would return other data.',
+    },
+    limit_wanted: {
+      status: 400,
+      param: 'remain_quota',
+      help: 'The user has no balance that limits the key. Set `remain_quota`, or `unlimited_quota`.',
+    },
+    webhook_url_wanted: {
+      status: 400,
+      param: 'webhook_url',
+      help: 'Notifications by webhook need a URL (`webhook_url`).',
+    },
+    invalid_webhook_url: {
+      status: 400,
+      text: (must: string) => `webhook_url must ${must}.`,
+      help: 'The webhook URL must begin with `https://` or `http://`, lead to a public address, and have no credentials.',
+    },
+    invalid_range: { status: 400, help: 'The end of the time range is before its start.' },
+    range_too_long: {
+      status: 400,
+      text: (days: number) => `Ask for ${days} days at the most.`,
+      help: 'The time range is too long for one response. Shorten it.',
+    },
+    filter_too_wide: { status: 400, help: 'Too many users or keys match. Narrow the filter.' },
+    provider_wanted: {
+      status: 400,
+      param: 'provider',
+      text: 'Say which provider this is for: ?provider=….',
+      help: 'Select a provider.',
+    },
+    oauth_denied: {
+      status: 400,
+      text: (provider: string, why: string) => `${provider} did not let you in (${why}).`,
+      help: 'The provider denied the sign-in, or you cancelled it there. Try again, or sign in another way.',
+    },
+    configuration_wrong: {
+      status: 400,
+      text: (line: number | undefined, message: string | undefined) =>
+        `gateway.yaml was not taken over; line ${line}: ${message}`,
+      help: '`gateway.yaml` has errors, which `problems` lists. The running configuration is unchanged.',
+    },
+    session_wanted: { status: 401, help: 'This action needs a session; an access token is not enough. Sign in again.' },
+    access_token_wanted: {
+      status: 401,
+      help: 'An API key was sent instead of an access token. Send an access token, or sign in.',
+    },
+    wrong_credentials: { status: 401, help: 'The name or password is incorrect, or the account is disabled.' },
+    sign_in_expired: { status: 401, help: 'This sign-in has expired, or had too many attempts. Start again.' },
+    role_insufficient: { status: 403, help: 'Your role does not allow this.' },
+    root_protected: { status: 403, help: 'This is not allowed on the root account.' },
+    verification_required: {
+      status: 403,
+      text: 'This needs a check that is not older than five minutes: POST /api/verify with a second factor, or with the password if the account has no second factor.',
+      help: 'Confirm with your second factor first. If you have none, set one up under Security.',
+    },
+    second_factor_wanted: {
+      status: 403,
+      param: 'method',
+      help: 'The account has a second factor. Confirm with it, not with the password.',
+    },
+    cross_site: {
+      status: 403,
+      help: 'The request was refused as cross-site. Open the console at the address in `console.url` of gateway.yaml, or correct that setting.',
+    },
+    registration_closed: {
+      status: 403,
+      help: 'Registration is off. If you have an account here, sign in; you can link an OAuth account under Security.',
+    },
+    invitation_wanted: {
+      status: 403,
+      param: 'invite_code',
+      help: 'This invitation is missing, used or expired. Ask an administrator for a new one.',
+    },
+    email_wanted: { status: 403, help: 'A new account needs a verified email address.' },
+    wrong_password: { status: 403, help: 'The password is incorrect.' },
+    reset_refused: {
+      status: 403,
+      param: 'token',
+      help: 'This link is used, expired or for another email address. Request another one.',
+    },
+    session_not_found: { status: 404, help: 'The session does not exist, or has already ended.' },
+    member_not_found: { status: 404, param: 'user_id', help: 'The user is not a member of this department.' },
+    subscription_not_found: {
+      status: 404,
+      param: 'user_id',
+      text: (name: string) => `"${name}" has no subscription.`,
+      help: 'The user has no subscription.',
+    },
+    binding_not_found: { status: 404, help: 'No account of this provider is linked.' },
+    invitation_not_found: { status: 404, help: 'The invitation does not exist, or was used, revoked or has expired.' },
+    call_not_found: {
+      status: 404,
+      param: 'request_id',
+      help: 'The request does not exist, belongs to another user, or is older than the retention period.',
+    },
+    no_password: {
+      status: 409,
+      param: 'method',
+      help: 'The account has no password. Set up a second factor within five minutes after a sign-in.',
+    },
+    role_unchanged: {
+      status: 409,
+      text: (name: string) => `"${name}" has this role already.`,
+      help: 'The user already has this role.',
+    },
+    in_debt: {
+      status: 409,
+      text: (name: string, debt: number) => `"${name}" owes ${debt} quota: give it that first (mode add).`,
+      help: 'The account owes quota. Credit it first.',
+    },
+  },
+  'api',
+);

@@ -1,0 +1,19 @@
+/** The errors of prompts and answers that cannot be read. */
+import { defineErrors } from '../../core/sdk.ts';
+
+/** By their codes. */
+export const errors = defineErrors(
+  {
+    content_not_allowed: {
+      status: 403,
+      text: 'You may not read this prompt and answer: `prompts.readers` and `prompts.own` of gateway.yaml say who may.',
+      help: 'You may not read this prompt and answer.',
+    },
+    content_not_found: {
+      status: 404,
+      param: 'request_id',
+      help: 'No prompt and answer are stored of this call, or they are older than they are kept.',
+    },
+  },
+  'api',
+);

@@ -1,0 +1,56 @@
+/** The errors of calls that no balance or budget pays, and of the ledger. */
+import { defineErrors } from '../../core/sdk.ts';
+
+/** All of calls have these headers: retrying does not help. */
+const headers = { 'x-should-retry': 'false' };
+
+/** By their codes. */
+export const errors = {
+  ...defineErrors({
+    QUOTA_USER_INSUFFICIENT: {
+      status: 403,
+      headers,
+      help: 'The balance of the account is too low for this call. Top up, or request fewer output tokens.',
+    },
+    QUOTA_TOKEN_INSUFFICIENT: {
+      status: 403,
+      headers,
+      help: 'The quota of the key is too low for this call. Raise it, or request fewer output tokens.',
+    },
+    QUOTA_DEPARTMENT_EXCEEDED: {
+      status: 403,
+      headers,
+      help: 'A budget of the department has too little left for this call. Ask an administrator to raise it.',
+    },
+    QUOTA_HOLD_EXCEEDED: {
+      status: 403,
+      headers,
+      help: 'The answer was cut off because it costs more than could be reserved for it. Top up, or request fewer output tokens.',
+    },
+    department_disabled: {
+      status: 403,
+      headers,
+      text: (name: string) => `Department "${name}" is disabled; its members cannot make calls.`,
+      help: 'The department is disabled; its members cannot make calls.',
+    },
+  }),
+  ...defineErrors(
+    {
+      lease_not_returned: {
+        status: 409,
+        help: 'A process of the gateway does not answer. Try again in a few seconds.',
+      },
+    },
+    'api',
+  ),
+  ...defineErrors(
+    {
+      layer_not_found: {
+        status: 404,
+        text: (kind: string, owner: number) => `There is no ${kind} ${owner} in the ledger.`,
+        help: 'The ledger has no such account or key.',
+      },
+    },
+    'command',
+  ),
+};
