@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { canonicalAddress, canonicalRange, clientAddress, createAddressList } from '../../core/address.ts';
 import fc from '../kit/fast-check.ts';
 
-describe('an address', () => {
-  it('is the same in whatever way it is written', () => {
+describe('an IP address', () => {
+  it('is equal in every notation', () => {
     for (const text of ['1.2.3.4', '::ffff:1.2.3.4', '::ffff:102:304', '::FFFF:0102:0304', '0:0:0:0:0:ffff:1.2.3.4']) {
       assert.equal(canonicalAddress(text), '1.2.3.4', text);
     }
@@ -20,7 +20,7 @@ describe('an address', () => {
     assert.equal(canonicalAddress('a0:0:0:1:0:0:0:0a'), 'a0:0:0:1::a');
   });
 
-  it('is not what only looks like one', () => {
+  it('is refused if it only looks like one', () => {
     const texts = [
       '',
       ' ',
@@ -38,7 +38,7 @@ describe('an address', () => {
     }
   });
 
-  it('has one spelling, the one of the URL standard', () => {
+  it('has one normal form, that of the URL standard', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV6(), sparseV6), (text) => {
         const canonical = canonicalAddress(text)!;
@@ -61,8 +61,8 @@ const sparseV6 = fc
   .array(fc.constantFrom('0', '0', '0', '1', 'a0', 'ffff'), { minLength: 8, maxLength: 8 })
   .map((groups) => groups.join(':'));
 
-describe('a range', () => {
-  it('has one spelling', () => {
+describe('an address range', () => {
+  it('has one normal form', () => {
     const cases = {
       '10.0.0.0/8': '10.0.0.0/8',
       '192.0.2.7': '192.0.2.7/32',
@@ -77,7 +77,7 @@ describe('a range', () => {
     for (const [text, cidr] of Object.entries(cases)) assert.deepEqual(spelling(text), cidr, text);
   });
 
-  it('is refused where it is not one, and the message says what would be right', () => {
+  it('is refused if it is invalid, with a message about valid ones', () => {
     assert.match(spelling('10.0.0.5/8'), /10\.0\.0\.0\/8 for the range or 10\.0\.0\.5\/32 for the address/);
     assert.match(spelling('2001:db8::1/32'), /2001:db8::\/32 for the range or 2001:db8::1\/128/);
     assert.match(spelling('10.0.0.0/33'), /0 to 32/);
@@ -90,7 +90,7 @@ describe('a range', () => {
     }
   });
 
-  it('holds its addresses however they are written, and no others', () => {
+  it('contains its addresses in every notation, and no others', () => {
     const office = createAddressList(['10.0.0.0/8', '2001:db8::/32', '192.0.2.7']);
     for (const ip of ['10.0.0.0', '10.255.255.255', '::ffff:10.1.2.3', '::ffff:a01:203', '2001:db8::1', '192.0.2.7']) {
       assert.equal(office(ip), true, ip);
@@ -111,14 +111,14 @@ describe('a range', () => {
     assert.throws(() => createAddressList(['10.0.0.5/8']), /begins inside its own range/);
   });
 
-  it('of all IPv6 addresses holds no IPv4 address, and the other way round', () => {
+  it('of all IPv6 addresses contains no IPv4 address, and the reverse', () => {
     const [all4, all6] = [createAddressList(['0.0.0.0/0']), createAddressList(['::/0'])];
     assert.deepEqual([all4('1.2.3.4'), all6('1.2.3.4')], [true, false]);
     assert.deepEqual([all4('::ffff:1.2.3.4'), all6('::ffff:1.2.3.4')], [true, false]);
     assert.deepEqual([all4('2001:db8::1'), all6('2001:db8::1')], [false, true]);
   });
 
-  it('agrees with the block list of node', () => {
+  it('agrees with the block list of Node.js', () => {
     const near = (family: 'ipv4' | 'ipv6', address: fc.Arbitrary<string>, widest: number) =>
       fc.property(address, address, fc.nat(widest), (base, ip, length) => {
         const reference = new BlockList();
@@ -152,7 +152,7 @@ describe("the client's address", () => {
   const nobody = createAddressList([]);
   const proxies = createAddressList(['127.0.0.1', '10.0.0.0/8', '2001:db8::/32']);
 
-  it("is the socket's where no proxy is trusted, whatever the headers say", () => {
+  it('is the peer of the socket if no proxy is trusted, whatever the headers say', () => {
     assert.equal(clientAddress('203.0.113.9', '198.51.100.1', nobody), '203.0.113.9');
     assert.equal(clientAddress('127.0.0.1', '198.51.100.1', nobody), '127.0.0.1');
     assert.equal(clientAddress('::ffff:203.0.113.9', undefined, nobody), '203.0.113.9');
@@ -160,7 +160,7 @@ describe("the client's address", () => {
     assert.equal(clientAddress('', undefined, nobody), '');
   });
 
-  it("is the socket's where the peer is not one of the proxies", () => {
+  it('is the peer of the socket if that is not a trusted proxy', () => {
     assert.equal(clientAddress('203.0.113.9', '198.51.100.1', proxies), '203.0.113.9');
   });
 
@@ -175,11 +175,11 @@ describe("the client's address", () => {
     assert.equal(clientAddress('2001:db8::7', 'garbage, 198.51.100.1', proxies), '198.51.100.1');
   });
 
-  it('is the farthest hop where all are trusted', () => {
+  it('is the farthest hop if all are trusted', () => {
     assert.equal(clientAddress('127.0.0.1', '10.0.0.9, 10.0.0.7', proxies), '10.0.0.9');
   });
 
-  it("is the socket's where the trusted part of the header holds anything but addresses", () => {
+  it('is the peer of the socket if the trusted part of the header has anything but addresses', () => {
     const garbage = [
       '',
       ' ',
@@ -202,7 +202,7 @@ describe("the client's address", () => {
     }
   });
 
-  it('never depends on what stands left of the first address that is not trusted', () => {
+  it('never depends on header values before the first untrusted address', () => {
     fc.assert(
       fc.property(fc.string(), fc.ipV4(), fc.array(fc.constantFrom('10.0.0.7', '127.0.0.1')), (claim, client, hops) => {
         fc.pre(!proxies(client));

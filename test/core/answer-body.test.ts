@@ -20,8 +20,8 @@ async function onTheWire(version: '1.0' | '1.1', write: (body: AnswerBody) => vo
   return text.slice(text.indexOf('\r\n\r\n') + 4);
 }
 
-describe('the body of an answer without a length', () => {
-  it('is chunks with their sizes in bytes, and none of a piece that is empty', async () => {
+describe('a response body without content-length', () => {
+  it('is sent as chunks with their sizes in bytes, without empty ones', async () => {
     const body = await onTheWire('1.1', (answer) => {
       answer.write('gr\u00fcn');
       answer.write('');
@@ -31,7 +31,7 @@ describe('the body of an answer without a length', () => {
     assert.equal(body, `5\r\ngr\u00fcn\r\n14\r\n${'x'.repeat(20)}\r\n4\r\nlast\r\n0\r\n\r\n`);
   });
 
-  it('has pieces of all sizes in their order, and tells of each that it was written', async () => {
+  it('has pieces of all sizes in order, and reports when each was written', async () => {
     const small = Buffer.from('y'.repeat(10));
     const middle = Buffer.from('z'.repeat(10_000));
     const large = Buffer.from('x'.repeat(20_000));
@@ -45,7 +45,7 @@ describe('the body of an answer without a length', () => {
     assert.equal(written, 7);
   });
 
-  it('has a large piece whole', async () => {
+  it('has a large piece in one chunk', async () => {
     const large = 'x'.repeat(100_000);
     const body = await onTheWire('1.1', (answer) => {
       answer.write(large);
@@ -54,7 +54,7 @@ describe('the body of an answer without a length', () => {
     assert.equal(body, `186a0\r\n${large}\r\n186a0\r\n${large}\r\n0\r\n\r\n`);
   });
 
-  it('has trailers behind its last chunk, and throws where one cannot be spelt', async () => {
+  it('has trailers after its last chunk, and throws if one is invalid', async () => {
     let refused: unknown;
     const body = await onTheWire('1.1', (answer) => {
       try {
@@ -68,7 +68,7 @@ describe('the body of an answer without a length', () => {
     assert.ok(refused instanceof TypeError);
   });
 
-  it('goes to a client of HTTP/1.0 as it is', async () => {
+  it('is sent unchunked to an HTTP/1.0 client', async () => {
     const body = await onTheWire('1.0', (answer) => {
       answer.write('a');
       answer.end('b', { 'x-b': 'c' });

@@ -107,13 +107,13 @@ function wired(names: Readonly<Record<string, Wiring>>): { plugins: AnyPlugin[];
 }
 
 describe('the order in which plugins are created', () => {
-  it('is that of the pipeline where nobody needs anybody', async () => {
+  it('is that of the pipeline without dependencies', async () => {
     const { plugins, order } = wired({ one: {}, two: {}, three: {} });
     await assembled(plugins);
     assert.deepEqual(order, ['one', 'two', 'three']);
   });
 
-  it('puts providers before those that need them, however far away', async () => {
+  it('puts providers before those that need them, at any distance', async () => {
     const { plugins, order, found } = wired({
       top: { needs: [B] },
       middle: { needs: [A], provides: [B] },
@@ -124,14 +124,14 @@ describe('the order in which plugins are created', () => {
     assert.deepEqual(found, ['middle uses a of bottom', 'top uses b of middle']);
   });
 
-  it('puts providers before those that want them, and lets a wish without one be', async () => {
+  it('puts providers before those that want them, and ignores an optional dependency without a provider', async () => {
     const { plugins, order, found } = wired({ asks: { wants: [A, C] }, gives: { provides: [A] } });
     await assembled(plugins);
     assert.deepEqual(order, ['gives', 'asks']);
     assert.deepEqual(found, ['asks finds a of gives', 'asks finds undefined']);
   });
 
-  it('lets a wish give way that would close a circle, and has it fulfilled when all are linked', async () => {
+  it('ignores an optional dependency that would close a cycle, and fulfils it when all are linked', async () => {
     const { plugins, order, found } = wired({
       asks: { wants: [B], provides: [A] },
       gives: { needs: [A], provides: [B] },
@@ -141,13 +141,13 @@ describe('the order in which plugins are created', () => {
     assert.deepEqual(found, ['asks finds undefined', 'gives uses a of asks', 'asks links b of gives']);
   });
 
-  it('lets two that wish for each other both be', async () => {
+  it('allows two optional dependencies on each other', async () => {
     const { plugins, found } = wired({ one: { wants: [B], provides: [A] }, two: { wants: [A], provides: [B] } });
     (await assembled(plugins)).link();
     assert.deepEqual(found.slice(-2).sort(), ['one links b of two', 'two links a of one']);
   });
 
-  it('does not put a need last because of a wish on the way', async () => {
+  it('does not delay a required dependency because of an optional one', async () => {
     // `asks` wants `far`, which needs `near`, which wants `asks`.
     const { plugins, order } = wired({
       asks: { wants: [B], provides: [C] },
@@ -158,7 +158,7 @@ describe('the order in which plugins are created', () => {
     assert.ok(order.indexOf('near') < order.indexOf('far'), order.join(' '));
   });
 
-  it('gives everybody what it needs at once, and what it wants by the end, whatever the wishes', async () => {
+  it('provides required dependencies at creation, and optional ones at the end, in any combination', async () => {
     const empty = await plan([]);
     const size = 7;
     const pairs = fc.uniqueArray(fc.tuple(fc.nat(size - 1), fc.nat(size - 1)), { selector: String, maxLength: 15 });
@@ -189,7 +189,7 @@ describe('the order in which plugins are created', () => {
     );
   });
 
-  it('leaves the phases in the order of the pipeline', async () => {
+  it('keeps the phases in the order of the pipeline', async () => {
     const { plugins } = wired({ asks: { needs: [A] }, gives: { provides: [A] } });
     const { players } = await assembled(plugins);
     assert.deepEqual(
@@ -200,7 +200,7 @@ describe('the order in which plugins are created', () => {
 });
 
 describe('services', () => {
-  it('are refused where those who need them go round in a circle', async () => {
+  it('are refused if their dependencies form a cycle', async () => {
     const { plugins, order } = wired({
       one: { needs: [C], provides: [A] },
       two: { needs: [A], provides: [B] },
@@ -212,7 +212,7 @@ describe('services', () => {
     assert.deepEqual(order, [], 'nothing may be created');
   });
 
-  it('that nobody provides are missed by name', async () => {
+  it('are reported by name if they have no provider', async () => {
     const { plugins } = wired({ one: { needs: [A, service('from-core')] }, two: { needs: [B] } });
     assert.deepEqual(await problems(() => assembled(plugins)), [
       'one needs a: add the plugin that provides it (usually called a) to the pipeline',
@@ -225,7 +225,7 @@ describe('services', () => {
     assert.deepEqual(await problems(() => assembled(plugins)), ['two and one both provide a: keep one of them']);
   });
 
-  it('are had by core, and by whoever named them', async () => {
+  it('are available to core, and to plugins that declare them', async () => {
     const { plugins } = wired({ one: { provides: [A] } });
     const nosy = definePlugin({ name: 'nosy', api: 2, create: (host) => ({ styles: [host.use(A)] as never }) });
     assert.equal((await assembled(plugins)).find(A), 'a of one');
@@ -244,7 +244,7 @@ describe('sections', () => {
     properties: { name: { type: 'string' }, open: { type: 'boolean', default: true } },
   });
 
-  it('reach the plugin checked and filled in, and only its own', async () => {
+  it('reach their plugin validated with defaults, and no other', async () => {
     let config: unknown;
     const keeper = definePlugin({
       name: 'keeper',
@@ -266,7 +266,7 @@ describe('sections', () => {
     assert.deepEqual(config, { shop: { name: 'Corner', open: true } });
   });
 
-  it('have one reader, or readers that agree on what is written there', async () => {
+  it('have one reader, or readers with the same schema', async () => {
     const reader = (name: string, sections: Sections) => definePlugin({ name, api: 2, sections, create: () => ({}) });
     const yaml = 'shop: { name: Corner }\n';
     await assembled([reader('one', { shop }), reader('two', { shop })], yaml);
@@ -279,7 +279,7 @@ describe('sections', () => {
     ]);
   });
 
-  it('hold no secret that the log would show', async () => {
+  it('contain no secret that the log would show', async () => {
     const talker = definePlugin({
       name: 'talker',
       api: 2,
@@ -299,7 +299,7 @@ describe('sections', () => {
   });
 });
 
-describe('mistakes', () => {
+describe('mistakes of plugins', () => {
   const troubled = (name: string, at: 'create' | 'link') =>
     definePlugin({
       name,
@@ -311,17 +311,17 @@ describe('mistakes', () => {
       },
     });
 
-  it('found while plugins are created are said together', async () => {
+  it('at creation are reported together', async () => {
     const plugins = [troubled('one', 'create'), troubled('two', 'link'), troubled('three', 'create')];
     assert.deepEqual(await problems(() => assembled(plugins)), ['one is unhappy', 'three is unhappy']);
   });
 
-  it('found when all are there are said together', async () => {
+  it('after creation are reported together', async () => {
     const assembly = await assembled([troubled('one', 'link'), troubled('two', 'link')]);
     assert.deepEqual(await problems(async () => assembly.link()), ['one is unhappy', 'two is unhappy']);
   });
 
-  it('are two plugins that bring the same vendor, guard or route', async () => {
+  it('include two plugins with the same vendor, guard or route', async () => {
     const bringing = (name: string): AnyPlugin =>
       definePlugin({
         name,
@@ -341,7 +341,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  it('are a route or a command of a plugin that core has, too', async () => {
+  it('include a route or a command that core has', async () => {
     const greedy = definePlugin({
       name: 'greedy',
       api: 2,
@@ -363,7 +363,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  it('are a route whose guard nobody brings, also where its plugin comes before the one that could', async () => {
+  it('include a route whose guard does not exist, also if its plugin comes before the one that could provide it', async () => {
     const route = (path: string, ...access: string[]) => ({ method: 'GET', path, access, handle: () => 9 }) as const;
     const house = definePlugin({
       name: 'house',
@@ -381,7 +381,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  it('of the pipeline are all said, each at its line', async () => {
+  it('in the pipeline are all reported, each with its line', async () => {
     writeFileSync(configFile, 'pipeline:\n  - ./first.mjs\n  - kyes\n  - ./first.mjs\n  - { use: ./nothing.ts }\n');
     const { file } = await planFrom(configFile, {});
     const { problems } = new ConfigError(file.file, file.problems);
@@ -397,7 +397,7 @@ describe('mistakes', () => {
 });
 
 describe('a plugin', () => {
-  it('finds again what it keeps across assemblies', async () => {
+  it('finds its lasting values again after a reload', async () => {
     const kept: object[] = [];
     const keeper = definePlugin({
       name: 'keeper',
@@ -432,7 +432,7 @@ describe('a plugin', () => {
     assert.deepEqual(told, ['start gives', 'start asks', 'stop asks', 'stop gives']);
   });
 
-  it('that does not start is stopped all the same, with those before it and none behind', async () => {
+  it('that does not start is stopped, together with those before it and none after it', async () => {
     const told: string[] = [];
     const make = (name: string, fails: boolean) =>
       definePlugin({
@@ -452,7 +452,7 @@ describe('a plugin', () => {
     assert.deepEqual(told, ['start one', 'start two', 'stop two', 'stop one']);
   });
 
-  it('is named where it fails, whatever it was asked for', async () => {
+  it('is named if it fails, in every phase', async () => {
     for (const step of ['create', 'link', 'start'] as const) {
       const no = (): never => {
         throw new TypeError('x is undefined');
@@ -473,7 +473,7 @@ describe('a plugin', () => {
     }
   });
 
-  it('that does not stop keeps no other from being stopped, and is named in the log', async () => {
+  it('that does not stop does not prevent others from being stopped, and is named in the log', async () => {
     const told: string[] = [];
     const make = (name: string, stop: () => void | Promise<void>) =>
       definePlugin({

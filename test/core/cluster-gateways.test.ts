@@ -77,7 +77,7 @@ async function waited<T>(work: Promise<T>): Promise<T> {
 }
 
 describe('gateways on one store', () => {
-  it('report how they are doing at that moment, in the order of their names', async () => {
+  it('report their current state, in the order of their names', async () => {
     const members = new Members();
     const [b, a] = [gateway('b:8080'), gateway('a:8080')];
     const here = await members.join('here:8080', gateway('here:8080'));
@@ -89,7 +89,7 @@ describe('gateways on one store', () => {
     assert.deepEqual((await here.look())[0]?.report?.configuration, digestOf(a.text));
   });
 
-  it('are asked once a second, however many people look, and not at all while none does', async () => {
+  it('are asked once a second, however many clients read, and never without a reader', async () => {
     const members = new Members();
     const here = await members.join('here:8080', gateway('here:8080'));
     await members.join('a:8080', gateway('a:8080'));
@@ -120,7 +120,7 @@ describe('gateways on one store', () => {
     ]);
   });
 
-  it('tell of the calls that run in each of them', async () => {
+  it('report their running calls', async () => {
     const members = new Members();
     const here = await members.join('here:8080', gateway('here:8080'));
     await members.join('a machine', 'command');

@@ -7,7 +7,7 @@ import type { Log, Membership } from '../../core/plugin.ts';
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
 
-it('a question of another process that comes while this one joins is answered when it has joined', async () => {
+it('a question of another process that arrives during the join is answered after it', async () => {
   let answered = (_: string): void => {};
   const answer = new Promise<string>((resolve) => {
     answered = resolve;

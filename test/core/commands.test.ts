@@ -63,7 +63,7 @@ describe('a command line', () => {
     }
   });
 
-  it('gives the command its options, short ones too, what stood on standard input, and the folder', async () => {
+  it('passes options, short ones too, standard input and the folder to the command', async () => {
     assert.deepEqual(await run('key create -n first --unlimited', 'secret'), { code: 0, stdout: 'made\n', stderr: '' });
     const { values, positionals, stdin, cwd } = asked.at(-1)!;
     assert.deepEqual([{ ...values }, positionals, stdin], [{ name: 'first', unlimited: true }, [], 'secret']);
@@ -72,7 +72,7 @@ describe('a command line', () => {
     assert.deepEqual({ ...asked.at(-1)!.values }, { name: '-' });
   });
 
-  it('gives the command the words behind its name, wherever the options stand', async () => {
+  it('passes the words after the command name, wherever the options are', async () => {
     assert.equal((await run('user credit ada 12')).code, 0);
     assert.deepEqual(asked.at(-1)!.positionals, ['ada', '12']);
     await run('user credit ada -- -12');
@@ -84,7 +84,7 @@ describe('a command line', () => {
     assert.equal((await run('user credit ada 12')).stdout, '');
   });
 
-  it('that is not understood ends with 2 and says how the command is called, without calling it', async () => {
+  it('that is invalid exits with 2 and the usage, without running the command', async () => {
     const before = asked.length;
     const how = 'usage: turnpike key create [--name …] [--unlimited] [--password-stdin]';
     for (const [line, complaint] of [
@@ -108,7 +108,7 @@ describe('a command line', () => {
     assert.equal(asked.length, before);
   });
 
-  it('that names no command ends with 2, and says which there are', async () => {
+  it('with an unknown command exits with 2, and lists the commands', async () => {
     const group = `turnpike key create [--name …] [--unlimited] [--password-stdin]
   does key create
 turnpike key list
@@ -125,7 +125,7 @@ turnpike key list
     assert.deepEqual(await run('key --help'), { code: 0, stdout: group, stderr: '' });
   });
 
-  it('that asks for help gets it, and runs nothing', async () => {
+  it('with --help prints the help, and runs nothing', async () => {
     const before = asked.length;
     for (const line of ['user credit --help', 'user credit -h', 'user credit ada --nonsense --help']) {
       const stdout = 'turnpike user credit NAME UNITS\n  does user credit\n';
@@ -136,7 +136,7 @@ turnpike key list
     assert.deepEqual(asked.at(-1)!.positionals, ['ada', '--help']);
   });
 
-  it('may leave a remark beside its result', async () => {
+  it('may print a remark beside its result', async () => {
     const noting: Command = {
       ...command('noting', () => ''),
       run({ remark }) {
@@ -149,7 +149,7 @@ turnpike key list
     assert.deepEqual(await runCommand([noting], typed('noting')), expected);
   });
 
-  it('ends with the code that its command has earned', async () => {
+  it('exits with the code of its command', async () => {
     assert.deepEqual(await run('refused'), { code: 1, stdout: '', stderr: 'There is one already.\n' });
     assert.deepEqual(await run('misused'), {
       code: 2,
@@ -160,7 +160,7 @@ turnpike key list
     assert.deepEqual(await run('broken'), { code: 1, stdout: '', stderr: 'x is undefined\n' });
   });
 
-  it('of core takes no word that it does not know, either', () => {
+  it('of a core command refuses unknown words, too', () => {
     const { start, check, restore } = CORE_COMMANDS;
     assert.deepEqual({ ...readWords(start, ['start', '--welcome']).values }, { welcome: true });
     assert.deepEqual(readWords(restore, ['restore', 'x.db']).positionals, ['x.db']);
@@ -181,7 +181,7 @@ turnpike key list
     });
   });
 
-  it('is shown with its words and its options', () => {
+  it('is documented with its words and options', () => {
     assert.equal(usage(COMMANDS[2]!), 'user credit NAME UNITS');
     const options = {
       role: { type: 'string', value: 'member|admin' },
@@ -209,7 +209,7 @@ describe('the control socket', () => {
     return said;
   };
 
-  it('takes a command there and its result back', async () => {
+  it('runs a command and returns its result', async () => {
     const path = freshPath();
     const seen: unknown[] = [];
     const control = await openControl(path, async (line) => {
@@ -222,7 +222,7 @@ describe('the control socket', () => {
     await control.close();
   });
 
-  it('takes commands that are long, and several at once', async () => {
+  it('accepts long commands, and several at once', async () => {
     const path = freshPath();
     const control = await openControl(path, async ({ argv: [word], stdin }) => ({
       code: 0,
@@ -238,7 +238,7 @@ describe('the control socket', () => {
     await control.close();
   });
 
-  it('is not there where no gateway runs, whatever one has left behind', async () => {
+  it('does not exist without a running gateway, whatever file is left', async () => {
     const path = freshPath();
     assert.equal(await askControl(path, typed('help')), undefined);
     const control = await openControl(path, async () => answered);
@@ -261,7 +261,7 @@ describe('the control socket', () => {
     await control.close();
   });
 
-  it('hangs up on a line that is too long or no command, and runs none of it', async () => {
+  it('disconnects after a line that is too long or not a command, and runs none of it', async () => {
     const path = freshPath();
     const control = await openControl(path, async () => assert.fail('it must not run'), 65_536);
     const line = (stdin: string) => `${JSON.stringify(typed('help', stdin))}\n`;
@@ -306,7 +306,7 @@ describe('the control socket', () => {
     await control.close();
   });
 
-  it('says so where the answer breaks off', async () => {
+  it('reports an answer that breaks off', async () => {
     const path = freshPath();
     const server = createServer((socket: Socket) => void socket.once('data', () => socket.end('{"code":0,"std')));
     await new Promise<void>((listening) => server.listen(path, listening));
@@ -314,7 +314,7 @@ describe('the control socket', () => {
     await new Promise((closed) => server.close(closed));
   });
 
-  it('closes when the commands that run have ended, and waits for nobody who has asked for nothing', async () => {
+  it('closes when the running commands have ended, and does not wait for idle connections', async () => {
     const path = freshPath();
     let finish = (_result: CommandResult): void => {};
     let began = (): void => {};

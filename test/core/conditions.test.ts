@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { all, type Condition, condition, contains, either, mentions, readPage } from '../../core/conditions.ts';
 import { memoryStore } from '../kit/drive.ts';
 
-describe('a search', () => {
-  it('is of what is asked for, and of everything where nothing is', () => {
+describe('a search condition', () => {
+  it('selects by the given filters, and everything without filters', () => {
     assert.deepEqual(all(condition('a = ?', undefined), contains('b', undefined), either(contains('c', ''))), {
       sql: '1 = 1',
       params: [],
@@ -17,7 +17,7 @@ describe('a search', () => {
     assert.equal(condition('a BETWEEN ? AND ?', 1, undefined), undefined);
   });
 
-  it('for a text finds what contains it, letter by letter: no sign of it stands for others', async () => {
+  it('on text matches literally, without wildcards', async () => {
     const store = memoryStore();
     await store.run('CREATE TABLE thing (id INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL) STRICT');
     for (const name of ['100%', '100', 'a_b', 'axb', 'c\\d', 'Übung', ''])
@@ -36,7 +36,7 @@ describe('a search', () => {
     assert.deepEqual(await found(mentions('name', 'Üb')), ['Übung']);
   });
 
-  it('reads a page, the latest first, and counts all of them', async () => {
+  it('returns a page, latest first, and the total count', async () => {
     const store = memoryStore();
     await store.run('CREATE TABLE thing (id INTEGER NOT NULL PRIMARY KEY) STRICT');
     for (let id = 1; id <= 5; id++) await store.run('INSERT INTO thing (id) VALUES (?)', id);

@@ -108,10 +108,10 @@ function problemsOf(yaml: string, schemas: Readonly<Record<string, Schema>>): st
   return shown(file);
 }
 
-describe('every mistake has a place and a remedy', () => {
+describe('every configuration mistake has a position and a remedy', () => {
   const folder = join(import.meta.dirname, 'config');
   const cases = readdirSync(folder);
-  it('and there are many of them', () => assert.ok(cases.length >= 20));
+  it('and the list is complete', () => assert.ok(cases.length >= 20));
   for (const name of cases) {
     it(name.replaceAll('-', ' '), () => {
       const file = readConfig(join(folder, name, 'gateway.yaml'), {});
@@ -121,13 +121,13 @@ describe('every mistake has a place and a remedy', () => {
   }
 });
 
-describe('files that cannot be read', () => {
+describe('a file that cannot be read', () => {
   const problems = (file: ConfigFile) => {
     checkSections(file, sections);
     return shown(file);
   };
 
-  it('say so when there is none', () => {
+  it('is reported if it does not exist', () => {
     const missing = readConfig(join(scratch, 'gateway.yaml.missing'), {});
     const message = 'the file does not exist; --config FILE or TURNPIKE_CONFIG says where it is';
     assert.deepEqual(missing.problems, [{ line: 1, column: 1, path: '', message }]);
@@ -135,20 +135,20 @@ describe('files that cannot be read', () => {
     assert.equal(readConfig(scratch, {}).problems[0]?.message, 'the file is a directory');
   });
 
-  it('say so when they are not text', () => {
+  it('is reported if it is not text', () => {
     assert.equal(
       problems(read(Buffer.from([0x61, 0x3a, 0x20, 0xff]))),
       'gateway.yaml:1:1: the file is not text in UTF-8',
     );
   });
 
-  it('are not parsed beyond 256 KiB', () => {
+  it('is not parsed beyond 256 KiB', () => {
     const comment = `# ${'x'.repeat(256 * 1024 - 2)}`;
     assert.doesNotMatch(problems(read(comment)), /larger/);
     assert.equal(problems(read(`${comment}x`)), 'gateway.yaml:1:1: the file is larger than 256 KiB');
   });
 
-  it('keep the reader busy for no time, however many aliases and secrets there are', () => {
+  it('is read in linear time with many aliases and secrets', () => {
     const many = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i));
     const bombs = [
       `a: &a 1\nb: [${many(4_000, () => '*a').join(', ')}]`,
@@ -163,7 +163,7 @@ describe('files that cannot be read', () => {
     }
   });
 
-  it('never make the reader throw, and never end without a word', () => {
+  it('never makes the reader throw, and always has a message', () => {
     const piece = fc.constantFrom(
       'a',
       ': ',
@@ -212,7 +212,7 @@ describe('${…}', () => {
     return file.value;
   };
 
-  it('is the environment, a default, or several in one text', () => {
+  it('is an environment variable, a default, or several in one text', () => {
     const env = { HOST: 'example.com', PORT: '81', EMPTY: '' };
     assert.deepEqual(
       filled('a: http://${HOST}:${PORT}/\nb: ${NONE:-x}\nc: ${EMPTY:-x}\nd: ${EMPTY}\ne: ${NONE:-}\n', env),
@@ -226,7 +226,7 @@ describe('${…}', () => {
     );
   });
 
-  it('always makes text', () => {
+  it('always results in text', () => {
     assert.deepEqual(filled('a: ${N}\nb: ${T}\nc: ${Z}\n', { N: '1', T: 'true', Z: 'null' }), {
       a: '1',
       b: 'true',
@@ -234,16 +234,16 @@ describe('${…}', () => {
     });
   });
 
-  it('is not looked at again: what is filled in is neither YAML nor another ${…}', () => {
+  it('is not evaluated again: the value is neither YAML nor another ${…}', () => {
     const env = { A: '${B}', B: 'no', C: 'x: {y: [1]} # z\n- &a *b' };
     assert.deepEqual(filled('a: ${A}\nc: ${C}\n', env), { a: '${B}', c: env.C });
   });
 
-  it('stays as it is behind another $', () => {
+  it('is literal after another $', () => {
     assert.deepEqual(filled('a: $${A} and ${A}\nb: $A $ {A}\n', { A: '1' }), { a: '${A} and 1', b: '$A $ {A}' });
   });
 
-  it('reads names that JavaScript objects have from the environment only', () => {
+  it('reads names of JavaScript object members from the environment only', () => {
     assert.match(shown(read('a: ${constructor}\n')), /environment variable constructor is not set/);
   });
 
@@ -270,8 +270,8 @@ describe('${…}', () => {
   });
 });
 
-describe('secrets', () => {
-  it('are known by the name of their field or of their variable', () => {
+describe('configured secrets', () => {
+  it('are recognized by the name of their field or of their variable', () => {
     const env = {
       A: 'field-secret-1',
       SOME_API_KEY: 'variable-secret-2',
@@ -290,14 +290,14 @@ describe('secrets', () => {
     ]);
   });
 
-  it('are what headers and query parameters take from outside, whatever they are called', () => {
+  it('include headers and query parameters from the environment or a file', () => {
     const env = { GATE: 'header-secret-1', TENANT: 'query-secret-2' };
     const headers = '{ x-gate: "${GATE}", x-token: written-secret, x-team: search-and-find }';
     const file = read(`a: { headers: ${headers}, query: { t: "\${TENANT}", v: 2024-10-21 } }\n`, env);
     assert.deepEqual([...file.secrets].sort(), ['header-secret-1', 'query-secret-2', 'written-secret']);
   });
 
-  it('are masked in what is said of what stands before them', () => {
+  it('are masked in messages that were created before them', () => {
     const { problems } = read('a: yes\n"a-secret-of-the-environment": yes\nkey: ${X}', {
       X: 'a-secret-of-the-environment',
     });
@@ -305,7 +305,7 @@ describe('secrets', () => {
     assert.ok(!JSON.stringify(problems).includes('of-the-environment'), JSON.stringify(problems));
   });
 
-  it('are masked in what anybody says about them', () => {
+  it('are masked in messages of plugins', () => {
     const file = read('a: { key: "${K}" }\n', { K: 'very-secret-value' });
     file.problem(['a', 'key'], 'cannot use very-secret-value');
     file.warn(['a'], 'base64: dmVyeS1zZWNyZXQtdmFsdWU=');
@@ -313,7 +313,7 @@ describe('secrets', () => {
     assert.doesNotMatch(file.warnings[0]!.message, /dmVyeS1zZWNyZXQt/);
   });
 
-  it('never stand in a message, whatever mistake they are part of', () => {
+  it('never appear in a message, whatever the mistake is', () => {
     const secret = 'q7Xp2mVd9LwZ4tRk';
     const broken = [
       'key: "S" "S"',
@@ -338,7 +338,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are better not written into the file', () => {
+  it('cause a warning if they are written in the file', () => {
     const warned = (yaml: string) => read(yaml).warnings.map(({ path }) => path);
     const credential = [
       'a: sk-0123456789abcdef',
@@ -358,7 +358,7 @@ describe('secrets', () => {
     for (const yaml of innocent) assert.deepEqual(warned(`${yaml}\n`), [], yaml);
   });
 
-  it('that were written into the file are hidden all the same', () => {
+  it('are masked even if they are written in the file', () => {
     assert.deepEqual(read('a: { key: 8f3a9c1e5b7d2f4a6c8e }\n').secrets, ['8f3a9c1e5b7d2f4a6c8e']);
   });
 });
@@ -395,13 +395,13 @@ describe('problem', () => {
     });
   }
 
-  it('finds its place in a file with Windows line ends and a mark of its encoding', () => {
+  it('finds its position in a file with Windows line ends and a byte order mark', () => {
     const file = read(`\ufeff${yaml.replaceAll('\n', '\r\n')}`);
     file.problem(['channels', 0, 'vendor'], 'is wrong');
     assert.equal(shown(file), 'gateway.yaml:4:5: channels[0].vendor: is wrong');
   });
 
-  it('names all of them in one error, in the order of the file', () => {
+  it('lists all mistakes in one error, in the order of the file', () => {
     const file = read(yaml);
     file.problem(['models', 'm'], 'second');
     file.problem(['models', 'm', 'from', 1], 'third');
@@ -416,7 +416,7 @@ describe('problem', () => {
     );
   });
 
-  it('shows a file elsewhere by its whole path', () => {
+  it('shows the full path of a file in another folder', () => {
     const file = '/nowhere/near/gateway.yaml';
     assert.equal(problemLine(file, { line: 1, column: 2, path: 'a', message: 'b' }), `${file}:1:2: a: b`);
     assert.equal(basename(file), 'gateway.yaml');
@@ -439,11 +439,11 @@ describe('sections', () => {
     assert.deepEqual(quota, { perUnit: 500_000, unpriced: 'refuse' });
   });
 
-  it('may be left empty', () => {
+  it('may be empty', () => {
     assert.deepEqual(plain('pipeline: [auth]\nquota:\nlog: {}\n').quota, { perUnit: 500_000, unpriced: 'refuse' });
   });
 
-  it('cannot be changed by those who read them, and share nothing', () => {
+  it('are read-only, and share nothing', () => {
     const values = plain(
       'pipeline: [auth]\nlimits: { perAccount: &a { concurrent: 1 } }\nchannels: [{ name: a, vendor: x, more: *a }]\n',
     ) as {
@@ -457,7 +457,7 @@ describe('sections', () => {
     assert.notEqual(values.channels[0]!.more, values.limits.perAccount);
   });
 
-  it('do not change their schemas: a default is a new value each time', () => {
+  it('do not change their schemas: every default is a new value', () => {
     const schemas = { a: schema({ type: 'object', default: { list: [] }, properties: { list: { type: 'array' } } }) };
     const { values: first } = checkSections(read(''), schemas);
     const { values: second } = checkSections(read(''), schemas);
@@ -466,7 +466,7 @@ describe('sections', () => {
     assert.ok(!Object.isFrozen(schemas.a.default));
   });
 
-  it('report a place once: the first mistake there makes the others', () => {
+  it('report a position once, because its first mistake causes the others', () => {
     const schemas = {
       a: schema({ type: 'object', additionalProperties: { type: 'string', minLength: 3, pattern: 'x' } }),
     };
@@ -474,7 +474,7 @@ describe('sections', () => {
     assert.match(problemsOf('a: { b: "${NONE}" }\n', schemas), /^[^\n]*NONE is not set[^\n]*$/);
   });
 
-  it('blame a wrong schema on its plugin, not on the file', () => {
+  it('report an invalid schema as a mistake of the plugin, not of the file', () => {
     assert.throws(
       () => checkSections(read(''), { a: schema({ type: 'object', propertys: {} }) }),
       /the schema of section a is wrong/,
@@ -482,7 +482,7 @@ describe('sections', () => {
   });
 });
 
-describe('what a schema asks for, in words', () => {
+describe('the message about a schema', () => {
   const message = (definition: Record<string, unknown>, yaml: string) =>
     problemsOf(`a: { b: ${yaml} }\n`, { a: schema({ type: 'object', properties: { b: definition } }) }).replace(
       /^gateway.yaml:1:\d+: /gm,
@@ -561,7 +561,7 @@ describe('what a schema asks for, in words', () => {
 });
 
 describe('core sections', () => {
-  it('have defaults for everything but the pipeline', () => {
+  it('have defaults for everything except the pipeline', () => {
     const { values } = checkSections(read('pipeline: [auth, { use: ./x.ts }]\n'), coreSections);
     assert.deepEqual(values.store, { driver: 'sqlite', file: './data/turnpike.db' });
     assert.deepEqual(values.pipeline, ['auth', { use: './x.ts' }]);
@@ -588,7 +588,7 @@ describe('core sections', () => {
     });
   });
 
-  it('leave room for one body of the largest size, however small the budgets are', () => {
+  it('allow one body of the maximum size, however small the budgets are', () => {
     const file = read(
       'listen: { body: { json: 64mb, inFlight: { memory: { total: 1mb, perAccount: 1mb } } } }\npipeline: [auth]\n',
     );
@@ -623,7 +623,7 @@ describe('values with a unit', () => {
     );
   });
 
-  it('sizes are bytes, counted in 1024', () => {
+  it('sizes are bytes, in units of 1024', () => {
     assert.deepEqual(
       ['10b', '64kb', '16MiB', '10mb', '1GB'].map(byteSize),
       [10, 65_536, 16_777_216, 10_485_760, 1_073_741_824],
@@ -637,7 +637,7 @@ describe('values with a unit', () => {
       assert.throws(() => byteSize(wrong), RangeError, wrong);
   });
 
-  it('addresses and ranges are told from names', () => {
+  it('addresses and ranges are distinguished from names', () => {
     for (const right of ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0'])
       assert.ok(isAddressRange(right), right);
     for (const wrong of [
@@ -657,8 +657,8 @@ describe('values with a unit', () => {
   });
 });
 
-describe('the nearest name', () => {
-  it('forgives a slip and does not guess', () => {
+describe('the suggested name', () => {
+  it('corrects a typo and does not guess', () => {
     const known = ['name', 'vendor', 'url', 'key', 'weight', 'timeout', 'from'];
     const guesses = {
       nmae: 'name',
@@ -684,7 +684,7 @@ describe('the schema for editors', () => {
     formats: { 'address-range': true, origin: true, uri: true },
   }).compile(whole);
 
-  it('accepts what the gateway accepts, ${…} in place of any text among it', () => {
+  it('accepts what the gateway accepts, including ${…} in place of any text', () => {
     const value = {
       listen: { drain: '${DRAIN:-30s}', trustProxy: ['${PROXY}'], port: '${PORT}' },
       pipeline: ['auth', { use: './x.ts' }],
@@ -705,7 +705,7 @@ describe('the schema for editors', () => {
     }
   });
 
-  it('keeps what it has to say about a field', () => {
+  it('keeps the descriptions of fields', () => {
     const { drain, host } = (whole.properties.listen as { properties: Record<string, Record<string, unknown>> })
       .properties;
     assert.equal(drain?.description, 'How long running exchanges may finish on shutdown.');

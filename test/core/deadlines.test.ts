@@ -20,7 +20,7 @@ function open() {
 }
 
 describe('a deadline', () => {
-  it('expires once, never early, and late by no more than a sweep', () => {
+  it('expires once, never early, and at most one sweep late', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 1, maxLength: 30 }), (all) => {
         const { clock, expired, set } = open();
@@ -48,7 +48,7 @@ describe('a deadline', () => {
     deadlines.clear(cleared);
   });
 
-  it('moves with `atMs`, in both directions, and waits where that is never', () => {
+  it('moves with `atMs` in both directions, and never expires if that is infinite', () => {
     const { clock, set, names } = open();
     const later = set('later', 100);
     const sooner = set('sooner', 10_000);
@@ -64,7 +64,7 @@ describe('a deadline', () => {
     assert.deepEqual(names(), ['sooner', 'later']);
   });
 
-  it('that expires may clear, postpone and set others', () => {
+  it('may clear, postpone and set others when it expires', () => {
     const { clock, deadlines, set, names } = open();
     const others: Deadline[] = [];
     deadlines.set(100, () => {
@@ -82,7 +82,7 @@ describe('a deadline', () => {
     assert.deepEqual(names(), ['untouched', 'new', 'postponed']);
   });
 
-  it('does not expire when they have been stopped', () => {
+  it('does not expire after all were stopped', () => {
     const { clock, deadlines, set, names } = open();
     set('one', 100);
     deadlines.stop();

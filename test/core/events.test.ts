@@ -46,7 +46,7 @@ const streams = fc
   .map((lines) => lines.flat().join(''));
 
 describe('splitting a stream into events', () => {
-  it('cuts at the blank lines, however the bytes arrive', () => {
+  it('cuts at blank lines, in chunks of any size', () => {
     let cuts = 0;
     fc.assert(
       fc.property(streams, fc.array(fc.nat(), { maxLength: 20 }), (text, places) => {
@@ -63,7 +63,7 @@ describe('splitting a stream into events', () => {
     assert.ok(cuts > 500);
   });
 
-  it('copies nothing where a chunk holds whole events', () => {
+  it('copies nothing if a chunk has whole events', () => {
     const one = Buffer.from('data: a\n\n');
     const splitter = createEventSplitter({ maxBytes: 100 });
     assert.equal(splitter.push(one)?.[0], one);
@@ -74,7 +74,7 @@ describe('splitting a stream into events', () => {
     assert.deepEqual(splitter.push(Buffer.alloc(0)), []);
   });
 
-  it('gives up on an event that is too large, whole or in pieces', () => {
+  it('fails if an event is too large, whole or in pieces', () => {
     const event = Buffer.from(`data: ${'x'.repeat(92)}\n\n`);
     assert.equal(event.length, 100);
     const whole = { events: [event.toString()], rest: '' };
@@ -89,17 +89,17 @@ describe('splitting a stream into events', () => {
   });
 });
 
-describe('what a stream ends with behind its last blank line', () => {
+describe('the data after the last blank line of a stream', () => {
   const last = (text: string): string | undefined => unendedEvent(Buffer.from(text))?.toString();
 
-  it('is an event where only the blank line is missing', () => {
+  it('is an event if only the blank line is missing', () => {
     assert.equal(last('data: {"a":1}'), 'data: {"a":1}\n\n');
     assert.equal(last('event: end\r\ndata: {"a":1}\r\n'), 'event: end\r\ndata: {"a":1}\r\n\n');
     assert.equal(last('data: [DONE]'), 'data: [DONE]\n\n');
     assert.equal(last('data: x\r\r'), 'data: x\r\r');
   });
 
-  it('is none where it is a part of one, or says nothing', () => {
+  it('is not an event if it is truncated, or has no data', () => {
     for (const rest of [
       '',
       ': comment',
@@ -129,13 +129,13 @@ describe('reading an event', () => {
     assert.equal(data('data: no end'), 'no end');
   });
 
-  it('finds no data where there is none', () => {
+  it('has no data without data lines', () => {
     assert.equal(data(': ping\n\n'), undefined);
     assert.equal(data('\n'), undefined);
     assert.equal(data('database: 1\n\n'), undefined);
   });
 
-  it('knows the name of an event', () => {
+  it('has the name of the event', () => {
     assert.equal(eventName(Buffer.from('event: error\ndata: {}\n\n')), 'error');
     assert.equal(eventName(Buffer.from('data: event: error\n\n')), undefined);
   });

@@ -19,8 +19,8 @@ function live(clock = fakeClock(), search = ''): LiveExchange {
   return new LiveExchange({ request, response, head, ip: '192.0.2.1', style: undefined, passage: undefined }, clock);
 }
 
-describe('what was deferred', () => {
-  it('is undone last in first out, each when the one before has finished', async () => {
+describe('deferred releases', () => {
+  it('run last-in first-out, one after the other', async () => {
     const x = live();
     const told: string[] = [];
     x.defer(() => void told.push('first'));
@@ -33,7 +33,7 @@ describe('what was deferred', () => {
     assert.deepEqual(told, ['third', 'second', 'first']);
   });
 
-  it('is undone although some of it fails, and each failure is told', async () => {
+  it('run even if some fail, and each failure is reported', async () => {
     const x = live();
     const told: string[] = [];
     x.defer(() => void told.push('first'));
@@ -47,7 +47,7 @@ describe('what was deferred', () => {
     assert.deepEqual(told, ['at once', 'later', 'first']);
   });
 
-  it('is undone once', async () => {
+  it('run once', async () => {
     const x = live();
     let times = 0;
     x.defer(() => void times++);
@@ -58,7 +58,7 @@ describe('what was deferred', () => {
 });
 
 describe('stopping an exchange', () => {
-  it('reaches whoever works on it, and the signal', () => {
+  it('notifies the current work, and the signal', () => {
     const x = live();
     const { signal } = x;
     const stops: Error[] = [];
@@ -70,7 +70,7 @@ describe('stopping an exchange', () => {
     assert.deepEqual([signal.aborted, x.signal, x.stoppedBy, x.gone], [true, signal, error, false]);
   });
 
-  it('before anybody works on it stops the work as it begins', () => {
+  it('before any work has started stops the work when it starts', () => {
     const x = live();
     const error = new Error('too late');
     x.cut(error);
@@ -80,7 +80,7 @@ describe('stopping an exchange', () => {
     assert.equal(x.signal.aborted, true, 'also where nobody had asked for the signal');
   });
 
-  it('keeps the first reason, whoever comes later', () => {
+  it('keeps the first reason', () => {
     const x = live();
     x.leave();
     x.cut(new Error('the gateway stops'));
@@ -88,7 +88,7 @@ describe('stopping an exchange', () => {
     assert.equal(x.gone, true);
   });
 
-  it('concerns nobody whose work is done', () => {
+  it('does not notify work that is done', () => {
     const x = live();
     x.onStop(assert.fail);
     x.onStop(undefined);
@@ -96,7 +96,7 @@ describe('stopping an exchange', () => {
   });
 });
 
-describe('what is known of an exchange', () => {
+describe('the state of an exchange', () => {
   it('has a call from admission on, and not before', () => {
     const x = live();
     assert.throws(() => x.call, /no call before `admit`/);
@@ -105,7 +105,7 @@ describe('what is known of an exchange', () => {
     assert.equal(x.call, call);
   });
 
-  it('is noted bit by bit', () => {
+  it('is completed step by step', () => {
     const x = live();
     x.note({ tries: 1, model: 'a' });
     x.note({ model: 'b' });
@@ -113,11 +113,11 @@ describe('what is known of an exchange', () => {
     assert.deepEqual(live().notes, {});
   });
 
-  it('reads the query as it came', () => {
+  it('has the query as it was sent', () => {
     assert.equal(live(undefined, 'a=1&b=%20').query.get('b'), ' ');
   });
 
-  it('counts what the running answer has used until there is a last word', () => {
+  it('counts the usage of the running answer until the final one', () => {
     const x = live();
     assert.equal(x.usage, undefined);
     x.running = () => ({ input: 1 }) as never;
@@ -163,7 +163,7 @@ describe('the end of an exchange', () => {
   }
   const STEPS: readonly Step[] = [{ sql: '1' }, { sql: '2' }];
 
-  it('comes once, however often it is declared', async () => {
+  it('happens once, however often it is declared', async () => {
     const told: (Outcome | undefined)[] = [];
     const { x, kept, end } = ending({
       settle(exchange) {
@@ -176,7 +176,7 @@ describe('the end of an exchange', () => {
     assert.deepEqual([x.outcome, told, kept], ['aborted', ['aborted'], [STEPS]]);
   });
 
-  it('gives back what was taken before it asks what is kept, although that fails', async () => {
+  it('runs the releases before it collects the steps, even if a release fails', async () => {
     const told: string[] = [];
     const { x, log, end } = ending({
       settle() {
@@ -194,13 +194,13 @@ describe('the end of an exchange', () => {
     assert.match(log[0]!, /a release failed.*stuck/);
   });
 
-  it('writes nothing where there is nothing to write', async () => {
+  it('writes nothing without steps', async () => {
     const { kept, end } = ending({ settle: () => [] });
     await end();
     assert.deepEqual(kept, []);
   });
 
-  it('is no good one where a plugin fails to settle', async () => {
+  it('is not successful if a plugin fails to settle', async () => {
     const { kept, end } = ending({
       settle() {
         throw new Error('lost count');
@@ -210,7 +210,7 @@ describe('the end of an exchange', () => {
     assert.deepEqual(kept, []);
   });
 
-  it('waits for a store that cannot be written, and writes as soon as it can', async () => {
+  it('waits for a store that cannot be written, and writes as soon as possible', async () => {
     const full = new StoreUnavailable('disk full');
     const { x, clock, kept, log, end } = ending({ settle: () => STEPS }, [full, full]);
     x.attempts.push({} as Attempt);
@@ -226,7 +226,7 @@ describe('the end of an exchange', () => {
     assert.deepEqual([kept, log], [[STEPS], []]);
   });
 
-  it('gives up on a store that stays unwritable, in so many seconds', async () => {
+  it('gives up on a store that stays unwritable, after a time limit', async () => {
     const { x, clock, kept, log, end } = ending(
       { settle: () => STEPS },
       Array(1_000).fill(new StoreUnavailable('disk full')),
@@ -247,13 +247,13 @@ describe('the end of an exchange', () => {
     assert.match(log[0]!, /an exchange could not be settled/);
   });
 
-  it('does not wait for the store where no vendor was asked', async () => {
+  it('does not wait for the store if no vendor was called', async () => {
     const { kept, end } = ending({ settle: () => STEPS }, [new StoreUnavailable('disk full')]);
     await assert.rejects(end('refused'), StoreUnavailable);
     assert.deepEqual(kept, []);
   });
 
-  it('is written without the steps of another plugin that fails or hangs, which the log names', async () => {
+  it('is written without the steps of a plugin that fails or hangs, which the log names', async () => {
     const { clock, kept, log, end } = ending(
       { settle: () => STEPS },
       [],
@@ -280,7 +280,7 @@ describe('the end of an exchange', () => {
     );
   });
 
-  it('is written without the steps of another plugin that the store refuses, which the log names', async () => {
+  it('is written without the steps of a plugin that the store refuses, which the log names', async () => {
     const bad: Step = { sql: 'bad', must: 'never' };
     const { kept, log, end } = ending(
       { settle: () => STEPS },
@@ -293,15 +293,15 @@ describe('the end of an exchange', () => {
     assert.match(log[0]!, /"plugin":"plugin-2"/);
   });
 
-  it('does not try again what the store refuses', async () => {
+  it('does not retry what the store refuses', async () => {
     const { kept, end } = ending({ settle: () => [{ sql: '1', must: 'hold-exists' }] });
     await assert.rejects(end(), { message: 'the store refused to settle: hold-exists' });
     assert.equal(kept.length, 1);
   });
 });
 
-describe('an id', () => {
-  it('is 26 characters of a small alphabet, another each time, and in order', () => {
+describe('a request id', () => {
+  it('has 26 characters of a small alphabet, is unique, and in order', () => {
     const ids: string[] = [];
     const beganMs = Date.UTC(2026, 0, 1);
     for (let i = 0; i < 100_000; i++) ids.push(newId(beganMs + Math.floor(i / 300)));
@@ -310,7 +310,7 @@ describe('an id', () => {
     assert.deepEqual([...ids].sort(), ids);
   });
 
-  it('is new and in order where the clock steps back, and finds its way when it comes forward', () => {
+  it('is unique and in order if the clock is set back, and follows it when it is ahead again', () => {
     const ms = Date.UTC(2027, 0, 1);
     const ids = [ms, ms + 5, ms, ms - 3_600_000, ms + 5, ms + 6].map(newId);
     assert.equal(new Set(ids).size, ids.length);

@@ -46,7 +46,7 @@ function cut(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
   return [...ends, bytes.length].map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
 }
 
-describe('lines of JSON', () => {
+describe('a stream of JSON lines', () => {
   const text = '{"a":"é 😀"}\r\n\n{"b":\r1}\n   \n{"c":[]}\n';
   const events = [
     [undefined, '{"a":"é 😀"}'],
@@ -54,14 +54,14 @@ describe('lines of JSON', () => {
     [undefined, '{"c":[]}'],
   ];
 
-  it('become one event each, wherever their bytes are cut', () => {
+  it('has one event per line, in chunks of any size', () => {
     const bytes = Buffer.from(text);
     for (let at = 0; at <= bytes.length; at++) assert.deepEqual(eventsOf('ndjson', cut(bytes, [at])), events);
     const single = [...bytes].map((byte) => Buffer.from([byte]));
     assert.deepEqual(eventsOf('ndjson', single), events);
   });
 
-  it('become one event each, whatever they hold and wherever they are cut', () => {
+  it('has one event per line, with any content and in chunks of any size', () => {
     fc.assert(
       fc.property(fc.array(fc.dictionary(fc.string(), fc.string())), fc.array(fc.nat()), (values, places) => {
         const lines = values.map((value) => JSON.stringify(value));
@@ -74,7 +74,7 @@ describe('lines of JSON', () => {
     );
   });
 
-  it('count without their line end if they are complete, and not if they were cut off', () => {
+  it('has a last event without a line end if it is complete, and not if it is truncated', () => {
     assert.deepEqual(eventsOf('ndjson', [Buffer.from('{"a":1}\n{"b":2}')]), [
       [undefined, '{"a":1}'],
       [undefined, '{"b":2}'],
@@ -84,7 +84,7 @@ describe('lines of JSON', () => {
     }
   });
 
-  it('have a largest size, in one chunk or in many', () => {
+  it('has a maximum line size, in one chunk or in many', () => {
     assert.equal(splitter('ndjson', 7).push(Buffer.from('{"a":1}\n'))?.length, 1);
     assert.equal(splitter('ndjson', 6).push(Buffer.from('{"a":1}\n')), undefined);
     assert.equal(splitter('ndjson', 6).push(Buffer.from('{"a":1}')), undefined);
@@ -95,8 +95,8 @@ describe('lines of JSON', () => {
   });
 });
 
-describe('frames of another format', () => {
-  it('become the events in them, wherever their bytes are cut', () => {
+describe('a stream of frames', () => {
+  it('has the event of each frame, in chunks of any size', () => {
     const bytes = Buffer.concat([
       frame('a', '{"x":"é"}'),
       frame('0', 'skipped'),
@@ -113,20 +113,20 @@ describe('frames of another format', () => {
     assert.deepEqual(eventsOf(letters, single), events);
   });
 
-  it('become no event if the stream ends inside one', () => {
+  it('has no event if it ends inside a frame', () => {
     const bytes = Buffer.concat([frame('a', '1'), frame('b', '{"y":2}')]);
     for (let at = frame('a', '1').length; at < bytes.length; at++) {
       assert.deepEqual(eventsOf(letters, [bytes.subarray(0, at)]), [['a', '1']]);
     }
   });
 
-  it('cannot forge another event by their name', () => {
+  it('cannot inject another event through an event name', () => {
     const forger: FrameFormat = { ...letters, read: () => ({ name: 'a\ndata: b\n\ndata: c', data: '{}' }) };
     const [event, ...others] = splitter(forger).push(frame('a', '')) ?? [];
     assert.deepEqual([eventData(event!), others.length], ['{}', 0]);
   });
 
-  it('have a largest size, known before their bytes have come', () => {
+  it('has a maximum frame size, checked before the bytes arrive', () => {
     assert.equal(splitter(letters, 4).push(frame('a', '1'))?.length, 1);
     assert.equal(splitter(letters, 4).push(frame('a', '12').subarray(0, 2)), undefined);
     const unsure: FrameFormat = { ...letters, lengthOf: () => undefined };
@@ -136,7 +136,7 @@ describe('frames of another format', () => {
     assert.equal(waiting.fault?.(), undefined);
   });
 
-  it('say why, if they are invalid', () => {
+  it('reports why a frame is invalid', () => {
     const bad = splitter(letters);
     assert.equal(bad.push(frame('!', '')), undefined);
     assert.equal(bad.fault?.(), 'a frame of the stream is invalid: a bad letter');
@@ -148,8 +148,8 @@ describe('frames of another format', () => {
   });
 });
 
-describe('the content type', () => {
-  it('decides whether an answer is such a stream', () => {
+describe('the content type of a stream', () => {
+  it('decides how an answer is read', () => {
     const isOne = (frames: Frames | undefined, type: string): boolean =>
       createFrameSplitter(frames, type, 1) !== undefined;
     for (const type of ['application/x-ndjson', 'application/ndjson; charset=utf-8', 'application/jsonl'])
@@ -161,7 +161,7 @@ describe('the content type', () => {
     for (const frames of ['sse', undefined] as const) assert.ok(!isOne(frames, 'application/x-ndjson'));
   });
 
-  it('is asked for', () => {
+  it('is sent as `accept`', () => {
     assert.deepEqual(
       [undefined, 'sse', 'ndjson', letters].map((frames) => acceptOf(frames as Frames)),
       ['text/event-stream', 'text/event-stream', 'application/x-ndjson', 'application/x-letters'],

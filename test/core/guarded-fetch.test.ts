@@ -51,8 +51,8 @@ function answers(...addresses: readonly (readonly string[])[]): Lookup {
 /** A resolver for what is no name. */
 const nobody: Lookup = (name) => assert.fail(`${name} was looked up`);
 
-describe('an address of the public internet', () => {
-  it('is one that leads nowhere else', () => {
+describe('a public IP address', () => {
+  it('is accepted', () => {
     for (const address of [
       '93.184.216.34',
       '8.8.8.8',
@@ -65,7 +65,7 @@ describe('an address of the public internet', () => {
     }
   });
 
-  it('is none of the private, shared, local, reserved and wrapped ones', () => {
+  it('is not private, shared, local, reserved or an embedded IPv4 address', () => {
     const inside = [
       '0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 169.254.169.254',
       '172.16.0.1 172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1 192.168.0.1 198.18.0.1 198.19.255.255 198.51.100.1',
@@ -129,7 +129,7 @@ function spellings(address: string): readonly string[] {
 }
 
 describe('T-SSRF-02: a URL of a client', () => {
-  it('is refused in every spelling of an address that is not public, and no name is looked up for it', async () => {
+  it('is refused in every spelling of an address that is not public, without a DNS lookup', async () => {
     const hosts = [
       '127.0.0.1 0.0.0.0 10.1.2.3 169.254.169.254 172.16.5.4 192.168.1.1 100.100.100.200 168.63.129.16 198.18.0.1'
         .split(' ')
@@ -145,7 +145,7 @@ describe('T-SSRF-02: a URL of a client', () => {
     }
   });
 
-  it('is refused in spellings that only some parsers understand', async () => {
+  it('is refused in spellings that only some parsers accept', async () => {
     const hosts = [
       '1.1.1.1.@10.0.0.1 user@10.0.0.1 :p@10.0.0.1 127.0.0.1:80:80 127.0.0.1%00.example.com 127.0.0.256 0x100000000',
       '[::1 ::1 [::1%25lo] [fe80::1%eth0] [::ffff:127.0.0.1.] 127.0.0.1%0d%0aHost:x 127.0.0.1%20 256.1 08.1.1.1 %',
@@ -170,7 +170,7 @@ describe('T-SSRF-02: a URL of a client', () => {
     }
   });
 
-  it('is refused where it is something else than a plain web address', async () => {
+  it('is refused if it is not a plain http or https URL', async () => {
     for (const [url, why] of [
       ['file:///etc/passwd', /http and https/],
       ['file://example.com/share', /http and https/],
@@ -198,7 +198,7 @@ describe('T-SSRF-02: a URL of a client', () => {
     }
   });
 
-  it('is refused where its name leads to an address that is not public, or also to one', async () => {
+  it('is refused if its name resolves to an address that is not public, or also to one', async () => {
     for (const addresses of [
       ['127.0.0.1'],
       ['10.0.0.1'],
@@ -217,7 +217,7 @@ describe('T-SSRF-02: a URL of a client', () => {
   });
 });
 
-describe('fetching', () => {
+describe('fetching a URL', () => {
   let server: Server;
   let port: number;
   let answer: RequestListener;
@@ -250,7 +250,7 @@ describe('fetching', () => {
     serve((request) => write(request.socket, request));
   const at = (path: string, host = 'a.example'): string => `http://${host}:${port}${path}`;
 
-  it('gives the bytes and what the server calls them, and keeps no connection', async () => {
+  it('returns the bytes and their content type, and keeps no connection', async () => {
     let closed: Promise<unknown> | undefined;
     serve(({ socket }, response) => {
       closed = new Promise((resolve) => socket.on('close', resolve));
@@ -263,7 +263,7 @@ describe('fetching', () => {
     assert.deepEqual(reached, [`pictures.example:${port}/a?b=c`]);
   });
 
-  it('takes nothing for a type that is none: it is said again to a vendor', async () => {
+  it('ignores an invalid content type, because it is sent to a vendor', async () => {
     for (const [header, type] of [
       ['image/svg+xml;charset=utf-8', 'image/svg+xml'],
       [' application/vnd.x-y.z ', 'application/vnd.x-y.z'],
@@ -281,7 +281,7 @@ describe('fetching', () => {
     assert.equal((await fetchFrom(at('/'), options())).mediaType, 'application/octet-stream');
   });
 
-  it('tells the server nothing but what it needs, and nothing at the next one of what the first one gave', async () => {
+  it('sends necessary headers only, and no data of one server to the next', async () => {
     const sent: string[][] = [];
     serve((request, response) => {
       sent.push(request.rawHeaders);
@@ -308,7 +308,7 @@ describe('fetching', () => {
     ]);
   });
 
-  it('keeps the name where the certificate is asked for, and believes no certificate that nobody signed', async () => {
+  it('verifies the certificate against the host name, and accepts no self-signed one', async () => {
     const [{ name, cert, key }] = CERTIFICATES;
     const asked: string[] = [];
     const listening = createTlsServer(
@@ -330,7 +330,7 @@ describe('fetching', () => {
     }
   });
 
-  it('T-SSRF-03: follows a redirect to a public address, and no chain of them', async () => {
+  it('T-SSRF-03: follows one redirect to a public address, and no chain', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       serve((request, response) => {
         if (request.url === '/there') response.end('x');
@@ -343,7 +343,7 @@ describe('fetching', () => {
     assert.equal(reached.length, 4);
   });
 
-  it('T-SSRF-03: does not follow a redirect to where it may not go', async () => {
+  it('T-SSRF-03: does not follow a redirect to a forbidden address', async () => {
     for (const location of [
       `http://127.0.0.2:${port}/`,
       `//127.0.0.2:${port}/`,
@@ -395,7 +395,7 @@ describe('fetching', () => {
     }
   });
 
-  it('T-SSRF-06: connects to the address that was checked, whatever the name says next', async () => {
+  it('T-SSRF-06: connects to the address that was checked, even if the name resolves differently later', async () => {
     serve((_request, response) => response.end('first'));
     const changing = (): GuardOptions => options({ lookup: answers(['127.0.0.1'], ['127.0.0.2']) });
     assert.equal((await fetchFrom(at('/', 'rebind.example'), changing())).bytes.toString(), 'first');
@@ -411,7 +411,7 @@ describe('fetching', () => {
     assert.equal(reached.length, 1);
   });
 
-  it('T-SSRF-07: ends with what is too large, however its length is told', async () => {
+  it('T-SSRF-07: fails if the body is too large, with or without content-length', async () => {
     const endless = (socket: Socket): void => {
       const more = (): void => {
         while (!socket.destroyed && socket.write('x'.repeat(1_000)));
@@ -447,7 +447,7 @@ describe('fetching', () => {
     }
   });
 
-  it('T-SSRF-07: ends with what is too large together with the others of its request', async () => {
+  it('T-SSRF-07: fails if all bodies of a request together are too large', async () => {
     const shared: Allowance = { bytes: 3_000 };
     const fetched = (): Promise<Fetched> => fetchGuarded(at('/'), 'messages', never, shared, options());
     serve((_request, response) => response.end(Buffer.alloc(2_000)));
@@ -455,7 +455,7 @@ describe('fetching', () => {
     await assert.rejects(fetched(), /too large for one request/);
   });
 
-  it('T-SSRF-07: takes nothing that was compressed unasked, and opens no such thing', async () => {
+  it('T-SSRF-07: refuses a compressed body, and does not decompress it', async () => {
     const bomb = Buffer.alloc(4_000_000);
     for (const [encoding, bytes] of [
       ['gzip', gzipSync(bomb)],
@@ -470,7 +470,7 @@ describe('fetching', () => {
     assert.equal((await fetchFrom(at('/'), options())).bytes.toString(), 'x');
   });
 
-  it('T-SSRF-07: takes no head without measure, and nothing that breaks off or is no HTTP', async () => {
+  it('T-SSRF-07: refuses an oversized head, a truncated body and data that is not HTTP', async () => {
     for (const bytes of [
       `HTTP/1.1 200 OK\r\n${`z: ${'y'.repeat(1_000)}\r\n`.repeat(17)}content-length: 1\r\n\r\nx`,
       `HTTP/1.1 200 OK\r\nz: ${'y'.repeat(17_000)}\r\ncontent-length: 1\r\n\r\nx`,
@@ -486,7 +486,7 @@ describe('fetching', () => {
     }
   });
 
-  it('gives no success that is none, and nothing of what the server says there', async () => {
+  it('fails if the status is not a success, and returns nothing of the body', async () => {
     for (const status of [201, 204, 206, 300, 304, 401, 404, 500]) {
       serve((_request, response) => response.writeHead(status).end(status === 204 ? undefined : 'a secret page'));
       await refusedWith(at('/'), new RegExp(`^A URL in .* answered with status ${status}\\.$`), options());
@@ -502,7 +502,7 @@ describe('fetching', () => {
     ['chunks with endless extensions', drip('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1', ';x')],
   ];
   for (const [name, write] of slow) {
-    it(`T-SSRF-07: waits only so long for ${name}`, async () => {
+    it(`T-SSRF-07: times out with ${name}`, async () => {
       let closed: Promise<unknown> | undefined;
       serveRaw((socket) => {
         closed = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve));
@@ -515,7 +515,7 @@ describe('fetching', () => {
     });
   }
 
-  it('T-SSRF-07: waits only so long for a name, and for a server that never shakes hands', async () => {
+  it('T-SSRF-07: times out with a slow DNS lookup, and with a server that never completes TLS', async () => {
     const mute = createTcpServer((socket) => socket.on('error', () => {}));
     await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
     const { port: silent } = mute.address() as AddressInfo;
@@ -539,7 +539,7 @@ describe('fetching', () => {
     }
   });
 
-  it('stops when the client leaves, and does not begin where it has left', async () => {
+  it('stops if the client disconnects, and does not start if it has disconnected', async () => {
     for (const write of [undefined, 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx']) {
       const client = new AbortController();
       let closed: Promise<unknown> | undefined;
@@ -558,7 +558,7 @@ describe('fetching', () => {
     });
   });
 
-  it('asks the name servers, and waits for no thread of the process', async () => {
+  it('resolves names without blocking a thread of the process', async () => {
     const names = await nameServer({
       'four.example': ['127.0.0.1'],
       'both.example': ['127.0.0.1', '::1'],

@@ -17,7 +17,7 @@ function answers(...addresses: readonly (readonly string[])[]): Lookup {
   };
 }
 
-describe('what is posted to somebody', () => {
+describe('posting to a configured URL', () => {
   let server: Server;
   let port = 0;
   let reached: { readonly request: IncomingMessage; readonly body: string }[] = [];
@@ -48,7 +48,7 @@ describe('what is posted to somebody', () => {
   };
   const at = (path: string, host = 'a.example'): string => `http://${host}:${port}${path}`;
 
-  it('arrives as it is, and only the status comes back', async () => {
+  it('sends the body unchanged, and returns the status only', async () => {
     serve((_request, response) => response.writeHead(202, { 'x-secret': 'inside' }).end('a secret page'));
     const status = await postGuarded(
       at('/hook?a=b'),
@@ -67,7 +67,7 @@ describe('what is posted to somebody', () => {
     assert.equal(request.headers['content-length'], '8');
   });
 
-  it('goes to no address of the inside, however it is written [T-SSRF-02]', async () => {
+  it('refuses every notation of an internal address [T-SSRF-02]', async () => {
     serve((_request, response) => response.end());
     for (const url of [
       'http://127.0.0.1/',
@@ -99,7 +99,7 @@ describe('what is posted to somebody', () => {
     assert.equal(reached.length, 0);
   });
 
-  it('is not led on by a redirect [T-SSRF-03]', async () => {
+  it('does not follow redirects [T-SSRF-03]', async () => {
     for (const code of [301, 302, 303, 307, 308]) {
       for (const location of ['/there', `http://127.0.0.2:${port}/`, 'http://169.254.169.254/', 'file:///etc/passwd']) {
         serve((_request, response) => response.writeHead(code, { location }).end());
@@ -109,7 +109,7 @@ describe('what is posted to somebody', () => {
     }
   });
 
-  it('goes to the address that was checked, whatever the name says next [T-SSRF-06]', async () => {
+  it('connects to the address that was checked, even if the name resolves differently later [T-SSRF-06]', async () => {
     const changing = answers(['127.0.0.1'], ['127.0.0.2']);
     serve((_request, response) => response.end());
     assert.equal(await postGuarded(at('/', 'rebind.example'), '', {}, options({ lookup: changing })), 200);
@@ -120,7 +120,7 @@ describe('what is posted to somebody', () => {
     assert.equal(reached.length, 1);
   });
 
-  it('waits only so long, and reads nothing of what is answered [T-SSRF-07]', async () => {
+  it('has a time limit, and ignores the body of the response [T-SSRF-07]', async () => {
     let closed: Promise<unknown> | undefined;
     const raw = (write: (socket: Socket) => void): void =>
       serve(({ socket }) => {
@@ -148,7 +148,7 @@ describe('what is posted to somebody', () => {
     await assert.rejects(postGuarded(at('/'), '', {}, options()), /could not be reached at a public address/);
   });
 
-  it('tells the same whether nobody listens there or the inside is meant', async () => {
+  it('has the same error for a closed port and for an internal address', async () => {
     const why = async (url: string, more: GuardOptions): Promise<string> =>
       postGuarded(url, '', {}, options(more)).then(
         () => 'reached',

@@ -16,8 +16,8 @@ function taken(holding: Holding, bytes: number): number {
   }
 }
 
-describe('what bodies hold', () => {
-  it('never exceeds what an account may hold, nor twice what all may, whatever comes and goes', () => {
+describe('the memory budget of bodies', () => {
+  it('never exceeds the limit of an account, nor twice the total, whatever comes and goes', () => {
     const move = fc.record({ sender: fc.integer({ min: 1, max: 5 }), bytes: fc.integer({ min: 1, max: 40 }) });
     fc.assert(
       fc.property(fc.array(fc.oneof(move, fc.constant('end' as const)), { maxLength: 100 }), (moves) => {
@@ -49,7 +49,7 @@ describe('what bodies hold', () => {
     );
   });
 
-  it('refuses those with more than an equal share where all hold too much, and lets those with less in', () => {
+  it('refuses accounts above their equal share if the total is exceeded, and admits those below', () => {
     const budget = { total: 100, perAccount: 90 };
     const intake = createIntake();
     const of = (sender: number | string) => intake.begin('memory', sender, budget);
@@ -62,7 +62,7 @@ describe('what bodies hold', () => {
     assert.equal(taken(of('203.0.113.7'), 33), 0);
   });
 
-  it('gives back what was taken, once, and what was refused not at all', () => {
+  it('releases a reservation once, and a refused one not at all', () => {
     const budget = { total: 100, perAccount: 50 };
     const intake = createIntake();
     const first = intake.begin('memory', 1, budget);

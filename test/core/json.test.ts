@@ -47,7 +47,7 @@ const texts = fc.tuple(objects, fc.constantFrom('', ' ', '\t', '\n \r'), fc.bool
 });
 
 describe('scanning a body', () => {
-  it('finds every member where the parser finds it', () => {
+  it('finds every member that JSON.parse finds', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const truth = JSON.parse(text) as JsonObject;
@@ -65,7 +65,7 @@ describe('scanning a body', () => {
     );
   });
 
-  it('accepts exactly the objects that the parser accepts, also when one character is wrong', () => {
+  it('accepts exactly the objects that JSON.parse accepts, also with one character changed', () => {
     let refused = 0;
     const damage = fc.tuple(
       fc.nat(),
@@ -123,7 +123,7 @@ describe('scanning a body', () => {
     assert.ok(refused > 300, `only ${refused} were refused`);
   });
 
-  it('refuses whatever bytes come with nothing but a 400', () => {
+  it('refuses arbitrary bytes with 400 and no other error', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 64 }),
       fc
@@ -145,7 +145,7 @@ describe('scanning a body', () => {
     );
   });
 
-  it('finds the end of a string wherever its escapes and quotes stand', () => {
+  it('finds the end of a string with any escapes and quotes', () => {
     for (const inside of ['\\"', '\\\\', '\\n', '\\u0022', '\\\\\\"', '\\"\\"', 'é']) {
       for (let before = 0; before < 70; before++) {
         for (const after of [0, 1, 40]) {
@@ -157,7 +157,7 @@ describe('scanning a body', () => {
     }
   });
 
-  it('says what is wrong and where', () => {
+  it('reports the error and its position', () => {
     assert.match(refusal(''), /empty.*JSON object/);
     assert.match(refusal(' \n'), /empty/);
     assert.match(refusal('[1]'), /must be a JSON object/);
@@ -177,13 +177,13 @@ describe('scanning a body', () => {
     assert.match(refusal('{"a":1}\0'), /byte 0x00 at byte 7/);
   });
 
-  it('refuses a top-level member that comes twice, however it is spelt', () => {
+  it('refuses a duplicate top-level member, with any escapes', () => {
     assert.match(refusal('{"model":"a","model":"b"}'), /"model" twice/);
     assert.match(refusal('{"model":"a","mod\\u0065l":"b"}'), /"model" twice/);
     assert.deepEqual(scan('{"a":{"b":1,"b":2}}').get('a'), { b: 2 });
   });
 
-  it('refuses a top-level member that comes twice in another case', () => {
+  it('refuses a top-level member that is repeated in another case', () => {
     for (const text of [
       '{"model":"m","Model":"n"}',
       '{"MODEL":"m","model":"n"}',
@@ -237,7 +237,7 @@ describe('scanning a body', () => {
     );
   });
 
-  it('refuses what is nested too deep or has too many parts, long before parsing it', () => {
+  it('refuses what is nested too deep or has too many values, before parsing it', () => {
     const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     assert.ok(scan(nested(64)));
     assert.match(refusal(nested(65)), /more than 64 levels/);
@@ -248,7 +248,7 @@ describe('scanning a body', () => {
     assert.equal(scan(`{"a":"${'x'.repeat(1_000_000)}"}`).textBytes, 1_000_001);
   });
 
-  it('counts text by its bytes, and media apart from it', () => {
+  it('counts the bytes of text, and media separately', () => {
     const base64 = 'iVBORw0KGgoAAAAN'.repeat(200);
     const part = (name: string, value: string): JsonBody => scan(JSON.stringify({ [name]: value }));
     assert.equal(scan('{"ab":"é","c":[12,true]}').textBytes, 2 + 2 + 1 + 2 + 4);
@@ -281,7 +281,7 @@ describe('scanning a body', () => {
 });
 
 describe('patching a body', () => {
-  it('means the same as changing the parsed object', () => {
+  it('has the same result as changing the parsed object', () => {
     const changes = fc.dictionary(names, fc.option(values, { nil: undefined }), { maxKeys: 3 });
     fc.assert(
       fc.property(
@@ -319,7 +319,7 @@ describe('patching a body', () => {
     );
   });
 
-  it('leaves every other byte as it was', () => {
+  it('leaves every other byte unchanged', () => {
     const body = scan('{ "model" : "a",\n "n":1.0, "s":"\\u0041" }');
     assert.equal(body.patched({ model: '"b"' }).toString(), '{ "model" : "b",\n "n":1.0, "s":"\\u0041" }');
     assert.equal(body.patched({ n: undefined }).toString(), '{ "model" : "a", "s":"\\u0041" }');
@@ -333,8 +333,8 @@ describe('patching a body', () => {
   });
 });
 
-describe('scanning an answer', () => {
-  it('is lenient where a vendor is merely odd', () => {
+describe('scanning a vendor reply', () => {
+  it('accepts unusual but unambiguous JSON', () => {
     const answer = scanAnswer(
       Buffer.from(`{"id":"1","constructor":1,"id":"2","deep":${'['.repeat(100)}${']'.repeat(100)}}`),
     );
@@ -342,7 +342,7 @@ describe('scanning an answer', () => {
     assert.equal(scanAnswer(Buffer.from(`{"data":[${'0.5,'.repeat(300_000)}1]}`))?.has('data'), true);
   });
 
-  it('is undefined for what is no JSON object', () => {
+  it('is undefined for anything but a JSON object', () => {
     for (const text of ['', 'null', '[]', '"x"', '<!doctype html>', '{"a":', '{"a":1}{"b":2}', 'data: {}\n\n']) {
       assert.equal(scanAnswer(Buffer.from(text)), undefined, text);
     }

@@ -34,8 +34,8 @@ async function textOf(body: Parcel | Buffer): Promise<string> {
   return all.toString();
 }
 
-describe('letters of base64 in a large body', () => {
-  it('are found where they are, and places are behind and before them', async () => {
+describe('base64 runs in a large body', () => {
+  it('are found, and offsets map correctly behind and before them', async () => {
     const bytes = Buffer.from(`${'é'.repeat(10 * KIB)}${letters(100 * KIB)}"`);
     const found = await findLetters(bytes);
     const from = found.beginning(0);
@@ -49,7 +49,7 @@ describe('letters of base64 in a large body', () => {
     assert.equal(found.within(to, bytes.length), undefined);
   });
 
-  it('change nothing of what a scan says, wherever a byte is another one', async () => {
+  it('do not change the result of a scan, wherever a byte differs', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(),
@@ -68,7 +68,7 @@ describe('letters of base64 in a large body', () => {
     );
   });
 
-  it('are left out of what is translated where they are a picture, and stand in it again when it leaves', async () => {
+  it('are left out of a translation if they are an image, and restored on the way out', async () => {
     const text = image(letters(70 * KIB));
     const bytes = Buffer.from(text);
     const { tree, bytesOf } = scanJson(bytes, {}, await findLetters(bytes)).outline();
@@ -79,7 +79,7 @@ describe('letters of base64 in a large body', () => {
     assert.equal(await textOf(spliced(said, bytesOf)), text);
   });
 
-  it('stay where they may be text, or are no media', async () => {
+  it('are kept if they may be text, or are not media', async () => {
     for (const text of [
       image(letters(70 * KIB)).replace('image/png;base64,iVBORw0KG', 'text/plain;base64,SGVsbG8s'),
       image(letters(70 * KIB)).replace('"url"', '"text"'),
@@ -90,7 +90,7 @@ describe('letters of base64 in a large body', () => {
     }
   });
 
-  it('are not copied into what goes to a vendor of the same style', async () => {
+  it('are not copied for a vendor of the same style', async () => {
     const bytes = Buffer.from(image(letters(70 * KIB)).replace(/^\{/, '{"model":"a","user":"b",'));
     const body = scanJson(bytes, {}, await findLetters(bytes));
     const changes = { model: '"c"', user: undefined, n: '1' };

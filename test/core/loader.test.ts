@@ -32,13 +32,13 @@ const problem = async (use: string): Promise<string> => {
   return assert.fail(`${use} was loaded`);
 };
 
-describe('what stands in the pipeline', () => {
+describe('an entry of the pipeline', () => {
   it('is a folder of plugins, or a folder in one of them', async () => {
     assert.equal((await loadPlugin('keys', folder)).name, 'keys');
     assert.match((await loadPlugin('vendors/demo', folder)).name, /demo/);
   });
 
-  it('is a path relative to the file, whatever the working directory', async () => {
+  it('is a path relative to the file, whatever the working directory is', async () => {
     write('vendors/acme.ts', plugin('acme'));
     write('vendors/house/index.ts', plugin('house'));
     assert.equal((await loadPlugin('./vendors/acme.ts', folder)).name, 'acme');
@@ -48,7 +48,7 @@ describe('what stands in the pipeline', () => {
     assert.equal((await loadPlugin(join(folder, 'vendors/acme.ts'), '/')).name, 'acme');
   });
 
-  it('is a package found from the folder of the file', async () => {
+  it('is a package, resolved from the folder of the file', async () => {
     write('node_modules/acme-plugin/package.json', '{"exports":"./main.ts"}');
     write('node_modules/acme-plugin/main.ts', plugin('package'));
     write('node_modules/@acme/tools/package.json', '{"type":"module","exports":{"./hours":"./hours.js"}}');
@@ -62,7 +62,7 @@ describe('what stands in the pipeline', () => {
     await assert.rejects(loadPlugin('acme-plugin', '/'), LoadError);
   });
 
-  it('is named in every complaint', async () => {
+  it('is named in every error', async () => {
     write('throws.ts', "throw new Error('out of order');\n");
     write('syntax.ts', 'export default {{\n');
     write('imports.mts', "import './nothing-here.ts';\n");
@@ -91,7 +91,7 @@ describe('what stands in the pipeline', () => {
     for (const [use, sentence] of Object.entries(said)) assert.match(await problem(use), sentence);
   });
 
-  it('is compared with what ships where nothing has that name', async () => {
+  it('is compared with the plugins that ship if it does not exist', async () => {
     assert.match(
       await problem('kyes'),
       /^kyes is neither what ships .* nor an installed package; did you mean keys\?$/,
@@ -167,7 +167,7 @@ const FORMS: readonly (readonly [file: string, name: string, form: (object: stri
   ['modules/javascript.js', 'module-js', imported],
 ];
 
-describe('a file outside the checkout, in whatever module system', () => {
+describe('a plugin file outside the checkout, in any module system', () => {
   let gateway: TestGateway;
   before(async () => {
     write('modules/package.json', '{"type":"module"}');
@@ -182,7 +182,7 @@ describe('a file outside the checkout, in whatever module system', () => {
   after(() => gateway.stop());
 
   for (const [file, name] of FORMS) {
-    it(`refuses in its own words in every phase, and answers a route: ${file}`, async () => {
+    it(`refuses with its own message in every phase, and answers a route: ${file}`, async () => {
       for (const phase of PHASES) {
         const headers = { authorization: `Bearer ${gateway.key}`, 'x-refuse': `${name} ${phase}` };
         const answer =
@@ -200,14 +200,14 @@ describe('a file outside the checkout, in whatever module system', () => {
       assert.deepEqual([answer.status, await answer.text()], [202, `from ${name}`]);
     });
 
-    it(`says how its command is called: ${file}`, async () => {
+    it(`has the usage of its command: ${file}`, async () => {
       const { commands = [] } = await (await loadPlugin(`./${file}`, folder)).create({} as Host, {});
       const { code, stderr } = await runCommand(commands, { argv: [name], stdin: '', cwd: folder });
       assert.equal(code, 2);
       assert.match(stderr, /^not like that\nusage: /);
     });
 
-    it(`says that a store is taken, or cannot be written: ${file}`, async () => {
+    it(`reports that a store is in use, or cannot be written: ${file}`, async () => {
       const { open } = await loadDriver(`./${file.replace('/', '/driver-')}`, folder);
       const failure = (path: string) =>
         open({ file: path, log: undefined as never }).then(
@@ -228,8 +228,8 @@ describe('a file outside the checkout, in whatever module system', () => {
   });
 });
 
-describe('a class that copies share', () => {
-  it('still tells the classes derived from it apart', () => {
+describe('a class that exists in several copies of core', () => {
+  it('still distinguishes its subclasses', () => {
     class Locked extends StoreInUse {}
     assert.ok(new Locked() instanceof StoreInUse);
     assert.ok(new Locked() instanceof Locked);

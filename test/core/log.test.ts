@@ -22,8 +22,8 @@ function fact(value: unknown, level: LogLevel = 'info'): unknown {
   return last().value;
 }
 
-describe('a line', () => {
-  it('says when, how important and what, and then the facts in their order', () => {
+describe('a log line', () => {
+  it('has time, level and message, then the facts in order', () => {
     const { log, lines } = listen();
     log.warn('the vendor is busy', { channel: 'a-main', status: 429 });
     assert.deepEqual(lines, [
@@ -31,7 +31,7 @@ describe('a line', () => {
     ]);
   });
 
-  it('is written from the level of the log on', () => {
+  it('is written from the configured level on', () => {
     const written = (level: LogLevel) => {
       const { log, lines } = listen(level);
       for (const each of ['debug', 'info', 'warn', 'error'] as const) log[each](each);
@@ -43,7 +43,7 @@ describe('a line', () => {
     assert.deepEqual(written('error'), ['error']);
   });
 
-  it('keeps its own members: facts of the same name stand beside them', () => {
+  it('keeps its own members: facts of the same name are renamed', () => {
     const { log, last } = listen();
     log.info('mine', { ts: 1, level: 'fatal', msg: 'theirs', ['__proto__']: 'odd' });
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('a line', () => {
     );
   });
 
-  it('is one line, without control characters, whatever the facts hold', () => {
+  it('is one line without control characters, whatever the facts contain', () => {
     const { log, lines } = listen();
     const evil = '\n{"level":"fatal"}\r\u001b[31m\u009b31m\u2028\u2029\u0085\u0000\ud800';
     log.info(`agent ${evil}`, { [evil]: evil, nested: [{ [evil]: [evil] }], error: new Error(evil) });
@@ -73,7 +73,7 @@ describe('a line', () => {
 });
 
 describe('facts', () => {
-  it('become what JSON can say', () => {
+  it('become JSON values', () => {
     assert.deepEqual(
       fact({
         big: 12345678901234567890n,
@@ -102,7 +102,7 @@ describe('facts', () => {
     assert.deepEqual(fact([1, undefined, () => {}, [2n]]), [1, null, null, ['2']]);
   });
 
-  it('that are errors tell message and code, and the stack only while debugging', () => {
+  it('that are errors have message and code, and the stack at debug level only', () => {
     const error = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', address: '10.0.0.1' });
     assert.deepEqual(fact(error), { message: 'refused', code: 'ECONNREFUSED' });
     assert.deepEqual(fact(new TypeError('odd')), { message: 'odd' });
@@ -111,7 +111,7 @@ describe('facts', () => {
     assert.match(stack, /^Error: refused\n\s+at /);
   });
 
-  it('are cut off where they are too long, too deep or too many', () => {
+  it('are truncated if they are too long, too deep or too many', () => {
     const long = fact('x'.repeat(1_000_000)) as string;
     assert.equal(long, `${'x'.repeat(8192)}… (991808 more)`);
     assert.equal(fact('x'.repeat(8192)), 'x'.repeat(8192));
@@ -130,7 +130,7 @@ describe('facts', () => {
     assert.ok(JSON.stringify(fact(tree)).length < 20_000);
   });
 
-  it('that cannot be read cost themselves, never the line', () => {
+  it('that throw when read are omitted, and the line is written', () => {
     const cyclic: Record<string, unknown> = { name: 'a' };
     cyclic.self = cyclic;
     assert.deepEqual(fact(cyclic), { name: 'a', self: '[cyclic]' });
@@ -155,7 +155,7 @@ describe('facts', () => {
     assert.deepEqual([last().msg, last().facts], ['still written', '[unreadable]']);
   });
 
-  it('never make the log throw', () => {
+  it('never make the logger throw', () => {
     const { log, lines } = listen('debug');
     fc.assert(
       fc.property(
@@ -181,7 +181,7 @@ describe('facts', () => {
     );
   });
 
-  it('are lost without a word where nobody can write them', () => {
+  it('are dropped silently if they cannot be written', () => {
     const log = createLog({
       level: 'info',
       write: () => {
@@ -193,8 +193,8 @@ describe('facts', () => {
   });
 });
 
-describe('secrets by the name of their field', () => {
-  it('are known', () => {
+describe('secrets by field name', () => {
+  it('are recognized', () => {
     for (const name of [
       'key',
       'apiKey',
@@ -235,7 +235,7 @@ describe('secrets by the name of their field', () => {
     }
   });
 
-  it('are masked at every depth, whatever they are', () => {
+  it('are masked at every depth, whatever their type', () => {
     const { log, last } = listen();
     log.info('x', {
       key: 'short',
@@ -253,7 +253,7 @@ describe('secrets by the name of their field', () => {
   });
 });
 
-describe('secrets by their looks', () => {
+describe('secrets by their format', () => {
   const masked: readonly (readonly [text: string, shown: string])[] = [
     ['Incorrect API key provided: sk-abcDEF0123456789.', 'Incorrect API key provided: [secret].'],
     ['my_sk-abcDEF0123456789', 'my_[secret]'],
@@ -286,7 +286,7 @@ describe('secrets by their looks', () => {
     'bearer of news',
   ];
   for (const text of innocent) {
-    it(`${JSON.stringify(text)} is no secret`, () => assert.equal(createRedactor().redact(text), text));
+    it(`${JSON.stringify(text)} is not a secret`, () => assert.equal(createRedactor().redact(text), text));
   }
 
   it('are found in messages, facts, names of facts, errors and stacks', () => {
@@ -298,7 +298,7 @@ describe('secrets by their looks', () => {
   });
 });
 
-describe('hidden secrets', () => {
+describe('registered secrets', () => {
   const encodings = (secret: string, before: string, behind: string): readonly string[] => {
     const wrapped = Buffer.from(before + secret + behind);
     const address = encodeURIComponent(secret);
@@ -330,7 +330,7 @@ describe('hidden secrets', () => {
     .string({ minLength: 8, maxLength: 60, unit: fc.constantFrom(...'abcXYZ0189-_.~!*\'()+/=&%? "\\<>{}[]$^|@:;,#') })
     .filter((secret) => !'[secret][secret]'.includes(secret));
 
-  it('do not survive in any encoding, at any place', () => {
+  it('are masked in every encoding, in every position', () => {
     fc.assert(
       fc.property(
         secrets,
@@ -351,7 +351,7 @@ describe('hidden secrets', () => {
     );
   });
 
-  it('are masked once and for all: masking again changes nothing', () => {
+  it('are masked idempotently', () => {
     const looks = fc.constantFrom(
       'sk-abcDEF0123456789',
       'Bearer abcDEF0123456789',
@@ -382,7 +382,7 @@ describe('hidden secrets', () => {
     );
   });
 
-  it('are hidden from the next line on, the longer of two first', () => {
+  it('are masked from the next line on, the longest first', () => {
     const { log, last } = listen();
     log.info('correct-horse-battery');
     assert.equal(last().msg, 'correct-horse-battery');
@@ -392,26 +392,26 @@ describe('hidden secrets', () => {
     assert.equal(last().msg, '[secret] and [secret]');
   });
 
-  it('are masked where only another mask completes them', () => {
+  it('are masked even if they only appear after another mask', () => {
     const redactor = createRedactor();
     redactor.hide('abcdefg-[');
     assert.doesNotMatch(redactor.redact('abcdefg-sk-abcDEF0123456789'), /abcdefg/);
   });
 
-  it('leave no half behind where a long text is cut', () => {
+  it('leave no part behind if a long text is truncated', () => {
     const { log, lines } = listen();
     log.hide('correct-horse-battery');
     log.info('x', { text: `${'x'.repeat(8185)}correct-horse-battery` });
     assert.doesNotMatch(lines[0]!, /correct/);
   });
 
-  it('that are too short to be told from words are not hidden', () => {
+  it('that are too short to be told from words are not masked', () => {
     const redactor = createRedactor();
     for (const short of ['', 'none', '1234567']) redactor.hide(short);
     assert.equal(redactor.redact('none of 1234567 words'), 'none of 1234567 words');
   });
 
-  it('and what merely looks like one cost linear time', () => {
+  it('and similar texts are scanned in linear time', () => {
     // Each of these takes minutes where a pattern looks at the same run again and again.
     for (const piece of [
       'eyJ',

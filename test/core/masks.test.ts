@@ -20,7 +20,7 @@ const PEM = [
 ];
 
 describe('masks', () => {
-  it('stand for what a secret member says, however it is written', () => {
+  it('replace the value of a secret member, in every YAML notation', () => {
     for (const [written, shown] of [
       ['key: hunter22', 'key: ••••'],
       ['key: "hunter22"   # why', 'key: "••••"   # why'],
@@ -46,7 +46,7 @@ describe('masks', () => {
     }
   });
 
-  it('stand for what looks like a secret, wherever it stands', () => {
+  it('replace what looks like a secret, in any member', () => {
     for (const [written, shown] of [
       ['smtp: "smtps://me:pa@ss@mail.example.com"', 'smtp: "smtps://••••@mail.example.com"'],
       ['url: https://x.example/?key=hunter22&a=b', 'url: https://x.example/?key=••••&a=b'],
@@ -64,7 +64,7 @@ describe('masks', () => {
     }
   });
 
-  it('stand in comments, too: they were members once', () => {
+  it('replace secrets in comments, too', () => {
     for (const [written, shown] of [
       ['# key: hunter22', '# key: ••••'],
       ['a: 1 # { key: hunter22, id: x }', 'a: 1 # { key: ••••, id: x }'],
@@ -83,7 +83,7 @@ describe('masks', () => {
     }
   });
 
-  it('leave references, files, amounts and names as they are', () => {
+  it('leave references, files, amounts and names unchanged', () => {
     for (const text of [
       // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references
       'key: ${GROQ_API_KEY:-}',
@@ -103,21 +103,21 @@ describe('masks', () => {
     assert.equal(shape('key: ${NAME:-hunter22}-${OTHER}'), 'key: ${NAME:-••••}-${OTHER}');
   });
 
-  it('hide more where a text is no YAML', () => {
+  it('hide more if a text is not YAML', () => {
     const text = 'a: [\n  key: |\n    one\n    two\nb: sk-abcdefghijkl\nc: d';
     assert.equal(shape(text), 'a: [\n  key: ••••\n    ••••\n    ••••\nb: ••••\nc: d');
     assert.equal(shape('a: [\n{"key":"hunter22"}'), 'a: [\n{"key":••••');
     assert.equal(shape('a: [\nkeys:\n- hunter22\nb: c'), 'a: [\nkeys:\n••••\nb: c');
   });
 
-  it('change with the secret, and with the key they are made with', () => {
+  it('change with the secret, and with their key', () => {
     const mask = (secret: string, make = masks): string => MASK.exec(make(`key: ${secret}`).text)![0];
     assert.equal(mask('hunter22'), mask('hunter22'));
     assert.notEqual(mask('hunter22'), mask('hunter23'));
     assert.notEqual(mask('hunter22'), mask('hunter22', createMasks(Buffer.alloc(32, 8))));
   });
 
-  it('know where every place has gone', () => {
+  it('map every offset to its new one', () => {
     const { place, text } = masks('a: 1\nb: { key: hunter2222222222, id: x }');
     const after = { line: 2, column: 'b: { key: hunter2222222222, '.length + 1 };
     assert.equal(text.split('\n')[1]!.slice(place(after).column - 1), 'id: x }');
@@ -126,14 +126,14 @@ describe('masks', () => {
     assert.deepEqual(place({ line: 1, column: 4 }), { line: 1, column: 4 });
   });
 
-  it('leave the file that ships nearly as it is, and its meaning whole', () => {
+  it('leave the shipped file nearly unchanged, with the same meaning', () => {
     const shipped = readFileSync(join(import.meta.dirname, '../../gateway.yaml'), 'utf8');
     const { text, secrets } = masks(shipped);
     assert.ok(secrets.length <= 3, `masked: ${secrets.join(', ')}`);
     assert.deepEqual(parseYaml(text).doc.toJS(), parseYaml(shipped).doc.toJS());
   });
 
-  it('never show a secret of a member, and keep every line, whatever stands around it', () => {
+  it('never show a secret of a member, and keep every line, in any context', () => {
     const secret = fc.stringMatching(/^[a-zA-Z0-9!%^*()_+;<>?.~-]{8,30}$/);
     const around = fc.constantFrom(
       '',

@@ -48,7 +48,7 @@ const FIRST_WINS = [
 
 for (const { phase, answer, nobody } of FIRST_WINS) {
   describe(`the phase ${phase}`, () => {
-    it('takes the first answer and asks nobody behind it', async () => {
+    it('takes the first answer and calls no further plugin', async () => {
       const wins = answer('two');
       for (const given of [wins, Promise.resolve(wins)]) {
         const { pipeline } = pipelineOf(
@@ -61,13 +61,13 @@ for (const { phase, answer, nobody } of FIRST_WINS) {
       }
     });
 
-    it('refuses where nobody has an answer, and where nobody is asked', async () => {
+    it('refuses if no plugin answers, and if there is none', async () => {
       for (const parts of [[], [{}], [{ [phase]: () => undefined }, { [phase]: async () => undefined }]]) {
         assert.equal(await verdict(() => pipelineOf(...parts).pipeline[phase](x)), nobody);
       }
     });
 
-    it('passes the first refusal on without a word in the log', async () => {
+    it('passes on the first refusal without a log line', async () => {
       for (const says of [() => refuse(403, 'not_you', 'No.'), async () => refuse(403, 'not_you', 'No.')]) {
         const { pipeline, log } = pipelineOf({ [phase]: says }, { [phase]: unexpected });
         assert.equal(await verdict(() => pipeline[phase](x)), '403 not_you');
@@ -75,7 +75,7 @@ for (const { phase, answer, nobody } of FIRST_WINS) {
       }
     });
 
-    it('stops at a plugin that breaks, and names it in the log', async () => {
+    it('stops at a plugin that throws, and names it in the log', async () => {
       for (const breaks of [broken, async () => broken()]) {
         const { pipeline, log } = pipelineOf({ [phase]: breaks }, { [phase]: unexpected });
         await assert.rejects(async () => pipeline[phase](x), { message: 'broken' });
@@ -88,7 +88,7 @@ for (const { phase, answer, nobody } of FIRST_WINS) {
 // The two phases in which everybody may refuse.
 for (const phase of ['enter', 'admit'] as const) {
   describe(`the phase ${phase}`, () => {
-    it('asks everybody in the order of the pipeline, each when the one before has finished', async () => {
+    it('calls all plugins in the order of the pipeline, one after the other', async () => {
       const told: string[] = [];
       const slow = (name: string): Parts => ({
         async [phase]() {
@@ -112,20 +112,20 @@ for (const phase of ['enter', 'admit'] as const) {
       assert.deepEqual(log, []);
     });
 
-    it('stops at a plugin that breaks, and names it in the log', async () => {
+    it('stops at a plugin that throws, and names it in the log', async () => {
       const { pipeline, log } = pipelineOf({ [phase]: () => undefined }, { [phase]: broken }, { [phase]: unexpected });
       await assert.rejects(async () => pipeline[phase](x), { message: 'broken' });
       assert.deepEqual(facts(log), failure(phase, 'two', 'broken'));
     });
 
-    it('lets a request in where nobody has anything to say', async () => {
+    it('admits a request if no plugin objects', async () => {
       await pipelineOf().pipeline[phase](x);
     });
   });
 }
 
 describe('the phase attempted', () => {
-  it('tells everybody, also behind one that breaks, and logs that', () => {
+  it('calls every plugin, also after one that throws, which is logged', () => {
     const told: unknown[] = [];
     const attempt = { status: 500 } as Attempt;
     const { pipeline, log } = pipelineOf(
@@ -146,7 +146,7 @@ describe('the phase attempted', () => {
 describe('the phase settle', () => {
   const step = (sql: string): Step => ({ sql });
 
-  it('puts the steps of all together in the order of the pipeline', async () => {
+  it('joins the steps of all plugins in the order of the pipeline', async () => {
     const { pipeline } = pipelineOf(
       { settle: async () => [step('1'), step('2')] },
       { settle: () => undefined },
@@ -156,7 +156,7 @@ describe('the phase settle', () => {
     assert.deepEqual((await pipeline.settle(x)).steps, ['1', '2', '3', '4', '5'].map(step));
   });
 
-  it('asks all plugins once although an essential one fails, and then has nothing to write', async () => {
+  it('calls all plugins even if an essential one fails, and then writes nothing', async () => {
     const asked: string[] = [];
     const asks = (name: string, then: () => readonly Step[]): Parts => ({
       essential: true,
@@ -182,7 +182,7 @@ describe('the phase settle', () => {
     );
   });
 
-  it('passes on what the first that failed has said', async () => {
+  it('passes on the error of the first plugin that failed', async () => {
     const { pipeline } = pipelineOf(
       { essential: true, settle: async () => refuse(503, 'first', 'First.') },
       { essential: true, settle: () => refuse(500, 'second', 'Second.') },
@@ -213,7 +213,7 @@ describe('the phase inspect', () => {
   const content = {} as Content;
   const answer: Inspection = { texts: ['other'] };
 
-  it('asks all in turn, and hands on what each wants with its place in the pipeline', async () => {
+  it('calls all plugins in turn, and returns their results with their positions in the pipeline', async () => {
     for (const given of [answer, Promise.resolve(answer)]) {
       for (const taking of [false, Promise.resolve(false)]) {
         const seen: unknown[] = [];
@@ -236,14 +236,14 @@ describe('the phase inspect', () => {
     }
   });
 
-  it('asks no plugin behind the one that is taken for the last', async () => {
+  it('calls no plugin after the one that answers', async () => {
     for (const last of [true, Promise.resolve(true)]) {
       const { pipeline } = pipelineOf({ inspect: () => answer }, { inspect: unexpected });
       await pipeline.inspect(x, content, () => last);
     }
   });
 
-  it('stops at a plugin that breaks, or wants what cannot be done, and names it in the log', async () => {
+  it('stops at a plugin that throws, or returns an invalid result, and names it in the log', async () => {
     const takes = () => false;
     for (const [inspect, take] of [
       [broken, takes],
@@ -278,7 +278,7 @@ describe('a plugin that does not inspect in time', () => {
 describe('the phase revise', () => {
   const revision: Revision = { part: (part) => [part], end: () => [] };
 
-  it('has the revisions of those that have one, the last first, and of those before a place only', () => {
+  it('has the revisions of all plugins, the last first, or of those before a position', () => {
     const { pipeline } = pipelineOf(
       { revise: () => revision },
       { revise: () => undefined },
@@ -290,15 +290,15 @@ describe('the phase revise', () => {
     assert.equal(pipelineOf({}).pipeline.revises, false);
   });
 
-  it('names a plugin that breaks in the log', () => {
+  it('names a plugin that throws in the log', () => {
     const { pipeline, log } = pipelineOf({ revise: broken });
     assert.throws(() => pipeline.revise(x, Infinity), { message: 'broken' });
     assert.deepEqual(facts(log), failure('revise', 'one', 'broken'));
   });
 });
 
-describe('a process that stood still for longer than a phase may take', () => {
-  it('reads the answer that has come in the meantime', async () => {
+describe('a process that was suspended for longer than a phase may take', () => {
+  it('uses the answer that arrived in the meantime', async () => {
     let answer = (): void => {};
     const { pipeline, log, clock } = pipelineOf({
       admit: () =>
@@ -315,7 +315,7 @@ describe('a process that stood still for longer than a phase may take', () => {
 });
 
 describe('a plugin', () => {
-  it('plays its parts as itself', async () => {
+  it('is called with itself as `this` in every phase', async () => {
     const asked: unknown[] = [];
     const parts: Parts = {
       admit(this: unknown) {
@@ -326,7 +326,7 @@ describe('a plugin', () => {
     assert.equal(asked[0], parts);
   });
 
-  it('is described by the phases it plays', () => {
+  it('is described by its phases', () => {
     const quiet = (): undefined => undefined;
     const { pipeline } = pipelineOf({ admit: quiet, settle: quiet }, { authenticate: quiet }, { settle: quiet });
     assert.deepEqual(pipeline.describe(), [

@@ -6,7 +6,7 @@ import { createProxyWatch } from '../../core/proxies.ts';
 import { CONSOLE_PIPELINE, PATIENT, ROOT_ENV, root } from '../kit/console.ts';
 import { startGateway } from '../kit/gateway.ts';
 
-it('is said once in the log, however many come through it', () => {
+it('is reported once in the log, however many requests come through it', () => {
   const lines: string[] = [];
   const watch = createProxyWatch({ warn: (message) => void lines.push(message) });
   watch.note('10.0.0.1', (ip) => ip === '10.0.0.1');
@@ -17,7 +17,7 @@ it('is said once in the log, however many come through it', () => {
   assert.match(lines[0]!, /trustProxy/);
 });
 
-it('is shown to administrators, until it is trusted [T-LOCK-03]', async () => {
+it('is reported to administrators until it is trusted [T-LOCK-03]', async () => {
   const gateway = await startGateway({ config: { pipeline: CONSOLE_PIPELINE, console: PATIENT }, env: ROOT_ENV });
   try {
     const chief = await root(gateway);

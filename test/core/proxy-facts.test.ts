@@ -19,7 +19,7 @@ interface Taken {
   readonly response: ServerResponse;
 }
 
-describe('http-proxy-3, handed a client as it is', () => {
+describe('http-proxy-3 with a client request as it is', () => {
   const agent = new Agent({ keepAlive: true });
   let vendor: FakeVendor;
   let proxy: ProxyServer;
@@ -52,14 +52,14 @@ describe('http-proxy-3, handed a client as it is', () => {
   });
   afterEach(() => vendor.close());
 
-  it('tells the vendor every credential the client sent', async () => {
+  it('forwards every credential of the client', async () => {
     const secrets = { authorization: 'Bearer canary-1', cookie: 'session=canary-2', 'x-api-key': 'canary-3' };
     await rawRequest(port, requestText('GET', '/', secrets));
     const { headers } = vendor.requests[0]!;
     for (const [name, value] of Object.entries(secrets)) assert.equal(headers[name], value);
   });
 
-  it('D1: makes two requests of a DELETE with a chunked body: the body becomes a request of its own', async () => {
+  it('D1: sends two requests for a DELETE with a chunked body: the body becomes a request of its own', async () => {
     const smuggled = 'GET /smuggled HTTP/1.1\r\nhost: vendor\r\n\r\n';
     const body = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
     await rawRequest(port, requestText('DELETE', '/', { 'transfer-encoding': 'chunked' }, body));
@@ -69,7 +69,7 @@ describe('http-proxy-3, handed a client as it is', () => {
     assert.equal(vendor.requests[0]!.headers['content-length'], '0');
   });
 
-  it('D2: does not call the hook that would exchange the credential where the client says Expect', async () => {
+  it('D2: does not call the hook that replaces the credential if the client sends Expect', async () => {
     proxy.on('proxyReq', (sent) => sent.setHeader('authorization', 'Bearer ours'));
     const headers = { authorization: 'Bearer canary', 'content-length': '2' };
     await rawRequest(port, requestText('POST', '/', headers, '{}'));
@@ -83,7 +83,7 @@ describe('http-proxy-3, handed a client as it is', () => {
     ['a length', [head(200, { 'content-length': '10' }), bytes('half')]],
     ['chunks', [head(200, { 'transfer-encoding': 'chunked' }), chunk('half')]],
   ] as const) {
-    it(`D3: never ends an answer with ${framing} whose vendor closes in the middle, and tells nobody`, async () => {
+    it(`D3: never ends an answer with ${framing} whose vendor closes in the middle, and reports no error`, async () => {
       vendor.always([...answer, fin()]);
       let told = false;
       failed = () => {
@@ -103,14 +103,14 @@ describe('http-proxy-3, handed a client as it is', () => {
     });
   }
 
-  it('D3: makes a cut answer look whole where the listener for errors ends it, as listeners do', async () => {
+  it('D3: makes a truncated answer look complete if the error listener ends it, as listeners usually do', async () => {
     vendor.always([head(200, { 'transfer-encoding': 'chunked' }), chunk('half'), rst()]);
     failed = (_error, response) => response.end();
     const answer = await rawRequest(port, requestText('GET', '/'));
     assert.deepEqual({ text: answer.text, complete: answer.complete }, { text: 'half', complete: true });
   });
 
-  it('D3: goes on writing an answer whose error it has reported already', async () => {
+  it('D3: continues to write an answer after it has reported its error', async () => {
     vendor.always([bytes('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nnonsense\r\n')]);
     const events: string[] = [];
     failed = (_error, response) => {
@@ -129,7 +129,7 @@ describe('http-proxy-3, handed a client as it is', () => {
     assert.deepEqual(events.slice(0, 2), ['error', 'data']);
   });
 
-  it('D3: throws where the target of a request is no address', () => {
+  it('D3: throws if the target of a request is not a URL', () => {
     const request = { method: 'GET', url: 'http://[', headers: {}, socket: {}, on() {} } as unknown as IncomingMessage;
     const response = { on() {} } as unknown as ServerResponse;
     assert.throws(() => proxy.web(request, response, { target: vendor.url }), { code: 'ERR_INVALID_URL' });

@@ -5,12 +5,12 @@ import { checkValue } from '../../core/config/validator.ts';
 import { layQuirks, quirksOfModel, quirksSchema, USUAL } from '../../core/translation/quirks.ts';
 
 describe('layers of quirks', () => {
-  it('are the usual ones where nothing is special', () => {
+  it('are the defaults without entries', () => {
     assert.deepEqual(layQuirks(), USUAL);
     assert.deepEqual(layQuirks({}, { roles: {} }, USUAL), USUAL);
   });
 
-  it('win member by member, the later over the earlier', () => {
+  it('are merged member by member, later ones win', () => {
     const whole = layQuirks(
       { roles: { developer: 'system', first_user: true }, prefill: false, limits: { max_output: 8_192 } },
       { roles: { developer: 'keep' }, limits: { context: 200_000 } },
@@ -21,7 +21,7 @@ describe('layers of quirks', () => {
     assert.equal(whole.style, undefined);
   });
 
-  it('replace lists as a whole, and add to maps of fields', () => {
+  it('replace lists, and merge maps of fields', () => {
     const whole = layQuirks(
       { drop_fields: ['seed', 'user'], rename_fields: { a: 'b' }, set_fields: { safe: true, deep: { one: 1 } } },
       { drop_fields: ['logit_bias'], rename_fields: { c: 'd' }, set_fields: { deep: { two: 2 } } },
@@ -32,7 +32,7 @@ describe('layers of quirks', () => {
     assert.deepEqual(layQuirks({ sampling: { allowed: [] } }).sampling.allowed, []);
   });
 
-  it('stay what they were', () => {
+  it('are not modified', () => {
     const before = structuredClone(USUAL);
     const layer = { roles: { developer: 'system' }, set_fields: { a: 1 } } as const;
     layQuirks(layer, { roles: { mid_system: 'front' }, set_fields: { b: 2 } });
@@ -52,24 +52,24 @@ describe('the quirks of a model', () => {
     return list.flatMap(({ quirks }, i) => (all.includes(quirks) ? [i] : []));
   };
 
-  it('are those of every pattern that its whole name matches, in their order', () => {
+  it('come from every pattern that matches its whole name, in order', () => {
     assert.deepEqual(quirksOfModel(list, 'sonic-mini'), [list[0].quirks, list[1].quirks, list[2].quirks]);
     assert.deepEqual(found('sonic-'), [0, 1]);
     assert.deepEqual(found('supersonic-1'), [0]);
     assert.deepEqual(found('a-mini-2026'), [0, 2]);
   });
 
-  it('do not depend on upper and lower case', () => {
+  it('ignore case', () => {
     assert.deepEqual(found('Sonic-2-Mini'), [0, 1, 2]);
   });
 
-  it('take every character of a pattern but the star for itself', () => {
+  it('treat every character of a pattern except the star literally', () => {
     assert.deepEqual(found('x.1'), [0, 1]);
     assert.deepEqual(found('x-1'), [0]);
     assert.deepEqual(quirksOfModel([{ models: ['a+(b)*'], quirks: {} }], 'A+(B)\n/c').length, 1);
   });
 
-  it('are none where the vendor has nothing to say', () => {
+  it('are empty if the vendor has no entries', () => {
     assert.deepEqual(quirksOfModel(undefined, 'm'), []);
     assert.deepEqual(quirksOfModel([], 'm'), []);
   });
@@ -79,7 +79,7 @@ describe('quirks in gateway.yaml', () => {
   const mistakes = (quirks: unknown): readonly string[] =>
     checkValue(quirksSchema, quirks).map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-  it('may say everything that there is', () => {
+  it('may have every key', () => {
     const everything = layQuirks({
       style: 'chat',
       image: { types: ['image/png'] },
@@ -93,20 +93,20 @@ describe('quirks in gateway.yaml', () => {
     assert.deepEqual(mistakes(structuredClone(everything)), []);
   });
 
-  it('may be empty, and nothing is filled in', () => {
+  it('may be empty, without defaults', () => {
     const empty = { roles: {} };
     assert.deepEqual(mistakes(empty), []);
     assert.deepEqual(empty, { roles: {} });
   });
 
-  it('know no other keys, and say which one was meant', () => {
+  it('refuse unknown keys, and suggest the right one', () => {
     assert.deepEqual(mistakes({ role: {} }), ['role: unknown key; did you mean roles?']);
     assert.deepEqual(mistakes({ roles: { develper: 'keep' } }), [
       'roles.develper: unknown key; did you mean developer?',
     ]);
   });
 
-  it('name what may stand in a place', () => {
+  it('list the allowed values', () => {
     assert.deepEqual(mistakes({ roles: { developer: 'sytem' } }), [
       'roles.developer: must be keep or system; did you mean system?',
     ]);
@@ -114,14 +114,14 @@ describe('quirks in gateway.yaml', () => {
     assert.deepEqual(mistakes({ limits: { max_output: 0 } }), ['limits.max_output: must be a whole number, 1 or more']);
   });
 
-  it('take no pattern that is none', () => {
+  it('refuse an invalid pattern', () => {
     assert.deepEqual(mistakes({ tools: { name_pattern: '^[a-z+$' } }), [
       'tools.name_pattern: must be a regular expression such as ^[a-z_]+$',
     ]);
     assert.deepEqual(mistakes({ tools: { name_pattern: '^[a-z]+$' } }), []);
   });
 
-  it('are all described', () => {
+  it('are all documented', () => {
     const undescribed = (path: string, value: unknown): readonly string[] =>
       Object.entries((value as { readonly properties?: object }).properties ?? {}).flatMap(([name, member]) => [
         ...(typeof (member as { readonly description?: string }).description === 'string' ? [] : [`${path}${name}`]),

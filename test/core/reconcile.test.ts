@@ -27,7 +27,7 @@ const player = (name: string, ...invariants: Invariant[]) => ({ name, parts: { i
 const holds = (name: string): Invariant => ({ name, check: () => [] });
 
 describe('reconciling', () => {
-  it('asks every invariant of every plugin, in order, and keeps what each has found', async () => {
+  it('checks every invariant of every plugin, in order, and keeps the findings', async () => {
     await withStore(async (store) => {
       const broken: Invariant = { name: 'three', check: async () => ['first', 'second'] };
       const players = [player('a', holds('one'), holds('two')), { name: 'b', parts: {} }, player('c', broken)];
@@ -39,7 +39,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('shows all of them the same moment, whatever is written meanwhile', async () => {
+  it('checks all of them on one snapshot, whatever is written meanwhile', async () => {
     await withStore(async (store) => {
       const seen: unknown[] = [];
       const count = async (reader: Reader): Promise<readonly string[]> => {
@@ -53,7 +53,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('fails as a whole where an invariant cannot be asked', async () => {
+  it('fails as a whole if an invariant cannot be checked', async () => {
     await withStore(async (store) => {
       const check = (reader: Reader) => reader.all<string>('SELECT * FROM nowhere');
       await assert.rejects(reconcile([player('a', { name: 'one', check })], store), /nowhere/);
@@ -61,7 +61,7 @@ describe('reconciling', () => {
     });
   });
 
-  it('is told line by line', () => {
+  it('is reported line by line', () => {
     const findings = [
       { name: 'all-well', faults: [] },
       { name: 'one-fault', faults: ['account 1 is off by 3'] },

@@ -11,7 +11,7 @@ import { startGateway, type TestGateway, VENDOR_KEY } from '../kit/gateway.ts';
 import { isOnPostgres, onlyOnSqlite } from '../kit/postgres.ts';
 import { chunk, head, hold, streamAnswer } from '../kit/script.ts';
 
-describe('what runs', () => {
+describe('the list of running calls', () => {
   let vendor: FakeVendor;
   let gateway: TestGateway;
   before(async () => {
@@ -26,13 +26,13 @@ describe('what runs', () => {
   const running = () => gateway.host.find(Running)!;
   const items = async (): Promise<readonly RunningExchange[]> => (await running().inFlight({ limit: 10 })).items;
 
-  it('is nothing before the first call, and after the last one', async () => {
+  it('is empty before the first call, and after the last one', async () => {
     assert.deepEqual(await running().inFlight({ limit: 10 }), { total: 0, items: [] });
     await (await gateway.chat({})).text();
     assert.deepEqual(await running().inFlight({ limit: 10 }), { total: 0, items: [] });
   });
 
-  it('is told while a vendor keeps it waiting, and ends with it', async () => {
+  it('has a call while its vendor is silent, until it ends', async () => {
     vendor.next([hold('first'), ...streamAnswer()]);
     const calling = gateway.chat({ stream: true });
     await vendor.waitFor(() => vendor.inFlight === 1);
@@ -59,7 +59,7 @@ describe('what runs', () => {
     await gone();
   });
 
-  it('is answering once the client has had a part, and its tokens are counted', async () => {
+  it('reports a call as answering once the client has got a part, and counts its tokens', async () => {
     const text =
       'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello there"}}]}\n\n';
     vendor.next([
@@ -77,7 +77,7 @@ describe('what runs', () => {
     await gone();
   });
 
-  it('is told of one account, the newest first, no more than asked for', async () => {
+  it('can be limited to an account and a number, newest first', async () => {
     const key = await gateway.customer(1_000_000);
     vendor.always([hold('all'), ...streamAnswer()]);
     const calls = [gateway.chat({})];
@@ -109,8 +109,8 @@ describe('what runs', () => {
   }
 });
 
-describe('how it is doing', () => {
-  it('is told in numbers that make sense, and remembered for an hour', async () => {
+describe('the vitals of the gateway', () => {
+  it('are plausible, and kept for an hour', async () => {
     const clock = fakeClock();
     const gateway = await startGateway({ clock });
     const running = gateway.host.find(Running)!;
@@ -153,7 +153,7 @@ describe('how it is doing', () => {
   });
 
   const backups = onlyOnSqlite('a server has backups of its own');
-  it('knows the last backup, also when the process begins anew', backups, async () => {
+  it('include the last backup, also after a restart', backups, async () => {
     const clock = fakeClock();
     const gateway = await startGateway({ clock });
     await gateway.command('backup first.db');
@@ -177,7 +177,7 @@ describe('how it is doing', () => {
   });
 });
 
-describe('calls that began', () => {
+describe('started calls', () => {
   it('are counted for five minutes', async () => {
     const clock = fakeClock();
     const gateway = await startGateway({ clock });
@@ -196,7 +196,7 @@ describe('calls that began', () => {
   });
 });
 
-describe('its configuration', () => {
+describe('the configuration of the gateway', () => {
   let gateway: TestGateway;
   let written: string;
   const env = { SOME_WORD: 'a-word-of-the-environment', SOME_KEY: 'a-key-of-the-environment' };
@@ -237,7 +237,7 @@ describe('its configuration', () => {
   const write = (text: string): void => writeFileSync(gateway.configFile, text);
   const messages = async (text: string) => (await running().check(text)).problems.map(({ message }) => message);
 
-  it('is shown without its secrets, and a secret that changed is a change', async () => {
+  it('is shown without its secrets, and a changed secret is reported as a change', async () => {
     const { running: runs, disk, verdict } = await running().configuration();
     for (const secret of [VENDOR_KEY, LITERAL, ...Object.values(env)])
       assert.ok(!JSON.stringify([runs, disk, verdict]).includes(secret), secret);
@@ -262,7 +262,7 @@ describe('its configuration', () => {
     write(written);
   });
 
-  it('tells what keeps the file on the disk from being taken, at its places in the masked text', async () => {
+  it('reports why the file on the disk is not valid, with positions in the masked text', async () => {
     write(written.replace('metrics:\n  token:', 'metrics:\n  tokken:').replace('name: two', 'nam: two'));
     const { disk, verdict, generation } = await running().configuration();
     assert.equal(verdict.report.length, 0);
@@ -279,13 +279,13 @@ describe('its configuration', () => {
     write(written);
   });
 
-  it('judges what it has shown as what it stands for', async () => {
+  it('is checked in its masked form as the original', async () => {
     const { disk, verdict } = await running().configuration();
     assert.deepEqual(await running().check(disk.text), verdict);
     assert.deepEqual(await running().check(written), verdict);
   });
 
-  it('judges a draft like the file, and changes nothing', async () => {
+  it('checks a draft like the file, and changes nothing', async () => {
     const draft = written.replace('from:\n      - one', 'from:\n      - nobody');
     assert.notEqual(draft, written);
     const { problems } = await running().check(draft);
@@ -303,7 +303,7 @@ describe('its configuration', () => {
     assert.equal((await running().configuration()).disk.changed, false);
   });
 
-  it('lets no draft read files or the environment [T-AUTHZ-05]', async () => {
+  it('does not allow drafts to read files or the environment [T-AUTHZ-05]', async () => {
     const secretFile = join(gateway.dir, 'secret.txt');
     writeFileSync(secretFile, 'the content of a file', { mode: 0o600 });
     const code = join(gateway.dir, 'code.mjs');
@@ -349,7 +349,7 @@ describe('its configuration', () => {
     }
   });
 
-  it('lets a draft say again what the file says, where it says it, or where a key is wanted', async () => {
+  it('allows a draft to repeat references of the file in the same place, or in place of a key', async () => {
     assert.deepEqual(await messages(written.replace(`key: ${VENDOR_KEY}`, 'key: ${SOME_KEY:-none}')), []);
     const { disk } = await running().configuration();
     const mask = /token: (•••• [0-9a-f]{6})/.exec(disk.text)![1]!;
@@ -360,7 +360,7 @@ describe('its configuration', () => {
     assert.match((await messages(disk.text.replace(mask, '•••• 000000')))[0]!, /this mask stands for no secret/);
   });
 
-  it('is taken over when that is asked for', async () => {
+  it('is applied on request', async () => {
     const { generation } = await running().configuration();
     write(written.replace('  m:\n', '  other:\n'));
     assert.deepEqual(await running().reload(), []);
@@ -370,7 +370,7 @@ describe('its configuration', () => {
     assert.deepEqual(await running().reload(), []);
   });
 
-  it('has a schema with the sections of the plugins that run', () => {
+  it('has a schema with the sections of the running plugins', () => {
     const { properties } = running().schema() as { properties: Record<string, object> };
     assert.ok('metrics' in properties && 'listen' in properties, Object.keys(properties).join(' '));
     assert.ok(!('mail' in properties), 'of those that do not run it has none');

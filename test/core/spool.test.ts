@@ -53,7 +53,7 @@ const isUnavailable = (error: unknown): boolean =>
   error.headers['retry-after-ms'] === '2000';
 
 describe('the files of a request', () => {
-  it('come out as they went in, of whatever size and in whatever pieces', async () => {
+  it('are read as they were written, of any size and in chunks of any size', async () => {
     for (const size of [0, 1, 65_535, 65_536, 65_537, MIB - 1, MIB, MIB + 1, 3 * MIB + 17]) {
       for (const pieceBytes of [1_000, 65_536, 200_000]) {
         for (const straightToDisk of [false, true]) {
@@ -68,13 +68,13 @@ describe('the files of a request', () => {
     }
   });
 
-  it('are called what they were called', () =>
+  it('keep their names', () =>
     spooled(async (spool) => {
       const { field, fileName, mediaType } = await keep(spool, Buffer.from('x'));
       assert.deepEqual({ field, fileName, mediaType }, about);
     }));
 
-  it('can be read by several at once, and again', () =>
+  it('can be read by several readers at once, and again', () =>
     spooled(async (spool) => {
       const bytes = randomBytes(2 * MIB + 5);
       const upload = await keep(spool, bytes);
@@ -82,7 +82,7 @@ describe('the files of a request', () => {
       for (const copy of [...copies, await readAll(upload)]) assert.ok(copy.equals(bytes), 'every copy is whole');
     }));
 
-  it('do not mix where several are written at once', () =>
+  it('are not mixed up if several are written at once', () =>
     spooled(async (spool) => {
       const contents = Array.from({ length: 6 }, (_, i) => randomBytes(300_000 + i * 111_111));
       const uploads = await Promise.all(contents.map((bytes) => keep(spool, bytes, 7_001)));
@@ -100,7 +100,7 @@ describe('the files of a request', () => {
       }
     }));
 
-  it('are in memory up to 1 MiB, and then on disk without a name', { skip: noProc }, () =>
+  it('are in memory up to 1 MiB, and beyond that on disk without a name', { skip: noProc }, () =>
     spooled(async (spool) => {
       await keep(spool, randomBytes(MIB));
       assert.deepEqual(leftIn(home), []);
@@ -110,14 +110,14 @@ describe('the files of a request', () => {
     }),
   );
 
-  it('go to disk at once where the request is known to be large', { skip: noProc }, () =>
+  it('go to disk at once if the request is known to be large', { skip: noProc }, () =>
     spooled(async (spool) => {
       await keep(spool, randomBytes(100_000));
       assert.equal(leftIn(home).length, 1);
     }, true),
   );
 
-  it('are refused with 413 beyond the limit, all of them together', () =>
+  it('are refused with 413 beyond the limit, which applies to all of them together', () =>
     spooled(async (spool) => {
       await keep(spool, randomBytes(5 * MIB));
       await assert.rejects(
@@ -126,7 +126,7 @@ describe('the files of a request', () => {
       );
     }));
 
-  it('are kept in a directory that is made where it is missing', async () => {
+  it('are stored in a directory that is created if it is missing', async () => {
     const directory = join(home, 'not-yet');
     const spool = createSpool({ directory, maxBytes: 8 * MIB, straightToDisk: true });
     const bytes = randomBytes(MIB);
@@ -137,8 +137,8 @@ describe('the files of a request', () => {
   });
 });
 
-describe('when the exchange has ended', () => {
-  it('nobody can read them any more, neither from memory nor from disk, nor go on reading', async () => {
+describe('after the end of the exchange', () => {
+  it('files cannot be read any more, in memory or on disk', async () => {
     for (const size of [0, 100_000, 3 * MIB]) {
       const spool = createSpool({ directory: home, maxBytes: 8 * MIB });
       const upload = await keep(spool, randomBytes(size));
@@ -151,7 +151,7 @@ describe('when the exchange has ended', () => {
     }
   });
 
-  it('whoever is reading at that moment is told, and gets no byte of another file', async () => {
+  it('a running reader gets an error, and no byte of another file', async () => {
     const spool = createSpool({ directory: home, maxBytes: 8 * MIB });
     const upload = await keep(spool, randomBytes(4 * MIB));
     const readers = Array.from({ length: 4 }, () => assert.rejects(readAll(upload), isGone));
@@ -159,7 +159,7 @@ describe('when the exchange has ended', () => {
     assert.deepEqual(leftIn(home), []);
   });
 
-  it('a write that is running is waited for, and the next one is told', async () => {
+  it('a running write is awaited, and the next one fails', async () => {
     for (const before of [0, 100_000, MIB, 2 * MIB]) {
       const spool = createSpool({ directory: home, maxBytes: 8 * MIB, straightToDisk: before % MIB !== 0 });
       const file = spool.file(about);
@@ -172,7 +172,7 @@ describe('when the exchange has ended', () => {
     }
   });
 
-  it('letting go twice is the same as once', async () => {
+  it('a second release has no effect', async () => {
     const spool = createSpool({ directory: home, maxBytes: 8 * MIB });
     await keep(spool, randomBytes(2 * MIB));
     await Promise.all([spool.discard(), spool.discard()]);
@@ -182,7 +182,7 @@ describe('when the exchange has ended', () => {
 });
 
 describe('a disk that cannot be written', () => {
-  it('refuses the request with 503 where there is no directory to be had', async () => {
+  it('refuses the request with 503 if there is no directory', async () => {
     const blocked = join(home, 'a-file');
     writeFileSync(blocked, '');
     for (const directory of [blocked, join(blocked, 'inside')]) {
@@ -193,7 +193,7 @@ describe('a disk that cannot be written', () => {
     rmSync(blocked);
   });
 
-  it('refuses the request with 503 where it is full, after it has taken a part', async (t) => {
+  it('refuses the request with 503 if it is full, also after a partial write', async (t) => {
     const probe = await open(join(home, 'probe'), 'w');
     await probe.close();
     rmSync(join(home, 'probe'));
@@ -209,7 +209,7 @@ describe('a disk that cannot be written', () => {
     assert.deepEqual(leftIn(home), []);
   });
 
-  it('is believed when it says that it took only a part', async (t) => {
+  it('reports a partial write', async (t) => {
     const probe = await open(join(home, 'probe'), 'w');
     await probe.close();
     rmSync(join(home, 'probe'));

@@ -51,7 +51,7 @@ const ALL = [
 ];
 
 describe('migrations', () => {
-  it('run in order, owner by owner, each once', async () => {
+  it('run in order, per owner, each once', async () => {
     const store = await fresh();
     const clock = fakeClock(1_750_000_000_000);
     await migrate(store, [people, { name: 'no-tables' }, shops], clock);
@@ -66,7 +66,7 @@ describe('migrations', () => {
     ]);
   });
 
-  it('run what was added since', async () => {
+  it('run only those that were added since', async () => {
     const store = await fresh();
     await migrate(store, [{ ...people, migrations: people.migrations!.slice(0, 1) }]);
     assert.deepEqual(await tables(store), ['migration', 'person', 'pet']);
@@ -74,7 +74,7 @@ describe('migrations', () => {
     assert.deepEqual(await applied(store), ALL);
   });
 
-  it('are whole or not there: a failing one leaves nothing, and a corrected one goes on', async () => {
+  it('are atomic: a failing one changes nothing, and a corrected one continues', async () => {
     const store = await fresh();
     const broken = step(2, 'ALTER TABLE person ADD COLUMN name TEXT', 'INSERT INTO persons (id) VALUES (1)');
     const wrong = { name: 'people', migrations: [people.migrations![0]!, broken, people.migrations![2]!] };
@@ -86,7 +86,7 @@ describe('migrations', () => {
     assert.deepEqual(await store.all('SELECT name FROM person'), [{ name: 'Ada!' }]);
   });
 
-  it('complete on the next run wherever the last one was cut off', async () => {
+  it('complete on the next run wherever the last one was interrupted', async () => {
     for (const when of ['before', 'after'] as const) {
       for (let survived = 0; survived < ALL.length; survived++) {
         const store = await fresh();
@@ -110,7 +110,7 @@ describe('migrations', () => {
     }
   });
 
-  it('never start on tables that a newer version made', async () => {
+  it('never start on tables of a newer version', async () => {
     const store = await fresh();
     await migrate(store, [people]);
     const older = { name: 'people', migrations: people.migrations!.slice(0, 2) };
@@ -121,7 +121,7 @@ describe('migrations', () => {
     assert.deepEqual(await applied(store), ALL.slice(0, 3));
   });
 
-  it('let an older version work on tables that a newer one made, where each newer migration says that it can', async () => {
+  it('allow an older version on tables of a newer one if each newer migration declares it', async () => {
     const store = await fresh();
     const expanding = { ...step(3, 'CREATE TABLE toy (id INTEGER PRIMARY KEY) STRICT'), compatibleFrom: 2 };
     const contracting = { ...step(4, 'DROP TABLE toy'), compatibleFrom: 3 };
@@ -149,7 +149,7 @@ describe('migrations', () => {
     assert.deepEqual(await tables(store), ['migration', 'person', 'shop']);
   });
 
-  it('must ascend, and none may slip in before one that has run', async () => {
+  it('must be numbered in order, and none may be inserted before one that has run', async () => {
     const store = await fresh();
     await assert.rejects(
       migrate(store, [{ name: 'people', migrations: [step(2), step(1)] }]),
@@ -163,7 +163,7 @@ describe('migrations', () => {
 });
 
 describe('opening the store', () => {
-  it('closes it again where its first statement fails', async () => {
+  it('closes it again if its first statement fails', async () => {
     const store = await fresh();
     let closed = 0;
     const failing: StoreDriver = {

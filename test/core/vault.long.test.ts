@@ -33,7 +33,7 @@ const PLACE = 'totp.secret 7';
 describe('a vault', () => {
   const vault = createVault(KEY);
 
-  it('opens what it sealed, whatever that is', () => {
+  it('decrypts what it encrypted, whatever the content is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (secret, place) => {
         // A lone surrogate is no text: it cannot be kept.
@@ -43,11 +43,11 @@ describe('a vault', () => {
     );
   });
 
-  it('opens what another vault on the same master key sealed', () => {
+  it('decrypts what another vault with the same master key encrypted', () => {
     assert.equal(createVault(Buffer.from(KEY)).open(PLACE, vault.seal(PLACE, 'a secret')), 'a secret');
   });
 
-  it('seals the same to something else each time, in text that holds neither the secret nor its place', () => {
+  it('encrypts the same text differently each time, and reveals neither the secret nor its context', () => {
     const sealed = Array.from({ length: 100 }, () => vault.seal(PLACE, 'a secret'));
     assert.equal(new Set(sealed).size, 100);
     for (const text of sealed) {
@@ -57,14 +57,14 @@ describe('a vault', () => {
     }
   });
 
-  it('opens nothing in another place: rows cannot be exchanged', () => {
+  it('decrypts nothing in another context, so rows cannot be exchanged', () => {
     const sealed = vault.seal(PLACE, 'a secret');
     for (const place of ['totp.secret 8', 'totp_pending.secret 7', 'totp.secret 7 ', '']) {
       assert.throws(() => vault.open(place, sealed), place);
     }
   });
 
-  it('opens nothing of which a byte was changed, cut off or added', () => {
+  it('decrypts nothing that was changed, truncated or extended', () => {
     const [version, keyId, text = ''] = vault.seal(PLACE, 'a secret').split('.');
     const bytes = Buffer.from(text, 'base64url');
     const open = (changed: Buffer) => vault.open(PLACE, `${version}.${keyId}.${changed.toString('base64url')}`);
@@ -78,7 +78,7 @@ describe('a vault', () => {
     assert.throws(() => open(Buffer.concat([bytes, Buffer.of(0)])));
   });
 
-  it('says what is wrong with what it never sealed', () => {
+  it('reports why a value was not encrypted by it', () => {
     const other = createVault(Buffer.alloc(32, 2)).seal(PLACE, 'a secret');
     assert.throws(() => vault.open(PLACE, other), { message: 'it was sealed with another master key' });
     const sealed = vault.seal(PLACE, 'a secret');
@@ -95,7 +95,7 @@ describe('a vault', () => {
     }
   });
 
-  it('names its master key without telling anything of it', () => {
+  it('identifies its master key without revealing it', () => {
     assert.match(vault.keyId, /^[0-9a-f]{16}$/);
     assert.equal(createVault(Buffer.from(KEY)).keyId, vault.keyId);
     assert.notEqual(createVault(Buffer.alloc(32, 2)).keyId, vault.keyId);
@@ -103,10 +103,10 @@ describe('a vault', () => {
   });
 });
 
-describe('the master key of the environment', () => {
+describe('the master key in the environment', () => {
   const key = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
 
-  it('is 32 bytes in base64 or hexadecimal, as they are written', () => {
+  it('is 32 bytes in base64 or hexadecimal', () => {
     for (const text of [
       key.toString('base64'),
       key.toString('base64').replace('=', ''),
@@ -119,7 +119,7 @@ describe('the master key of the environment', () => {
     }
   });
 
-  it('is nothing else: too short, too long, or a sentence that could pass for one', () => {
+  it('is refused if it is too short, too long, or a passphrase', () => {
     const sentence = 'correct horse battery staple on a long road home yes';
     assert.equal(Buffer.from(sentence, 'base64').length, 32, 'a buffer would take it');
     for (const text of [
@@ -136,7 +136,7 @@ describe('the master key of the environment', () => {
   });
 });
 
-describe('the master key beside the database', () => {
+describe('the master key in a file beside the database', () => {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-vault-'));
   after(() => rmSync(dir, { recursive: true }));
   const make = (file: string): Buffer => {
@@ -145,7 +145,7 @@ describe('the master key beside the database', () => {
     return key;
   };
 
-  it('is made for its owner only, and read as it was made', () => {
+  it('is created readable for its owner only, and read again unchanged', () => {
     const file = join(dir, 'made.key');
     const key = make(file);
     assert.equal(key.length, 32);
@@ -156,7 +156,7 @@ describe('the master key beside the database', () => {
     assert.deepEqual(readdirSync(dir).sort(), ['made.key', 'other.key'], 'and nothing else is left');
   });
 
-  it('is refused where others may read it', () => {
+  it('is refused if others may read it', () => {
     const file = join(dir, 'open.key');
     make(file);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
@@ -167,7 +167,7 @@ describe('the master key beside the database', () => {
     assert.equal(readKeyFile(file).length, 32);
   });
 
-  it('is refused, and left as it is, where it holds something else', () => {
+  it('is refused, and left unchanged, if it has other content', () => {
     const file = join(dir, 'wrong.key');
     for (const text of ['', 'not a key\n', `${KEY.subarray(1).toString('base64')}\n`]) {
       writeFileSync(file, text, { mode: 0o600 });
@@ -177,7 +177,7 @@ describe('the master key beside the database', () => {
   });
 });
 
-describe('a store', () => {
+describe('an encrypted store', () => {
   const dir = mkdtempSync(join(tmpdir(), 'turnpike-vault-'));
   after(() => rmSync(dir, { recursive: true }));
   const log = { debug() {}, info() {}, warn() {}, error() {}, hide() {} };
@@ -193,7 +193,7 @@ describe('a store', () => {
     }
   }
 
-  it('opens with the master key it was sealed with, and with no other', () =>
+  it('opens with its own master key, and with no other', () =>
     withStore(async (store) => {
       await rememberVault(store, createVault(KEY));
       await rememberVault(store, createVault(KEY));
@@ -201,14 +201,14 @@ describe('a store', () => {
       await rememberVault(store, createVault(KEY));
     }));
 
-  it('gets a key at its first start, and the same vault ever after', () =>
+  it('gets a key at its first start, and keeps it', () =>
     withStore(async (store, source) => {
       const { keyId } = await openVault(source, store, true);
       assert.equal(createVault(readKeyFile(source.file)).keyId, keyId);
       assert.equal((await openVault(source, store, false)).keyId, keyId);
     }));
 
-  it('gets none by a command, nor in the place of one that is missing', () =>
+  it('gets no key by a command, nor in place of a missing one', () =>
     withStore(async (store, source) => {
       await assert.rejects(openVault(source, store, false), /the first start has not finished/);
       assert.ok(!existsSync(source.file));
@@ -218,7 +218,7 @@ describe('a store', () => {
       assert.ok(!existsSync(source.file), 'the right one can be put there');
     }));
 
-  it('that knows no key beside the file of one has lost what was in it', () =>
+  it('has lost its secrets if the file has another key', () =>
     withStore(async (store, source) => {
       draftKey(source.file);
       nameDraft(source.file);
@@ -227,7 +227,7 @@ describe('a store', () => {
       assert.equal(readFileSync(source.file, 'utf8'), before);
     }));
 
-  it('whose first start was cut off while its key was made takes that key, or makes another that nothing needs yet', async () => {
+  it('whose first start was interrupted during key creation uses that key, or creates one that is not needed yet', async () => {
     await withStore(async (store, source) => {
       draftKey(source.file);
       const { keyId } = await openVault(source, store, true);
@@ -241,7 +241,7 @@ describe('a store', () => {
     });
   });
 
-  it('gets a new key only if its own is lost, and knows it before the file has its name', () =>
+  it('gets a new key only if its own is lost, and stores its fingerprint before the file is renamed', () =>
     withStore(async (store, source) => {
       const first = await openVault(source, store, true);
       await assert.rejects(newVault(source, store), /nothing is lost/);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { refusalIn } from '../../core/vendor-message.ts';
 
-describe('the sentence in an error', () => {
+describe('the message in a vendor error', () => {
   const wrapped = JSON.stringify({ error: { message: JSON.stringify({ message: 'Too long.' }) } });
   for (const [body, sentence] of [
     ['{"error":{"message":"Too long."}}', 'Too long.'],
@@ -23,13 +23,13 @@ describe('the sentence in an error', () => {
     ['<html>Bad gateway</html>', undefined],
     ['', undefined],
   ] as const) {
-    it(`is ${sentence ?? 'nowhere'} in ${body === '' ? 'nothing' : body}`, () => {
+    it(`is ${sentence ?? 'missing'} in ${body === '' ? 'an empty body' : body}`, () => {
       assert.equal(refusalIn(Buffer.from(body))?.message, sentence);
     });
   }
 });
 
-describe('the code in an error', () => {
+describe('the code in a vendor error', () => {
   for (const [body, code] of [
     ['{"error":{"message":"No.","type":"insufficient_quota","code":"insufficient_quota"}}', 'insufficient_quota'],
     ['{"error":{"message":"No.","type":"exceeded_current_quota_error"}}', 'exceeded_current_quota_error'],

@@ -24,7 +24,7 @@ const turns = async (count = 10): Promise<void> => {
 };
 
 describe('a link', () => {
-  it('sends what is said in one turn of the event loop at once, in its order', async () => {
+  it('sends all messages of one event loop turn at once, in order', async () => {
     const heard: unknown[] = [];
     const { near, sent } = linked(
       () => null,
@@ -45,7 +45,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('gives each question its own answer, whichever comes first', async () => {
+  it('matches answers to questions in any order', async () => {
     const slow: { answer?: (value: string) => void } = {};
     const { near } = linked(
       () => null,
@@ -57,7 +57,7 @@ describe('a link', () => {
     assert.equal(await first, 'slow');
   });
 
-  it('tells who asks what went wrong, and answers null for nothing', async () => {
+  it('returns errors to the caller, and null for undefined', async () => {
     const { near } = linked(
       () => null,
       (topic) => {
@@ -71,7 +71,7 @@ describe('a link', () => {
     await turns();
   });
 
-  it('rejects what is asked of a process that has gone', async () => {
+  it('rejects questions to a process that has ended', async () => {
     const { near } = linked(
       () => null,
       () => new Promise(() => {}),
@@ -85,7 +85,7 @@ describe('a link', () => {
   });
 });
 
-describe('peers of one machine', () => {
+describe('the peers of one machine', () => {
   const errors: string[] = [];
   const log: Log = { debug() {}, info() {}, warn() {}, error: (message) => void errors.push(message), hide() {} };
 
@@ -108,7 +108,7 @@ describe('peers of one machine', () => {
     return { clock, owner, workers: all, everybody: [owner.peers, ...all.map(({ peers }) => peers)] as Peers[] };
   }
 
-  it('know who leads, who owns, how many serve calls and who is alive', async () => {
+  it('know the leader, the owners, and which workers serve calls and are alive', async () => {
     const { everybody } = machine(2);
     assert.deepEqual(
       everybody.map((peers) => [peers.leads(), peers.owner !== undefined, peers.count]),
@@ -121,7 +121,7 @@ describe('peers of one machine', () => {
     for (const peers of everybody) assert.deepEqual([...(await peers.alive())], ['owner', 'worker-1', 'worker-2']);
   });
 
-  it('are told by one what all others hear, with its epoch, in its order', async () => {
+  it('get the messages of one peer with its epoch, in order', async () => {
     const { everybody } = machine(3);
     const heard = everybody.map((peers) => {
       const mine: unknown[] = [];
@@ -146,7 +146,7 @@ describe('peers of one machine', () => {
     assert.deepEqual(errors, []);
   });
 
-  it('answer a question to all, but for those who do not listen or fail', async () => {
+  it('answer a question to all, except those without a listener or with an error', async () => {
     const { everybody } = machine(3);
     for (const [i, peers] of everybody.entries()) {
       if (i === 2) continue;
@@ -164,7 +164,7 @@ describe('peers of one machine', () => {
     assert.deepEqual(errors.splice(0), Array(2).fill('a message of another process could not be handled'));
   });
 
-  it('wait two seconds for an answer, and have those that came by then', async () => {
+  it('wait two seconds for answers, and return those that arrived', async () => {
     const { everybody, clock } = machine(2);
     for (const [i, peers] of everybody.entries()) peers.on('who', () => (i === 2 ? new Promise<never>(() => {}) : i));
     const asked = [everybody[0]!.ask('who', null), everybody[1]!.ask('who', null)];
@@ -176,7 +176,7 @@ describe('peers of one machine', () => {
     assert.deepEqual(await Promise.all(asked), [[1], [0]]);
   });
 
-  it('reach the owner alone, who answers or fails', async () => {
+  it('send a question to the owner only, who answers or fails', async () => {
     const { everybody } = machine(2);
     const told: unknown[] = [];
     everybody[0]!.on('count', (message, epoch) => {
@@ -200,14 +200,14 @@ describe('peers of one machine', () => {
     errors.length = 0;
   });
 
-  it('hear by the listener that came last, as after a reload', async () => {
+  it('use the last registered listener, as after a reload', async () => {
     const { everybody } = machine(1);
     everybody[1]!.on('who', () => 'before');
     everybody[1]!.on('who', () => 'after');
     assert.deepEqual(await everybody[0]!.ask('who', null), ['after']);
   });
 
-  it('have left when the process has ended and all that it wrote has run, whichever comes first', async () => {
+  it('report a process as left when it has ended and its last message was handled, in either order', async () => {
     for (const order of [
       ['exited', 'settled'],
       ['settled', 'exited'],
@@ -232,7 +232,7 @@ describe('peers of one machine', () => {
     assert.equal(errors.splice(0).length, 4);
   });
 
-  it('are not told anything any more when their process has ended', async () => {
+  it('get no messages after their process has ended', async () => {
     const { owner, workers } = machine(2);
     let heard = 0;
     for (const { peers } of workers)
@@ -246,7 +246,7 @@ describe('peers of one machine', () => {
     assert.equal(heard, 2);
   });
 
-  it('of a worker whose owner has gone: no answers, and questions to it fail', async () => {
+  it('of a worker whose owner has gone get no answers, and questions to it fail', async () => {
     const { workers } = machine(1);
     const { peers, far } = workers[0]!;
     far.end();

@@ -145,7 +145,7 @@ describe('a plugin with a mistake does not start', () => {
 });
 
 describe('definePlugin', () => {
-  it('does not compile with a part that does not exist', () => {
+  it('does not compile with an unknown part', () => {
     definePlugin({
       name: 'acme',
       api: 2,
@@ -172,7 +172,7 @@ describe('definePlugin', () => {
     });
   });
 
-  it('gives the parts their types', () => {
+  it('infers the types of the parts', () => {
     const { create } = definePlugin({
       name: 'acme',
       api: 2,

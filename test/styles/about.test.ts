@@ -90,9 +90,9 @@ const BEYOND: Readonly<Record<string, readonly string[]>> = {
   speech: ['voice'],
 };
 
-describe('the description of a style', () => {
+describe('the OpenAPI description of a style', () => {
   for (const [style, good] of GOOD) {
-    it(`${style.name} lets through what the style does, and nothing else`, () => {
+    it(`${style.name} accepts exactly what the style accepts`, () => {
       const { request } = style.ingress?.about ?? {};
       assert.ok(request !== undefined, 'it describes its requests');
       const fits = new Ajv2020({ strict: false }).compile(request);

@@ -70,8 +70,8 @@ const webm = (open: boolean): Buffer =>
     ),
   ]);
 
-const lengthOf = (sound: Buffer, sizes: readonly number[], bare?: number): number | undefined => {
-  const meter = createSoundMeter(bare);
+const lengthOf = (sound: Buffer, sizes: readonly number[], withoutPrefix?: number): number | undefined => {
+  const meter = createSoundMeter(withoutPrefix);
   for (let at = 0, i = 0; at < sound.length; i++) {
     const size = sizes[i % sizes.length]!;
     meter.see(sound.subarray(at, at + size));
@@ -112,8 +112,8 @@ const MADE: Readonly<Record<string, readonly [sound: Buffer, seconds: number]>> 
   'webm from a recorder': [webm(true), 1.68],
 };
 
-describe('the length of a sound', () => {
-  it('is told of what the demo vendor makes, which other readers understand, too', async () => {
+describe('the duration of audio', () => {
+  it('is measured for the formats of the demo vendor, like other readers do', async () => {
     for (const [name, { type }] of Object.entries(FORMATS)) {
       const sound = SOUNDS[name]!;
       near(lengthOf(sound, [1_000], name === 'pcm' ? 48_000 : undefined), TUNE.seconds, 0.05, name);
@@ -123,7 +123,7 @@ describe('the length of a sound', () => {
     }
   });
 
-  it('is told of all that can be walked through, whatever pieces it comes in', () => {
+  it('is measured for every supported format, in chunks of any size', () => {
     for (const [name, [sound, seconds]] of Object.entries(MADE)) {
       for (const sizes of [[sound.length], [1], [7, 1, 300]]) {
         near(lengthOf(sound, sizes), seconds, 0.05, `${name} in pieces of ${sizes}`);
@@ -131,7 +131,7 @@ describe('the length of a sound', () => {
     }
   });
 
-  it('is what has come of it, not what is promised', () => {
+  it('is that of the received data, not of the header', () => {
     near(lengthOf(SOUNDS.wav!.subarray(0, 44 + 48_000), [999]), 1, 0.001, 'wav');
     const endless = Buffer.from(SOUNDS.wav!);
     endless.writeUInt32LE(0xffff_ffff, 40);
@@ -146,7 +146,7 @@ describe('the length of a sound', () => {
     }
   });
 
-  it('cannot be told of anything else, and nothing makes it fail', async () => {
+  it('is unknown for anything else, and nothing throws', async () => {
     const begins = [...Object.values(SOUNDS), ...Object.values(MADE).map(([sound]) => sound)];
     await fc.assert(
       fc.asyncProperty(
@@ -172,19 +172,19 @@ describe('the length of a sound', () => {
     assert.equal(await measureSound(gone), undefined);
   });
 
-  it('is left to its vendor where it cannot be walked through', async () => {
+  it('is unknown for formats that cannot be parsed', async () => {
     const tagged = Buffer.concat([ID3, SOUNDS.flac!]);
     assert.equal(await measureSound(uploadOf('file', 'x.flac', tagged)), undefined);
   });
 
-  it('is not believed where hardly any sound would be in it', async () => {
+  it('is ignored if it implies too few bytes per second', async () => {
     const file = (units: number) =>
       uploadOf('file', 'x.m4a', Buffer.concat([FILE_TYPE, box('moov', track(1, 1, units)), box('mdat', NOISE)]));
     assert.equal(await measureSound(file(100)), 100);
     assert.equal(await measureSound(file(4_000_000_000)), undefined);
   });
 
-  it('is not searched for without end', () => {
+  it('is not searched without limit', () => {
     const began = process.cpuUsage();
     const meter = createSoundMeter();
     meter.see(ID3);
@@ -213,11 +213,11 @@ const seen = (relay: StreamRelay, piece: Buffer | string): readonly [kind: strin
 };
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
-describe('a request for speech', () => {
+describe('a speech request', () => {
   const SAY = { model: 'public-name', input: 'Hello.', voice: 'alloy' };
   const call = (more: JsonObject = {}): Call => callOf(speech, { ...SAY, ...more });
 
-  it('is answered in bytes, or in events, and bounded by its characters', () => {
+  it('is answered in bytes or events, and its bound is its characters', () => {
     const { answers, stream, bounds } = call();
     assert.deepEqual([answers, stream], ['bytes', false]);
     const { inputBytes, open, ...rest } = bounds;
@@ -231,7 +231,7 @@ describe('a request for speech', () => {
     assert.equal(call({ input: '👋👋' }).bounds.characters, 2);
   });
 
-  it('goes out as it came, with the voices that the model has', () => {
+  it('is forwarded unchanged, with voices that the model has', () => {
     const body = bodyOf({ ...SAY, some_field: { deep: [1] } });
     assert.equal(body.patched(speech.relay.patch!(body, patchTo({ model: 'public-name' }))), body.bytes);
     assert.deepEqual(speech.relay.patch!(body, patchTo()), { model: '"vendor-name"' });
@@ -246,7 +246,7 @@ describe('a request for speech', () => {
     }
   });
 
-  it('is answered with sound, and with nothing else', () => {
+  it('accepts audio replies only', () => {
     const type = (vendors: string, format?: string) =>
       speech.relay.bytesType?.(vendors, call(format === undefined ? {} : { response_format: format }));
     assert.equal(type('audio/mpeg'), 'audio/mpeg');
@@ -259,7 +259,7 @@ describe('a request for speech', () => {
     }
   });
 
-  it('gives every byte away but the last, which waits for the end', () => {
+  it('forwards every byte except the last, which waits for the end', () => {
     const relay = relayOf(speech, call());
     assert.deepEqual(seen(relay, ''), ['hold', '']);
     assert.deepEqual(seen(relay, 'a'), ['pass', '']);
@@ -272,7 +272,7 @@ describe('a request for speech', () => {
     assert.equal(relay.fail(new GatewayError(502, 'x', 'x'), 'x'), '');
   });
 
-  it('is counted by the length of the sound, else by its characters', () => {
+  it('is counted by the duration of the audio, otherwise by its characters', () => {
     for (const [format, sound] of Object.entries(SOUNDS)) {
       const said = call({ response_format: format, input: 'x'.repeat(150), speed: 2 });
       const relay = relayOf(speech, said);
@@ -286,7 +286,7 @@ describe('a request for speech', () => {
     near(unknown.usage()!.output / 21, 5, 0.1, '150 characters at twice the speed');
   });
 
-  it('counts whole for whoever leaves, and as far as it was delivered where the vendor breaks off', () => {
+  it('counts in full if the client disconnects, and as far as delivered if the vendor breaks off', () => {
     const said = call({ response_format: 'wav', input: 'x'.repeat(150) });
     const relay = relayOf(speech, said);
     assert.equal(relay.unfinished?.('broken').characters, 0);
@@ -299,7 +299,7 @@ describe('a request for speech', () => {
     assert.equal(relay.unfinished?.('broken').characters, 150, 'never more than all');
   });
 
-  it('streams its events, whose last one tells the usage', () => {
+  it('streams events, the last of which has the usage', () => {
     const said = call({ stream_format: 'sse', response_format: 'pcm' });
     const delta = event({ type: 'speech.audio.delta', audio: Buffer.alloc(48_000).toString('base64') });
     const relay = relayOf(speech, said);
@@ -339,8 +339,8 @@ const measured = async (style: Style, fields?: JsonObject, bytes?: Buffer): Prom
 };
 const answerOf = (value: JsonObject) => scanAnswer(Buffer.from(JSON.stringify(value)))!;
 
-describe('a request to write down what is heard', () => {
-  it('is bounded by how long its file can be, and then by how long it is', async () => {
+describe('a transcription request', () => {
+  it('has the maximum duration of its file as its bound, then the measured one', async () => {
     const bytes = Buffer.concat([Buffer.from('nobody knows this'), Buffer.alloc(9_983, 1)]);
     assert.deepEqual(
       [hear(transcription, {}, bytes).bounds.seconds, hear(transcription, {}, bytes).bounds.media],
@@ -352,7 +352,7 @@ describe('a request to write down what is heard', () => {
     assert.equal(outputTokens, Math.ceil(seconds! * 8) + 64);
   });
 
-  it('counts the voices that it has to tell apart as sound, and everything else as text', () => {
+  it('counts voice samples as audio, and everything else as text', () => {
     const plain = hear(transcription).bounds;
     const clip = `data:audio/wav;base64,${'A'.repeat(10_000)}`;
     const named = hear(transcription, { 'known_speaker_references[]': [clip, clip], prompt: 'x'.repeat(500) }).bounds;
@@ -361,7 +361,7 @@ describe('a request to write down what is heard', () => {
     assert.ok(more >= 500 && more < 700, `${more} bytes more`);
   });
 
-  it('knows texts, JSON and events apart', () => {
+  it('distinguishes text, JSON and events', () => {
     const kind = (fields: JsonObject) => {
       const { answers, stream } = hear(transcription, fields);
       return [answers, stream];
@@ -377,7 +377,7 @@ describe('a request to write down what is heard', () => {
     assert.equal(hear(translation, { stream: 'true' }).stream, false);
   });
 
-  it('is refused with the name of what is wrong', () => {
+  it('is refused with the name of an invalid field', () => {
     const wrong = (fields: JsonObject, style = transcription): string => refusal(() => hear(style, fields)).param;
     assert.equal(wrong({ model: '' }), 'model');
     for (const temperature of ['1.1', '-0.1', '', ' ', 'hot', 'NaN', 'Infinity']) {
@@ -389,7 +389,7 @@ describe('a request to write down what is heard', () => {
     assert.equal(refusal(() => transcription.ingress!.read(bodyOf({ model: 'm' }), arriving())).param, 'file');
   });
 
-  it('goes out as it came, but for what nobody could answer', async () => {
+  it('is forwarded unchanged, except for what the vendor does not support', async () => {
     const sent = async (fields: JsonObject) => {
       const call = hear(transcription, fields);
       const losses = collectLosses({});
@@ -419,7 +419,7 @@ describe('a request to write down what is heard', () => {
     assert.deepEqual(await sent(plain), [{ model: 'vendor-name', ...plain }, []]);
   });
 
-  it('is charged as the vendor tells it, with the seconds beside the tokens', async () => {
+  it('is charged as the vendor reports, with seconds beside tokens', async () => {
     const call = await measured(transcription);
     const used = (answer: JsonObject) => transcription.relay.answer(answerOf({ text: 'Hi.', ...answer }), call)?.usage;
     assert.deepEqual(
@@ -441,7 +441,7 @@ describe('a request to write down what is heard', () => {
     }
   });
 
-  it('is charged for what its vendor leaves out, too', async () => {
+  it('is also charged for counts that its vendor omits', async () => {
     const call = await measured(transcription);
     const used = (answer: JsonObject, by = call) =>
       transcription.relay.answer(answerOf({ text: 'Hi there.', ...answer }), by)!.usage!;
@@ -456,7 +456,7 @@ describe('a request to write down what is heard', () => {
     }
   });
 
-  it('is as long as its measure, the last time in it or the words in it need, where nothing is told', async () => {
+  it('has the measured duration, but at least its last timestamp and what its text needs, if nothing is reported', async () => {
     const call = await measured(transcription, { response_format: 'srt' });
     const seconds = (text: string, by = call) => transcription.relay.text!(text, by)?.usage?.seconds;
     near(seconds('Hello.'), TUNE.seconds, 0.001, 'measured');
@@ -473,7 +473,7 @@ describe('a request to write down what is heard', () => {
     near(seconds('x'.repeat(36), unknown), 3, 0.001, 'by its text');
   });
 
-  it('knows an error and a page of HTML from a text, and silence from nothing', async () => {
+  it('distinguishes an error and an HTML page from a text, and silence from no reply', async () => {
     const call = await measured(transcription, { response_format: 'text' });
     assert.equal(transcription.relay.text!('', call)?.textLength(), 0);
     assert.equal(transcription.relay.text!('<!doctype html><h1>It works</h1>', call), undefined);
@@ -483,7 +483,7 @@ describe('a request to write down what is heard', () => {
     assert.equal(transcription.relay.answer(answerOf({ error: { message: 'No.' } }), call)?.error?.message, 'No.');
   });
 
-  it('streams, and ends with the last event alone', async () => {
+  it('streams, and ends with the last event only', async () => {
     const call = await measured(transcription, { stream: 'true' });
     const delta = event({ type: 'transcript.text.delta', delta: 'Hello' });
     const done = event({ type: 'transcript.text.done', text: 'Hello.', usage: { input_tokens: 9, output_tokens: 2 } });
@@ -508,7 +508,7 @@ describe('a request to write down what is heard', () => {
     }
   });
 
-  it('is made a stream of where it was answered whole', () => {
+  it('becomes a stream if the reply is whole', () => {
     const call = hear(transcription, { stream: 'true' });
     const events = (answer: JsonObject) => transcription.relay.streamed!(answerOf(answer), call);
     const usage = { type: 'duration', seconds: 3 };

@@ -145,7 +145,7 @@ function chunksIn(text: string): readonly JsonObject[] {
 }
 
 describe('a chat request in the common form', () => {
-  it('has a turn for each message, in their order', () => {
+  it('has a turn for each message, in order', () => {
     const { turns } = decoded({
       messages: [
         { role: 'developer', content: [{ type: 'text', text: 'Be short.' }] },
@@ -164,7 +164,7 @@ describe('a chat request in the common form', () => {
     ]);
   });
 
-  it('knows every kind of part, the ones that servers added among them', () => {
+  it('decodes every kind of part, including non-standard ones', () => {
     const png = 'iVBORw0KGgoAAAAN';
     const [blocks] = blocksOf(
       user([
@@ -192,7 +192,7 @@ describe('a chat request in the common form', () => {
     ]);
   });
 
-  it('reads marks for the cache in both spellings, on a part and on a message', () => {
+  it('decodes cache marks in both notations, on a part and on a message', () => {
     const text = { type: 'text', text: 'Long.' };
     const turns = blocksOf(
       system([{ ...text, cache_control: { type: 'ephemeral', ttl: '1h' } }]),
@@ -206,7 +206,7 @@ describe('a chat request in the common form', () => {
     ]);
   });
 
-  it('takes calls and their results, and knows of which kind they are', () => {
+  it('decodes calls and results with their kinds', () => {
     const [, calls, first, second] = blocksOf(
       user('Go.'),
       {
@@ -256,7 +256,7 @@ describe('a chat request in the common form', () => {
     ]);
   });
 
-  it('understands the functions that were there before tools', () => {
+  it('decodes legacy functions', () => {
     const { conversation } = decoded({
       messages: [
         user('Go.'),
@@ -274,7 +274,7 @@ describe('a chat request in the common form', () => {
     assert.equal(conversation.parallelToolCalls, false);
   });
 
-  it('reads tools of all kinds, and what may be called', () => {
+  it('decodes tools of all kinds, and tool_choice', () => {
     const { tools } = decoded({
       tools: [
         { type: 'function', function: { name: 'f', description: 'F.', strict: true, x: 1 }, cache_control: {} },
@@ -309,7 +309,7 @@ describe('a chat request in the common form', () => {
     );
   });
 
-  it('takes every field that it knows, and keeps the others for the vendor', () => {
+  it('decodes every known field, and keeps the others for the vendor', () => {
     const { conversation, losses } = decoded({
       stream: true,
       stream_options: { include_usage: true },
@@ -373,7 +373,7 @@ describe('a chat request in the common form', () => {
     assert.deepEqual(losses.serious, []);
   });
 
-  it('understands every way to ask for reasoning', () => {
+  it('decodes every way to request reasoning', () => {
     const reasoning = (more: JsonObject) => decoded(more).conversation.reasoning;
     assert.deepEqual(reasoning({ reasoning_effort: 'low' }), { mode: 'on', effort: 'low', summary: 'auto' });
     assert.deepEqual(reasoning({ reasoning_effort: 'none' }), { mode: 'off' });
@@ -393,7 +393,7 @@ describe('a chat request in the common form', () => {
     assert.equal(refused({ reasoning_effort: 'lots' }), 'reasoning_effort');
   });
 
-  it('is refused with the path of what nobody could understand', () => {
+  it('is refused with the path of an invalid member', () => {
     assert.equal(refused({ messages: [user('x'), { role: 'robot', content: 'x' }] }), 'messages[1].role');
     assert.equal(refused({ messages: [{ role: 'user' }] }), 'messages[0].content');
     assert.equal(refused({ messages: [user(7)] }), 'messages[0].content');
@@ -408,7 +408,7 @@ describe('a chat request in the common form', () => {
     assert.equal(refused({ n: 2 }), 'n');
   });
 
-  it('names what it cannot carry over, and whether that matters', () => {
+  it('reports what cannot be translated, and whether it matters', () => {
     const { losses } = decoded({
       messages: [{ role: 'assistant', content: 'x', prefix: true, annotations: [{}], executed: 'y' }],
     });
@@ -421,14 +421,14 @@ describe('a chat request in the common form', () => {
   });
 });
 
-describe('what is long', () => {
+describe('long input', () => {
   const quickly = (work: () => void): void => {
     const used = processorTime();
     work();
     assert.ok(used() < 3_000, 'it is read in one pass');
   };
 
-  it('is read in one pass: a request of calls of the older kind, and of several with one name the last is answered', () => {
+  it('is decoded in linear time: legacy calls, and of several with one name the last is answered', () => {
     const name = (i: number): string => `f${i % 10_000}`;
     const messages = Array.from({ length: 20_000 }, (_, i) => [
       { role: 'assistant', content: null, function_call: { name: name(i), arguments: '{}' } },
@@ -442,7 +442,7 @@ describe('what is long', () => {
     });
   });
 
-  it('is read in one pass: a stream of many calls', () => {
+  it('is decoded in linear time: a stream of many calls', () => {
     quickly(() => {
       const pieces = Array.from({ length: 20_000 }, (_, i) => ({
         id: `c${i}`,
@@ -453,7 +453,7 @@ describe('what is long', () => {
     });
   });
 
-  it('is read in one pass: a call whose server repeats the name with every piece', () => {
+  it('is decoded in linear time: a call whose server repeats the name with every piece', () => {
     quickly(() => {
       const input = ['{"a":"', ...Array<string>(20_000).fill('words and "}{" words '.replaceAll('"', '\\"')), '"}'];
       const parts = partsIn(
@@ -465,8 +465,8 @@ describe('what is long', () => {
   });
 });
 
-describe('a request for a chat vendor', () => {
-  it('leaves a choice that means nothing but a search to the model, without the functions', () => {
+describe('a request encoded for a chat vendor', () => {
+  it('leaves a choice of web search only to the model, without the functions', () => {
     const search: Tool = { type: 'hosted', name: 'web_search', style: 'responses', raw: {}, search: {} };
     const tool: Tool = { type: 'function', name: 'f' };
     const toolChoice = { mode: 'required', only: ['web_search'] } as const;
@@ -480,7 +480,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(named.body.tool_choice, { type: 'function', function: { name: 'web_search' } });
   });
 
-  it('says one text as a string, and several as parts', () => {
+  it('has one text as a string, and several as parts', () => {
     const text = (words: string): Block => ({ type: 'text', text: words });
     assert.deepEqual(messagesOf([text('a')], 'user'), [user('a')]);
     assert.deepEqual(messagesOf([text('a'), text('b')], 'user'), [
@@ -494,7 +494,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(messagesOf([text('a'), text('b')], 'assistant'), [{ role: 'assistant', content: 'ab' }]);
   });
 
-  it('keeps text and calls of one message, and gives every result a message of its own', () => {
+  it('keeps text and calls of one message together, and makes every result a message', () => {
     const { body, losses } = encoded({
       turns: [
         {
@@ -546,7 +546,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(losses.serious, []);
   });
 
-  it('writes images, sound and files as the vendor takes them', () => {
+  it('has images, audio and files in the form that the vendor supports', () => {
     const pdf: Block = { type: 'file', source: { kind: 'base64', mediaType: 'application/pdf', data: 'JVBE' } };
     assert.deepEqual(
       messagesOf([{ type: 'image', source: { kind: 'url', url: 'https://a/b' }, detail: 'low' }], 'user'),
@@ -567,7 +567,7 @@ describe('a request for a chat vendor', () => {
     );
   });
 
-  it('marks the cache in the words of the vendor, and names the marks it has no word for', () => {
+  it('has cache marks in the notation of the vendor, and reports those without an equivalent', () => {
     const block: Block = { type: 'text', text: 'a', cache: { ttlSeconds: 3_600 } };
     const part = (hint: 'cache_control' | 'breakpoint') => messagesOf([block], 'user', { cache: { hint } });
     assert.deepEqual(part('cache_control'), [
@@ -583,7 +583,7 @@ describe('a request for a chat vendor', () => {
     assert.equal(encoded({ labels: { cacheKey: 'k' } }, { cache: { hint: 'key' } }).body.prompt_cache_key, 'k');
   });
 
-  it('sends thoughts back where the vendor wants them, and something for those that are lost', () => {
+  it('returns reasoning if the vendor requires it, and a placeholder for what is lost', () => {
     const thought: Block = { type: 'thinking', text: 'Hm.' };
     const toolCall: Block = { type: 'toolCall', id: 'c', kind: 'function', name: 'f', input: '{}' };
     const sent = (blocks: readonly Block[], reasoning: SomeQuirks['reasoning']) =>
@@ -595,7 +595,7 @@ describe('a request for a chat vendor', () => {
     assert.ok(!('reasoning_content' in sent([thought, toolCall], { echo: 'none' })), 'this vendor wants none');
   });
 
-  it('gives a router the sealed details back as it gave them', () => {
+  it('returns sealed details to a router unchanged', () => {
     const details = [
       { type: 'reasoning.text', text: 'Hm.', signature: 'SIG', format: 'f-v1', index: 0 },
       { type: 'reasoning.encrypted', data: 'ENC', id: 'r', format: 'g-v1', index: 1 },
@@ -608,7 +608,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(message?.reasoning_details, details);
   });
 
-  it('asks for thinking in the field the vendor has', () => {
+  it('requests reasoning with the field that the vendor supports', () => {
     const sent = (input: 'effort' | 'budget' | 'adaptive', reasoning: Conversation['reasoning']) => {
       const {
         model: _,
@@ -624,7 +624,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(sent('adaptive', { mode: 'auto' }), { thinking: { type: 'enabled' } });
   });
 
-  it('tells the model about a schema that its vendor has no field for', () => {
+  it('has a schema as an instruction if its vendor has no field for it', () => {
     const output = { format: { type: 'schema', schema: { type: 'object' } } } as const;
     const native = encoded({ output });
     assert.deepEqual(native.body.response_format, {
@@ -639,7 +639,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(losses.serious, ['response_format:changed']);
   });
 
-  it('offers fewer tools where only some are allowed, and leaves out what stands without tools', () => {
+  it('has fewer tools if only some are allowed, and omits tool options without tools', () => {
     const tools = ['f', 'g', 'h'].map((name) => ({ type: 'function', name }) as const);
     const { body } = encoded({ tools, toolChoice: { mode: 'required', only: ['f', 'h'] }, parallelToolCalls: false });
     const function_ = (name: string) => ({
@@ -655,7 +655,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(Object.keys(encoded({ toolChoice: { mode: 'auto' } }).body), ['model', 'messages']);
   });
 
-  it('says one text that ends the answer without a list where lists are not wanted', () => {
+  it('has a single stop sequence as a string if lists are not supported', () => {
     const stopOf = (stop: readonly string[], array_only?: boolean) =>
       encoded({ stop }, array_only === undefined ? {} : { stop: { array_only } }).body.stop;
     assert.equal(stopOf(['END'], false), 'END');
@@ -664,7 +664,7 @@ describe('a request for a chat vendor', () => {
     assert.equal(stopOf([], false), undefined);
   });
 
-  it('has an empty list of tools only after calls, and only for those who take one', () => {
+  it('has an empty list of tools only after calls, and only for vendors that accept it', () => {
     const turns: readonly Turn[] = [
       { role: 'user', blocks: [{ type: 'text', text: 'Do it.' }] },
       { role: 'assistant', blocks: [{ type: 'toolCall', id: 'c', name: 'f', kind: 'function', input: '{}' }] },
@@ -678,7 +678,7 @@ describe('a request for a chat vendor', () => {
     assert.equal((encoded({ turns, tools }, taken).body.tools as readonly Json[]).length, 1);
   });
 
-  it('says the rest in the words of chat', () => {
+  it("encodes all other options in chat's notation", () => {
     const { body, losses } = encoded(
       {
         maxTokens: 9,
@@ -710,7 +710,7 @@ describe('a request for a chat vendor', () => {
     assert.deepEqual(losses.serious, ['container:dropped']);
   });
 
-  it('means what the client meant', () => {
+  it('keeps the meaning of a round trip', () => {
     const request = {
       messages: [
         system('Be short.'),
@@ -735,13 +735,13 @@ describe('a request for a chat vendor', () => {
   });
 });
 
-describe('the answer of a chat vendor', () => {
+describe('the reply of a chat vendor', () => {
   const read = (message: JsonObject, more: JsonObject = {}): Reply => {
     const body = { id: 'x', model: 'y', choices: [{ index: 0, message, finish_reason: 'stop', ...more }] };
     return spoken.decodeReply(body, FROM, collectLosses({}))!;
   };
 
-  it('is read with everything that vendors put into it', () => {
+  it('is decoded with everything that vendors add', () => {
     const { blocks } = read(
       {
         role: 'assistant',
@@ -765,7 +765,7 @@ describe('the answer of a chat vendor', () => {
     assert.ok(toolCall?.type === 'toolCall' && toolCall.input === '{"a":1}', 'arguments that came as an object');
   });
 
-  it('is read where the model thinks in its content', () => {
+  it('is decoded if its content has reasoning', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
       { type: 'text', text: 'Yes.' },
@@ -781,7 +781,7 @@ describe('the answer of a chat vendor', () => {
     );
   });
 
-  it('ends as the vendor says, but calls are calls and an unknown word is a plain stop', () => {
+  it('ends as the vendor says, except that calls have their reason and an unknown word is `stop`', () => {
     const ends = (finish_reason: Json, message: JsonObject = { content: 'x' }, more: JsonObject = {}) =>
       read(message, { finish_reason, ...more }).finish;
     const tool_calls = [{ id: 'c', function: { name: 'f', arguments: '{}' } }];
@@ -796,7 +796,7 @@ describe('the answer of a chat vendor', () => {
     assert.deepEqual(ends('stop', undefined, { stop_reason: 'END' }), { reason: 'stop_sequence', stopSequence: 'END' });
   });
 
-  it('is none without a message, and survives members of every wrong kind', () => {
+  it('is undefined without a message, and accepts members of any wrong type', () => {
     assert.equal(spoken.decodeReply({}, FROM, collectLosses({})), undefined);
     assert.equal(spoken.decodeReply({ choices: [] }, FROM, collectLosses({})), undefined);
     for (const value of [1, 'x', true, [1, 'x', null, {}], { a: 1 }] as readonly Json[]) {
@@ -811,7 +811,7 @@ describe('the answer of a chat vendor', () => {
     }
   });
 
-  it('names what it holds beside the answer', () => {
+  it('reports unread members', () => {
     const losses = collectLosses({});
     const choice = { message: { content: 'x', executed_tools: [{ a: 1 }] }, seed: 7, finish_reason: 'stop' };
     spoken.decodeReply({ provider: 'P', choices: [choice], empty: [] }, FROM, losses);
@@ -819,8 +819,8 @@ describe('the answer of a chat vendor', () => {
   });
 });
 
-describe('what a chat vendor breaks off', () => {
-  it('is an error, and no answer', () => {
+describe('a failed reply of a chat vendor', () => {
+  it('is an error instead of an answer', () => {
     for (const reason of ['error', 'insufficient_system_resource', 'ABORT']) {
       const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
       const parts = partsIn([delta({ content: 'Half of' }), delta({}, reason), usage]);
@@ -838,7 +838,7 @@ describe('what a chat vendor breaks off', () => {
 });
 
 describe('the stream of a chat vendor', () => {
-  it('is counted by us where the vendor told its usage too early, or as nothing', () => {
+  it('has our own count if the vendor reported usage too early, or zeros', () => {
     const count = (n: number): JsonObject => ({ choices: [], usage: { prompt_tokens: 20, completion_tokens: n } });
     const words = delta({ content: 'x'.repeat(4_000) });
     for (const events of [
@@ -853,7 +853,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(foldParts(partsIn([words, zeros]))?.usage, undefined);
   });
 
-  it('has its parts in order, and ends when everything has come', () => {
+  it('has its parts in order, and ends when everything has arrived', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
     const parts = partsIn([
       delta({ role: 'assistant', content: '' }),
@@ -870,7 +870,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(parts[0], { type: 'start', id: 'chatcmpl-1', model: 'vendor-model' });
   });
 
-  it('keeps apart the calls whose pieces are mixed', () => {
+  it('separates calls whose pieces are interleaved', () => {
     const { blocks, finish } = reply([
       delta({ content: 'Wait.' }),
       call({ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }),
@@ -888,7 +888,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(finish.reason, 'tool_calls');
   });
 
-  it('tells calls apart that all have the same index', () => {
+  it('separates calls that all have the same index', () => {
     const f = { name: 'f', arguments: '{"a":1}' };
     const g = { name: 'g', arguments: '{"b":2}' };
     const expected = [
@@ -913,7 +913,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(new Set(byName.map(([id]) => id)).size, 2);
   });
 
-  it('takes calls without an index, repeated ids and names, and a name that comes late', () => {
+  it('accepts calls without an index, repeated ids and names, and a name that arrives late', () => {
     const both = delta({
       tool_calls: [
         { id: 'c1', function: { name: 'f', arguments: '{}' } },
@@ -956,7 +956,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(new Set(sameId.map(([id]) => id)).size, 2);
   });
 
-  it('gives a call without an id of its own one, the same whole and in a stream', () => {
+  it('gives a call without an id the same one, streamed or not', () => {
     const about = { id: 'a', created: 1_760_000_000 };
     const entries = ['{}', '{"a":1}', '{"a":2}'].map((input, i) => ({
       ...(i > 0 && { id: 'c' }),
@@ -978,7 +978,7 @@ describe('the stream of a chat vendor', () => {
     }
   });
 
-  it('passes over blanks before the arguments, but not before the free text of a custom call', () => {
+  it('skips whitespace before arguments, but not before the free text of a custom call', () => {
     const blank = [call({ index: 0, id: 'c', function: { name: 'f', arguments: ' ' } }), STOP];
     assert.deepEqual(callsOf(reply(blank)), [['c', 'f', '']]);
     const message = { tool_calls: [{ id: 'c', function: { name: 'f', arguments: ' ' } }] };
@@ -996,7 +996,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(callsOf(reply(custom)), [['c', 'f', ' x']]);
   });
 
-  it('is the first of several answers, and names the others', () => {
+  it('decodes the first of several choices, and reports the others', () => {
     const losses = collectLosses({});
     const reader = spoken.createStreamDecoder(FROM, losses);
     const choice = (index: number, content: string, finish: string | null = null): JsonObject => ({
@@ -1019,7 +1019,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(other.blocks, [{ type: 'text', text: 'Aa' }]);
   });
 
-  it('knows custom calls and those of the older kind', () => {
+  it('decodes custom and legacy calls', () => {
     const custom = [
       call({ index: 0, id: 'c', type: 'custom', custom: { name: 'patch', input: '' } }),
       call({ index: 0, custom: { input: '*** Begin' } }),
@@ -1038,7 +1038,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(reply(older).finish.reason, 'tool_calls');
   });
 
-  it('begins before its usage, wherever that stands, and may be nothing but an error', () => {
+  it('starts before its usage, wherever that is, and may be an error only', () => {
     const usage = { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5 } };
     const types = partsIn([usage, delta({ content: 'x' }), STOP]).map(({ type }) => type);
     assert.deepEqual(types.slice(0, 3), ['start', 'usage', 'blockStart']);
@@ -1050,7 +1050,7 @@ describe('the stream of a chat vendor', () => {
     );
   });
 
-  it('has log probabilities even of tokens without a text', () => {
+  it('has log probabilities even of tokens without text', () => {
     const logprob = { token: 'x', logprob: -1 };
     const piece = (content: string): JsonObject => ({
       choices: [{ index: 0, delta: { content }, logprobs: { content: [logprob] }, finish_reason: null }],
@@ -1070,7 +1070,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(again.blocks, [{ ...text, logprobs: [logprob, logprob] }]);
   });
 
-  it('holds thoughts that another gateway has packed as that one wants them back', () => {
+  it('keeps reasoning that another gateway sealed in the form that it requires', () => {
     const thought = {
       type: 'thinking',
       text: 'First.',
@@ -1090,7 +1090,7 @@ describe('the stream of a chat vendor', () => {
     }
   });
 
-  it('seals a thought with what stands in its details', () => {
+  it('seals reasoning with its details', () => {
     const { blocks } = reply([
       delta({ reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', index: 0 }] }),
       delta({ reasoning: null, reasoning_details: [{ type: 'reasoning.text', signature: 'SIG', index: 0 }] }),
@@ -1116,7 +1116,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(whole?.blocks, blocks);
   });
 
-  it('brings images, sound, refusals and citations', () => {
+  it('decodes images, audio, refusals and citations', () => {
     const { blocks, finish } = reply([
       delta({ images: [{ type: 'image_url', image_url: { url: 'https://a/b.png' } }] }),
       delta({ audio: { id: 'a', transcript: 'Hel' } }),
@@ -1138,7 +1138,7 @@ describe('the stream of a chat vendor', () => {
     assert.equal(finish.reason, 'refusal');
   });
 
-  it('reads usage wherever it stands, and does not let zeros replace it', () => {
+  it('reads usage wherever it is, and ignores zeros after it', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5 };
     const zeros = { prompt_tokens: 0, completion_tokens: 0 };
     const choice = { index: 0, delta: {}, finish_reason: 'stop' };
@@ -1155,7 +1155,7 @@ describe('the stream of a chat vendor', () => {
     }
   });
 
-  it('is whole without [DONE] once the vendor said why it ends, and not before', () => {
+  it('is complete without [DONE] once it has a finish reason, and not before', () => {
     const said = [delta({ content: 'x' })];
     assert.equal(partsIn([...said, STOP], '').at(-1)?.type, 'finish');
     assert.equal(partsIn(said, '').at(-1)?.type, 'delta');
@@ -1165,7 +1165,7 @@ describe('the stream of a chat vendor', () => {
     assert.deepEqual(reader.read({ name: undefined, data: JSON.stringify(said[0]) }), []);
   });
 
-  it('is an error where the vendor says so, in the middle of a call, and where nothing came', () => {
+  it('is an error if the vendor sends one, in the middle of a call, and if nothing arrived', () => {
     const error = { message: 'It burns.', code: 'fire' };
     const told = { type: 'error', ...error };
     assert.deepEqual(partsIn([delta({ content: 'x' }), { error }]).at(-1), told);
@@ -1203,8 +1203,8 @@ const EVERYTHING: readonly Block[] = [
   { type: 'foreign', style: 'messages', what: 'web_search_call', raw: {} },
 ];
 
-describe('an answer for a chat client', () => {
-  it('has everything that a chat message has a member for, and names the rest', () => {
+describe('an answer encoded for a chat client', () => {
+  it('has everything that a chat message can express, and reports the rest', () => {
     const as = answering();
     const body = asked.encodeReply(answer(EVERYTHING, { finish: { reason: 'tool_calls' } }), as);
     const { choices: _, usage: __, ...head } = body;
@@ -1240,7 +1240,7 @@ describe('an answer for a chat client', () => {
     assert.deepEqual(as.losses.all, ['web_search_call:omitted']);
   });
 
-  it('gives its sealed thoughts back, each with its own words', () => {
+  it('returns sealed reasoning, each with its text', () => {
     const blocks: readonly Block[] = [
       { type: 'thinking', text: 'First.', opaque: { style: 'messages', channel: 'a', kind: 'signature', value: 'S1' } },
       { type: 'thinking', text: 'Open.' },
@@ -1266,14 +1266,14 @@ describe('an answer for a chat client', () => {
     );
   });
 
-  it('is null where only a call speaks, and empty where nothing does', () => {
+  it('has null content if there is only a call, and empty content if there is nothing', () => {
     const content = (blocks: readonly Block[]) =>
       choiceOf(asked.encodeReply(answer(blocks), answering())).message.content;
     assert.equal(content([{ type: 'toolCall', id: 'c', kind: 'function', name: 'f', input: '{}' }]), null);
     assert.equal(content([]), '');
   });
 
-  it('ends in one of the words that clients know', () => {
+  it('has one of the finish reasons that clients know', () => {
     const word = (reason: Reply['finish']['reason'], blocks: readonly Block[] = []) =>
       choiceOf(asked.encodeReply(answer(blocks, { finish: { reason } }), answering())).finish_reason;
     const reasons = ['stop', 'stop_sequence', 'pause', 'length', 'context_full', 'content_filter', 'refusal'] as const;
@@ -1284,7 +1284,7 @@ describe('an answer for a chat client', () => {
     assert.equal(word('refusal', [{ type: 'refusal', text: 'No.' }]), 'stop');
   });
 
-  it('names an end that no word of chat means', () => {
+  it('reports an end that chat cannot express', () => {
     const paused = answer([], { finish: { reason: 'pause' } });
     for (const write of [
       (as: Answering) => void asked.encodeReply(paused, as),
@@ -1296,7 +1296,7 @@ describe('an answer for a chat client', () => {
     }
   });
 
-  it('shows a call where clients of the older kind look for it', () => {
+  it('has the legacy function call for legacy clients', () => {
     const as = answering({ request: { functions: [{ name: 'f' }] } });
     const blocks: readonly Block[] = [{ type: 'toolCall', id: 'c', kind: 'function', name: 'f', input: '{"a":1}' }];
     const whole = choiceOf(asked.encodeReply(answer(blocks, { finish: { reason: 'tool_calls' } }), as));
@@ -1307,10 +1307,10 @@ describe('an answer for a chat client', () => {
   });
 });
 
-describe('a stream for a chat client', () => {
+describe('a stream encoded for a chat client', () => {
   const parts = partsOf(answer(EVERYTHING, { finish: { reason: 'tool_calls' } }));
 
-  it('has one head on every chunk, the role first, the reason and the usage last', () => {
+  it('has one head on every chunk, the role first, and reason and usage last', () => {
     const chunks = chunksIn(written(parts));
     for (const { id, object, created, model } of chunks) {
       assert.deepEqual(
@@ -1330,7 +1330,7 @@ describe('a stream for a chat client', () => {
     );
   });
 
-  it('says nothing of usage to a client that did not ask', () => {
+  it('has no usage if the client did not request it', () => {
     const chunks = chunksIn(written(parts, answering({ asksUsage: false })));
     assert.ok(
       chunks.every((chunk) => !('usage' in chunk)),
@@ -1339,7 +1339,7 @@ describe('a stream for a chat client', () => {
     assert.equal(choiceOf(chunks.at(-1)!).finish_reason, 'tool_calls');
   });
 
-  it('is put together by the most used client library into the whole answer', async () => {
+  it('is assembled by the most used client library to the whole answer', async () => {
     const lines = chunksIn(written(parts)).map((chunk) => `${JSON.stringify(chunk)}\n`);
     const stream = ChatCompletionStream.fromReadableStream(new Blob(lines).stream());
     const { choices, usage } = await stream.finalChatCompletion();
@@ -1356,7 +1356,7 @@ describe('a stream for a chat client', () => {
     assert.equal(choices[0]?.finish_reason, 'tool_calls');
   });
 
-  it('keeps calls apart by a number that counts nothing but calls', () => {
+  it('numbers calls only among calls', () => {
     const start = (key: number, id: string): Part => ({
       type: 'blockStart',
       key,
@@ -1394,7 +1394,7 @@ describe('a stream for a chat client', () => {
     );
   });
 
-  it('seals a call of either kind, whole and in pieces', () => {
+  it('seals calls of both kinds, whole and in pieces', () => {
     const extra = { google: { thought_signature: 'SEAL' } };
     for (const [kind, nothing] of [
       ['function', { function: { arguments: '' } }],
@@ -1416,7 +1416,7 @@ describe('a stream for a chat client', () => {
     }
   });
 
-  it('folds to the same answer when it is read again', () => {
+  it('decodes to the same answer', () => {
     const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     const again = foldParts(
       chunksIn(written(parts))
@@ -1431,7 +1431,7 @@ describe('a stream for a chat client', () => {
     ]);
   });
 
-  it('ends with an error of its own kind, without [DONE]', () => {
+  it('ends with an error event, without [DONE]', () => {
     const text = asked.createStreamEncoder(answering()).fail(new GatewayError(502, 'upstream_broke_off', 'Gone.'), 'r');
     assert.match(text, /^data: \{"error":\{"message":"Gone\.".*\}\}\n\n$/);
   });
@@ -1441,7 +1441,7 @@ if (recordingsAvailable)
   describe('recorded chat traffic', () => {
     const all = recordings(CHAT_RECORDINGS);
 
-    it('is translated or refused for a reason, request by request', () => {
+    it('is translated, or refused with a reason, request by request', () => {
       for (const { id, request } of all) {
         try {
           const { body } = encoded(decoded(request).conversation, { cache: { hint: 'cache_control' } });
@@ -1452,7 +1452,7 @@ if (recordingsAvailable)
       }
     });
 
-    it('reads the same from a whole answer as from a stream of one piece', () => {
+    it('decodes to the same from a whole reply as from a stream of one event', () => {
       for (const recording of all) {
         const { response } = recording as { readonly response?: JsonObject };
         const whole = response && spoken.decodeReply(response, FROM, collectLosses({}));

@@ -66,7 +66,7 @@ const read = (more: JsonObject) =>
   chat.ingress!.read(scanJson(Buffer.from(JSON.stringify(chatRequest(more)))), arriving());
 
 describe('a chat request', () => {
-  it('may leave out or null every optional field', () => {
+  it('may omit or null every optional field', () => {
     const { stream, asksUsage, bounds } = read({
       temperature: null,
       top_p: null,
@@ -81,13 +81,13 @@ describe('a chat request', () => {
     assert.ok(read({ temperature: 0, top_p: 0 }));
   });
 
-  it('is bounded by the largest output it allows, all choices together', () => {
+  it('has the largest output limit of all choices as its bound', () => {
     assert.equal(read({ max_tokens: 100 }).bounds.outputTokens, 100);
     assert.equal(read({ max_tokens: 100, max_completion_tokens: 50 }).bounds.outputTokens, 100);
     assert.equal(read({ max_completion_tokens: 50, n: 3 }).bounds.outputTokens, 150);
   });
 
-  it('counts pictures apart from text', () => {
+  it('counts images separately from text', () => {
     const url = `data:image/png;base64,${'iVBORw0KGgoAAAAN'.repeat(1_000)}`;
     const parts = [
       { type: 'text', text: 'What is this?' },
@@ -99,12 +99,12 @@ describe('a chat request', () => {
     assert.ok(bounds.inputBytes < 300);
   });
 
-  it('says whether the client itself asks for usage', () => {
+  it('says whether the client requested usage', () => {
     assert.equal(read({ stream: true, stream_options: { include_usage: true } }).asksUsage, true);
     assert.equal(read({ stream: true, stream_options: { include_usage: false } }).asksUsage, false);
   });
 
-  it('may be written with spaces wherever JSON has room for them', () => {
+  it('may have whitespace wherever JSON allows it', () => {
     const body = scanJson(Buffer.from('{"model" : "m", "messages" : [ \n {"role":"user","content":"x"} ] }'));
     assert.equal(chat.ingress!.read(body, arriving()).model, 'm');
     const empty = scanJson(Buffer.from('{"model":"m","messages":[ \n ]}'));
@@ -114,7 +114,7 @@ describe('a chat request', () => {
     );
   });
 
-  it("keeps the client's stream options when it asks for the usage", () => {
+  it("keeps the client's stream options if usage is added", () => {
     const body = scanJson(
       Buffer.from(
         '{"model":"m","messages":[1],"stream":true,"stream_options":{"include_usage":false,"include_obfuscation":false}}',
@@ -156,7 +156,7 @@ describe('usage of chat vendors', () => {
     );
   });
 
-  it('includes the reasoning that a vendor counts beside the completion', () => {
+  it('includes reasoning that a vendor counts separately from the completion', () => {
     const details = { completion_tokens_details: { reasoning_tokens: 40 } };
     assert.deepEqual(
       usageOf({ prompt_tokens: 10, completion_tokens: 5, total_tokens: 55, ...details }),
@@ -168,7 +168,7 @@ describe('usage of chat vendors', () => {
     );
   });
 
-  it('does not count what was read from the cache as written to it', () => {
+  it('does not count cache reads as cache writes', () => {
     const details = { cached_tokens: 2161, cache_write_tokens: 2161 };
     assert.deepEqual(
       usageOf({ prompt_tokens: 2168, completion_tokens: 1, prompt_tokens_details: details }),
@@ -184,7 +184,7 @@ describe('usage of chat vendors', () => {
   });
 });
 
-describe('a chat answer that breaks off', () => {
+describe('a chat answer with the finish reason of a failure', () => {
   const answer = (...reasons: readonly (string | null)[]) => {
     const choices = reasons.map((reason, index) => ({
       index,
@@ -194,7 +194,7 @@ describe('a chat answer that breaks off', () => {
     return chat.relay.answer(scanAnswer(Buffer.from(JSON.stringify({ choices }, null, 1)))!, ANY_CALL);
   };
 
-  it('is an error, so that somebody else is asked', () => {
+  it('is an error, so that the next channel is tried', () => {
     for (const reason of ['error', 'insufficient_system_resource', 'network_error', 'abort']) {
       const { error } = answer(reason)!;
       assert.deepEqual([error?.code, error?.message.includes(reason)], [reason, true]);
@@ -203,7 +203,7 @@ describe('a chat answer that breaks off', () => {
       assert.equal(answer(reason)?.error, undefined, `${reason}`);
   });
 
-  it('is none while one of its choices is whole', () => {
+  it('is no error if one of its choices is complete', () => {
     assert.equal(answer('error', 'stop')?.error, undefined);
     assert.equal(answer('error', 'error')?.error?.code, 'error');
   });
@@ -212,7 +212,7 @@ describe('a chat answer that breaks off', () => {
 describe('a chat answer', () => {
   const answer = (value: JsonObject) => chat.relay.answer(scanAnswer(Buffer.from(JSON.stringify(value)))!, ANY_CALL);
 
-  it('may hold an error that is only a sentence, and an error that is none', () => {
+  it('may have an error that is only a text, and an `error` that is none', () => {
     assert.deepEqual(answer({ error: 'model is loading' })?.error, { message: 'model is loading', code: '' });
     assert.deepEqual(answer({ error: { message: 'no', code: 400 } })?.error, { message: 'no', code: '400' });
     assert.equal(answer({ choices: [], error: null })?.error, undefined);
@@ -240,7 +240,7 @@ describe('the chat relay', () => {
   const kindsOf = (events: readonly string[], hideUsage = false): readonly EventKind[] =>
     relayed(chat, events, hideUsage).kinds;
 
-  it('is not fooled by text that talks about usage, errors and endings', () => {
+  it('is not misled by text about usage, errors and ends', () => {
     const text = 'data: [DONE] "usage":{"prompt_tokens":1} {"error":{"message":"x"}} "finish_reason":"stop" \\" [DONE]';
     const { relay, kinds } = relayed(
       chat,
@@ -252,7 +252,7 @@ describe('the chat relay', () => {
     assert.equal(relay.textLength(), 2 * text.length);
   });
 
-  it('reads JSON as other languages write it', () => {
+  it('reads JSON as other languages format it', () => {
     const { relay, kinds } = relayed(
       chat,
       [
@@ -267,7 +267,7 @@ describe('the chat relay', () => {
     assert.deepEqual([relay.textLength(), relay.close([])], [2, 'untidy']);
   });
 
-  it('takes the last word on usage, wherever it stands, but no zeros after it', () => {
+  it('uses the last usage wherever it is, but ignores zeros after it', () => {
     const at = (place: JsonObject): string => chunk({ content: 'x' }, place);
     const count = (n: number): JsonObject => ({ prompt_tokens: n, completion_tokens: n });
     assert.equal(relayed(chat, [at({ usage: count(1) }), at({ usage: count(2) })], false).relay.usage()?.input, 2);
@@ -283,7 +283,7 @@ describe('the chat relay', () => {
     assert.equal(relayed(chat, [at({ usage: count(5) }), at({ usage: count(0) })], false).relay.usage()?.input, 5);
   });
 
-  it('counts by itself what the vendor told too early, or as nothing', () => {
+  it('counts by itself if the vendor reported usage too early, or zeros', () => {
     const count = (n: number): JsonObject => ({ usage: { prompt_tokens: 20, completion_tokens: n } });
     const words = chunk({ content: 'x'.repeat(4_000) });
     for (const events of [
@@ -297,7 +297,7 @@ describe('the chat relay', () => {
     assert.equal(relayed(chat, [words, zeros]).relay.usage(), undefined);
   });
 
-  it('hides an event only if it holds nothing but usage', () => {
+  it('hides an event only if it has nothing but usage', () => {
     const used = { usage: { prompt_tokens: 1, completion_tokens: 1 } };
     assert.deepEqual(
       kindsOf(
@@ -313,7 +313,7 @@ describe('the chat relay', () => {
     );
   });
 
-  it('knows errors in every form, and a null for what it is', () => {
+  it('recognizes errors in every form, and ignores null', () => {
     assert.deepEqual(kindsOf([chunk({ content: 'x' }, { error: null }), chunk({}, { error: { message: 'x' } })]), [
       'pass',
       'error',
@@ -329,7 +329,7 @@ describe('the chat relay', () => {
     assert.deepEqual(kindsOf([chatEvent({ choices: [{ delta: {}, error: { message: 'x' } }] })]), ['pass']);
   });
 
-  it('reads an event that begins with a mark, a comment or another line', () => {
+  it('reads an event that starts with a byte order mark, a comment or another line', () => {
     const { relay, kinds } = relayed(
       chat,
       [
@@ -351,25 +351,25 @@ describe('the chat relay', () => {
     return relayed(chat, events, false, call).relay.close([]);
   };
 
-  it('takes an answer of several choices for whole once every one of them has said why it ends', () => {
+  it('completes an answer of several choices once each has a finish reason', () => {
     const words = [ofChoice(0, { content: 'One' }), ofChoice(1, { content: 'Two' })];
     assert.equal(closing([...words, ofChoice(0, {}, 'stop')], 2), 'broken');
     assert.equal(closing([...words, ofChoice(0, {}, 'stop'), ofChoice(1, {}, 'stop')], 2), 'untidy');
     assert.equal(closing([words[0]!, ofChoice(0, {}, 'stop')], 2), 'broken', 'the second may still have come');
   });
 
-  it('takes an empty reason for none', () => {
+  it('ignores an empty finish reason', () => {
     assert.equal(closing([ofChoice(0, { content: 'One' }, '')]), 'broken');
     assert.equal(closing([ofChoice(0, { content: 'One' }, ''), ofChoice(0, {}, 'stop')]), 'untidy');
   });
 
-  it('fails where every choice ends in a failure', () => {
+  it('fails if every choice ends in a failure', () => {
     const { relay, kinds, text } = relayed(chat, [ofChoice(0, { content: 'One' }), ofChoice(0, {}, 'network_error')]);
     assert.deepEqual([kinds, relay.error()?.code], [['pass', 'error'], 'network_error']);
     assert.equal(text, ofChoice(0, { content: 'One' }), 'core tells the client');
   });
 
-  it('passes an error that stands behind the end of the answer, and all that follows', () => {
+  it('forwards an error after the end of the answer, and everything that follows', () => {
     const counted = chatEvent({
       choices: [],
       error: { message: 'Not billed.' },
@@ -387,7 +387,7 @@ describe('the chat relay', () => {
     assert.deepEqual(relayed(chat, [ofChoice(0, { content: 'One' }), both]).kinds, ['pass', 'error']);
   });
 
-  it('finds the end of a stream whose last blank line is missing', () => {
+  it('finds the end of a stream without its last blank line', () => {
     const begun = chunk({ content: 'x' });
     assert.deepEqual(kindsOf([begun, 'data: [DONE]']), ['pass', 'last']);
     assert.deepEqual(kindsOf([begun, 'data: [DONE]\r\r']), ['pass', 'last']);
@@ -398,7 +398,7 @@ if (recordingsAvailable)
   describe('recorded chat traffic', () => {
     const all = recordings(CHAT_RECORDINGS).filter(({ status }) => status === 200);
 
-    it('has the recorded usage in every whole answer', () => {
+    it('has the recorded usage in every whole reply', () => {
       const whole = all.filter(({ sse }) => sse === undefined);
       assert.ok(whole.length > 200);
       for (const recording of whole) {
@@ -408,7 +408,7 @@ if (recordingsAvailable)
       }
     });
 
-    it('has the recorded usage, text and ending in every stream, cut anywhere', () => {
+    it('has the recorded usage, text and end in every stream, in chunks of any size', () => {
       const streams = all.filter(({ sse }) => sse !== undefined);
       assert.ok(streams.length > 30);
       for (const recording of streams) {
@@ -427,7 +427,7 @@ if (recordingsAvailable)
       }
     });
 
-    it('reads every recorded request', () => {
+    it('decodes every recorded request', () => {
       for (const { id, request } of recordings(CHAT_RECORDINGS)) {
         const facts = chat.ingress!.read(scanJson(Buffer.from(JSON.stringify(request))), arriving());
         assert.equal(facts.model, request.model, id);

@@ -80,7 +80,7 @@ const read = (more: JsonObject) =>
   completions.ingress!.read(scanJson(Buffer.from(JSON.stringify({ ...REQUEST, ...more }))), arriving());
 
 describe('a completion request', () => {
-  it('is bounded by all that is written for it, the drafts that nobody sees among them', () => {
+  it('is bounded by all generated texts, including the drafts of best_of', () => {
     assert.equal(read({}).bounds.outputTokens, undefined);
     assert.equal(read({ max_tokens: 0 }).bounds.outputTokens, 0);
     assert.deepEqual([read({ max_tokens: 10, n: 2 }).bounds.outputTokens, read({ n: 2 }).bounds.choices], [20, 2]);
@@ -91,7 +91,7 @@ describe('a completion request', () => {
     assert.equal(read({ max_tokens: 10, prompt: [[1], [2, 3]] }).bounds.outputTokens, 20);
   });
 
-  it('says whether the client itself asks for usage', () => {
+  it('says whether the client requested usage', () => {
     assert.equal(read({ stream: true, stream_options: { include_usage: true } }).asksUsage, true);
     assert.equal(read({ stream: true }).asksUsage, false);
   });
@@ -134,8 +134,8 @@ const HEAD = {
   model: 'public-name',
 };
 
-describe('a completion of a vendor with another style', () => {
-  it('is asked for as one turn of the user', () => {
+describe('a completion from a vendor of another style', () => {
+  it('is requested as one user turn', () => {
     const { conversation, losses } = decoded({
       prompt: ['Once upon'],
       max_tokens: 5,
@@ -154,7 +154,7 @@ describe('a completion of a vendor with another style', () => {
     assert.deepEqual(losses.serious, ['logprobs:dropped']);
   });
 
-  it('is refused where only a model that completes texts could do it', () => {
+  it('is refused if only a text completion model could serve it', () => {
     const cases: readonly (readonly [JsonObject, string])[] = [
       [{ echo: true }, 'echo'],
       [{ suffix: 'the end' }, 'suffix'],
@@ -172,7 +172,7 @@ describe('a completion of a vendor with another style', () => {
     }
   });
 
-  it('is its text, and everything else is named', () => {
+  it('has the text only, and reports everything else', () => {
     const { as, losses } = answering();
     assert.deepEqual(asked.encodeReply(REPLY, as), {
       ...HEAD,
@@ -213,7 +213,7 @@ describe('a completion of a vendor with another style', () => {
     assert.deepEqual(losses.all, ['reasoning:omitted', 'tool_calls:omitted']);
   });
 
-  it('says nothing of usage to a client that did not ask', () => {
+  it('has no usage if the client did not request it', () => {
     const writer = asked.createStreamEncoder(answering({ asksUsage: false }).as);
     const text = partsOf(REPLY)
       .map((part) => writer.write(part))

@@ -125,12 +125,12 @@ async function counted(at: Stage, body: Json = hello): Promise<readonly [tokens:
 }
 
 describe('POST /v1/messages/count_tokens', () => {
-  it('takes a key', async () => {
+  it('requires a key', async () => {
     const { route } = await stage();
     assert.deepEqual([route.method, route.path, route.access], ['POST', '/v1/messages/count_tokens', ['key']]);
   });
 
-  it('tells what the vendor counts of the very body, where it speaks this style', async () => {
+  it("returns the vendor's count of the unchanged body if the vendor uses this style", async () => {
     const at = await stage(from('main', 'counts'));
     const body = { ...hello, system: 'Be brief.', tools: [{ name: 'f', input_schema: {} }], some_beta: { a: 1 } };
     assert.deepEqual(await count(at, body, { 'anthropic-version': '2026-10-21' }), { input_tokens: 12 });
@@ -146,7 +146,7 @@ describe('POST /v1/messages/count_tokens', () => {
     ]);
   });
 
-  it('gives thoughts back to the vendor that sealed them, and to no other', async () => {
+  it('returns reasoning to the vendor that sealed it, and to no other', async () => {
     const at = await stage(from('main', 'counts'));
     const thought = (channel: string): JsonObject => ({
       type: 'thinking',
@@ -159,7 +159,7 @@ describe('POST /v1/messages/count_tokens', () => {
     assert.deepEqual(sent?.content, [{ type: 'thinking', thinking: 'Hm.', signature: 'SIG' }]);
   });
 
-  it('is translated to the first style of the channel in which the vendor can count', async () => {
+  it('translates to the first style of the channel in which the vendor can count', async () => {
     const body = {
       ...hello,
       system: 'Be brief.',
@@ -189,7 +189,7 @@ describe('POST /v1/messages/count_tokens', () => {
     ]);
   });
 
-  it('is estimated where it cannot be said in the style of the vendor', async () => {
+  it('estimates if the request cannot be translated', async () => {
     const at = await stage(from('main', 'foreign', 0, { quirks: { image: { types: [] } } }));
     const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
     const body = { ...hello, messages: [{ role: 'user', content: [image] }] };
@@ -197,7 +197,7 @@ describe('POST /v1/messages/count_tokens', () => {
     assert.deepEqual(at.asked, []);
   });
 
-  it('needs the version of the style, like a call', async () => {
+  it('requires the API version, like a call', async () => {
     const at = await stage(from('main', 'counts'));
     for (const headers of [{}, { 'anthropic-version': 'latest' }]) {
       await assert.rejects(() => count(at, hello, headers), {
@@ -224,13 +224,13 @@ describe('POST /v1/messages/count_tokens', () => {
     );
   });
 
-  it('estimates where no vendor can count', async () => {
+  it('estimates if no vendor can count', async () => {
     const at = await stage(from('a', 'silent'), from('b', 'picky'));
     assert.deepEqual(await counted(at), [estimateTokens(hello), true]);
     assert.deepEqual(at.asked, []);
   });
 
-  it('estimates where the vendor fails, or says something else than a number of tokens', async () => {
+  it('estimates if the vendor fails, or returns anything but a number', async () => {
     const at = await stage(from('main', 'counts'));
     const replies: (() => Promise<VendorReply>)[] = [
       () => Promise.reject(new Error('the connection was refused')),
@@ -248,7 +248,7 @@ describe('POST /v1/messages/count_tokens', () => {
     }
   });
 
-  it('estimates where the vendor takes its time', async () => {
+  it('estimates if the vendor is too slow', async () => {
     const at = await stage(from('main', 'counts'));
     at.vendor = () => new Promise(() => {});
     const waiting = counted(at);
@@ -256,7 +256,7 @@ describe('POST /v1/messages/count_tokens', () => {
     assert.deepEqual(await waiting, [estimateTokens(hello), true]);
   });
 
-  it('knows nothing of a model that is not there, nor of one that the key may not call', async () => {
+  it('answers 404 for an unknown model, and for one that the key may not call', async () => {
     const at = await stage(from('main', 'counts'));
     assert.equal(await verdict(() => count(at, { ...hello, model: 'none' })), '404 model_not_found');
     assert.equal(await verdict(() => count(at, { ...hello, model: 'secret' })), '404 model_not_found');
@@ -294,8 +294,8 @@ describe('POST /v1/messages/count_tokens', () => {
   }
 });
 
-describe('counting through the whole gateway', () => {
-  it('costs nothing, says that it estimates, and refuses in the words of its style', async (t) => {
+describe('counting tokens through the whole gateway', () => {
+  it('is free, says that it estimates, and refuses in its own style', async (t) => {
     const gateway = await startGateway();
     t.after(() => gateway.stop());
     const send = (body: JsonObject, key: string) =>
@@ -321,7 +321,7 @@ describe('counting through the whole gateway', () => {
   });
 });
 
-describe('counting where a vendor can', () => {
+describe('counting tokens with a vendor that can count', () => {
   const body: JsonObject = {
     model: 'counted',
     system: 'Be brief.',
@@ -377,7 +377,7 @@ describe('counting where a vendor can', () => {
     assert.deepEqual(sent.json, { ...body, model: 'claude-sonnet-5' });
   });
 
-  it('asks openai for what has tokens, and for nothing that is refused there', async () => {
+  it('asks openai with the counted fields only', async () => {
     const { sent, got } = await through('openai', 'gpt-5', { object: 'response.input_tokens', input_tokens: 32 });
     assert.deepEqual(got, [{ input_tokens: 32 }, null]);
     assert.deepEqual([sent.method, sent.path], ['POST', '/v1/responses/input_tokens']);
@@ -391,7 +391,7 @@ describe('counting where a vendor can', () => {
     );
   });
 
-  it('asks gemini with a request inside the question', async () => {
+  it('asks gemini with the request inside the question', async () => {
     const { sent, got } = await through('gemini', 'gemini-3.5-flash', { totalTokens: 33, promptTokensDetails: [] });
     assert.deepEqual(got, [{ input_tokens: 33 }, null]);
     assert.deepEqual([sent.method, sent.path], ['POST', '/v1/models/gemini-3.5-flash:countTokens']);
@@ -406,7 +406,7 @@ describe('counting where a vendor can', () => {
     assert.deepEqual(Object.keys(tools).sort(), ['toolConfig', 'tools']);
   });
 
-  it('estimates where the vendor says that a request has no tokens', async () => {
+  it('estimates if the vendor returns 0', async () => {
     for (const [vendor, model, answer] of [
       ['anthropic', 'claude-sonnet-5', { input_tokens: 0 }],
       ['openai', 'gpt-5', { input_tokens: 0 }],
@@ -418,18 +418,18 @@ describe('counting where a vendor can', () => {
   });
 });
 
-describe('an estimate', () => {
+describe('an estimate of tokens', () => {
   const said = (content: Json, more: JsonObject = {}) =>
     estimateTokens({ model: 'm', messages: [{ role: 'user', content }], ...more });
   const base = said('');
 
-  it('goes by the letters: four of plain ones, fewer of others', () => {
+  it('goes by characters: four ASCII letters per token, fewer of others', () => {
     assert.equal(said('a'.repeat(400)) - base, 100);
     assert.equal(said('я'.repeat(400)) - base, 160);
     assert.equal(said('語'.repeat(300)) - base, 200);
   });
 
-  it('counts the system prompt and the tools, which may be most of a request', () => {
+  it('counts the system prompt and the tools', () => {
     const text = 'a'.repeat(400);
     assert.equal(said('', { system: text }) - base, 100);
     assert.equal(said('', { system: [{ type: 'text', text }] }) - base, 100);
@@ -438,7 +438,7 @@ describe('an estimate', () => {
     assert.equal(said('', { tools: [] }), base);
   });
 
-  it('counts what is in blocks: texts, calls, results and what is inside them', () => {
+  it('counts nested blocks: texts, calls, results and their content', () => {
     const text = 'a'.repeat(400);
     for (const block of [
       { type: 'text', text },
@@ -454,7 +454,7 @@ describe('an estimate', () => {
     assert.ok(said([{ type: 'search_result', content: text }]) - base >= 100, 'what is unknown counts as its text');
   });
 
-  it('takes pictures as pictures and documents by their size, not by the letters of their base64', () => {
+  it('counts images as images and documents by size, not the characters of their base64', () => {
     const data = 'A'.repeat(4_000_000);
     assert.equal(said([{ type: 'image', source: { type: 'base64', data } }]) - base, 1_600);
     assert.equal(said([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]) - base, 1_600);
@@ -462,7 +462,7 @@ describe('an estimate', () => {
     assert.equal(said([{ type: 'document', source: { type: 'file', file_id: 'f' } }]) - base, 2_000);
   });
 
-  it('is 1 at least', () => {
+  it('is at least 1', () => {
     assert.equal(estimateTokens({}), 1);
   });
 });

@@ -30,7 +30,7 @@ function refusal(run: () => unknown): readonly [param: string, message: string] 
 const repeated = <T>(count: number, value: T): T[] => new Array<T>(count).fill(value);
 
 describe('an embedding request', () => {
-  it('is one text or many, one list of tokens or many', () => {
+  it('has one text or several, or one list of tokens or several', () => {
     for (const input of ['x', ['x'], ['x', 'y "quoted\\"'], [0], [1, 2, 3], [[1], [2, 3]], ' ', ['[', '{', ',']]) {
       const { model, stream, asksUsage, bounds } = read({ input });
       assert.deepEqual([model, stream, asksUsage], ['public-name', false, false]);
@@ -38,7 +38,7 @@ describe('an embedding request', () => {
     }
   });
 
-  it('is refused where a field is not what it should be, by its name', () => {
+  it('is refused with the name of an invalid field', () => {
     const refused: readonly (readonly [JsonObject, string])[] = [
       [{ model: '' }, 'model'],
       [{ model: 7 }, 'model'],
@@ -83,7 +83,7 @@ describe('an embedding request', () => {
     assert.equal(refusal(() => embeddings.ingress!.read(bodyOf(without), arriving()))[0], 'input');
   });
 
-  it('leaves out what is null, and minds no field that it does not know', () => {
+  it('ignores null and unknown fields', () => {
     const { bounds } = read({
       encoding_format: null,
       dimensions: null,
@@ -94,7 +94,7 @@ describe('an embedding request', () => {
     assert.equal(bounds.outputTokens, 0);
   });
 
-  it('is read as it is written, with space between everything', () => {
+  it('is read with whitespace everywhere', () => {
     const spaced = (input: string) => scanJson(Buffer.from(`{ "model" : "m" ,\n "input" : ${input} }`));
     for (const input of ['[ "x" , "y" ]', '[ 1 , 2 ]', '[ [ 1 ] ,\t[ 2 ] ]', '"x"']) {
       assert.equal(embeddings.ingress!.read(spaced(input), arriving()).model, 'm');
@@ -103,7 +103,7 @@ describe('an embedding request', () => {
     assert.equal(refusal(() => embeddings.ingress!.read(spaced('[ [ 1 ] , [ ] ]'), arriving()))[0], 'input[1]');
   });
 
-  it('has 2,048 inputs at most', () => {
+  it('has at most 2,048 inputs', () => {
     for (const count of [2_047, 2_048]) {
       read({ input: repeated(count, 'x') });
       read({ input: repeated(count, [1, 2]) });
@@ -117,7 +117,7 @@ describe('an embedding request', () => {
     read({ input: repeated(8_191, 7) });
   });
 
-  it('is bounded by its bytes where it is text, and by what its tokens stand for where it is tokens', () => {
+  it('is bounded by its bytes if it has text, and by its token count if it has tokens', () => {
     const text = bodyOf({ ...REQUEST, input: 'Zürich '.repeat(1_000) });
     assert.equal(embeddings.ingress!.read(text, arriving()).bounds.inputBytes, text.textBytes);
     assert.ok(text.textBytes >= 8_000, 'every byte may be a token');
@@ -125,7 +125,7 @@ describe('an embedding request', () => {
     assert.equal(read({ input: [[1], [2, 3]] }).bounds.inputBytes, 12);
   });
 
-  it('of sixteen megabytes is read without making a value of it', () => {
+  it('of sixteen megabytes is read without parsing it', () => {
     const texts = bodyOf({ ...REQUEST, input: repeated(2_048, `${'word '.repeat(1_600)}"\\`) });
     assert.ok(texts.bytes.length > 16_000_000, 'it is large');
     texts.get = (name) => {
@@ -141,14 +141,14 @@ describe('an embedding request', () => {
 
 const quirks = (embeddings: Partial<Quirks['embeddings']>): Quirks => layQuirks({ embeddings });
 
-describe('an embedding request on its way to the vendor', () => {
+describe('an embedding request encoded for the vendor', () => {
   const patch = (more: JsonObject, quirk: Partial<Quirks['embeddings']> = {}) => {
     const body = bodyOf({ ...REQUEST, ...more });
     const sent = body.patched(embeddings.relay.patch!(body, patchTo({ model: 'vendor/name', quirks: quirks(quirk) })));
     return JSON.parse(sent.toString()) as JsonObject;
   };
 
-  it('is the bytes of the client but for the model', () => {
+  it("is the client's bytes except for the model", () => {
     const more = {
       encoding_format: 'base64',
       dimensions: 5_000,
@@ -161,7 +161,7 @@ describe('an embedding request on its way to the vendor', () => {
     assert.equal(body.patched(embeddings.relay.patch!(body, patchTo({ model: 'public-name' }))), body.bytes);
   });
 
-  it('does not ask for a size that the model does not have', () => {
+  it('omits a size that the model does not support', () => {
     const [param, message] = refusal(() => patch({ dimensions: 256 }, { dimensions: false }));
     assert.equal(param, 'dimensions');
     assert.ok(message.includes('`dimensions`') && message.includes('vendor/name'), message);
@@ -172,12 +172,12 @@ describe('an embedding request on its way to the vendor', () => {
     assert.match(refusal(() => patch({ dimensions: 1_537 }, { dimensions: 1_536 }))[1], /`dimensions` .*1536.*vendor/);
   });
 
-  it('does not ask for base64 where the vendor has none', () => {
+  it('omits base64 if the vendor does not support it', () => {
     assert.equal('encoding_format' in patch({ encoding_format: 'base64' }, { base64: false }), false);
     assert.equal(patch({ encoding_format: 'float' }, { base64: false }).encoding_format, 'float');
   });
 
-  it('has no more inputs than the vendor takes', () => {
+  it('has at most as many inputs as the vendor accepts', () => {
     for (const count of [99, 100]) patch({ input: repeated(count, 'x') }, { max_inputs: 100 });
     for (const input of [repeated(101, 'x'), repeated(101, [1])]) {
       const [param, message] = refusal(() => patch({ input }, { max_inputs: 100 }));
@@ -213,8 +213,8 @@ const facts = (value: Json, request: JsonObject = TWO) =>
   embeddings.relay.answer(answerOf(value), callOf(embeddings, request));
 const usageOf = (input: number): Usage => ({ ...NO_TOKENS, input });
 
-describe('an embedding list', () => {
-  it('tells its input, and what went wrong', () => {
+describe('an embedding reply', () => {
+  it('has its usage, or its error', () => {
     assert.deepEqual(facts(list(VECTORS))?.usage, usageOf(8));
     assert.deepEqual(facts(list(BASE64), TWO_BASE64)?.usage, usageOf(8));
     assert.deepEqual(facts(list(VECTORS, { usage: { total_tokens: 5 } }))?.usage, usageOf(5));
@@ -225,7 +225,7 @@ describe('an embedding list', () => {
     assert.deepEqual(facts(chatError('It burns.', 'fire'))?.error, { message: 'It burns.', code: 'fire' });
   });
 
-  it('is none without a vector for each input', () => {
+  it('is undefined without a vector for each input', () => {
     for (const none of [{}, { data: null }, { data: {} }, { data: 'x' }, { object: 'list' }, list([])]) {
       assert.equal(facts(none), undefined, JSON.stringify(none));
     }
@@ -236,7 +236,7 @@ describe('an embedding list', () => {
     assert.ok(facts(list(VECTORS), { ...TWO, input: [[1], [2]] }), 'two lists are two');
   });
 
-  it('is broken where a vector is not made of finite numbers', () => {
+  it('is invalid if a vector has anything but finite numbers', () => {
     for (const vector of [null, [], [1, null], ['1'], [[1]], [true], {}, 7, '', 'not base64!', 'AAAA', '====']) {
       assert.equal(facts(list([VECTORS[0]!, vector as Json])), undefined, JSON.stringify(vector));
     }
@@ -254,7 +254,7 @@ describe('an embedding list', () => {
     }
   });
 
-  it('is read whatever else its vendor says, and however it is spaced', async () => {
+  it('is read with any other members and whitespace', async () => {
     const odd = { note: 'a "]" and a \\', deep: { list: [[1], '}'] }, none: null, yes: true };
     const value = list(VECTORS, odd);
     const data = (value.data as readonly JsonObject[]).map((entry) => ({ ...odd, ...entry, last: [] }));
@@ -263,7 +263,7 @@ describe('an embedding list', () => {
     assert.equal(await embeddings.relay.finish?.(body, callOf(embeddings, TWO), finishing().to), undefined);
   });
 
-  it('is not judged where other numbers than floats are asked for', async () => {
+  it('is not validated if other numbers than floats were requested', async () => {
     const call = { ...TWO_BASE64, output_dtype: 'int8' };
     const value = list(['AP+A', 'fwAB']);
     assert.deepEqual(facts(value, call)?.usage, usageOf(8));
@@ -279,7 +279,7 @@ function finishing(usage: Usage = usageOf(8)): { readonly to: Finishing; readonl
   return { to: { usage, model: 'vendor-name', losses, fetch }, losses };
 }
 
-describe('an embedding list on its way to the client', () => {
+describe('an embedding reply encoded for the client', () => {
   /** Undefined where the vendor's bytes pass. */
   const finish = async (
     value: Json,
@@ -294,20 +294,20 @@ describe('an embedding list on its way to the client', () => {
     return bytes && (JSON.parse(bytes.toString()) as JsonObject);
   };
 
-  it('passes untouched where it is what was asked for', async () => {
+  it('is unchanged if it has the requested format', async () => {
     assert.equal(await finish(list(VECTORS), TWO), undefined);
     assert.equal(await finish(list(VECTORS), { ...TWO, encoding_format: 'float' }), undefined);
     assert.equal(await finish(list(BASE64), TWO_BASE64), undefined);
   });
 
-  it('has base64 where numbers came, and numbers where base64 came', async () => {
+  it('has base64 instead of numbers, and numbers instead of base64, as requested', async () => {
     assert.deepEqual(await finish(list(VECTORS), TWO_BASE64), list(BASE64));
     assert.deepEqual(await finish(list(BASE64), TWO), list(VECTORS));
     assert.deepEqual(await finish(list([VECTORS[0]!, BASE64[1]!]), TWO), list(VECTORS));
     assert.deepEqual(await finish(list(BASE64.map((text) => text.replace(/=+$/, ''))), TWO), list(VECTORS));
   });
 
-  it('reads base64 in which strokes have backslashes before them', async () => {
+  it('reads base64 with escaped slashes', async () => {
     const vector = [-1.9999998807907104];
     const text = JSON.stringify(list([base64(vector)])).replaceAll('/', '\\/');
     assert.ok(text.includes('\\/'), 'there is one');
@@ -318,7 +318,7 @@ describe('an embedding list on its way to the client', () => {
     assert.deepEqual(JSON.parse(bytes.toString()), list([vector]));
   });
 
-  it('keeps the order of the vendor, the index of each vector, and everything else', async () => {
+  it('keeps the order, the index of each vector, and all other members', async () => {
     const value = list(VECTORS);
     const [first, second] = value.data as readonly JsonObject[];
     const data = [
@@ -336,7 +336,7 @@ describe('an embedding list on its way to the client', () => {
     });
   });
 
-  it('gets what its vendor leaves out', async () => {
+  it('gets what its vendor omits', async () => {
     const data = VECTORS.map((embedding) => ({ embedding }));
     assert.deepEqual(await finish({ data }, TWO), list(VECTORS, { model: 'vendor-name' }));
     const nulls = VECTORS.map((embedding) => ({ index: null, object: null, embedding }));
@@ -344,7 +344,7 @@ describe('an embedding list on its way to the client', () => {
     assert.deepEqual(await finish({ ...list([]), data: nulls }, TWO_BASE64), list(BASE64));
   });
 
-  it('tells what was used, whether or not its vendor does', async () => {
+  it('has usage whether or not its vendor reports it', async () => {
     const counted = finishing({ ...usageOf(3), estimated: true }).to;
     for (const usage of [null, {}, { prompt_tokens: 0, total_tokens: 0 }]) {
       assert.deepEqual((await finish(list(VECTORS, { usage }), TWO, counted))?.usage, {
@@ -356,7 +356,7 @@ describe('an embedding list on its way to the client', () => {
     assert.deepEqual(told, list(VECTORS, { usage: { total_tokens: 8, image_pixels: 0, prompt_tokens: 8 } }));
   });
 
-  it('names a size that is not the one that was asked for', async () => {
+  it('reports a size other than the requested one', async () => {
     for (const [dimensions, names] of [
       [4, []],
       [3, ['dimensions:changed']],

@@ -180,8 +180,8 @@ async function ask(
 const ids = ({ host }: Stage): unknown =>
   host.store.db.prepare('SELECT id FROM response_turn ORDER BY id').pluck().all();
 
-describe('a request that goes on from an earlier response', () => {
-  it('says everything that was said before, oldest first, and then what is new', async () => {
+describe('a request that continues a response', () => {
+  it('has the whole conversation, oldest first, then the new input', async () => {
     const at = await stage();
     await call(at, { model: 'm', input: 'One?' }, response('resp_1', 'One.'));
     await call(at, { model: 'm', input: [user('Two?')], previous_response_id: 'resp_1' }, response('resp_2', 'Two.'));
@@ -203,7 +203,7 @@ describe('a request that goes on from an earlier response', () => {
     });
   });
 
-  it('keeps numbers and spellings of the client as they came, and every item of an answer', async () => {
+  it("keeps the client's numbers and spelling, and every output item", async () => {
     const at = await stage();
     const call1 = '{"type":"function_call_output","call_id":"c","output":"\\u00e9","n":1.0}';
     const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed', status: null };
@@ -213,7 +213,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.equal(recalled!.body.bytes.toString(), expected);
   });
 
-  it('says what a vendor answered so that another can be told: thoughts sealed for their maker, none of its ids', async () => {
+  it('has output in a form for any vendor: reasoning sealed, and no vendor ids', async () => {
     const at = await stage();
     const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed' };
     const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
@@ -244,7 +244,7 @@ describe('a request that goes on from an earlier response', () => {
     ]);
   });
 
-  it('does without an input of its own, and without one of the earlier request', async () => {
+  it('needs no input, and none in the earlier request', async () => {
     const at = await stage();
     await call(at, { model: 'm' }, response('resp_1', 'Hello.'));
     const body = bodyOf({ model: 'm', previous_response_id: 'resp_1' });
@@ -252,7 +252,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.deepEqual(bodyOf(recalled!.body.bytes.toString()).get('input'), output('resp_1', 'Hello.'));
   });
 
-  it('leaves a request alone that names none', async () => {
+  it('is unchanged if it references no response', async () => {
     const at = await stage();
     const x = asking(MINE);
     assert.equal(at.history.recall(x, bodyOf({ model: 'm', input: 'Hi' })), undefined);
@@ -260,7 +260,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.equal(at.host.store.reads, 0);
   });
 
-  it('may go on from one response twice, and each branch knows only its own', async () => {
+  it('may branch from one response, and each branch has only its own turns', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
     await call(at, { input: 'Left?', previous_response_id: 'resp_1' }, response('resp_l', 'Left.'));
@@ -270,7 +270,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.doesNotMatch(left, /Right/);
   });
 
-  it('is asked first of the channel whose vendor issued it, and of no other where only we know it', async () => {
+  it('is tried first with the channel that issued the response, and with none if only we know it', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'One.'), { issuer: 'main' });
     const next = { input: 'Two?', previous_response_id: 'resp_1' };
@@ -279,7 +279,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.equal((await call(at, last, response('resp_3', 'Three.')))!.channel, undefined);
   });
 
-  it('is not sent by its id to a vendor that said it keeps nothing', async () => {
+  it('is not sent by id to a vendor that stores nothing', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'One.', { store: false }), { issuer: 'main' });
     const recalled = await call(at, { input: 'Two?', previous_response_id: 'resp_1' }, undefined);
@@ -289,7 +289,7 @@ describe('a request that goes on from an earlier response', () => {
   const refusal = async (at: Stage, id: string, account = MINE): Promise<string> =>
     verdict(() => recalledInput(at, id, 'And?', account));
 
-  it('is refused with 404 where the response is unknown, or of another account, in the same words', async () => {
+  it('is refused with 404 for an unknown response and one of another account, with the same message', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
     assert.equal(await refusal(at, 'resp_2'), '404 previous_response_not_found');
@@ -305,7 +305,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.match(await wordsFor('resp_2', MINE), /Send the whole conversation in `input`.*`store: false`/);
   });
 
-  it('is refused before anything is looked up where the id cannot be one', async () => {
+  it('is refused before any lookup if the id is invalid', async () => {
     const at = await stage();
     for (const id of ['', '../resp_1', 'a/b', 'a%2fb', 'a b', '.', 'resp_1\u0000', 'x'.repeat(257)]) {
       assert.equal(await refusal(at, id), '404 previous_response_not_found');
@@ -313,7 +313,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.equal(at.host.store.reads, 0);
   });
 
-  it('is refused where something in the middle has been deleted: it would be missing without a word', async () => {
+  it('is refused if a turn in the middle was deleted', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
     await call(at, { input: 'Two?', previous_response_id: 'resp_1' }, response('resp_2', 'Two.'));
@@ -321,7 +321,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.equal(await refusal(at, 'resp_2'), '404 previous_response_not_found');
   });
 
-  it('is refused where the conversation has grown longer or larger than one body may be', async () => {
+  it('is refused if the conversation is longer or larger than a body may be', async () => {
     const at = await stage();
     const { db } = at.host.store;
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
@@ -338,7 +338,7 @@ describe('a request that goes on from an earlier response', () => {
     assert.equal(await refusal(at, 'resp_2'), '400 conversation_too_long');
   });
 
-  it('asks the vendor for the end of a response that had not ended when it was kept', async () => {
+  it('gets the final state from the vendor if the response was still in progress when it was kept', async () => {
     const at = await stage();
     const begun = { ...response('resp_1', ''), status: 'in_progress', background: true, output: [] };
     await call(at, { input: 'One?' }, begun, { issuer: 'main' });
@@ -347,7 +347,7 @@ describe('a request that goes on from an earlier response', () => {
   });
 });
 
-describe('a request that names items of earlier answers', () => {
+describe('a request that references items of earlier responses', () => {
   const EXCHANGE = '01k7sa70lc0000001f9g1a1ufc';
   const call1 = { type: 'function_call', id: `fc_${EXCHANGE}_1`, call_id: 'c1', name: 'f', arguments: '{}' };
   const answered = response(`resp_${EXCHANGE}`, 'One moment.', {
@@ -361,7 +361,7 @@ describe('a request that names items of earlier answers', () => {
     return recalled && bodyOf(recalled.body.bytes.toString()).get('input');
   };
 
-  it('has the items themselves in their places', async () => {
+  it('has the items in place of the references', async () => {
     const at = await stage();
     await call(at, { model: 'm', input: 'Go.' }, answered);
     const input = [user('Go.'), named(`rs_${EXCHANGE}_0`), named(call1.id), result];
@@ -380,7 +380,7 @@ describe('a request that names items of earlier answers', () => {
     ]);
   });
 
-  it('keeps what they stand for, so that it can be continued in its turn', async () => {
+  it('keeps the items, so that it can be continued itself', async () => {
     const at = await stage();
     await call(at, { model: 'm', input: 'Go.' }, answered);
     await call(at, { model: 'm', input: [user('Go.'), named(call1.id), result] }, response('resp_2', 'Done.'));
@@ -388,7 +388,7 @@ describe('a request that names items of earlier answers', () => {
     assert.deepEqual(await recalledInput(at, 'resp_2'), whole);
   });
 
-  it('is refused where short names stand for more than a body may hold, or for too many answers', async () => {
+  it('is refused if references expand to more than a body may have, or to too many responses', async () => {
     const at = await stage();
     const large = { ...call1, arguments: JSON.stringify({ a: 'x'.repeat(200_000) }) };
     await call(at, { model: 'm', input: 'Go.' }, { ...answered, output: [large] });
@@ -398,7 +398,7 @@ describe('a request that names items of earlier answers', () => {
     assert.equal(await verdict(() => recalledFor(at, many)), '400 conversation_too_long');
   });
 
-  it('leaves to the vendor what is not known here, of another account, or named by the vendor itself', async () => {
+  it('leaves unknown references, those to another account and those of the vendor to the vendor', async () => {
     const at = await stage();
     await call(at, { model: 'm', input: 'Go.' }, answered);
     assert.equal(await recalledFor(at, [named(call1.id)], {}, THEIRS), undefined);
@@ -410,7 +410,7 @@ describe('a request that names items of earlier answers', () => {
 });
 
 describe('what is kept of a call', () => {
-  it('is nothing where the client says so, and where it was not served', async () => {
+  it('is nothing if the client says so, or the call failed', async () => {
     const at = await stage();
     await call(at, { input: 'Hi', store: false }, response('resp_1', 'a'));
     await call(at, { input: 'Hi' }, response('resp_2', 'a'), { outcome: 'aborted' });
@@ -423,7 +423,7 @@ describe('what is kept of a call', () => {
     assert.deepEqual(ids(at), ['resp_5', 'resp_6']);
   });
 
-  it('is nothing of a stranger, nor of a call that was refused before its body had been read', async () => {
+  it('is nothing without a key, or if the call was refused before its body was read', async () => {
     const at = await stage();
     const style = { name: 'responses' } as never;
     const stranger = { ...exchange({ style, outcome: 'served' }), identity: undefined };
@@ -437,7 +437,7 @@ describe('what is kept of a call', () => {
     assert.equal(at.history.settle(x), undefined);
   });
 
-  it('is only what was new in its request', async () => {
+  it('is only the new input of its request', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
     await call(at, { input: 'Two?', previous_response_id: 'resp_1' }, response('resp_2', 'Two.'));
@@ -448,7 +448,7 @@ describe('what is kept of a call', () => {
     );
   });
 
-  it('stays as it is where a vendor gives an id twice, and two accounts may have the same', async () => {
+  it('is unchanged if a vendor reuses an id, and two accounts may have the same id', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'mine'));
     await call(at, { input: 'Two?' }, response('resp_1', 'again'));
@@ -457,7 +457,7 @@ describe('what is kept of a call', () => {
     assert.deepEqual(await ask(at, 'GET', ROUTE, { id: 'resp_1', account: THEIRS }), response('resp_1', 'theirs'));
   });
 
-  it('is nothing at all where gateway.yaml says 0, and the refusal says so', async () => {
+  it('is nothing if gateway.yaml says 0, and the refusal says so', async () => {
     for (const keep of [0, '0s'] as const) {
       const at = await stage(keep);
       await call(at, { input: 'One?' }, response('resp_1', 'One.'));
@@ -467,7 +467,7 @@ describe('what is kept of a call', () => {
   });
 });
 
-describe('how much is kept', () => {
+describe('the size of kept responses', () => {
   const kilobyte = 'x'.repeat(1_024);
   const bytesKept = (at: Stage, account = MINE): number =>
     at.host.store.db
@@ -479,7 +479,7 @@ describe('how much is kept', () => {
   /** What is wrong with the sums. */
   const faults = (at: Stage) => at.history.invariants[0]!.check(at.host.store);
 
-  it('of an account is bounded: the oldest go first, those of others stay', async () => {
+  it('is limited per account: the oldest are deleted, those of others remain', async () => {
     const at = await stage('30d', { responses: { perAccount: '8kb' } });
     await call(at, { input: kilobyte }, response('resp_theirs', 'a'), { account: THEIRS });
     for (let i = 10; i < 30; i++) {
@@ -494,14 +494,14 @@ describe('how much is kept', () => {
     assert.deepEqual(await faults(at), []);
   });
 
-  it('is bounded where many calls end at once', async () => {
+  it('is limited if many calls end at once', async () => {
     const at = await stage('30d', { responses: { perAccount: '8kb' } });
     await Promise.all(Array.from({ length: 30 }, (_, i) => call(at, { input: kilobyte }, response(`resp_${i}`, 'a'))));
     assert.ok(bytesKept(at) <= 8_192);
     assert.deepEqual(await faults(at), []);
   });
 
-  it('of models that are free has a smaller budget of its own', async () => {
+  it('has a smaller budget for free models', async () => {
     const at = await stage('30d', { responses: { perAccount: '100kb', perAccountFree: '4kb' } });
     await call(at, { input: kilobyte, model: 'paid' }, response('resp_paid', 'a'));
     for (let i = 0; i < 20; i++) await call(at, { input: kilobyte, model: 'free' }, response(`resp_free_${i}`, 'a'));
@@ -510,7 +510,7 @@ describe('how much is kept', () => {
     assert.deepEqual(await faults(at), []);
   });
 
-  it('never holds a request that is larger than the budget, and its client is told', async () => {
+  it('excludes a request larger than the budget, and its client is told', async () => {
     const at = await stage('30d', { responses: { perAccount: '8kb' } });
     const dropped: string[] = [];
     const drop = (field: string) => void dropped.push(field);
@@ -522,7 +522,7 @@ describe('how much is kept', () => {
     assert.deepEqual(dropped, ['store']);
   });
 
-  it('is one response alone where its answer is larger than the budget: its client has not been told otherwise', async () => {
+  it('is a single response if its output exceeds the budget, because its client was told that it is kept', async () => {
     const at = await stage('30d', { responses: { perAccount: '8kb' } });
     await call(at, { input: 'One?' }, response('resp_1', 'a'));
     await call(at, { input: 'Two?' }, response('resp_2', kilobyte.repeat(20)));
@@ -532,7 +532,7 @@ describe('how much is kept', () => {
     assert.deepEqual(await faults(at), []);
   });
 
-  it('stops to grow before the disk is full, counting what calls under way will bring; they are told', async () => {
+  it('stops growing before the disk is full, including running calls; clients are told', async () => {
     const disk = { free: 4_096 };
     const at = await stage('30d', { disk });
     const dropped: string[] = [];
@@ -559,7 +559,7 @@ describe('how much is kept', () => {
     await recalledInput(at, 'resp_5');
   });
 
-  it('is counted to the byte, whatever becomes of a response', async () => {
+  it('is counted to the byte for every operation on a response', async () => {
     const at = await stage('1d');
     await call(at, { input: 'Ünï' }, response('resp_1', 'a', { status: 'in_progress' }), { issuer: 'acme' });
     await call(at, { input: 'Hi' }, response('resp_2', 'a'));
@@ -574,7 +574,7 @@ describe('how much is kept', () => {
     assert.match((await faults(at)).join(), /account 3 is counted \d+ bytes of kept responses, and has \d+/);
   });
 
-  it('comes down within the hour where gateway.yaml allows less than before', async () => {
+  it('is reduced within the hour if gateway.yaml lowers the budget', async () => {
     const at = await stage('30d', { responses: { perAccount: '2kb', perAccountFree: '2kb' } });
     const { db } = at.host.store;
     for (let i = 0; i < 200; i++) {
@@ -594,7 +594,7 @@ describe('how much is kept', () => {
     await at.host.stop();
   });
 
-  it('is counted of what an older gateway has kept', async () => {
+  it('includes what an older gateway has kept', async () => {
     const at = await stage();
     await call(at, { input: 'One?' }, response('resp_1', 'a'));
     await call(at, { input: 'Two?' }, response('resp_2', 'a'), { account: THEIRS });
@@ -607,8 +607,8 @@ describe('how much is kept', () => {
   });
 });
 
-describe('a conversation that is large', () => {
-  it('counts as held before it is read, and is not read where that is too much', async (t) => {
+describe('a large conversation', () => {
+  it('counts in the memory budget before it is read, and is refused beyond it', async (t) => {
     const at = await stage();
     t.after(() => at.history.stop());
     await call(at, { input: 'x'.repeat(100_000) }, response('resp_1', 'a'));
@@ -624,7 +624,7 @@ describe('a conversation that is large', () => {
   });
 });
 
-describe('time', () => {
+describe('expiry', () => {
   const HOUR_MS = 3_600_000;
   /** Moves it forward, and lets the sweep of the hour after that run. */
   async function pass(at: Stage, ms: number): Promise<void> {
@@ -634,7 +634,7 @@ describe('time', () => {
     for (let i = 0; i < 40; i++) await turn();
   }
 
-  it('forgets a response: at once for whoever asks, and within the hour in the store', async () => {
+  it('hides a response at once, and deletes it within the hour', async () => {
     const at = await stage('2d');
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
     await at.host.start();
@@ -648,7 +648,7 @@ describe('time', () => {
     await at.host.stop();
   });
 
-  it('leaves a conversation whole as long as its last turn can be continued', async () => {
+  it('keeps a conversation complete as long as its last turn can be continued', async () => {
     const at = await stage('2d');
     await at.host.start();
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
@@ -664,7 +664,7 @@ describe('time', () => {
     await at.host.stop();
   });
 
-  it('is swept in bites, and a stop waits for no more than one', async () => {
+  it('deletes in batches, and a stop waits for one batch at most', async () => {
     const at = await stage('1d');
     for (let i = 0; i < 120; i++) await call(at, { input: 'Hi' }, response(`resp_${i}`, 'a'));
     await at.host.start();
@@ -681,7 +681,7 @@ describe('time', () => {
     assert.equal((ids(at) as unknown[]).length, 70);
   });
 
-  it('goes on at the next hour after the store has failed', async () => {
+  it('continues at the next hour after the store has failed', async () => {
     const at = await stage('1d');
     await call(at, { input: 'Hi' }, response('resp_1', 'a'));
     await at.host.start();
@@ -696,7 +696,7 @@ describe('time', () => {
 });
 
 describe('GET and DELETE /v1/responses/:id', () => {
-  it('gives the response as the client got it, byte for byte, every time', async () => {
+  it('returns the response as the client got it, byte for byte, every time', async () => {
     const at = await stage();
     const answer = response('resp_1', 'Grüße \u2028 "quoted"', { usage: null, metadata: { b: 1, a: 2 } });
     await call(at, { input: 'Hi' }, answer);
@@ -707,7 +707,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.deepEqual(at.asked, []);
   });
 
-  it("knows nothing of what is unknown, of what is somebody else's, and of what is no id", async () => {
+  it('answers 404 for an unknown id, one of another account, and an invalid one', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, response('resp_1', 'a'), { issuer: 'main' });
     for (const [id, account] of [
@@ -728,7 +728,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.deepEqual(at.asked, []);
   });
 
-  it('deletes what only we know without asking anybody', async () => {
+  it('deletes a response that only we know without a request to a vendor', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, response('resp_1', 'a'));
     const deleted = await ask(at, 'DELETE', ROUTE, { id: 'resp_1' });
@@ -737,7 +737,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.deepEqual(at.asked, []);
   });
 
-  it('has the vendor that issued it delete it, too, and deletes ours whatever the vendor says', async () => {
+  it('deletes at the vendor, too, and locally whatever the vendor answers', async () => {
     const at = await stage();
     for (const id of ['resp_1', 'resp_2', 'resp_3'])
       await call(at, { input: 'Hi' }, response(id, 'a'), { issuer: 'main' });
@@ -753,7 +753,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.deepEqual(ids(at), []);
   });
 
-  it('does without a channel that is not there any more', async () => {
+  it('works if the channel does not exist any more', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, { ...response('resp_1', 'a'), status: 'queued' }, { issuer: 'gone' });
     assert.equal(((await ask(at, 'GET', ROUTE, { id: 'resp_1' })) as JsonObject).status, 'queued');
@@ -761,7 +761,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.deepEqual(ids(at), []);
   });
 
-  it('asks the vendor how far a response is that is still made, and keeps its end', async () => {
+  it('gets the state of a response in progress from the vendor, and keeps the final one', async () => {
     const at = await stage();
     const queued = { ...response('resp_1', ''), status: 'queued', background: true };
     await call(at, { input: 'Hi' }, queued, { issuer: 'main' });
@@ -780,7 +780,7 @@ describe('GET and DELETE /v1/responses/:id', () => {
     assert.equal(at.asked.length, before);
   });
 
-  it('does not stream again, and says so', async () => {
+  it('refuses to stream a kept response', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, response('resp_1', 'a'));
     const again = () => ask(at, 'GET', ROUTE, { id: 'resp_1', query: 'stream=true' });
@@ -792,7 +792,7 @@ describe('POST /v1/responses/:id/cancel', () => {
   const cancel = (at: Stage, id: string) => ask(at, 'POST', `${ROUTE}/cancel`, { id });
   const running = (id: string): JsonObject => ({ ...response(id, ''), status: 'in_progress', background: true });
 
-  it('stops what its vendor makes in the background, and keeps what became of it', async () => {
+  it('stops a background response, and keeps its final state', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, running('resp_1'), { issuer: 'main' });
     assert.equal(await verdict(() => cancel(at, 'resp_1')), '502 upstream_error');
@@ -805,7 +805,7 @@ describe('POST /v1/responses/:id/cancel', () => {
     assert.equal(at.asked.length, before);
   });
 
-  it('is refused for every other', async () => {
+  it('is refused for every other response', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, running('resp_1'));
     await call(at, { input: 'Hi' }, response('resp_2', 'a'), { issuer: 'main' });
@@ -826,7 +826,7 @@ describe('GET /v1/responses/:id/input_items', () => {
   const page = async (at: Stage, id: string, query = ''): Promise<Page> =>
     (await ask(at, 'GET', `${ROUTE}/input_items`, { id, query })) as unknown as Page;
 
-  it('lists everything that was said before the answer, each with an id, its kind and its parts', async () => {
+  it('lists all input, each item with id, type and parts', async () => {
     const at = await stage();
     const result = { type: 'function_call_output', id: 'fco_1', call_id: 'c', output: '4' };
     await call(at, { input: 'One?' }, response('resp_1', 'One.'));
@@ -856,7 +856,7 @@ describe('GET /v1/responses/:id/input_items', () => {
     assert.deepEqual(newest.data, all.data.toReversed());
   });
 
-  it('is read page by page', async () => {
+  it('is paginated', async () => {
     const at = await stage();
     await call(at, { input: ['a', 'b', 'c', 'd', 'e'].map(user) }, response('resp_1', 'a'));
     const read: unknown[] = [];
@@ -871,7 +871,7 @@ describe('GET /v1/responses/:id/input_items', () => {
     assert.deepEqual([beyond.data, beyond.first_id, beyond.last_id, beyond.has_more], [[], null, null, false]);
   });
 
-  it('is read no further than the page goes, however long the conversation is', async () => {
+  it('reads no more turns than the page needs, however long the conversation is', async () => {
     const at = await stage();
     for (let i = 1; i <= 60; i++) {
       await call(
@@ -894,7 +894,7 @@ describe('GET /v1/responses/:id/input_items', () => {
     }
   });
 
-  it('refuses a page that cannot be', async () => {
+  it('refuses an invalid page', async () => {
     const at = await stage();
     await call(at, { input: 'Hi' }, response('resp_1', 'a'));
     for (const query of ['limit=0', 'limit=101', 'limit=x', 'order=up', 'after=item_9']) {
@@ -966,7 +966,7 @@ describe('a conversation through the whole gateway', () => {
   }
   const codeOf = (body: JsonObject): unknown => (body.error as JsonObject | undefined)?.code;
 
-  it('goes on with a vendor that keeps nothing, belongs to its account, and can be read and deleted', async (t) => {
+  it('continues with a vendor that stores nothing, belongs to its account, and can be read and deleted', async (t) => {
     const { gateway, chat, send } = await open(t);
     const [status, first] = await send('POST', '/v1/responses', { model: 'plain', input: 'One?' });
     assert.equal(status, 200, JSON.stringify(first));
@@ -1001,7 +1001,7 @@ describe('a conversation through the whole gateway', () => {
     assert.equal((await send('POST', '/v1/responses', next))[0], 404);
   });
 
-  it('keeps an answer that was streamed, too, and none that the client does not want kept', async (t) => {
+  it('keeps a streamed response, too, and none if the client opts out', async (t) => {
     const { gateway, send } = await open(t);
     const stream = await fetch(`${gateway.url}/v1/responses`, {
       method: 'POST',
@@ -1017,7 +1017,7 @@ describe('a conversation through the whole gateway', () => {
     assert.equal((await send('GET', `/v1/responses/${unkept.id}`))[0], 404);
   });
 
-  it('is not kept while the disk is nearly full: calls are served, and say so', async (t) => {
+  it('is not kept while the disk is nearly full: calls are served, and the client is told', async (t) => {
     const root = new URL('../..', import.meta.url).pathname;
     const dir = mkdtempSync(join(tmpdir(), 'turnpike-'));
     const driver = join(dir, 'store.mts');
@@ -1070,7 +1070,7 @@ describe('a conversation through the whole gateway', () => {
     assert.equal(kept?.n, 6);
   });
 
-  it('is told by its id to the vendor that issued it, and said in full to any other', async (t) => {
+  it('is sent by id to the vendor that issued it, and in full to any other', async (t) => {
     const { chat, native, send } = await open(t);
     const [, first] = await send('POST', '/v1/responses', { model: 'both', input: 'One?' });
     assert.equal(first.id, 'resp_native1');

@@ -52,8 +52,8 @@ function sent(request: JsonObject, target: Patch): JsonObject {
   return JSON.parse(body.patched(images.relay.patch!(body, target)).toString()) as JsonObject;
 }
 
-describe('a request for images', () => {
-  it('says what is asked for', () => {
+describe('an image request', () => {
+  it('has its parameters and bounds', () => {
     const { model, stream, bounds } = images.ingress!.read(
       bodyOf({ ...ASKED, n: 3, size: '1536*1024', quality: 'high' }),
       arriving(),
@@ -64,21 +64,21 @@ describe('a request for images', () => {
     assert.equal(bounds.outputTokens, 3 * 6_240);
   });
 
-  it('needs no prompt, and takes fields that nobody knows', () => {
+  it('needs no prompt, and may have unknown fields', () => {
     for (const body of [{ model: 'm' }, { ...ASKED, prompt: null, n: null, size: null, some_field: [1] }]) {
       const { bounds } = images.ingress!.read(bodyOf(body), arriving());
       assert.deepEqual(bounds.images, { count: 1, size: '', quality: '' });
     }
   });
 
-  it('makes as many images as the quirk of the model says, and ten where it says nothing', () => {
+  it('may request as many images as the quirk of the model allows, by default ten', () => {
     assert.equal(sent({ ...ASKED, n: 10 }, to()).n, 10);
     assert.throws(() => sent({ ...ASKED, n: 11 }, to()), /may be at most 10 for this model/);
     assert.equal(sent({ ...ASKED, n: 20 }, to({ max: 20 })).n, 20);
     assert.throws(() => sent({ ...ASKED, n: 21 }, to({ max: 20 })), /may be at most 20 for this model/);
   });
 
-  it('takes every value at its limits, and refuses the ones beyond by the name of their field', () => {
+  it('accepts every value up to its limit, and refuses others with the name of their field', () => {
     for (const body of [
       { n: 1 },
       { n: 100 },
@@ -126,7 +126,7 @@ describe('a request for images', () => {
     ]);
   });
 
-  it('counts tokens as the finest image that the vendor may choose, and each image on the way to it', () => {
+  it('counts the most expensive image that the vendor may choose, and each partial image', () => {
     const tokens = (body: JsonObject) =>
       images.ingress!.read(bodyOf({ ...ASKED, ...body }), arriving()).bounds.outputTokens;
     assert.equal(tokens({ size: '1024x1024', quality: 'low' }), 272);
@@ -141,8 +141,8 @@ describe('a request for images', () => {
   });
 });
 
-describe('a request for images, as a vendor gets it', () => {
-  it('is the same bytes where both speak one form, but for the model', () => {
+describe('an image request encoded for a vendor', () => {
+  it('is the same bytes except for the model if the vendor uses the same form', () => {
     const bytes = Buffer.from('{ "model" : "public-name","prompt":"x", "seed":12345678901234567890, "size":"1x1"}');
     for (const text of [
       bytes,
@@ -158,13 +158,13 @@ describe('a request for images, as a vendor gets it', () => {
     }
   });
 
-  it('has the sign between its edges that the form wants', () => {
+  it('has the separator of the form in its size', () => {
     assert.equal(sent({ ...ASKED, size: '1024*768' }, to()).size, '1024x768');
     const structured = { model: 'm', input: { messages: [] }, parameters: { size: '1024x768', seed: 1 } };
     assert.deepEqual(sent(structured, to({ form: 'structured' })).parameters, { size: '1024*768', seed: 1 });
   });
 
-  it('is not made for a vendor that cannot be told its quality: another one is paid for', () => {
+  it('is refused if the vendor does not support its quality, because the price depends on it', () => {
     for (const quality of ['hd', 'high', 'low']) {
       assert.throws(
         () => sent({ ...ASKED, quality }, to({ form: 'structured' })),
@@ -175,7 +175,7 @@ describe('a request for images, as a vendor gets it', () => {
     assert.equal(sent({ ...ASKED, quality: 'standard' }, to({ form: 'structured' })).model, 'vendor-name');
   });
 
-  it('becomes structured, with a place for each field or a word about it', () => {
+  it('becomes structured, with every field mapped or reported', () => {
     const target = to({ form: 'structured' });
     const request = {
       ...ASKED,
@@ -203,7 +203,7 @@ describe('a request for images, as a vendor gets it', () => {
     });
   });
 
-  it('becomes plain, its texts a line each, with a word about what has no place', () => {
+  it('becomes plain, with its texts one per line, and reports what cannot be mapped', () => {
     const target = to();
     const request = {
       model: 'public-name',
@@ -225,7 +225,7 @@ describe('a request for images, as a vendor gets it', () => {
     assert.deepEqual(target.losses.serious, ['input.ref:dropped', 'parameters.watermark:dropped']);
   });
 
-  it('does not ask for what the vendor cannot choose, nor for more images than it makes', () => {
+  it('omits what the vendor does not support, and is refused beyond its maximum number of images', () => {
     assert.deepEqual(sent({ ...ASKED, response_format: 'url' }, to({ answers: 'b64_json' })), {
       ...ASKED,
       model: 'vendor-name',
@@ -254,8 +254,8 @@ async function readForm(style: Style, fields: Readonly<Record<string, string>>):
   return read.fields;
 }
 
-describe('a form of image requests', () => {
-  it('holds the values that JSON would have', async () => {
+describe('a multipart image request', () => {
+  it('has the values that JSON would have', async () => {
     assert.equal(images.ingress?.form?.only, false);
     const fields = await readForm(images, {
       ...ASKED,
@@ -278,7 +278,7 @@ describe('a form of image requests', () => {
     });
   });
 
-  it('is refused by the name of the field that cannot be read', async () => {
+  it('is refused with the name of an invalid field', async () => {
     const cases = { n: 'two', stream: 'yes', input: '[1]', parameters: '{', seed: '1e400' };
     for (const [name, value] of Object.entries(cases)) {
       await assert.rejects(readForm(images, { ...ASKED, [name]: value }), refusedFor(name));
@@ -287,7 +287,7 @@ describe('a form of image requests', () => {
     assert.throws(() => callOf(images, misread), refusedFor('parameters.size'));
   });
 
-  it('may name a picture by its address', async () => {
+  it('may have the URL of an image', async () => {
     const one = await readForm(edits, { ...ASKED, image: ADDRESS });
     assert.equal(one.image, ADDRESS);
     assert.deepEqual((await readForm(edits, { ...ASKED, 'image[]': ADDRESS })).image, [ADDRESS]);
@@ -316,8 +316,8 @@ async function contentsOf(files: readonly Upload[]) {
   );
 }
 
-describe('a request to edit images', () => {
-  it('counts its pictures wherever they stand, and none of their bytes as text', () => {
+describe('an image edit request', () => {
+  it('counts its images in every member, and none of their bytes as text', () => {
     const long = `data:image/png;base64,${Buffer.concat([PNG, Buffer.alloc(30_000)]).toString('base64')}`;
     for (const [request, pictures] of [
       [EDIT, 1],
@@ -334,7 +334,7 @@ describe('a request to edit images', () => {
     assert.ok(callOf(edits, wordy).bounds.inputBytes > 20_000, 'and no words for a picture');
   });
 
-  it('takes one to sixteen images, and one mask', () => {
+  it('accepts one to sixteen images, and one mask', () => {
     const files = (count: number, field = 'image[]') => Array.from({ length: count }, () => uploadOf(field, 'a', PNG));
     assert.equal(callOf(edits, ASKED, files(1, 'image')).bounds.media, 1);
     assert.equal(callOf(edits, ASKED, [...files(16), ...files(1, 'mask')]).bounds.media, 17);
@@ -344,7 +344,7 @@ describe('a request to edit images', () => {
     assert.throws(() => callOf(edits, { ...EDIT, mask: PNG_URL }, files(1, 'mask')), refusedFor('mask'));
   });
 
-  it('is refused by the name of what is no picture', () => {
+  it('is refused with the name of a member that is not an image', () => {
     const text = `data:image/png;base64,${Buffer.from('just a text').toString('base64')}`;
     const content = (image: Json) => ({ messages: [{ role: 'user', content: [{ text: 'x' }, { image }] }] });
     refuses(edits, [
@@ -364,14 +364,14 @@ describe('a request to edit images', () => {
     ]);
   });
 
-  it('is refused where a file is no picture, before anybody is asked', async () => {
+  it('is refused before a vendor is called if a file is not an image', async () => {
     const files = [uploadOf('image', 'a.png', PNG), uploadOf('mask', 'm.png', Buffer.from('nothing'), 'image/png')];
     await assert.rejects(async () => edits.ingress!.measure!(callOf(edits, ASKED, files)), refusedFor('mask'));
     const call = callOf(edits, ASKED, [uploadOf('image', 'a.png', PNG)]);
     assert.equal(await edits.ingress!.measure!(call), call.bounds);
   });
 
-  it('goes out as a form whose files have the names and types that vendors look at', async () => {
+  it('is encoded as a multipart body with file names and types', async () => {
     const mask = uploadOf('mask', 'm.png', PNG, 'image/png');
     const one = await outgoing({ ...ASKED, n: 2, size: '1*1', seed: null }, to(), [
       uploadOf('image[]', 'b.bin', JPEG),
@@ -392,14 +392,14 @@ describe('a request to edit images', () => {
     ]);
   });
 
-  it('goes out as a form although it was structured', async () => {
+  it('is encoded as a multipart body if it was structured', async () => {
     const input = { messages: [{ role: 'user', content: [{ image: PNG_URL }, { text: 'Blue' }] }] };
     const { as, fields, files } = await outgoing({ model: 'm', input, parameters: { size: '8*8' } });
     assert.deepEqual([as, fields], ['form', { model: 'vendor-name', prompt: 'Blue', size: '8x8' }]);
     assert.deepEqual(await contentsOf(files), [['image', 'image.png', 'image/png', PNG.toString('hex')]]);
   });
 
-  it('is refused by the name of the address behind which there is no picture', async () => {
+  it('is refused with the name of a URL that does not lead to an image', async () => {
     const pages = { [ADDRESS]: Buffer.from('<html>') };
     await assert.rejects(
       async () => outgoing({ ...ASKED, image: [PNG_URL, ADDRESS] }, to(), undefined, pages),
@@ -407,7 +407,7 @@ describe('a request to edit images', () => {
     );
   });
 
-  it('goes out in JSON with addresses, files as data URLs', async () => {
+  it('is encoded as JSON with URLs, and with files as data URLs', async () => {
     const json = to({ edits: 'json' });
     const files = [uploadOf('image', 'a.png', PNG), uploadOf('mask', 'm.png', JPEG)];
     assert.deepEqual(await outgoing({ ...ASKED, n: 1 }, json, files), {
@@ -428,7 +428,7 @@ describe('a request to edit images', () => {
     assert.deepEqual((await outgoing(wrapped, json)).fields, { ...ASKED, model: 'vendor-name', image: ADDRESS });
   });
 
-  it('goes out structured, the images before the words', async () => {
+  it('is encoded in the structured form, with images before text', async () => {
     const structured = to({ form: 'structured' });
     const { fields } = await outgoing({ ...EDIT, mask: PNG_URL, size: '8x8' }, structured);
     assert.deepEqual(fields, {
@@ -455,34 +455,34 @@ function read(body: JsonObject, request: JsonObject = ASKED) {
   return images.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, callOf(images, request));
 }
 
-describe('an answer with images', () => {
-  it('tells its tokens, and its images as they were made', () => {
+describe('an image reply', () => {
+  it('has its tokens, and its images with size and quality', () => {
     const facts = read({ created: 1, data: [{ b64_json: 'eA==' }], usage: GPT_USAGE, size: '8x8', quality: 'low' });
     const expected = { ...GPT_TOKENS, images: { count: 1, size: '8x8', quality: 'low' } };
     assert.deepEqual([facts?.usage, facts?.textLength(), facts?.error], [expected, 0, undefined]);
   });
 
-  it('loses none of the tokens that are sold: those of texts, of thoughts, and of whoever writes vector graphics', () => {
+  it('counts all billed tokens: those of text, reasoning and vector graphics', () => {
     const usage = { ...GPT_USAGE, output_tokens_details: { image_tokens: 200, text_tokens: 40, reasoning_tokens: 32 } };
     const svg_usage = { input_tokens: 5, output_tokens: 1_000, reasoning_tokens: 100, total_tokens: 1_005, model: 'x' };
     const told = read({ data: [{ b64_json: 'eA==' }], usage, svg_usage })!.usage!;
     assert.deepEqual([told.input, told.output, told.outputImage, told.reasoning], [65, 1_272, 200, 132]);
   });
 
-  it('counts as what was asked for where its vendor tells nothing', () => {
+  it('counts as requested if its vendor reports nothing', () => {
     const request = { ...ASKED, n: 2, size: '1024*1024', quality: 'low' };
     const facts = read({ created: 1, data: [{ url: ADDRESS }, { url: '' }] }, request)!;
     assert.deepEqual(facts.usage?.images, { count: 1, size: '1024x1024', quality: 'low' });
     assert.deepEqual([facts.usage?.output, facts.usage?.outputImage, facts.usage?.estimated], [272, 272, true]);
   });
 
-  it('is not for nothing where its vendor counts what went in alone', () => {
+  it('has an estimated output if its vendor reports the input only', () => {
     const usage = { input_tokens: 12, output_tokens: 0 };
     const told = read({ data: [{ url: ADDRESS }], usage }, { ...ASKED, size: '1024x1024', quality: 'low' })!.usage!;
     assert.deepEqual([told.input, told.output, told.outputImage, told.estimated], [12, 272, 272, true]);
   });
 
-  it('is read in the structured form, too', () => {
+  it('is decoded in the structured form, too', () => {
     const chosen = { output: { choices: [{ message: { content: [{ image: ADDRESS }, { text: 'here' }] } }] } };
     const results = {
       output: { results: [{ url: ADDRESS }, { code: 'X', message: 'no' }] },
@@ -491,7 +491,7 @@ describe('an answer with images', () => {
     for (const body of [chosen, results]) assert.equal(read(body)?.usage?.images?.count, 1);
   });
 
-  it('may be an error: of the vendor, or of the request itself', () => {
+  it('may be an error of the vendor, or about the request', () => {
     assert.deepEqual(read({ error: { message: 'It burns.', code: 'fire' } })?.error, {
       message: 'It burns.',
       code: 'fire',
@@ -521,11 +521,11 @@ async function finished(body: JsonObject, request: JsonObject, pages: Readonly<R
   return { body: bytes && (JSON.parse(bytes.toString()) as JsonObject), losses: losses.all };
 }
 
-describe('an answer on its way to the client', () => {
+describe('an image reply encoded for the client', () => {
   const base64 = { ...ASKED, response_format: 'b64_json' };
   const url = { ...ASKED, response_format: 'url' };
 
-  it('passes as it is where it is what was asked for, or nothing was', async () => {
+  it('is unchanged if it has the requested format, or none was requested', async () => {
     for (const [data, request] of [
       [[{ url: ADDRESS }], ASKED],
       [[{ b64_json: 'eA==' }], ASKED],
@@ -536,7 +536,7 @@ describe('an answer on its way to the client', () => {
     }
   });
 
-  it('is fetched where bytes were asked for, and left as an address where that fails', async () => {
+  it('is fetched if bytes were requested, and remains a URL if that fails', async () => {
     const body = { created: 1, data: [{ url: ADDRESS, revised_prompt: 'A boat' }, { url: PNG_URL }], size: '8x8' };
     assert.deepEqual(await finished(body, base64, { [ADDRESS]: JPEG }), {
       body: {
@@ -554,7 +554,7 @@ describe('an answer on its way to the client', () => {
     assert.deepEqual(failed.losses, ['response_format:changed']);
   });
 
-  it('is a data URL of the right type where an address was asked for and nobody has one', async () => {
+  it('has a data URL of the right type if a URL was requested and the vendor sent bytes', async () => {
     const data = [{ b64_json: JPEG.toString('base64') }];
     assert.deepEqual(await finished({ created: 1, data }, url), {
       body: { created: 1, data: [{ url: `data:image/jpeg;base64,${JPEG.toString('base64')}` }] },
@@ -562,7 +562,7 @@ describe('an answer on its way to the client', () => {
     });
   });
 
-  it('becomes an image result where it came structured, with the time that its vendor does not tell', async () => {
+  it('becomes a plain reply from a structured one, with the missing time', async () => {
     const body = { output: { choices: [{ message: { content: [{ image: ADDRESS }] } }] }, usage: { image_count: 1 } };
     assert.deepEqual((await finished(body, ASKED)).body, { created: NOW, data: [{ url: ADDRESS }] });
     const fetched = await finished(body, base64, { [ADDRESS]: PNG });
@@ -573,7 +573,7 @@ describe('an answer on its way to the client', () => {
     });
   });
 
-  it('becomes the events of a stream where one was asked for', () => {
+  it('becomes stream events if a stream was requested', () => {
     const call = callOf(edits, { ...EDIT, stream: true });
     const data = [{ b64_json: 'eA==' }, { b64_json: 'eQ==' }];
     const body = scanAnswer(Buffer.from(JSON.stringify({ created: 7, data, size: '8x8', usage: GPT_USAGE })))!;
@@ -601,19 +601,19 @@ function streamed(events: readonly string[], call: Call) {
   return { relay, kinds, texts };
 }
 
-describe('a stream of images', () => {
+describe('an image stream', () => {
   const asked = (n: number) => callOf(images, { ...ASKED, stream: true, n, size: '1024x1024', quality: 'low' });
   const partial = event({ type: 'image_generation.partial_image', b64_json: 'eA==', partial_image_index: 0 });
   const complete = event({ type: 'image_generation.completed', b64_json: 'eA==', usage: GPT_USAGE });
 
-  it('passes byte for byte, and ends with the last image that was asked for', () => {
+  it('is forwarded byte for byte, and ends with the last requested image', () => {
     const { relay, kinds, texts } = streamed([': hello\n\n', partial, complete], asked(1));
     assert.deepEqual(kinds, ['hold', 'pass', 'last']);
     assert.deepEqual(texts, [': hello\n\n', partial, complete]);
     assert.deepEqual(relay.usage(), { ...GPT_TOKENS, images: { count: 1, size: '1024x1024', quality: 'low' } });
   });
 
-  it('keeps back the newest image until it is known not to be the last, and adds up what they cost', () => {
+  it('holds back the newest image until another event follows, and adds up usage', () => {
     const { relay, kinds, texts } = streamed([partial, complete, partial, complete], asked(3));
     assert.deepEqual(kinds, ['pass', 'hold', 'pass', 'hold']);
     assert.deepEqual(texts, [partial, '', complete + partial, '']);
@@ -623,7 +623,7 @@ describe('a stream of images', () => {
     assert.deepEqual([relay.usage()?.output, relay.usage()?.images?.count], [544, 2]);
   });
 
-  it('ends where images come one by one and all that was used behind them', () => {
+  it('ends with the usage event if images are sent one by one', () => {
     const each = event({ type: 'image_generation.partial_succeeded', url: ADDRESS, image_index: 0 });
     const summary = event({ type: 'image_generation.completed', usage: GPT_USAGE });
     const { relay, kinds } = streamed([each, each, summary], asked(2));
@@ -631,7 +631,7 @@ describe('a stream of images', () => {
     assert.deepEqual([relay.usage()?.output, relay.usage()?.images?.count], [272, 2]);
   });
 
-  it('is an error where the vendor gives up, and broken where it ends without an image', () => {
+  it('is an error if the vendor sends one, and broken if it ends without an image', () => {
     for (const error of [
       event({ type: 'error', error: { message: 'It burns.', code: 'fire' } }),
       `data: ${JSON.stringify({ error: { message: 'It burns.', code: 'fire' } })}\n\n`,
@@ -646,7 +646,7 @@ describe('a stream of images', () => {
     for (const end of ['data: [DONE]\n\n', sum]) assert.deepEqual(streamed([end], asked(1)).kinds, ['hold']);
   });
 
-  it('counts all that was asked for where the client has left, and what has come where the vendor broke off', () => {
+  it('counts all requested images if the client disconnects, and the delivered ones if the vendor breaks off', () => {
     const { relay } = streamed([partial, complete], asked(3));
     const left = relay.unfinished!('left');
     assert.deepEqual([left.images?.count, left.output, left.input, left.estimated], [3, 3 * 272, 60, true]);
@@ -661,8 +661,8 @@ describe('a stream of images', () => {
   });
 });
 
-describe('variations of images', () => {
-  it('are not there, and clients need not try again', async () => {
+describe('image variations', () => {
+  it('answer 501, which clients do not retry', async () => {
     const answer = (await variationsRoute.handle({} as never)) as { status: number; body: string; headers: object };
     assert.deepEqual(
       [variationsRoute.method, variationsRoute.access, variationsRoute.takes],

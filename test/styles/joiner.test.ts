@@ -20,8 +20,8 @@ const turnOf = (text: string): TurnTexts => ({
 const wordy = (): TurnTexts[] => ['a', 'ünï🙂', 'x'.repeat(LARGE)].map(turnOf);
 const body = bytesOf({ model: 'm', input: 'And?', previous_response_id: 'resp_1' });
 
-describe('work on kept responses', () => {
-  it('comes to the same in a thread as at once: the body, and what a scan of it finds out', async () => {
+describe('jobs on kept responses', () => {
+  it('have the same result in a thread as inline: the body, and its scan', async () => {
     const asked = () => ({ kind: 'join', body, named: [], turns: wordy() }) as const;
     const expected = work(asked());
     const done = await joiner.turn(1, LARGE, (run) => run(asked()));
@@ -31,7 +31,7 @@ describe('work on kept responses', () => {
     assert.match(textOf(done.bytes!), /ünï🙂.*And\?/);
   });
 
-  it('takes what it is given out of this thread, and leaves the request', async () => {
+  it('transfer their buffers to the thread, but not the request', async () => {
     const turns = wordy();
     await joiner.turn(1, LARGE, (run) => run({ kind: 'join', body, named: [], turns }));
     assert.deepEqual(
@@ -41,14 +41,14 @@ describe('work on kept responses', () => {
     assert.ok(body.length > 0);
   });
 
-  it('refuses in a thread as it does at once', async () => {
+  it('refuse in a thread as inline', async () => {
     const tooLong = (run: Run) => run({ kind: 'join', body, named: [], turns: [turnOf('x'.repeat(17 << 20))] });
     for (const bytes of [0, LARGE]) {
       assert.equal(await verdict(() => joiner.turn(1, bytes, tooLong)), '400 conversation_too_long');
     }
   });
 
-  it('is done for one request of an account at a time, and others of the account wait: not too many', async () => {
+  it('run one at a time per account, with a limit on waiting requests', async () => {
     let atOnce = 0;
     let most = 0;
     let open = (): void => {};
@@ -76,7 +76,7 @@ describe('work on kept responses', () => {
     );
   });
 
-  it('has texts of a few accounts in memory at a time', async () => {
+  it('have texts of a few accounts in memory at a time', async () => {
     let atOnce = 0;
     let most = 0;
     await Promise.all(

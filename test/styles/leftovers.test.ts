@@ -50,7 +50,7 @@ function lostIn(spoken: StyleVendor, events: readonly Json[]): readonly string[]
   return [...losses.all].sort();
 }
 
-describe('what a vendor says about a source', () => {
+describe('the source of a citation', () => {
   const citation = {
     type: 'web_search_result_location',
     url: 'https://a.example',
@@ -63,7 +63,7 @@ describe('what a vendor says about a source', () => {
     stop_reason: 'end_turn',
   });
 
-  it('is named as far as the client has no member for it', () => {
+  it("is reported as far as the client's style cannot express it", () => {
     for (const client of ['chat', 'responses'] as const) {
       assert.deepEqual(lostOf(messagesSpoken, answer(citation), client), [
         'citations.cited_text:omitted',
@@ -73,7 +73,7 @@ describe('what a vendor says about a source', () => {
     assert.deepEqual(lostOf(messagesSpoken, answer(citation), 'messages'), []);
   });
 
-  it('is an address where a result of the client has one, and lost as a whole where there is none', () => {
+  it('is a URL if a client-side result has one, and reported as lost otherwise', () => {
     const { url: source, ...rest } = citation;
     const found = { ...rest, type: 'search_result_location', source, cited_text: '', encrypted_index: '' };
     assert.deepEqual(lostOf(messagesSpoken, answer(found), 'chat'), []);
@@ -81,7 +81,7 @@ describe('what a vendor says about a source', () => {
     assert.deepEqual(lostOf(messagesSpoken, answer(page), 'chat'), ['citations:omitted']);
   });
 
-  it('is told in part by a vendor of chat', () => {
+  it('is encoded in part by a chat vendor', () => {
     const url_citation = { url: 'https://a.example', title: 'A', content: 'A snippet.', start_index: 0, end_index: 2 };
     const message = { content: 'So.', annotations: [{ type: 'url_citation', url_citation }] };
     const body = { choices: [{ message, finish_reason: 'stop' }] };
@@ -92,7 +92,7 @@ describe('what a vendor says about a source', () => {
     ]);
   });
 
-  it('does not repeat the words of the answer whose place is told', () => {
+  it('omits the cited words if their position is known', () => {
     const chunk = { web: { uri: 'https://a.example', title: 'a.example', domain: 'a.example' } };
     const support = { segment: { endIndex: 3, text: 'So.' }, groundingChunkIndices: [0], confidenceScores: [0.9] };
     const body = {
@@ -108,8 +108,8 @@ describe('what a vendor says about a source', () => {
   });
 });
 
-describe('what nobody reads of an answer', () => {
-  it('is named once, in a stream of chat as in a whole answer', () => {
+describe('an unread member of a reply', () => {
+  it('is reported once in chat, streamed or not', () => {
     const body = {
       id: 'c',
       provider: 'Someone',
@@ -135,7 +135,7 @@ describe('what nobody reads of an answer', () => {
     assert.deepEqual(lostIn(chatSpoken, [event, event]), names);
   });
 
-  it('is named wherever it stands in a response, and in its stream', () => {
+  it('is reported at any depth in a response, streamed or not', () => {
     const output = [
       { type: 'message', phase: 'final_answer', content: [{ type: 'output_text', text: 'Hi', tone: 'warm' }] },
       { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', caller: { type: 'program', caller_id: 'p' } },
@@ -154,7 +154,7 @@ describe('what nobody reads of an answer', () => {
     assert.deepEqual(lostIn(responsesSpoken, [{ type: 'response.completed', response: body }]), names);
   });
 
-  it('is named wherever it stands in a message, and in its stream', () => {
+  it('is reported at any depth in a message, streamed or not', () => {
     const use = { type: 'tool_use', id: 't', name: 'f', input: {}, caller: { type: 'code_execution', tool_id: 's' } };
     const details = { type: 'refusal', category: 'cyber', explanation: 'No.' };
     const rest = { container: { id: 'c' }, stop_reason: 'refusal', stop_details: details };
@@ -170,7 +170,7 @@ describe('what nobody reads of an answer', () => {
     assert.deepEqual(lostIn(messagesSpoken, events), names);
   });
 
-  it('is named wherever it stands in the candidates of the vendor without clients', () => {
+  it('is reported at any depth in candidates of gemini', () => {
     const body = {
       promptFeedback: { safetyRatings: [{ probability: 'LOW' }] },
       candidates: [
@@ -189,15 +189,15 @@ describe('what nobody reads of an answer', () => {
   });
 });
 
-describe('what an answer says of itself', () => {
-  it('is no answer while the vendor is still at it', () => {
+describe('the status of a reply', () => {
+  it('is no answer while the response is in progress', () => {
     for (const status of ['queued', 'in_progress']) {
       assert.equal(lostOf(responsesSpoken, { status, output: [] }, 'chat'), undefined);
     }
     assert.deepEqual(lostOf(responsesSpoken, { status: 'completed', output: [] }, 'chat'), []);
   });
 
-  it('is named where the client has no word for it: what ended it, and why', () => {
+  it("is reported if the client's style cannot express it: stop sequence, and explanation", () => {
     const stopped = { content: [], stop_reason: 'stop_sequence', stop_sequence: 'END' };
     assert.deepEqual(lostOf(messagesSpoken, stopped, 'chat'), ['stop_sequence:omitted']);
     assert.deepEqual(lostOf(messagesSpoken, stopped, 'responses'), ['stop_sequence:omitted']);
@@ -206,7 +206,7 @@ describe('what an answer says of itself', () => {
     assert.deepEqual(lostOf(gemini.vendor!, blocked, 'messages'), []);
   });
 
-  it('names the group of a tool for clients whose tools have none', () => {
+  it('reports the group of a tool for clients without groups', () => {
     const output = [{ type: 'function_call', call_id: 'c', name: 'f', namespace: 'g', arguments: '{}' }];
     assert.deepEqual(lostOf(responsesSpoken, { output }, 'chat'), ['namespace:omitted']);
     assert.deepEqual(lostOf(responsesSpoken, { output }, 'messages'), ['namespace:omitted']);
@@ -214,7 +214,7 @@ describe('what an answer says of itself', () => {
   });
 });
 
-describe('what a client asks', () => {
+describe('a member of a request', () => {
   /** What a vendor is sent, and what of the client's words is named as lost. */
   function sent(
     client: Client,
@@ -228,7 +228,7 @@ describe('what a client asks', () => {
     return { body: spoken.encodeRequest(asked, target, losses), lost: losses.all, serious: losses.serious };
   }
 
-  it('about a search in words of its own style is named', () => {
+  it('about a search in vendor-specific terms is reported', () => {
     const tool = { type: 'web_search', return_token_budget: 9, filters: { blocked_domains: ['b.example'] } };
     const messages = sent('responses', { input: 'Hi', tools: [tool] }, messagesSpoken);
     assert.deepEqual(messages.lost, ['tools.return_token_budget:dropped']);
@@ -244,7 +244,7 @@ describe('what a client asks', () => {
     assert.deepEqual(sent('responses', { input: 'Hi', tools: [tool] }, responsesSpoken).body.tools, [tool]);
   });
 
-  it('is called by the name that the client wrote where its own style does not have the field', () => {
+  it('is reported by the name that the client wrote if its own style does not have the field', () => {
     const strange: readonly (readonly [Client, JsonObject, readonly string[]])[] = [
       ['responses', { input: 'Hi', max_output_tokens: 3, max_tokens: 900 }, ['max_tokens:dropped']],
       ['responses', { input: 'Hi', response_format: { type: 'json_object' } }, ['response_format:dropped']],
@@ -260,7 +260,7 @@ describe('what a client asks', () => {
     }
   });
 
-  it('about where an item was kept is named as no loss, and what is to be kept not at all: that is our own to know', () => {
+  it('about where an item is stored is a hint, and `store` is not reported, because the gateway handles it', () => {
     const content = [{ type: 'output_text', text: 'Hello.' }];
     const input = [
       { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', content },
@@ -275,7 +275,7 @@ describe('what a client asks', () => {
     }
   });
 
-  it('about a search that must not be live leaves it out, and refuses the call that is made for it', () => {
+  it('about a search without live access drops the search, and refuses a call that forces it', () => {
     const cached = { type: 'web_search', external_web_access: false };
     const f = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
     const adapted = (more: JsonObject): { tools: readonly string[]; lost: readonly string[] } => {
@@ -293,7 +293,7 @@ describe('what a client asks', () => {
     assert.deepEqual(sent('responses', { input: 'Hi', tools: [cached] }, responsesSpoken).body.tools, [cached]);
   });
 
-  it('about the shape of the answer is told inside the schema where it has no place beside it', () => {
+  it('about the output format becomes part of the schema if there is no field for it', () => {
     const schema = { type: 'object', properties: {}, additionalProperties: false, description: 'A city.' };
     const format = { type: 'json_schema', name: 'n', description: 'Where they live.', schema };
     const { body } = sent('responses', { input: 'Hi', text: { format } }, messagesSpoken);
@@ -302,13 +302,13 @@ describe('what a client asks', () => {
     });
   });
 
-  it('about the length of summaries is named, and that it wants any is not lost', () => {
+  it('about the length of summaries is reported, and the wish for a summary is kept', () => {
     const lost = (reasoning: JsonObject) => sent('responses', { input: 'Hi', reasoning }, gemini.vendor!).lost;
     assert.deepEqual(lost({ effort: 'low', generate_summary: 'concise' }), ['reasoning.summary:dropped']);
     assert.deepEqual(lost({ effort: 'low', summary: 'auto' }), []);
   });
 
-  it('about a file, in a message and in a result, is told in words or named', () => {
+  it('about a file, in a message and in a result, becomes text or is reported', () => {
     const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' };
     const input = [{ role: 'user', content: [file] }];
     assert.deepEqual(sent('responses', { input }, gemini.vendor!).lost, ['input.file.filename:dropped']);
@@ -323,7 +323,7 @@ describe('what a client asks', () => {
     assert.ok(JSON.stringify(body.contents).includes('The title\\nThe context'), 'the title is told');
   });
 
-  it('with two names for one thing is heard once, and the other is named', () => {
+  it('with two names for one option is read once, and the other is reported', () => {
     const body = {
       messages: [{ role: 'user', content: 'Hi' }],
       max_tokens: 50,

@@ -115,7 +115,7 @@ function read(events: readonly JsonObject[], losses = collectLosses({})): readon
 }
 
 describe('a messages request in the common form', () => {
-  it('begins with the system prompt, block by block', () => {
+  it('starts with the system prompt, block by block', () => {
     const { turns } = decoded({
       system: [
         { type: 'text', text: 'One.' },
@@ -135,14 +135,14 @@ describe('a messages request in the common form', () => {
     assert.deepEqual(decoded({ system: 'Be brief.' }).turns[0], said('system', 'Be brief.'));
   });
 
-  it("leaves out the block for the vendor's books, and says so", () => {
+  it('drops the billing block and reports it', () => {
     const billing = { type: 'text', text: 'x-anthropic-billing-header: cc_version=2; cch=1;' };
     const { turns, losses } = decoded({ system: [billing, { type: 'text', text: 'Be brief.' }] });
     assert.deepEqual(turns[0], said('system', 'Be brief.'));
     assert.deepEqual([losses.all, losses.serious], [['system.billing_header:dropped'], []]);
   });
 
-  it('keeps instructions in the middle where they stand', () => {
+  it('keeps the position of system messages inside the conversation', () => {
     const turns = decoded({
       messages: [
         { role: 'user', content: 'One' },
@@ -158,7 +158,7 @@ describe('a messages request in the common form', () => {
     assert.deepEqual(turns.losses.all, ['messages.output_config:dropped']);
   });
 
-  it('holds calls, results and everything that is shown', () => {
+  it('has calls, results, images and documents', () => {
     const png = 'iVBORw0KGgoAAAAN';
     const { turns, losses } = decoded({
       messages: [
@@ -243,14 +243,14 @@ describe('a messages request in the common form', () => {
     ]);
   });
 
-  it("keeps what the vendor's own tools did for its own style", () => {
+  it('keeps results of vendor-side tools as blocks of this style', () => {
     const raw = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] };
     assert.deepEqual(decoded({ messages: [{ role: 'assistant', content: [raw] }] }).turns, [
       assistant({ type: 'foreign', style: 'messages', what: 'web_search_tool_result', raw }),
     ]);
   });
 
-  it('tells seals of ours from those of the vendor, and gives a call its own back', () => {
+  it('distinguishes our packed signatures from those of the vendor, and returns that of a call to it', () => {
     const made: Opaque = { style: 'responses', channel: 'other', kind: 'encrypted', value: 'E:1', id: 'rs_1' };
     const ofCall: Opaque = { style: 'gemini', channel: 'g', kind: 'thought', value: 'T', id: 'call_1' };
     const call = { type: 'tool_use', id: 'call_1', name: 'f', input: {} };
@@ -278,7 +278,7 @@ describe('a messages request in the common form', () => {
     ]);
   });
 
-  it('understands every way to ask for thoughts', () => {
+  it('decodes every way to request reasoning', () => {
     const ways: readonly (readonly [JsonObject, Conversation['reasoning']])[] = [
       [{}, undefined],
       [{ thinking: { type: 'enabled', budget_tokens: 2_000 } }, { mode: 'on', budget: 2_000, summary: 'auto' }],
@@ -297,7 +297,7 @@ describe('a messages request in the common form', () => {
     assert.throws(() => decoded({ output_config: { effort: 'huge' } }), refuses('output_config.effort'));
   });
 
-  it('understands tools, its own and those of the vendor', () => {
+  it('decodes client-side and vendor-side tools', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 2, blocked_domains: ['x.com'] };
     const bash = { type: 'bash_20250124', name: 'bash' };
     const { tools } = decoded({
@@ -336,7 +336,7 @@ describe('a messages request in the common form', () => {
     ]);
   });
 
-  it('understands which tools may be called', () => {
+  it('decodes every tool choice', () => {
     const choices: readonly (readonly [JsonObject, Conversation['toolChoice'], boolean | undefined])[] = [
       [{ type: 'auto' }, { mode: 'auto' }, undefined],
       [{ type: 'any', disable_parallel_tool_use: true }, { mode: 'required' }, false],
@@ -350,7 +350,7 @@ describe('a messages request in the common form', () => {
     assert.throws(() => decoded({ tool_choice: { type: 'some' } }), refuses('tool_choice.type'));
   });
 
-  it('finds the session in the id of the user', () => {
+  it('finds the session in the user id', () => {
     for (const id of ['{"device_id":"d","session_id":"s-1"}', 'user_abc_account__session_s-1']) {
       assert.deepEqual(decoded({ metadata: { user_id: id } }).labels, { user: id, cacheKey: 's-1' });
     }
@@ -359,12 +359,12 @@ describe('a messages request in the common form', () => {
     }
   });
 
-  it('means all of the conversation by `cache_control` beside it', () => {
+  it('applies `cache_control` beside the messages to the whole conversation', () => {
     const { turns } = decoded({ cache_control: { type: 'ephemeral' } });
     assert.deepEqual(turns, [user({ type: 'text', text: 'Hello?', cache: {} })]);
   });
 
-  it('names everything else, or has it among the extras', () => {
+  it('reports every other field, or keeps it in extras', () => {
     const { extras, losses, output, stop, sampling, maxTokens, labels } = decoded({
       temperature: 0.5,
       top_p: 0.9,
@@ -392,7 +392,7 @@ describe('a messages request in the common form', () => {
     );
   });
 
-  it('is refused with the place of what nobody could understand', () => {
+  it('is refused with the path of an invalid member', () => {
     const content = (block: JsonObject): JsonObject => ({ messages: [{ role: 'user', content: [block] }] });
     const wrong: readonly (readonly [JsonObject, string])[] = [
       [{ messages: [{ role: 'user', content: 7 }] }, 'messages[0].content'],
@@ -412,7 +412,7 @@ describe('a messages request in the common form', () => {
     assert.throws(() => decoded(content({ type: 'wat' })), /must be text, image, document, .*tool_result/);
   });
 
-  it("keeps whatever the vendor's own tools have left", () => {
+  it('keeps unread members of vendor-side tools', () => {
     const kinds = ['container_upload', 'mcp_tool_use', 'mcp_tool_result', 'new_tool_result', 'compaction'];
     const content = kinds.map((type) => ({ type }));
     const { turns } = decoded({ messages: [{ role: 'assistant', content }] });
@@ -423,21 +423,21 @@ describe('a messages request in the common form', () => {
   });
 });
 
-describe('a messages request of a great size', () => {
+describe('a large messages request', () => {
   const quickly = (work: () => void): void => {
     const used = processorTime();
     work();
     assert.ok(used() < 3_000, 'it is read in one pass');
   };
 
-  it('is not slowed down by a name of the user that looks like many sessions', () => {
+  it('is decoded in linear time if the user id looks like many sessions', () => {
     const id = `${'_session_'.repeat(20_000)}!`;
     quickly(() => assert.deepEqual(decoded({ metadata: { user_id: id } }).labels, { user: id }));
     const last = decoded({ metadata: { user_id: 'user_1_session_a_session_b-2' } });
     assert.equal(last.labels.cacheKey, 'b-2');
   });
 
-  it('may have instructions between all its messages, or one speaker for all of them', () => {
+  it('may have system messages between all its messages, or one role for all of them', () => {
     const system: Turn = { role: 'system', blocks: [text('Mind.')] };
     const turns = Array.from({ length: 40_000 }, (_, i) => (i % 2 === 0 ? user(text(String(i))) : system));
     quickly(() => {
@@ -447,10 +447,10 @@ describe('a messages request of a great size', () => {
   });
 });
 
-describe('a conversation as a messages vendor gets it', () => {
+describe('a conversation encoded for a messages vendor', () => {
   const hello = said('user', 'Hello?');
 
-  it('always says how long the answer may be', () => {
+  it('always has max_tokens', () => {
     assert.deepEqual(encoded(conversationOf([said('developer', 'One.'), said('system', 'Two.'), hello])).body, {
       model: 'vendor-name',
       max_tokens: 4_096,
@@ -465,7 +465,7 @@ describe('a conversation as a messages vendor gets it', () => {
     assert.equal(encoded(conversationOf([hello], { maxTokens: 5 }), quirks).body.max_tokens, 5);
   });
 
-  it('has instructions in the middle only where they may stand', () => {
+  it('has system messages inside the conversation only at allowed positions', () => {
     const native: SomeQuirks = { roles: { mid_system: 'native' } };
     const now = said('system', 'Now.');
     const rolesOf = (...turns: readonly Turn[]) =>
@@ -482,7 +482,7 @@ describe('a conversation as a messages vendor gets it', () => {
     assert.deepEqual(losses.all, ['messages.system:changed']);
   });
 
-  it('has results first, then what is said, and arguments as objects', () => {
+  it('has results first, then text, and arguments as objects', () => {
     const call = (id: string, input: string): Block => ({ type: 'toolCall', id, name: 'f', kind: 'function', input });
     const result: Block = { type: 'toolResult', id: 'b', kind: 'function', content: [text('ok')], isError: true };
     const { messages: sent } = encoded(
@@ -502,7 +502,7 @@ describe('a conversation as a messages vendor gets it', () => {
     ]);
   });
 
-  it('shows thoughts only with the seal of the vendor, and before everything else', () => {
+  it('has reasoning only with the signature of its vendor, and first', () => {
     const own = (kind: 'signature' | 'redacted'): Opaque => ({ style: 'messages', kind, value: 'SEAL' });
     const { body, losses } = encoded(
       conversationOf([
@@ -523,7 +523,7 @@ describe('a conversation as a messages vendor gets it', () => {
     assert.deepEqual([losses.all, losses.serious], [['messages.reasoning:dropped'], []]);
   });
 
-  it('never holds an empty text, nor ends in a blank', () => {
+  it('never has an empty text, and does not end in whitespace', () => {
     const { messages: sent } = encoded(
       conversationOf([user(text(' '), text('Go')), assistant(text(''), text('Once upon \n'))]),
     ).body;
@@ -533,7 +533,7 @@ describe('a conversation as a messages vendor gets it', () => {
     ]);
   });
 
-  it('shows images and documents as the vendor takes them, and refuses the others by name', () => {
+  it('has images and documents in supported forms, and others are refused by name', () => {
     const base64 = (mediaType: string, data = 'AAAA') => ({ kind: 'base64', mediaType, data }) as const;
     const { messages: sent } = encoded(
       conversationOf([
@@ -575,7 +575,7 @@ describe('a conversation as a messages vendor gets it', () => {
     }
   });
 
-  it('names one tool, or chooses among fewer, and asks for one call at a time', () => {
+  it('forces one tool, reduces the list for several, and requests one call at a time', () => {
     const tools = ['f', 'g', 'h'].map((name) => ({ type: 'function', name }) as const);
     const of = (more: Partial<Conversation>): Body => {
       const { body } = encoded(conversationOf([hello], { tools, ...more }));
@@ -592,7 +592,7 @@ describe('a conversation as a messages vendor gets it', () => {
     assert.deepEqual(of({ tools: [], parallelToolCalls: false, toolChoice: { mode: 'auto' } }), [undefined, undefined]);
   });
 
-  it('gives every tool the schema of an object, and a strict one a schema that can be enforced', () => {
+  it('has an object schema for every tool, and an enforceable one for a strict tool', () => {
     const schema: JsonObject = {
       type: 'object',
       properties: {
@@ -629,7 +629,7 @@ describe('a conversation as a messages vendor gets it', () => {
     assert.deepEqual(losses.serious, ['tools.strict:changed']);
   });
 
-  it('spells web search its own way', () => {
+  it('has web search in the notation of the style', () => {
     const search = {
       contextSize: 'high',
       allowedDomains: ['a.com'],
@@ -647,8 +647,8 @@ describe('a conversation as a messages vendor gets it', () => {
     ]);
   });
 
-  describe('where it is to think', () => {
-    it('takes the usual draw of words, by a budget or as it sees fit; what asks for another is named', () => {
+  describe('with reasoning', () => {
+    it('has default sampling, with a budget or adaptive reasoning; other sampling options are reported', () => {
       for (const input of ['adaptive', 'budget'] as const) {
         const reasoning = { mode: 'auto', effort: 'high' } as const;
         const { body, losses } = encoded(
@@ -682,7 +682,7 @@ describe('a conversation as a messages vendor gets it', () => {
       );
     });
 
-    it('takes no say in how words are drawn', () => {
+    it('has no sampling options', () => {
       const { temperature, top_p, top_k, losses } = thinking({
         maxTokens: 10_000,
         reasoning: { mode: 'on', budget: 2_000 },
@@ -694,7 +694,7 @@ describe('a conversation as a messages vendor gets it', () => {
       );
     });
 
-    it('decides itself where it can, and says how much effort was meant', () => {
+    it('uses adaptive reasoning if the model supports it, with the effort', () => {
       const body = thinking({ reasoning: { mode: 'auto', effort: 'minimal' } }, adaptive);
       assert.deepEqual(
         [body.thinking, body.output_config],
@@ -706,7 +706,7 @@ describe('a conversation as a messages vendor gets it', () => {
     });
   });
 
-  it('asks for JSON in a field where there is one, else in a line of the prompt', () => {
+  it('requests JSON with a field if supported, otherwise with an instruction', () => {
     const schema = { type: 'object', properties: { n: { type: 'integer', maximum: 9 } } };
     const output = { format: { type: 'schema', schema } } as const;
     const enforced = encoded(conversationOf([hello], { output }), { output: { json_schema: true } });
@@ -736,12 +736,12 @@ describe('a conversation as a messages vendor gets it', () => {
       cache: ttlSeconds === undefined ? {} : { ttlSeconds },
     });
 
-    it('is left to the vendor where the client says nothing', () => {
+    it('is left to the vendor if the client has no marks', () => {
       assert.deepEqual(encoded(conversationOf([hello]), quirks).body.cache_control, { type: 'ephemeral' });
       assert.equal(encoded(conversationOf([hello])).body.cache_control, undefined);
     });
 
-    it('gets four marks, the long ones first', () => {
+    it('has four marks, long-lived ones first', () => {
       const turns = [
         { role: 'system', blocks: [marked(3_600)] } as const,
         user(marked(1_800), marked(300), marked(3_600)),
@@ -764,7 +764,7 @@ describe('a conversation as a messages vendor gets it', () => {
       assert.deepEqual([losses.all, losses.serious], [['messages.cache_control:dropped'], []]);
     });
 
-    it('is not marked at an empty text, and at a result rather than inside it', () => {
+    it('is not marked at an empty text, and at a result instead of inside it', () => {
       const result: Block = { type: 'toolResult', id: 'a', kind: 'function', content: [marked()] };
       const empty: Block = { type: 'text', text: '', cache: {} };
       const { messages: sent } = encoded(conversationOf([user(empty, result, text('y'))]), quirks).body;
@@ -775,7 +775,7 @@ describe('a conversation as a messages vendor gets it', () => {
     });
   });
 
-  it('names what has no place there', () => {
+  it('reports what the style cannot express', () => {
     const { body, losses } = encoded(
       conversationOf([hello], {
         stop: ['END'],
@@ -809,7 +809,7 @@ describe('a conversation as a messages vendor gets it', () => {
     );
   });
 
-  it('survives whatever may be said', () => {
+  it('is encoded whatever it contains', () => {
     fc.assert(
       fc.property(conversations, fc.constantFrom('budget', 'adaptive', 'none'), (conversation, input) => {
         const losses = collectLosses({});
@@ -834,8 +834,8 @@ describe('a conversation as a messages vendor gets it', () => {
   });
 });
 
-describe("a messages vendor's answer in the common form", () => {
-  it('is counted by us where the vendor only ever told a placeholder for its output', () => {
+describe('the reply of a messages vendor in the common form', () => {
+  it('has our own count if the vendor sent only a placeholder for its output', () => {
     const words = 'x'.repeat(40_000);
     const events = (told?: JsonObject): readonly JsonObject[] => [
       { type: 'message_start', message: { id: 'm', model: 'v', usage: { input_tokens: 10, output_tokens: 1 } } },
@@ -952,7 +952,7 @@ describe("a messages vendor's answer in the common form", () => {
     ...stop('tool_use'),
   ];
 
-  it('is the same, whole or streamed', () => {
+  it('is the same whether streamed or not', () => {
     const losses = collectLosses({});
     const body = { id: 'msg_1', model: 'vendor-name-1', content, stop_reason: 'tool_use', usage: told };
     assert.deepEqual(spoken.decodeReply(body, FROM, losses), expected);
@@ -962,11 +962,11 @@ describe("a messages vendor's answer in the common form", () => {
     assert.deepEqual(losses.all, []);
   });
 
-  it('is none without content', () => {
+  it('is undefined without content', () => {
     assert.equal(spoken.decodeReply({ id: 'msg_1' }, FROM, collectLosses({})), undefined);
   });
 
-  it('ends for the reason that the vendor names, and plainly where nobody knows it', () => {
+  it("has the vendor's stop reason, and `stop` for an unknown one", () => {
     const reasons: readonly (readonly [JsonObject, Reply['finish']])[] = [
       [{ stop_reason: 'end_turn' }, { reason: 'stop' }],
       [{ stop_reason: 'max_tokens' }, { reason: 'length' }],
@@ -991,7 +991,7 @@ describe("a messages vendor's answer in the common form", () => {
     assert.deepEqual(read(calls).at(-1), { type: 'finish', finish: { reason: 'tool_calls' } });
   });
 
-  it('may give all arguments at the start of a call', () => {
+  it('may have all arguments in the start event of a call', () => {
     const parts = read([
       start,
       ...block(0, { type: 'tool_use', id: 'a', name: 'f', input: { b: 1 } }),
@@ -1002,7 +1002,7 @@ describe("a messages vendor's answer in the common form", () => {
     ]);
   });
 
-  it('may lack beginnings, ends and pings', () => {
+  it('may lack start and stop events and pings', () => {
     const events = [
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
       { type: 'content_block_start', index: 1, content_block: { type: 'thinking', thinking: 'x' } },
@@ -1013,7 +1013,7 @@ describe("a messages vendor's answer in the common form", () => {
     assert.deepEqual(foldParts(parts)?.blocks, [text('Hi'), { type: 'thinking', text: 'x' }]);
   });
 
-  it('is whole where its first event tells everything and why it ends, unless blocks follow', () => {
+  it('is complete if its first event has all of it and a stop reason, unless blocks follow', () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 } };
     const message = {
       ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm' },
@@ -1042,23 +1042,23 @@ describe("a messages vendor's answer in the common form", () => {
     assert.deepEqual(foldParts(read(complete))?.blocks, [text('Hi')]);
   });
 
-  it('is not whole before the vendor says why it ends', () => {
+  it('is incomplete without a stop reason', () => {
     const cut = read(events.slice(0, -2));
     checkParts(cut);
     assert.ok(!cut.some(({ type }) => type === 'finish'), 'there is no finish');
     assert.deepEqual(read([{ type: 'message_stop' }]), []);
   });
 
-  it('is broken where it begins anew in its middle, but not where only its start comes twice', () => {
+  it('is an error if it starts again in the middle, but not if only the start event is repeated', () => {
     assert.equal(read([start, start, ...events.slice(2)]).at(-1)?.type, 'finish');
     assert.equal(read([...events.slice(0, 4), start, ...events]).at(-1)?.type, 'error');
   });
 
-  it('ends with its first end', () => {
+  it('ends at its first end', () => {
     assert.deepEqual(read([...events, ...events]), read(events));
   });
 
-  it('is an error where the vendor gives up', () => {
+  it('is an error if the vendor sends one', () => {
     const reader = spoken.createStreamDecoder(FROM, collectLosses({}));
     const data = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Too much.' } });
     assert.deepEqual(reader.read({ name: 'error', data }), [
@@ -1068,7 +1068,7 @@ describe("a messages vendor's answer in the common form", () => {
     assert.deepEqual(reader.close(), []);
   });
 
-  it('survives whatever a vendor sends', () => {
+  it('is decoded whatever a vendor sends', () => {
     const odd = fc.oneof(
       fc.json(),
       fc
@@ -1102,7 +1102,7 @@ describe("a messages vendor's answer in the common form", () => {
   });
 });
 
-describe('an answer as a messages client gets it', () => {
+describe('an answer encoded for a messages client', () => {
   const sealed: Opaque = { style: 'responses', channel: 'main', kind: 'encrypted', value: 'E', id: 'rs_1' };
   const ofCall: Opaque = { style: 'gemini', channel: 'main', kind: 'thought', value: 'T' };
   const reply: Reply = {
@@ -1167,14 +1167,14 @@ describe('an answer as a messages client gets it', () => {
     assert.deepEqual(losses.all, ['web_search_call:omitted']);
   });
 
-  it('is sent back with everything that was sealed in it', () => {
+  it('is decoded again with everything that was sealed in it', () => {
     const { content }: Body = asked.encodeReply(reply, answering());
     const { turns } = decoded({ messages: [{ role: 'assistant', content }] });
     const seals = turns[0]?.blocks.map((block) => ('opaque' in block ? block.opaque : undefined));
     assert.deepEqual(seals, [sealed, undefined, { ...ofCall, id: 'call_1' }, undefined, undefined]);
   });
 
-  it('comes event by event as the vendor would tell it', () => {
+  it('has the events that the vendor would send', () => {
     const parts: readonly Part[] = [
       { type: 'start', id: 'x', model: 'y' },
       { type: 'blockStart', key: 0, block: { type: 'thinking', text: '' } },
@@ -1254,7 +1254,7 @@ describe('an answer as a messages client gets it', () => {
     }
   });
 
-  it('begins with what the vendor has said it used by then', () => {
+  it('starts with the usage that the vendor has reported so far', () => {
     const parts: readonly Part[] = [
       { type: 'start', id: '', model: '' },
       { type: 'usage', usage: usage() },
@@ -1266,7 +1266,7 @@ describe('an answer as a messages client gets it', () => {
     assert.equal(streamed(parts.slice(0, 3)), '');
   });
 
-  it('has one block open at a time, however they come', () => {
+  it('has one open block at a time, in whatever order pieces arrive', () => {
     const call = (key: number): Part => ({
       type: 'blockStart',
       key,
@@ -1305,13 +1305,13 @@ describe('an answer as a messages client gets it', () => {
     ]);
   });
 
-  it('has an empty text where there is nothing else', async () => {
+  it('has an empty text if there is nothing else', async () => {
     const message = await folded(streamed(partsOf(replyOf([]))));
     assert.deepEqual(message.content, [{ type: 'text', text: '' }]);
     assert.deepEqual((asked.encodeReply(replyOf([]), answering()) as Body).content, message.content);
   });
 
-  it('says that it refuses, and in which words', () => {
+  it('has the text of a refusal', () => {
     const refused = replyOf([{ type: 'refusal', text: 'I will not.' }]);
     const { content, stop_reason: reason, stop_details: details }: Body = asked.encodeReply(refused, answering());
     assert.deepEqual(content, [{ type: 'text', text: 'I will not.' }]);
@@ -1323,7 +1323,7 @@ describe('an answer as a messages client gets it', () => {
     );
   });
 
-  it('ends in the words of the style, with calls only where there are some', () => {
+  it('has a stop reason of the style, and that for tool use only with calls', () => {
     const call: Block = { type: 'toolCall', id: 'a', name: 'f', kind: 'function', input: '' };
     const reasonOf = (blocks: readonly Block[], reason: Reply['finish']['reason']): unknown =>
       asked.encodeReply(replyOf(blocks, reason), answering()).stop_reason;
@@ -1337,14 +1337,14 @@ describe('an answer as a messages client gets it', () => {
     assert.deepEqual([reason, sequence], ['stop_sequence', 'END']);
   });
 
-  it('breaks off with an event that clients of the style know', () => {
+  it('ends with an error event of the style if it breaks off', () => {
     const writer = asked.createStreamEncoder(answering());
     const event = writer.fail(new GatewayError(502, 'upstream_error', 'Gone.'), 'req-1');
     assert.ok(event.startsWith('event: error\ndata: {') && event.endsWith('}\n\n'), event);
     assert.equal((eventsOf(event)[0] as Body).error.type, 'api_error');
   });
 
-  it('is the same streamed as whole, for the official clients', async () => {
+  it('is the same streamed and whole, for the official clients', async () => {
     await fc.assert(
       fc.asyncProperty(
         sensible.chain((made) => streamsOf(made, false).map((parts) => ({ made, parts }))),
@@ -1360,7 +1360,7 @@ describe('an answer as a messages client gets it', () => {
     );
   });
 
-  it('is accepted by the official client whatever is open at a time', async () => {
+  it('is accepted by the official client whichever blocks are open', async () => {
     await fc.assert(
       fc.asyncProperty(
         sensible.chain((made) => streamsOf(made, true).map((parts) => ({ made, parts }))),
@@ -1401,7 +1401,7 @@ function plain({ usage: { service_tier: _, cache_creation: __, ...counted }, ...
 
 if (recordingsAvailable)
   describe('recorded messages between two styles', () => {
-    it('lose nothing on the way there and back', async () => {
+    it('lose nothing in a round trip', async () => {
       for (const { id, request, response, sse } of recordings(['anthropic-messages'])) {
         asked.decodeRequest(request, collectLosses(asked.names));
         const body = (sse === undefined ? response : await folded(sse)) as Body;

@@ -132,17 +132,17 @@ const read = (more: JsonObject, headers: Headers = needed) =>
   messages.ingress!.read(bodyOf({ ...request, ...more }), arriving(headers));
 
 describe('a messages request', () => {
-  it('may ask for no tokens at all, to fill a cache', () => {
+  it('may request 0 tokens, to fill a cache', () => {
     assert.equal(read({ max_tokens: 0 }).bounds.outputTokens, 0);
     assert.equal(read({}).bounds.outputTokens, 100);
   });
 
-  it('has roles in the middle that only newer clients know', () => {
+  it('may have system messages inside the conversation', () => {
     const system = { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] };
     assert.equal(read({ messages: [{ role: 'user', content: 'x' }, system] }).model, 'public-name');
   });
 
-  it('names a version that is a date, or is told what to send', () => {
+  it('needs a version that is a date, and is told what to send otherwise', () => {
     for (const version of ['2023-06-01', '2026-10-21']) {
       assert.equal(read({}, { 'anthropic-version': version }).asksUsage, true);
     }
@@ -161,7 +161,7 @@ describe('a messages request', () => {
     }
   });
 
-  it('is refused as invalid JSON where its messages are not', () => {
+  it('is refused as invalid JSON if its messages are', () => {
     const broken = Buffer.from('{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"a\u0001b"}]}');
     assert.throws(
       () => messages.ingress!.read(scanJson(broken), arriving(needed)),
@@ -179,7 +179,7 @@ describe('a messages request', () => {
   });
 });
 
-describe('sealed thoughts in a messages request', () => {
+describe('sealed reasoning in a messages request', () => {
   const sealed = (channel: string, kind: 'signature' | 'redacted', style = 'messages') => ({
     type: 'thinking',
     thinking: kind === 'redacted' ? '' : 'hmm',
@@ -198,7 +198,7 @@ describe('sealed thoughts in a messages request', () => {
   };
   const text = { type: 'text', text: 'Hi.' };
 
-  it('reach the channel that made them as it spelt them', () => {
+  it('is unpacked for the channel that made it', () => {
     const content = [sealed('main', 'signature'), sealed('main', 'redacted'), text];
     assert.deepEqual((sent(content).messages as readonly JsonObject[])[1]?.content, [
       { type: 'thinking', thinking: 'hmm', signature: 'SEAL' },
@@ -207,7 +207,7 @@ describe('sealed thoughts in a messages request', () => {
     ]);
   });
 
-  it('are left out for all others, with a message that held nothing else', () => {
+  it('is dropped for all others, with a message that has nothing else', () => {
     const own = { type: 'thinking', thinking: 'own', signature: 'theirs' };
     const foreign = [sealed('other', 'signature'), sealed('main', 'signature', 'responses')];
     assert.deepEqual((sent([...foreign, own, text]).messages as readonly JsonObject[])[1]?.content, [own, text]);
@@ -215,7 +215,7 @@ describe('sealed thoughts in a messages request', () => {
   });
 });
 
-describe('a messages request in the middle of its tool calls', () => {
+describe('a messages request with pending tool results', () => {
   const call = { type: 'tool_use', id: 'c', name: 'f', input: {} };
   const done = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'ok' }] };
   const thoughtOf = (channel: string): JsonObject => ({
@@ -236,14 +236,14 @@ describe('a messages request in the middle of its tool calls', () => {
     done,
   ];
 
-  it('does without thinking where what it thought before was sealed for another channel', () => {
+  it('turns reasoning off if its earlier reasoning was sealed for another channel', () => {
     assert.equal(sent(loop(thoughtOf('other'))).thinking, undefined);
     const edits = [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }];
     const managed = sent(loop(thoughtOf('other')), { context_management: { edits } });
     assert.deepEqual(managed.context_management, { edits: edits.slice(1) });
   });
 
-  it('goes on thinking where nothing was lost, where it is done, and where the model decides', () => {
+  it('keeps reasoning if none was lost, if the turn has ended, and if the model decides', () => {
     assert.ok(sent(loop(thoughtOf('main'))).thinking !== undefined, 'its own thought');
     const other = loop(thoughtOf('other'));
     assert.ok(sent(loop(thoughtOf('other'), thoughtOf('main'))).thinking !== undefined, 'one of two');
@@ -251,13 +251,17 @@ describe('a messages request in the middle of its tool calls', () => {
     assert.ok(sent(later).thinking !== undefined, 'a loop that is over');
     assert.ok(sent(other, { thinking: { type: 'adaptive' } }).thinking !== undefined, 'adaptive');
     // What the client itself left out is its own affair.
-    const bare = [{ role: 'user', content: 'Go.' }, { role: 'assistant', content: [call, thoughtOf('other')] }, done];
-    assert.ok(sent(bare).thinking !== undefined, 'never there');
+    const withoutPrefix = [
+      { role: 'user', content: 'Go.' },
+      { role: 'assistant', content: [call, thoughtOf('other')] },
+      done,
+    ];
+    assert.ok(sent(withoutPrefix).thinking !== undefined, 'never there');
   });
 });
 
 describe('a messages stream', () => {
-  it('is charged by our own count where the vendor only ever told a placeholder', () => {
+  it('is charged by our own count if the vendor sent only a placeholder', () => {
     const said = block(0, { type: 'text', text: '' }, [{ type: 'text_delta', text: 'x'.repeat(40_000) }]);
     const ending = (told: JsonObject): string =>
       event('message_delta', { delta: { stop_reason: 'end_turn' }, ...told });
@@ -269,12 +273,12 @@ describe('a messages stream', () => {
     assert.deepEqual([relay.usage()?.output, relay.usage()?.estimated], [9, false]);
   });
 
-  it('commits with its first block, not with what comes before', () => {
+  it('commits with its first block, not with events before it', () => {
     assert.deepEqual(relayed(messages, stream.slice(0, 3)).kinds, ['hold', 'hold', 'pass']);
     assert.deepEqual(relayed(messages, [start, stream[2]!, event('ping')]).kinds, ['hold', 'pass', 'pass']);
   });
 
-  it('takes the later word on what was used, but for zeros and nulls', () => {
+  it('uses later usage, except zeros and nulls', () => {
     const zeros = { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: null };
     const events = [start, event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: zeros })];
     const counted = relayed(messages, events).relay.usage();
@@ -284,7 +288,7 @@ describe('a messages stream', () => {
     assert.equal(grown?.input, 60);
   });
 
-  it('counts what the vendor used to shorten the conversation before it answered', () => {
+  it('counts the usage of a compaction before the answer', () => {
     const shortened = { ...begun, output_tokens: 50, type: 'compaction' };
     const all = { input_tokens: 3, output_tokens: 9, iterations: [shortened, { ...ended, type: 'message' }] };
     const { relay } = relayed(messages, [start, event('message_delta', { delta: {}, usage: all })]);
@@ -292,12 +296,12 @@ describe('a messages stream', () => {
     assert.deepEqual(relay.usage(), usage(counts));
   });
 
-  it('says nothing of its usage where the vendor says nothing', () => {
+  it('has no usage if the vendor reports none', () => {
     const silent = event('message_start', { message });
     assert.equal(relayed(messages, [silent, event('message_delta', { delta: {} })]).relay.usage(), undefined);
   });
 
-  it('is whole where its first event tells everything and why it ends, unless blocks follow', () => {
+  it('is complete if its first event has all of it and a stop reason, unless blocks follow', () => {
     const told = {
       ...message,
       content: [{ type: 'text', text: 'Twelve words' }],
@@ -315,7 +319,7 @@ describe('a messages stream', () => {
     assert.equal(relayed(messages, [uncounted, event('message_stop')]).relay.textLength(), 12);
   });
 
-  it('is ended by us where the vendor forgot to, once it has said why it ends', () => {
+  it('gets an end event if the vendor omits it after a stop reason', () => {
     const { relay } = relayed(messages, stream.slice(0, -1));
     const out: (Buffer | string)[] = [];
     assert.equal(relay.close(out), 'untidy');
@@ -323,7 +327,7 @@ describe('a messages stream', () => {
     assert.equal(relayed(messages, stream.slice(0, -2)).relay.close([]), 'broken');
   });
 
-  it('is understood without event lines, with the members in any order, and with spaces', () => {
+  it('is read without event lines, with members in any order, and with whitespace', () => {
     const events = [
       `data: ${JSON.stringify({ message: { ...message, usage: begun }, type: 'message_start' })}\n\n`,
       'data: {"delta": {"text" : "H\\u00e9\\"", "type": "text_delta"}, "index": 0, "type": "content_block_delta"}\n\n',
@@ -338,15 +342,15 @@ describe('a messages stream', () => {
     assert.equal(relayed(messages, pair).relay.textLength(), 2, 'two halves of one character');
   });
 
-  it('tells an error that is no JSON', () => {
+  it('has an error that is not JSON', () => {
     const { relay, kinds } = relayed(messages, ['event: error\ndata: upstream connect error\n\n']);
     assert.deepEqual(kinds, ['error']);
     assert.equal(relay.error()?.message, 'upstream connect error');
   });
 });
 
-describe('a messages answer', () => {
-  it('tells whole numbers that are never negative, whatever the vendor wrote', () => {
+describe('a messages reply', () => {
+  it('has whole counts that are never negative, whatever the vendor sent', () => {
     for (const absurd of [1e308, -5, 1.5, '7', [], { a: 1 }, true, null]) {
       const told = {
         input_tokens: 3,
@@ -384,7 +388,7 @@ describe('an error of the messages style', () => {
     });
   });
 
-  it('has the type that its status has there', () => {
+  it('has the type of its status', () => {
     const types = [400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504, 529].map(
       (status) => spelt(status, 'x').error.type,
     );
@@ -408,7 +412,7 @@ describe('an error of the messages style', () => {
     ]);
   });
 
-  it('has a code of the quota where clients of this style look for codes, too', () => {
+  it('has a quota code where clients of this style look for codes, too', () => {
     const { error } = spelt(403, 'QUOTA_EXCEEDED');
     assert.deepEqual([error.code, error.details], ['QUOTA_EXCEEDED', { error_code: 'QUOTA_EXCEEDED' }]);
   });
@@ -416,7 +420,7 @@ describe('an error of the messages style', () => {
 
 if (recordingsAvailable)
   describe('recorded messages', () => {
-    it('are read, relayed byte for byte and counted as the vendor counts', () => {
+    it('are decoded, relayed byte for byte and counted as the vendor counts', () => {
       for (const recording of recordings(['anthropic-messages'])) {
         messages.ingress!.read(bodyOf(recording.request), arriving(needed));
         const bytes = recordedBytes(recording);

@@ -99,8 +99,8 @@ const heads = (...lines: readonly string[]): readonly FormPart[] => [
   ...lines.map((head) => ({ head, bytes: Buffer.from('x') })),
 ];
 
-describe('a form', () => {
-  it('becomes its texts and its files', async () => {
+describe('a multipart body', () => {
+  it('is decoded to its texts and files', async () => {
     const form = writeForm([{ name: 'temperature', text: '0.2' }, song, model, { name: 'prompt', text: '' }]);
     assert.deepEqual(await read(audio, form), {
       fields: { temperature: '0.2', model: 'whisper-1', prompt: '' },
@@ -108,12 +108,12 @@ describe('a form', () => {
     });
   });
 
-  it('is what a reader of another make takes it for', async () => {
+  it('is decoded as another parser decodes it', async () => {
     const form = writeForm([song, model, { name: 'include[]', text: 'a' }, { name: 'include[]', text: 'ü' }]);
     assert.deepEqual(await read(audio, form), readForm(form.contentType, form.body));
   });
 
-  it('is the same in whatever chunks it comes', async () => {
+  it('is decoded the same in chunks of any size', async () => {
     // What looks like the beginning of a boundary is what a parser may lose.
     const lookalike = fc.constantFrom(
       '\r',
@@ -169,7 +169,7 @@ describe('a form', () => {
     assert.ok(files[0]!.bytes.equals(bytes), 'the file is whole');
   });
 
-  it('may have a preamble, an epilogue, and its boundary in quotes or without those that it would need', async () => {
+  it('may have a preamble, an epilogue, and its boundary quoted or without required quotes', async () => {
     for (const boundary of ["a'()+_,-./:=?", '=_Part_1', 'with a space', 'x'.repeat(70)]) {
       const { body } = writeForm([song, model], { boundary });
       const around = Buffer.concat([Buffer.from('This is a form.\r\n'), body, Buffer.from('That was it.\r\n')]);
@@ -182,14 +182,14 @@ describe('a form', () => {
     }
   });
 
-  it('may name what no object should be asked for, except for what an object is made of', async () => {
+  it('may have the names of object methods as field names', async () => {
     const form = writeForm([song, { name: 'hasOwnProperty', text: 'a' }, { name: 'toString[]', text: 'b' }]);
     assert.deepEqual((await read(audio, form)).fields, { hasOwnProperty: 'a', 'toString[]': ['b'] });
   });
 });
 
-describe('a text', () => {
-  it('is a list where its name ends in brackets, or where it may come more than once and does', async () => {
+describe('a text field', () => {
+  it('becomes a list if its name ends in brackets, or if it may be repeated and is', async () => {
     const granularity = (text: string) => ({ name: 'timestamp_granularities', text });
     const one = writeForm([song, granularity('word'), { name: 'include[]', text: 'logprobs' }]);
     const two = writeForm([song, granularity('word'), granularity('segment'), granularity('')]);
@@ -197,7 +197,7 @@ describe('a text', () => {
     assert.deepEqual((await read(audio, two)).fields, { timestamp_granularities: ['word', 'segment', ''] });
   });
 
-  it('is understood with a type and a charset beside it, as .NET and Java send it', async () => {
+  it('may have a content type and a charset, as .NET and Java send it', async () => {
     const typed = (head: string) => ({ head, bytes: Buffer.from('grün') });
     const form = writeForm([
       song,
@@ -209,7 +209,7 @@ describe('a text', () => {
     assert.deepEqual((await read(audio, form)).fields, { prompt: 'grün', language: 'grün' });
   });
 
-  it('may be as long as a MiB where people write it, and 64 KiB where it is a setting', async () => {
+  it('may have 1 MiB if it is free text, and 64 KiB if it is a setting', async () => {
     for (const [name, most] of [
       ['prompt', MIB],
       ['input', MIB],
@@ -224,10 +224,10 @@ describe('a text', () => {
     }
   });
 
-  it('that came twice is refused by its name', () =>
+  it('is refused by name if it is sent twice', () =>
     refused([song, model, model], { param: 'model', says: /`model` was sent more than once/ }));
 
-  it('that is no UTF-8, or in a charset that nobody knows, is refused', async () => {
+  it('is refused if it is not UTF-8, or has an unknown charset', async () => {
     const says = /`prompt` must be a text in UTF-8/;
     const named = 'Content-Disposition: form-data; name="prompt"';
     await refused([song, { head: named, bytes: Buffer.from('caf\xe9', 'latin1') }], { param: 'prompt', says });
@@ -237,7 +237,7 @@ describe('a text', () => {
     }
   });
 
-  it('may hold the character that stands for lost bytes: transcripts do', async () => {
+  it('may contain the replacement character, as transcripts do', async () => {
     const prompt = 'a \ufffd and another \ufffd';
     const form = writeForm([song, { name: 'prompt', text: prompt }]);
     for (const size of [1, 7, 1_000]) {
@@ -250,10 +250,10 @@ describe('a text', () => {
     });
   });
 
-  it('may not stand where a file belongs', () =>
+  it('is refused in place of a file', () =>
     refused([model, { name: 'file', text: 'song.wav' }], { param: 'file', says: /`file` must be a file/ }));
 
-  it('may stand where a file belongs if the endpoint says so', async () => {
+  it('is accepted in place of a file if the endpoint allows it', async () => {
     const form = writeForm([{ name: 'image', text: 'https://example.com/a.png' }]);
     assert.deepEqual(await read(images, form), { fields: { image: 'https://example.com/a.png' }, files: [] });
     await refused(
@@ -265,13 +265,13 @@ describe('a text', () => {
 });
 
 describe('a file', () => {
-  it('that is needed and does not come is asked for by its name', async () => {
+  it('is refused by the name of its field if it is required and missing', async () => {
     await refused([model], { param: 'file', says: /`file` is missing/ });
     await refused([], { param: 'file', says: /`file` is missing/ });
     await refused([], { param: 'image', says: /`image` is missing/ }, images);
   });
 
-  it('that comes twice, or once too often, is refused by its name', async () => {
+  it('is refused by the name of its field if it is sent twice, or too often', async () => {
     await refused([song, song], { param: 'file', says: /`file` must be one file/ });
     const image = { name: 'image[]', bytes: Buffer.from('x') };
     assert.equal((await read(images, writeForm([image, { ...image, name: 'image' }, image]))).files.length, 3);
@@ -282,7 +282,7 @@ describe('a file', () => {
     );
   });
 
-  it('in a field that takes none is refused, with the fields that take some', async () => {
+  it('in a field that is no file field is refused, with the names of the file fields', async () => {
     const stray = { name: 'model', bytes: Buffer.from('x') };
     await refused([song, stray], {
       param: 'model',
@@ -294,18 +294,18 @@ describe('a file', () => {
     await refused([stray], { param: 'model', says: /this endpoint takes none/ }, none);
   });
 
-  it('of no bytes is refused', async () => {
+  it('is refused if it is empty', async () => {
     await refused([model, { ...song, bytes: Buffer.alloc(0) }], { param: 'file', says: /`file` is empty/ });
     await refused([{ ...song, bytes: Buffer.alloc(0) }, model], { param: 'file', says: /`file` is empty/ });
   });
 
-  it('beyond the limit is refused with 413', async () => {
+  it('is refused with 413 beyond the limit', async () => {
     const form = writeForm([{ ...song, bytes: randomBytes(3 * MIB) }, model]);
     const tooLarge = { status: 413, code: 'request_too_large' };
     await assert.rejects(read(audio, form, cut(form.body, 65_536), 2 * MIB), tooLarge);
   });
 
-  it('in a coding that would have to be undone is refused', () =>
+  it('is refused with a transfer encoding that needs decoding', () =>
     refused(
       [
         {
@@ -316,7 +316,7 @@ describe('a file', () => {
       { param: 'file', says: /must be sent as it is/ },
     ));
 
-  it('is called as the client called it, without folders and characters that nobody sees', async () => {
+  it('keeps its name, without folders and invisible characters', async () => {
     const long = `${'ü'.repeat(300)}.wav`;
     const names: readonly (readonly [sent: string, kept: string])[] = [
       ['filename="song.wav"', 'song.wav'],
@@ -347,7 +347,7 @@ describe('a file', () => {
     }
   });
 
-  it('is of the type that the client says, in lower case and without more, and of an unknown one where it says none', async () => {
+  it('has the type that the client sent, in lower case without parameters, otherwise an unknown one', async () => {
     const types: readonly (readonly [sent: string, kept: string])[] = [
       ['\r\nContent-Type: Audio/MPEG', 'audio/mpeg'],
       ['\r\nContent-Type: audio/ogg; codecs="opus"', 'audio/ogg'],
@@ -364,7 +364,7 @@ describe('a file', () => {
     }
   });
 
-  it('needs no file name where its type is that of bytes', async () => {
+  it('needs no file name if its type is application/octet-stream', async () => {
     const head = 'Content-Disposition: form-data; name="file"\r\nContent-Type: application/octet-stream';
     const { files } = await read(audio, writeForm([{ head, bytes: Buffer.from('x') }]));
     assert.deepEqual(files[0], {
@@ -376,10 +376,10 @@ describe('a file', () => {
   });
 });
 
-describe('a form that is broken', () => {
+describe('a malformed multipart body is refused if it', () => {
   const unread = { param: '', says: /^The form cannot be read: / };
 
-  it('has a header without its one good boundary', async () => {
+  it('has a header without exactly one valid boundary', async () => {
     const { body } = writeForm([song, model], { boundary: 'b' });
     const rest = [
       '',
@@ -401,7 +401,7 @@ describe('a form that is broken', () => {
     }
   });
 
-  it('has no last boundary, or ends in the middle of anything', async () => {
+  it('has no last boundary, or is truncated anywhere', async () => {
     const { contentType, body } = writeForm([song, model]);
     const closing = body.length - '--\r\n'.length;
     for (const end of [0, 1, 10, 60, 140, closing - 40, closing - 1, closing, closing + 1]) {
@@ -412,7 +412,7 @@ describe('a form that is broken', () => {
     await refused({ ...large, body: large.body.subarray(0, 2 * MIB) }, { param: '', says: /ends before its last/ });
   });
 
-  it('has the boundary of another', () =>
+  it('has another boundary than its header', () =>
     refused({ ...writeForm([song]), contentType: 'multipart/form-data; boundary=other' }, unread));
 
   it('has a part whose head has no blank line, no colon, a NUL, or 100 KB', async () => {
@@ -429,13 +429,13 @@ describe('a form that is broken', () => {
     }
   });
 
-  it('has a boundary in the head of a part, which would give one its text by the name of another', async () => {
+  it('has a boundary in the head of a part, which would assign a text to the wrong name', async () => {
     const head = { raw: 'Content-Disposition: form-data; name="model"\r\n' };
     await refused([song, head], unread);
     await refused([song, head, { name: 'prompt', text: 'x' }], unread);
   });
 
-  it('has a part that nobody can read: it is never passed over', async () => {
+  it('has a part that cannot be parsed, which is never skipped', async () => {
     const says = /each part must begin with/;
     for (const head of [
       'Content-Type: text/plain',
@@ -453,7 +453,7 @@ describe('a form that is broken', () => {
     await refused({ ...padded, body }, { param: '', says });
   });
 
-  it('goes on after its last boundary', async () => {
+  it('has data after its last boundary that looks like more parts', async () => {
     const { contentType, body } = writeForm([song]);
     for (const end of [undefined, '']) {
       // The second one begins a file that never ends; nobody may wait for it.
@@ -462,7 +462,7 @@ describe('a form that is broken', () => {
     }
   });
 
-  it('has a field without a name, or with one that is none', async () => {
+  it('has a field without a name, or with an invalid one', async () => {
     for (const head of [
       'form-data',
       'form-data; name=""',
@@ -501,7 +501,7 @@ describe('a form that is broken', () => {
   });
 });
 
-describe('the client of a form', () => {
+describe('the client of a multipart body', () => {
   const options: FormOptions = { only: true, files: { file: { max: 1, required: true } } };
   const large = writeForm([{ ...song, bytes: randomBytes(6 * MIB) }, model]);
 
@@ -539,7 +539,7 @@ describe('the client of a form', () => {
   const head = (form: WrittenForm): string =>
     `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${form.contentType}\r\nContent-Length: ${form.body.length}\r\n\r\n`;
 
-  it('who leaves in the middle of a file leaves nothing behind', async () => {
+  it('leaves no files behind if it disconnects in the middle of one', async () => {
     for (const part of [10, 100_000, 3 * MIB]) {
       const outcome = await serve(async (port) => {
         const socket = connect(port, '127.0.0.1');
@@ -551,7 +551,7 @@ describe('the client of a form', () => {
     }
   });
 
-  it('who has left before anybody reads is noticed', async () => {
+  it('is noticed if it disconnected before the body is read', async () => {
     const body = Readable.from([large.body], { objectMode: false });
     body.destroy();
     const spool = createSpool({ directory: home, maxBytes: 32 * MIB });
@@ -559,7 +559,7 @@ describe('the client of a form', () => {
     await spool.discard();
   });
 
-  it('who is refused is told at once, and the rest of the body can be read away beside the answer', async () => {
+  it('is refused at once, and the rest of the body is discarded during the response', async () => {
     const wrong = writeForm([model, model, { ...song, bytes: randomBytes(6 * MIB) }]);
     let drained = 0;
     const outcome = await serve(
@@ -583,7 +583,7 @@ describe('the client of a form', () => {
     assert.ok(drained > 5 * MIB, 'most of it was still to come');
   });
 
-  it('who waits after sending something wrong is not waited for', async () => {
+  it('is not waited for after an invalid part', async () => {
     const empty = writeForm([{ ...song, bytes: Buffer.alloc(0) }, model]);
     const outcome = await serve(async (port) => {
       const socket = connect(port, '127.0.0.1');
@@ -595,7 +595,7 @@ describe('the client of a form', () => {
     assert.ok(outcome instanceof GatewayError && outcome.param === 'file', `it is refused: ${outcome}`);
   });
 
-  it('is refused with 503 while it sends where the disk is full, and not waited for either', async () => {
+  it('is refused with 503 while it sends if the disk is full, without waiting for the rest', async () => {
     const body = new Readable({ read() {} });
     body.push(large.body.subarray(0, 3 * MIB));
     const spool = createSpool({ directory: '/dev/null/nowhere', maxBytes: 32 * MIB });
@@ -607,7 +607,7 @@ describe('the client of a form', () => {
     body.destroy();
   });
 
-  it('who sends a form in tiny chunks gets the same as everybody', async () => {
+  it('gets the same result with tiny chunks', async () => {
     const form = writeForm([model, { ...song, bytes: randomBytes(20_000) }]);
     const outcome = (await serve(async (port) => {
       const socket = connect(port, '127.0.0.1');

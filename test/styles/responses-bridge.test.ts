@@ -97,13 +97,13 @@ async function clientReads(text: string): Promise<Json> {
 }
 const start: Part = { type: 'start', id: 'x', model: 'their-model' };
 
-describe('responses, asked: requests', () => {
-  it('a text is what the user says, and instructions come first', () => {
+describe('decoding responses requests', () => {
+  it('makes a text a user turn, after the instructions', () => {
     const { conversation } = decoded({ instructions: 'Be brief.', input: 'Hi' });
     assert.deepEqual(conversation.turns, [said('system', 'Be brief.'), said('user', 'Hi')]);
   });
 
-  it('messages are turns, with or without a type, and a text is the same as one part', () => {
+  it('makes messages turns, with or without a type, and a text the same as one part', () => {
     const parts = [{ type: 'input_text', text: 'c' }];
     assert.deepEqual(
       heard([
@@ -116,7 +116,7 @@ describe('responses, asked: requests', () => {
     );
   });
 
-  it('what the assistant says in several items is one turn, and so are the results that follow', () => {
+  it('merges adjacent items of the assistant into one turn, and so adjacent results', () => {
     const turns = heard([
       { role: 'user', content: 'go' },
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'SEAL' },
@@ -157,7 +157,7 @@ describe('responses, asked: requests', () => {
     ]);
   });
 
-  it('a result that names its call by the id of the item finds it', () => {
+  it('finds the call of a result by the id of the item', () => {
     const [, result] = heard([
       { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', arguments: '' },
       { type: 'function_call_output', call_id: 'fc_1', output: 'x' },
@@ -165,7 +165,7 @@ describe('responses, asked: requests', () => {
     assert.equal((result!.blocks[0] as { id: string }).id, 'call_1');
   });
 
-  it('images, files and sound are understood however they are given', () => {
+  it('decodes images, files and audio in every notation', () => {
     const pdf = 'data:application/pdf;base64,JVBERi0xLjQ=';
     const [turn] = heard([
       {
@@ -195,7 +195,7 @@ describe('responses, asked: requests', () => {
     ]);
   });
 
-  it('what coding agents send is understood, and nothing serious is lost of it', () => {
+  it('decodes what coding agents send, with hints only', () => {
     const f = { type: 'function', name: 'exec', description: 'd', strict: false, parameters: object };
     const { conversation, losses } = decoded({
       stream: true,
@@ -248,7 +248,7 @@ describe('responses, asked: requests', () => {
     assert.deepEqual(conversation.extras, {});
   });
 
-  it('a call keeps the group of its tool where the tool was declared in one', () => {
+  it('keeps the group of a tool in its calls', () => {
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', namespace: 'g' };
     const tools = [{ type: 'namespace', name: 'g', tools: [{ type: 'function', name: 'f' }] }];
     const group = (body: JsonObject): unknown =>
@@ -257,7 +257,7 @@ describe('responses, asked: requests', () => {
     assert.equal(group({ tools: [{ type: 'function', name: 'f' }] }), undefined);
   });
 
-  it('every form of tool_choice says which tools may be called', () => {
+  it('decodes every tool choice', () => {
     const choice = (tool_choice: Json): unknown => decoded({ input: 'x', tool_choice }).conversation.toolChoice;
     assert.deepEqual(choice('required'), { mode: 'required' });
     assert.deepEqual(choice({ type: 'function', name: 'f' }), { mode: 'required', only: ['f'] });
@@ -269,7 +269,7 @@ describe('responses, asked: requests', () => {
     });
   });
 
-  it('limits, reasoning, the form of the answer and labels have their places; the rest is named', () => {
+  it('decodes limits, reasoning, output format and metadata, and reports the rest', () => {
     const { conversation } = decoded({
       input: 'x',
       max_output_tokens: 50,
@@ -297,7 +297,7 @@ describe('responses, asked: requests', () => {
     assert.deepEqual(conversation.extras, { max_tool_calls: 3 });
   });
 
-  it('a sealed thought is opened, and one that was sealed for a call goes to the call', () => {
+  it('opens sealed reasoning, and returns the signature of a call to it', () => {
     const opaque: Opaque = { style: 'gemini', channel: 'g', kind: 'thought', value: 'SIG', id: 'call_1' };
     const carrier = (sealed: Opaque): JsonObject => ({
       type: 'reasoning',
@@ -321,7 +321,7 @@ describe('responses, asked: requests', () => {
     assert.deepEqual(heard([carrier(other)])[0]?.blocks, [{ type: 'thinking', text: '', opaque: other }]);
   });
 
-  it('a thought that nobody sealed is only its text, and one without text is nothing', () => {
+  it('keeps only the text of reasoning without encrypted content, and drops it without text', () => {
     const unsealed = packOpaque({ style: '', kind: 'thought', value: '' });
     const summary = [{ type: 'summary_text', text: 'hm' }];
     const blocks = (item: JsonObject): unknown => heard([{ type: 'reasoning', id: 'rs_1', ...item }])[0]?.blocks;
@@ -334,7 +334,7 @@ describe('responses, asked: requests', () => {
     assert.ok(losses.all.includes('input.reasoning:dropped'), 'it is named');
   });
 
-  it('items that only such vendors understand stay what they are', () => {
+  it('keeps items that only vendors of this style support', () => {
     const call = { type: 'shell_call', call_id: 'c', action: {} };
     const output = { type: 'shell_call_output', call_id: 'c', output: [] };
     const turns = heard([call, output]);
@@ -344,7 +344,7 @@ describe('responses, asked: requests', () => {
     ]);
   });
 
-  it('refuses by name what only a vendor that keeps responses can do', () => {
+  it('refuses with their name options that need stored responses', () => {
     for (const [body, param] of [
       [{ conversation: 'conv_1' }, 'conversation'],
       [{ prompt: { id: 'p' } }, 'prompt'],
@@ -363,7 +363,7 @@ describe('responses, asked: requests', () => {
     assert.equal(decoded({ input: 'x', background: false, conversation: null }).conversation.turns.length, 1);
   });
 
-  it('refuses what nobody could understand, with the place where it stands', () => {
+  it('refuses invalid members with their path', () => {
     for (const [body, param] of [
       [{ input: [{ role: 'tool', content: 'x' }] }, 'input[0].role'],
       [{ input: [{ content: 'x' }] }, 'input[0].type'],
@@ -388,7 +388,7 @@ describe('responses, asked: requests', () => {
     }
   });
 
-  it('names every field that it cannot place, harmless ones as hints', () => {
+  it('reports every unknown field, harmless ones as hints', () => {
     const item = {
       role: 'user',
       content: [{ type: 'input_text', text: 'x', mood: 'glad' }],
@@ -407,14 +407,14 @@ describe('responses, asked: requests', () => {
   });
 });
 
-describe('responses of a great size', () => {
+describe('large responses', () => {
   const quickly = (work: () => void): void => {
     const used = processorTime();
     work();
     assert.ok(used() < 3_000, 'it is read in one pass');
   };
 
-  it('are read in one pass: many calls of many tools', () => {
+  it('are decoded in linear time: many calls of many tools', () => {
     const name = (i: number): string => `f${i}`;
     const tools = Array.from({ length: 10_000 }, (_, i) => ({ type: 'function', name: name(i), parameters: object }));
     const input = Array.from({ length: 10_000 }, (_, i) => ({
@@ -429,7 +429,7 @@ describe('responses of a great size', () => {
     });
   });
 
-  it('are read in one pass: a stream of many items', () => {
+  it('are decoded in linear time: a stream of many items', () => {
     const items = Array.from({ length: 20_000 }, (_, i) => ({
       type: 'function_call',
       id: `fc_${i}`,
@@ -448,8 +448,8 @@ describe('responses of a great size', () => {
   });
 });
 
-describe('responses, spoken: requests', () => {
-  it('a system prompt of text becomes the instructions, other ones keep their place and role', () => {
+describe('encoding responses requests', () => {
+  it('makes a system prompt of text the instructions, and keeps others at their position with their role', () => {
     const { body } = encoded(conversationOf([said('system', 'a'), said('developer', 'b'), said('user', 'c')]));
     assert.equal(body.instructions, 'a');
     assert.deepEqual(body.input, [
@@ -460,7 +460,7 @@ describe('responses, spoken: requests', () => {
     assert.equal(first.instructions, undefined);
   });
 
-  it('keeps nothing at the vendor unless the client wants it, and has sealed thoughts sent back', () => {
+  it('stores nothing at the vendor unless requested, and requests encrypted reasoning', () => {
     const { body } = encoded(conversationOf([said('user', 'x')]), {}, true);
     assert.deepEqual(body, {
       model: 'their-model',
@@ -474,7 +474,7 @@ describe('responses, spoken: requests', () => {
     assert.equal(plain.include, undefined, 'a model that does not think refuses to be asked for thoughts');
   });
 
-  it('thoughts of this style go back before what followed them, others are left out', () => {
+  it('sends reasoning of this style back before what followed it, and drops that of others', () => {
     const opaque: Opaque = { style: 'responses', channel: 'here', kind: 'encrypted', value: 'SEAL', id: 'rs_1' };
     const { body, losses } = encoded(
       conversationOf([
@@ -535,7 +535,7 @@ describe('responses, spoken: requests', () => {
     assert.deepEqual(losses.serious, []);
   });
 
-  it('tools say that they are not strict, and web search is spelt anew', () => {
+  it('marks tools as not strict, and maps web search', () => {
     const { body, losses } = encoded(
       conversationOf([said('user', 'x')], {
         tools: [
@@ -573,7 +573,7 @@ describe('responses, spoken: requests', () => {
     ]);
   });
 
-  it('a tool waits to be found only beside a search for tools', () => {
+  it('defers a tool only if there is a tool search', () => {
     const extras = { defer_loading: true };
     const waiting: readonly Tool[] = [
       { type: 'function', name: 'f', extras },
@@ -588,7 +588,7 @@ describe('responses, spoken: requests', () => {
     assert.deepEqual(waits([...waiting, search]), [[true, true, undefined], [], []]);
   });
 
-  it('the result of a tool is a text where one text is all of it, unless there is a mark on it', () => {
+  it('makes a result with a single text a string, unless it has a mark', () => {
     const content = [{ type: 'text', text: 'one', cache: {} }] as const;
     const turns = [{ role: 'user', blocks: [{ type: 'toolResult', id: 'c1', kind: 'function', content }] }] as const;
     const outputOf = (hint: 'breakpoint' | 'key') => {
@@ -600,7 +600,7 @@ describe('responses, spoken: requests', () => {
     assert.deepEqual(outputOf('key'), ['one', ['cache_control:dropped']]);
   });
 
-  it('refuses a tool of another vendor where it is the one that must be called', () => {
+  it('refuses a tool of another vendor if it is forced', () => {
     const tools = [
       { type: 'function', name: 'f' },
       { type: 'hosted', name: 'code_execution', style: 'messages', raw: {} },
@@ -610,7 +610,7 @@ describe('responses, spoken: requests', () => {
     assert.throws(() => encoded(conversationOf([], { tools: tools.slice(1) })), GatewayError);
   });
 
-  it('a choice among several tools is told with the kind of each', () => {
+  it('encodes a choice among several tools with their types', () => {
     const tools = [
       { type: 'function', name: 'f' },
       { type: 'custom', name: 'c' },
@@ -626,7 +626,7 @@ describe('responses, spoken: requests', () => {
     assert.equal(encoded(conversationOf([], { toolChoice: { mode: 'required' } })).body.tool_choice, undefined);
   });
 
-  it('limits, reasoning, format and labels are spelt as the style has them', () => {
+  it('encodes limits, reasoning, format and metadata', () => {
     const { body, losses } = encoded(
       conversationOf([], {
         maxTokens: 5,
@@ -663,7 +663,7 @@ describe('responses, spoken: requests', () => {
     ]);
   });
 
-  it('no thinking is asked for by name, and a summary only where somebody sees it', () => {
+  it('encodes disabled reasoning by name, and a summary only if it is shown', () => {
     const reasoning = (wanted: NonNullable<Conversation['reasoning']>, quirks: SomeQuirks = {}): Json | undefined =>
       encoded(conversationOf([], { reasoning: wanted }), quirks).body.reasoning;
     assert.deepEqual(reasoning({ mode: 'off' }), { effort: 'none' });
@@ -695,7 +695,7 @@ describe('responses, spoken: requests', () => {
     assert.deepEqual(encoded(decoded(request).conversation).body, request);
   });
 
-  it('survives any conversation', () => {
+  it('encodes any conversation', () => {
     fc.assert(
       fc.property(conversations, fc.boolean(), (conversation, stream) => {
         try {
@@ -710,8 +710,8 @@ describe('responses, spoken: requests', () => {
   });
 });
 
-describe('responses, asked: answers', () => {
-  it('have every member that some client demands, and repeat the request', () => {
+describe('encoding responses replies', () => {
+  it('adds every member that some client requires, and repeats the request', () => {
     const request = {
       instructions: 'Be brief.',
       tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }],
@@ -788,7 +788,7 @@ describe('responses, asked: answers', () => {
     });
   });
 
-  it('hold items in the order of the blocks, and a text after a call is a message of its own', () => {
+  it('encodes items in the order of the blocks, and a text after a call as a new message', () => {
     const answer = asked.encodeReply(
       replyOf([
         { type: 'thinking', text: 'hm' },
@@ -824,7 +824,7 @@ describe('responses, asked: answers', () => {
     assert.equal(items[5]?.result, 'iVBO');
   });
 
-  it('end as they ended: whole, cut short, declined', () => {
+  it('encodes the end: complete, truncated, refused', () => {
     const ended = (reason: Parameters<typeof replyOf>[1], blocks: readonly Block[] = [{ type: 'text', text: 'x' }]) => {
       const { status, incomplete_details: details, output } = asked.encodeReply(replyOf(blocks, reason), answering());
       return [status, (details as JsonObject | null)?.reason, (output as readonly JsonObject[]).at(-1)?.status];
@@ -841,7 +841,7 @@ describe('responses, asked: answers', () => {
     assert.deepEqual((output as readonly JsonObject[])[0]?.content, [{ type: 'refusal', refusal: 'Not this.' }]);
   });
 
-  it('carry what was sealed, for calls in items of their own, and mark what nobody sealed', () => {
+  it('encodes signatures of calls as items of their own, and marks unsealed reasoning', () => {
     const opaque: Opaque = { style: 'gemini', channel: 'g', kind: 'thought', value: 'SIG' };
     const { output } = asked.encodeReply(
       replyOf([
@@ -867,7 +867,7 @@ describe('responses, asked: answers', () => {
     } satisfies Block);
   });
 
-  it('cite addresses, and name what they cannot show', () => {
+  it('encodes citations with URLs, and reports the others', () => {
     const as = answering();
     const losses = collectLosses({});
     const citation = { style: 'messages', raw: {} };
@@ -899,10 +899,10 @@ describe('responses, asked: answers', () => {
   });
 });
 
-describe('responses, asked: streams', () => {
+describe('encoding responses streams', () => {
   const call = { type: 'toolCall', id: 'c1', name: 'f', kind: 'function', input: '' } as const;
 
-  it('tell a text and a call by the events that clients wait for', () => {
+  it('sends a text and a call with the events that clients wait for', () => {
     const { text } = written([
       start,
       { type: 'blockStart', key: 0, block: { type: 'thinking', text: '' } },
@@ -955,14 +955,14 @@ describe('responses, asked: streams', () => {
     );
   });
 
-  it('say nothing before they start, and nothing of pings and errors', () => {
+  it('sends nothing before the start, and nothing for pings and errors', () => {
     const writer = asked.createStreamEncoder(answering());
     assert.equal(writer.write({ type: 'ping' }), '');
     assert.equal(writer.write({ type: 'error', message: 'x', code: 'y' }), '');
     assert.equal(writer.answer?.(), undefined);
   });
 
-  it('that fail say so in a response that has begun, and in a plain error before', () => {
+  it('ends a failure with `response.failed` after the start, and with a plain error before', () => {
     const error = new GatewayError(502, 'upstream_error', 'Gone.');
     const [plain] = eventsIn(asked.createStreamEncoder(answering()).fail(error, 'r'));
     assert.deepEqual(plain, {
@@ -980,7 +980,7 @@ describe('responses, asked: streams', () => {
     assert.equal(writer.answer?.(), undefined);
   });
 
-  it('show what was said so far of a message that the failure cuts off', () => {
+  it('has the text so far of a message that a failure truncates', () => {
     const citation = { url: 'https://a.example', title: 'A', style: 'responses', raw: {} };
     const { writer } = written([
       start,
@@ -1009,7 +1009,7 @@ describe('responses, asked: streams', () => {
     ]);
   });
 
-  it('show what is whole as it was told, beside a message that the failure cuts off', () => {
+  it('has completed items unchanged, beside a message that a failure truncates', () => {
     const { writer, text } = written([
       start,
       { type: 'blockStart', key: 0, block: { type: 'text', text: '' } },
@@ -1031,7 +1031,7 @@ describe('responses, asked: streams', () => {
     assert.deepEqual([output[2]?.status, output[2]?.content], ['incomplete', [{ type: 'refusal', refusal: 'No, I' }]]);
   });
 
-  it('are completed when they end well, and never where they do not', () => {
+  it('completes a response at a good end only', () => {
     for (const [reason, completed] of [
       ['stop', 1_700_000_007],
       ['tool_calls', 1_700_000_007],
@@ -1044,7 +1044,7 @@ describe('responses, asked: streams', () => {
     }
   });
 
-  it('tell the same time of completion however late they are kept', () => {
+  it('has the same completion time however late it is read', () => {
     let ms = 1_700_000_001_000;
     const { writer } = written([start, { type: 'finish', finish: { reason: 'stop' } }], {
       ...answering(),
@@ -1054,7 +1054,7 @@ describe('responses, asked: streams', () => {
     assert.equal(writer.answer?.()?.completed_at, 1_700_000_001);
   });
 
-  it('are the same as the whole answer, however the deltas are cut and whichever blocks are open together', () => {
+  it('equals the whole reply, however deltas are cut and blocks are interleaved', () => {
     const cases = fc
       .tuple(replies, fc.boolean())
       .chain(([reply, together]) => fc.tuple(fc.constant(reply), streamsOf(reply, together)));
@@ -1068,7 +1068,7 @@ describe('responses, asked: streams', () => {
     );
   });
 
-  it('are accepted by the strictest client, which makes the same answer of them', async () => {
+  it('is accepted by the strictest client, which assembles the same reply', async () => {
     const known = replies.map((reply) => ({
       ...reply,
       blocks: reply.blocks
@@ -1088,10 +1088,10 @@ describe('responses, asked: streams', () => {
   });
 });
 
-describe('responses, spoken: answers', () => {
+describe('decoding responses replies', () => {
   const read = (body: JsonObject) => spoken.decodeReply(body, from, collectLosses({}));
 
-  it('are blocks in the order of the items', () => {
+  it('makes blocks in the order of the items', () => {
     const annotation = { type: 'url_citation', url: 'https://a.org', title: 'A', start_index: 0, end_index: 2 };
     const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
     const reply = read({
@@ -1135,7 +1135,7 @@ describe('responses, spoken: answers', () => {
     assert.deepEqual([reply?.finish, reply?.usage?.output], [{ reason: 'tool_calls' }, 2]);
   });
 
-  it('end by what their status says, and by what they hold', () => {
+  it('derives the end from the status, and from the content', () => {
     const finish = (more: JsonObject, output: Json = []) => read({ output, ...more })?.finish;
     const cut = (reason: string): JsonObject => ({ status: 'incomplete', incomplete_details: { reason } });
     const call = [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a' }];
@@ -1152,7 +1152,7 @@ describe('responses, spoken: answers', () => {
   });
 });
 
-describe('responses, spoken: streams', () => {
+describe('decoding responses streams', () => {
   const created = { type: 'response.created', response: { id: 'resp_1', model: 'm1' } };
   const done = (output: Json, more: JsonObject = {}): JsonObject => ({
     type: 'response.completed',
@@ -1182,7 +1182,7 @@ describe('responses, spoken: streams', () => {
   const called = [{ type: 'toolCall', id: 'c1', name: 'f', kind: 'function', input: '{"a":1}' }];
   const hi = [{ type: 'text', text: 'Hi there' }];
 
-  it('of a whole answer, written by us, give the answer back', () => {
+  it('restores the reply that we encoded', () => {
     const sayable = replies.map((reply) => ({
       ...reply,
       blocks: reply.blocks
@@ -1198,9 +1198,9 @@ describe('responses, spoken: streams', () => {
           const events = eventsIn(text);
           const folded = foldParts(partsIn(events));
           const whole = spoken.decodeReply(writer.answer!()!, from, collectLosses({}));
-          const bare = (blocks: readonly Block[] | undefined) =>
+          const withoutPrefix = (blocks: readonly Block[] | undefined) =>
             blocks?.map((block) => (block.type === 'text' ? { ...block, citations: block.citations?.length } : block));
-          assert.deepEqual(bare(folded?.blocks), bare(whole?.blocks));
+          assert.deepEqual(withoutPrefix(folded?.blocks), withoutPrefix(whole?.blocks));
           assert.deepEqual([folded?.finish, folded?.usage], [whole?.finish, whole?.usage]);
         },
       ),
@@ -1208,14 +1208,17 @@ describe('responses, spoken: streams', () => {
     );
   });
 
-  it('without item ids, sequence numbers, beginnings or ends of parts are understood', () => {
-    const bare = { type: 'response.output_text.delta', delta: 'Hi ' };
-    assert.deepEqual(told(bare, { ...bare, delta: 'there' }, done([message('Hi there')])), hi);
-    assert.deepEqual(told(added({ type: 'message' }), bare, { ...bare, delta: 'there' }, done(null)), hi);
+  it('works without item ids, sequence numbers, and start and end events of parts', () => {
+    const withoutPrefix = { type: 'response.output_text.delta', delta: 'Hi ' };
+    assert.deepEqual(told(withoutPrefix, { ...withoutPrefix, delta: 'there' }, done([message('Hi there')])), hi);
+    assert.deepEqual(
+      told(added({ type: 'message' }), withoutPrefix, { ...withoutPrefix, delta: 'there' }, done(null)),
+      hi,
+    );
     assert.deepEqual(told(delta('Hi '), delta('there', { item_id: 'other' }), done([message('Hi there')])), hi);
   });
 
-  it('whose deltas were skipped, wholly or in part, still tell everything', () => {
+  it('pushes everything if deltas are missing, all or some', () => {
     assert.deepEqual(told(done([message('Hi there'), call])), [...hi, ...called]);
     assert.deepEqual(
       told(delta('Hi'), { type: 'response.output_item.done', output_index: 0, item: message('Hi there') }, done([])),
@@ -1226,7 +1229,7 @@ describe('responses, spoken: streams', () => {
     assert.deepEqual(told({ ...input, delta: '{"a"' }, { ...input, delta: ':1}' }, done([call])), called);
   });
 
-  it('that repeat events, or go on after an item is done, tell nothing twice', () => {
+  it('pushes nothing twice if events are repeated, or follow the end of an item', () => {
     const end = { type: 'response.output_item.done', output_index: 0, item: call };
     const whole = { ...input, type: 'response.function_call_arguments.done', arguments: '{"a":1}' };
     const begin = added({ ...call, arguments: '' });
@@ -1246,17 +1249,20 @@ describe('responses, spoken: streams', () => {
     );
   });
 
-  it('that tell late what an item is tell it once', () => {
-    const { type: _, ...bare } = message('Hi there');
-    const nameless = added({ ...bare, content: [] });
+  it('pushes an item once if its type arrives late', () => {
+    const { type: _, ...withoutPrefix } = message('Hi there');
+    const nameless = added({ ...withoutPrefix, content: [] });
     const whole = { type: 'response.output_item.done', output_index: 0, item: message('Hi there') };
     assert.deepEqual(told(nameless, delta('Hi '), delta('there'), whole, done([message('Hi there')])), hi);
     assert.deepEqual(told(nameless, done([message('Hi there')])), hi);
-    assert.deepEqual(told(added(message('')), delta('Hi '), { ...whole, item: bare }, done([bare])), hi);
+    assert.deepEqual(
+      told(added(message('')), delta('Hi '), { ...whole, item: withoutPrefix }, done([withoutPrefix])),
+      hi,
+    );
     assert.deepEqual(told(added({ id: 'fc_1' }), { ...input, delta: '{"a":1}' }, done([call])), called);
   });
 
-  it('keep parallel calls apart', () => {
+  it('keeps parallel calls apart', () => {
     const other = { ...call, id: 'fc_2', call_id: 'c2', arguments: '{"b":2}' };
     const second = { ...input, item_id: 'fc_2', output_index: 1 };
     const blocks = told(
@@ -1277,7 +1283,7 @@ describe('responses, spoken: streams', () => {
     );
   });
 
-  it('show thoughts, part by part, with their seal, and citations', () => {
+  it('has reasoning part by part, with its encrypted content, and citations', () => {
     const summary = (text: string, summary_index: number): JsonObject => ({
       type: 'response.reasoning_summary_text.delta',
       item_id: 'rs_1',
@@ -1314,7 +1320,7 @@ describe('responses, spoken: streams', () => {
     assert.deepEqual(blocks[1], { type: 'text', text: 'Hi there', citations: [citation] });
   });
 
-  it("pass on what the vendor's own tools did, once it is whole", () => {
+  it('has results of vendor-side tools once they are complete', () => {
     const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' };
     const blocks = told(
       added({ ...search, status: 'in_progress' }),
@@ -1325,7 +1331,7 @@ describe('responses, spoken: streams', () => {
     assert.deepEqual(blocks, [{ type: 'foreign', style: 'responses', what: 'web_search_call', raw: search }]);
   });
 
-  it('end with their usage and their reason, and only where the vendor says so', () => {
+  it('ends with usage and reason, and only if the vendor sends an end event', () => {
     const parts = partsIn([created, done([call])]);
     assert.deepEqual(
       parts.slice(-2).map((part) => (part.type === 'usage' ? part.usage.input : part.type === 'finish' && part.finish)),
@@ -1339,7 +1345,7 @@ describe('responses, spoken: streams', () => {
     );
   });
 
-  it('that fail end in one error, nested or not', () => {
+  it('ends a failure with one error, nested or not', () => {
     const error = { code: 'server_error', message: 'Broken.' };
     const failed = { type: 'response.failed', response: { status: 'failed', error } };
     for (const events of [
@@ -1351,7 +1357,7 @@ describe('responses, spoken: streams', () => {
     }
   });
 
-  it('survive whatever a vendor sends', () => {
+  it('accepts whatever a vendor sends', () => {
     const reader = spoken.createStreamDecoder(from, collectLosses({}));
     const types = [
       'output_item.added',
@@ -1375,8 +1381,8 @@ describe('responses, spoken: streams', () => {
   });
 });
 
-describe('responses, asked: the time of completion', () => {
-  it('is when the vendor was done, by the clock of the gateway', async () => {
+describe('the completion time of a response', () => {
+  it("is when the vendor ended, by the gateway's clock", async () => {
     const clock = fakeClock(1_700_000_000_000);
     const vendor = await fakeVendor(() => [hold(), ...wholeAnswer()]);
     const gateway = await startGateway({ vendor, clock });

@@ -89,12 +89,12 @@ styleContract(responses, {
 describe('responses: requests', () => {
   const read = (body: JsonObject) => responses.ingress!.read(scanJson(Buffer.from(JSON.stringify(body))), arriving());
 
-  it('need no input, and may have values that only their vendor knows', () => {
+  it('need no input, and may have values that only their vendor validates', () => {
     for (const input of [[], null]) assert.equal(read({ model: 'm', input }).model, 'm');
     assert.equal(read({ model: 'm', truncation: 'cleverly' }).model, 'm');
   });
 
-  it("bounds the answer by the client's limit, and always asks for usage", () => {
+  it("have the client's limit as their bound, and always request usage", () => {
     const facts = read({ ...request, max_output_tokens: 300 });
     assert.deepEqual([facts.bounds.outputTokens, facts.bounds.choices, facts.asksUsage], [300, 1, true]);
     assert.equal(read(request).bounds.outputTokens, undefined);
@@ -115,13 +115,13 @@ describe('responses: requests', () => {
     ).get('input');
   };
 
-  it('gives a vendor the thoughts that it sealed itself, by its own id', () => {
+  it('return reasoning to the vendor that sealed it, with its id', () => {
     const opened = { ...thought('SEALED'), id: 'rs_theirs' };
     assert.deepEqual(sent([thought(sealed('responses', 'here', 'SEALED'))]), [opened]);
     assert.deepEqual(sent([thought(sealed('responses', undefined, 'SEALED'))]), [opened]);
   });
 
-  it('leaves out thoughts that another vendor sealed, or none, and touches nothing else', () => {
+  it('drop reasoning that another vendor sealed, or that is not sealed, and change nothing else', () => {
     const others = [
       thought(sealed('responses', 'elsewhere', 'x')),
       thought(sealed('messages', 'here', 'x')),
@@ -137,10 +137,10 @@ describe('responses: requests', () => {
   });
 });
 
-describe('responses: answers', () => {
+describe('responses: replies', () => {
   const read = (body: JsonObject) => responses.relay.answer(scanAnswer(Buffer.from(JSON.stringify(body)))!, ANY_CALL);
 
-  it('counts for as long as it may get where the vendor goes on with it in the background', () => {
+  it('count the maximum output if they are in progress in the background', () => {
     for (const status of ['queued', 'in_progress']) {
       const facts = read(whole({ status, output: [], usage: null, max_output_tokens: 500 }));
       assert.deepEqual([facts?.usage, facts?.error, facts?.textLength()], [undefined, undefined, 2_000]);
@@ -148,18 +148,18 @@ describe('responses: answers', () => {
     }
   });
 
-  it('that failed is an error, with words or without', () => {
+  it('are errors if they failed, with or without a message', () => {
     const error = { code: 'server_error', message: 'Broken.' };
     assert.deepEqual(read(whole({ status: 'failed', error }))?.error, error);
     assert.match(read(whole({ status: 'failed' }))?.error?.message ?? '', /without a message/);
   });
 
-  it('tells its usage by the names of chat completions, too', () => {
+  it('have usage under the names of chat completions, too', () => {
     const counted = read(whole({ usage: { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 } }));
     assert.deepEqual(counted?.usage, usage({ input: 5, output: 6 }));
   });
 
-  it('keeps apart what was written to the cache for long, and adds reasoning that stands beside the output', () => {
+  it('separate long-lived cache writes, and add reasoning that is counted separately from the output', () => {
     const counted = read(
       whole({
         usage: {
@@ -177,7 +177,7 @@ describe('responses: answers', () => {
     );
   });
 
-  it('counts text, refusals, thoughts and the arguments of calls', () => {
+  it('count text, refusals, reasoning and arguments of calls', () => {
     const output = [
       { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: '12' }], content: [{ text: '3' }] },
       { type: 'message', content: [{ type: 'refusal', refusal: '4567' }] },
@@ -188,8 +188,8 @@ describe('responses: answers', () => {
   });
 });
 
-describe('responses: answers of vendors that count strangely', () => {
-  it('tell whole numbers that are never negative', () => {
+describe('responses: replies with implausible usage', () => {
+  it('have whole counts that are never negative', () => {
     for (const absurd of [1e308, -5, 1.5, '7', [], { a: 1 }, true, null]) {
       const told = {
         input_tokens: 3,
@@ -210,12 +210,12 @@ describe('responses: answers of vendors that count strangely', () => {
 });
 
 describe('responses: streams', () => {
-  it('hold what only says that the response has begun', () => {
+  it('hold back events that only start the response', () => {
     const idle = [event('keepalive', { sequence_number: 9 }), ': comment\n\n', 'data: [DONE]\n\n'];
     assert.deepEqual(relayed(responses, [...stream.slice(0, 2), ...idle]).kinds, Array(5).fill('hold'));
   });
 
-  it('keep the whole answer, though it is incomplete', () => {
+  it('keep the whole reply, even if it is incomplete', () => {
     const response = whole({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
     const { relay, kinds } = relayed(responses, [...stream.slice(0, 6), event('response.incomplete', { response })]);
     assert.equal(kinds.at(-1), 'last');
@@ -223,13 +223,13 @@ describe('responses: streams', () => {
     assert.equal(relay.close([]), 'whole');
   });
 
-  it('are read without event lines, in whatever order the members come', () => {
-    const bare = stream.map((each) => each.slice(each.indexOf('data:')));
-    const sorted = bare.map((each) => {
+  it('are read without event lines, with members in any order', () => {
+    const withoutPrefix = stream.map((each) => each.slice(each.indexOf('data:')));
+    const sorted = withoutPrefix.map((each) => {
       const entries = Object.entries(JSON.parse(each.slice(5)) as JsonObject);
       return `data:${JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))))}\n\n`;
     });
-    for (const events of [bare, sorted]) {
+    for (const events of [withoutPrefix, sorted]) {
       const { relay, kinds } = relayed(responses, events);
       assert.deepEqual(kinds, relayed(responses, stream).kinds);
       assert.equal(relay.textLength(), 12);
@@ -244,12 +244,12 @@ describe('responses: streams', () => {
     assert.equal(relay.textLength(), delta.length);
   });
 
-  it('are measured by the whole answer where the vendor skips the deltas', () => {
+  it('are measured by the whole reply if the vendor omits deltas', () => {
     const few = stream.filter((each) => !each.includes('.delta'));
     assert.equal(relayed(responses, few).relay.textLength(), 12);
   });
 
-  it('that fail say what went wrong, nested or not, and what was used until then', () => {
+  it('have error and usage of a failure, nested or not', () => {
     const error = { code: 'insufficient_quota', message: 'No money.' };
     const nested = relayed(responses, [event('error', { error })]);
     assert.deepEqual([nested.kinds[0], nested.relay.error()], ['error', error]);
@@ -260,7 +260,7 @@ describe('responses: streams', () => {
     assert.equal(failed.relay.answer?.(), undefined);
   });
 
-  it('whose last event cannot be read, or holds no response, have not ended', () => {
+  it('have not ended if the last event is invalid, or has no response', () => {
     for (const end of ['event: response.completed\ndata: {"ty\n\n', event('response.completed', {})]) {
       const { relay, kinds, text } = relayed(responses, [...stream.slice(0, 5), end]);
       assert.equal(kinds.at(-1), 'broken');
@@ -269,7 +269,7 @@ describe('responses: streams', () => {
     }
   });
 
-  it('that we break off fail as the response that they are, counted on', () => {
+  it('end as a failed response with the next sequence number if we break off', () => {
     const { relay } = relayed(responses, stream.slice(0, 5));
     const text = relay.fail(new GatewayError(429, 'rate_limit_exceeded', 'Enough.'), 'request-1');
     assert.equal(
@@ -281,7 +281,7 @@ describe('responses: streams', () => {
     );
   });
 
-  it('that we break off before a response has begun end in a plain error', () => {
+  it('end in a plain error if we break off before the start', () => {
     const { relay } = relayed(responses, [': hello\n\n']);
     assert.equal(
       relay.fail(new GatewayError(502, 'upstream_error', 'Gone.'), 'request-1'),

@@ -82,12 +82,12 @@ function forAll(check: (conversation: Conversation, to: Target, style: string) =
 const spoken = (turns: readonly Turn[]): readonly Turn[] =>
   turns.filter(({ role }) => role === 'user' || role === 'assistant');
 
-describe('a conversation made fit for a model', () => {
-  it('is refused with 400, or taken, and made fit once more it stays as it is', () => {
+describe('a conversation adapted to a model', () => {
+  it('is refused with 400 or adapted, and adapting it again changes nothing', () => {
     forAll((conversation, to, style) => assert.deepEqual(adapted(conversation, to, style), conversation));
   });
 
-  it('has the turns that encoders rely on', () => {
+  it('has the order of turns that encoders rely on', () => {
     forAll(({ turns }, { quirks: { roles, prefill } }) => {
       const speech = spoken(turns);
       assert.ok(speech.length > 0, 'somebody speaks');
@@ -120,7 +120,7 @@ describe('a conversation made fit for a model', () => {
     });
   });
 
-  it('has a result for every call, first in the turn behind it, by an id of its own', () => {
+  it('has a result for every call, first in the next turn, with its own id', () => {
     let pairs = 0;
     forAll(({ turns }, { quirks: { tools } }) => {
       const seen = new Set<string>();
@@ -148,7 +148,7 @@ describe('a conversation made fit for a model', () => {
     assert.ok(pairs > 50, `only ${pairs} pairs were seen`);
   });
 
-  it('calls its tools by names that the vendor takes, each once, in calls and choices too', () => {
+  it('has tool names that the vendor accepts, each once, also in calls and choices', () => {
     forAll(({ tools, toolChoice, turns }, { quirks: { tools: rule } }) => {
       const names = tools.map(({ name }) => name);
       const own = tools.filter(({ type }) => type !== 'hosted').map(({ name }) => name);
@@ -176,7 +176,7 @@ describe('a conversation made fit for a model', () => {
     });
   });
 
-  it('holds nothing that only somebody else can read', () => {
+  it('has nothing that only another vendor can read', () => {
     forAll(({ turns }, { quirks: { reasoning } }, style) => {
       for (const block of turns.flatMap(({ blocks }) => blocks)) {
         assert.ok(block.type !== 'foreign' || block.style === style, 'a foreign block is of the style');
@@ -187,7 +187,7 @@ describe('a conversation made fit for a model', () => {
     });
   });
 
-  it('asks for as much thinking as its model can be asked for', () => {
+  it('requests as much reasoning as its model supports', () => {
     forAll(({ reasoning, maxTokens }, { quirks: { reasoning: rule } }) => {
       if (reasoning === undefined) return;
       assert.notEqual(rule.input, 'none');

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { argumentsOf } from '../../../core/translation/arguments.ts';
 
 describe('the arguments of a tool call as an object', () => {
-  it('are the object, and what is none stands in one', () => {
+  it('are the object; any other value is wrapped in one', () => {
     for (const [text, input] of [
       ['{"a":1}', { a: 1 }],
       ['', {}],

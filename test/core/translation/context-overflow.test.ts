@@ -76,7 +76,7 @@ const OTHERS = [
 
 describe('a prompt that is too long', () => {
   for (const [vendor, message, prompt, most] of OVERFLOWS) {
-    it(`is recognized in the words of ${vendor}: ${message.slice(0, 60)}`, () => {
+    it(`is recognized in the wording of ${vendor}: ${message.slice(0, 60)}`, () => {
       assert.equal(isContextOverflow({ message, code: '' }), true);
       if (prompt !== undefined) assert.deepEqual(overflowTokens(message), { prompt, most });
     });
@@ -88,7 +88,7 @@ describe('a prompt that is too long', () => {
     }
   });
 
-  it('names no tokens if the vendor tells only one number, or the same one twice', () => {
+  it('has no token counts if the vendor sends only one number, or the same one twice', () => {
     assert.equal(
       overflowTokens('The input token count exceeds the maximum number of tokens allowed 1048576.'),
       undefined,
@@ -100,7 +100,7 @@ describe('a prompt that is too long', () => {
   });
 
   for (const message of OTHERS) {
-    it(`is not what this is about: ${message.slice(0, 60)}`, () => {
+    it(`is not recognized in: ${message.slice(0, 60)}`, () => {
       assert.equal(isContextOverflow({ message, code: 'invalid_request_error' }), false);
     });
   }

@@ -5,21 +5,21 @@ import { processorTime } from '../../kit/processor.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]).toString('base64');
 
-describe('media in a data URL', () => {
-  it('is standard base64 with padding, whatever alphabet, padding and spaces it came with', () => {
+describe('base64 in a data URL', () => {
+  it('is normalized to standard base64 with padding', () => {
     for (const written of ['+/8=', '-_8', '-_8=', ' +/\n8= ', '+/8==', '+/8=\r\n']) {
       assert.deepEqual(readDataUrl(`data:image/x;base64,${written}`), { mediaType: 'image/x', data: '+/8=' }, written);
     }
   });
 
-  it('is none where something stands in it that is no base64, padding in the middle too', () => {
+  it('is invalid with any other character, or with padding in the middle', () => {
     const letters = 'A'.repeat(1_100);
     for (const written of ['', 'A=A', '===', `${letters}=${letters}`, '\u00e9', `${letters}!`, 'AA= = A']) {
       assert.equal(readDataUrl(`data:image/png;base64,${written}`), undefined, written.slice(0, 10));
     }
   });
 
-  it('is read in a moment, however it is written', () => {
+  it('is decoded in linear time', () => {
     const letters = 'A'.repeat(1_100);
     const used = processorTime();
     for (const written of [
@@ -36,7 +36,7 @@ describe('media in a data URL', () => {
     assert.ok(took < 5_000, `it took ${took} ms`);
   });
 
-  it('is what its first bytes say, else what it was declared to be', () => {
+  it('has the media type of its first bytes, otherwise the declared one', () => {
     assert.equal(trueType(PNG, 'binary/octet-stream'), 'image/png');
     assert.equal(trueType('AAAA', 'IMAGE/JPG'), 'image/jpeg');
     assert.deepEqual(readDataUrl(PNG, 'image/jpeg'), { mediaType: 'image/png', data: PNG });

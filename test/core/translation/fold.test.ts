@@ -6,8 +6,8 @@ import { replies, replyOf, streamsOf } from '../../kit/conversations.ts';
 import fc from '../../kit/fast-check.ts';
 import { checkParts } from '../../kit/parts.ts';
 
-describe('an answer and its parts', () => {
-  it('an answer told in parts and put together again is the same answer', () => {
+describe('an answer and its stream', () => {
+  it('an answer encoded as parts and folded again is the same', () => {
     fc.assert(
       fc.property(replies, (reply) => {
         const parts = partsOf(reply);
@@ -18,7 +18,7 @@ describe('an answer and its parts', () => {
     );
   });
 
-  it('it does not matter where deltas are cut, or which blocks are open side by side', () => {
+  it('the cuts of deltas and interleaved blocks make no difference', () => {
     const cases = fc
       .tuple(replies, fc.boolean())
       .chain(([reply, together]) => fc.tuple(fc.constant(reply), streamsOf(reply, together)));
@@ -31,13 +31,13 @@ describe('an answer and its parts', () => {
     );
   });
 
-  it('a stream without its finish is no answer', () => {
+  it('a stream without a finish is not an answer', () => {
     const parts = partsOf(replyOf([{ type: 'text', text: 'half of' }]));
     assert.equal(foldParts(parts.slice(0, -1)), undefined);
     assert.equal(foldParts([...parts.slice(0, -1), { type: 'error', message: 'gave up', code: 'busy' }]), undefined);
   });
 
-  it('the last usage is the one that counts', () => {
+  it('the last usage counts', () => {
     const usage = {
       input: 3,
       cacheRead: 0,
@@ -53,7 +53,7 @@ describe('an answer and its parts', () => {
     assert.equal(foldParts([start!, { type: 'usage', usage }, ...rest])?.usage?.output, 9);
   });
 
-  it('parts that no block can have add nothing', () => {
+  it('parts that do not match their block are ignored', () => {
     const reply = replyOf([{ type: 'text', text: 'a' }]);
     const [start, begin, ...rest] = partsOf(reply);
     const strange: Part[] = [
@@ -63,7 +63,7 @@ describe('an answer and its parts', () => {
     assert.deepEqual(foldParts([start!, begin!, ...strange, ...rest]), reply);
   });
 
-  it('text, thoughts and arguments are counted, names are not', () => {
+  it('text, reasoning and arguments are counted, names are not', () => {
     const parts = partsOf(
       replyOf([
         { type: 'thinking', text: 'hm', opaque: { style: 'messages', kind: 'signature', value: 'long seal' } },
@@ -106,7 +106,7 @@ describe('the order of parts', () => {
       assert.throws(() => checkParts(parts), assert.AssertionError);
     });
   }
-  it('a stream that stops in the middle is legal as far as it goes', () => {
+  it('a truncated stream is legal so far', () => {
     checkParts([start, begin, delta]);
   });
 });

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { withFieldQuirks } from '../../../core/translation/field-quirks.ts';
 import { collectLosses, lossHeader } from '../../../core/translation/losses.ts';
 
-describe('what is lost', () => {
-  it('is called by the names that the client has', () => {
+describe('a warning', () => {
+  it("uses the client's name of the field", () => {
     const losses = collectLosses({ messages: 'input', 'messages.name': 'input.author' });
     losses.drop('messages.name');
     losses.change('messages.image');
@@ -14,7 +14,7 @@ describe('what is lost', () => {
     assert.deepEqual(losses.serious, ['input.author:dropped', 'input.image:changed']);
   });
 
-  it('is called by the name it came with where the client wrote a field that its style does not have', () => {
+  it('uses the written name if the client sent a field that its style does not have', () => {
     const losses = collectLosses({ max_tokens: 'max_output_tokens', stop: 'stop_sequences' });
     losses.leave('max_tokens');
     losses.leave('stop', 'hint');
@@ -23,7 +23,7 @@ describe('what is lost', () => {
     assert.deepEqual(losses.serious, ['max_tokens:dropped']);
   });
 
-  it('is called by its own name where only an ancestor of all objects has one for it', () => {
+  it('is not confused by names that all objects inherit', () => {
     const losses = collectLosses({});
     for (const name of ['constructor', 'toString', '__proto__', 'valueOf.constructor']) losses.drop(name);
     assert.deepEqual(losses.all, [
@@ -34,7 +34,7 @@ describe('what is lost', () => {
     ]);
   });
 
-  it('is a short list of short names, however many there are', () => {
+  it('is limited in number and length', () => {
     const losses = collectLosses({});
     for (let i = 0; i < 30_000; i++) losses.drop(`field_${i}_${'x'.repeat(400)}`, i < 5 ? 'hint' : undefined);
     for (let i = 0; i < 30_000; i++) losses.drop(`field_${i}_${'x'.repeat(400)}`);
@@ -50,7 +50,7 @@ describe('what is lost', () => {
     assert.equal(losses.all[64], 'and 29937 more');
   });
 
-  it('is told in a header as far as there is room, and all of it is counted', () => {
+  it('is sent in a header as far as there is room, and all are counted', () => {
     const words = (count: number): readonly string[] =>
       Array.from({ length: count }, (_, i) => `field_${i + 10}:dropped`);
     assert.equal(lossHeader(words(2)), 'field_10:dropped, field_11:dropped');
@@ -64,7 +64,7 @@ describe('what is lost', () => {
     assert.equal(lossHeader([]), '');
   });
 
-  it('is a field, too, that the configuration keeps from the vendor', () => {
+  it('may be about a field that the configuration removes', () => {
     const losses = collectLosses({ thinking: 'reasoning' });
     const quirks = {
       drop_fields: ['thinking', 'metadata', 'store', 'absent'],

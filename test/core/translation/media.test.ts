@@ -17,7 +17,7 @@ import { conversationOf } from '../../kit/conversations.ts';
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
 const MIB = 1_024 * 1_024;
 
-describe('media that are fetched', () => {
+describe('fetched media', () => {
   let server: Server;
   let base: string;
   let answer: RequestListener;
@@ -50,7 +50,7 @@ describe('media that are fetched', () => {
   const fetched = async (blocks: readonly Block[], asker = someone()): Promise<Conversation> =>
     fetchMedia(conversationOf([{ role: 'user', blocks }]), quirks, collectLosses({}), asker, guard);
 
-  it('are what their bytes are, whatever their server calls them', async () => {
+  it('have the type of their bytes, whatever their server says', async () => {
     serve((_request, response) => response.setHeader('content-type', 'binary/octet-stream').end(PNG));
     const inside: Block = { type: 'toolResult', id: 'a', kind: 'function', content: [image('/a')] };
     const { turns } = await fetched([image('/a'), inside]);
@@ -72,7 +72,7 @@ describe('media that are fetched', () => {
     assert.equal(asked.length, 3);
   });
 
-  it('are together no more than one request may bring', async () => {
+  it('have a total size limit per request', async () => {
     serve((_request, response) => response.end(Buffer.alloc(8 * MIB)));
     await assert.rejects(fetched([file('/a'), file('/b'), file('/c')]), /too large for one request/);
     const asker = someone();
@@ -82,7 +82,7 @@ describe('media that are fetched', () => {
     await assert.rejects(fetched(many), /more than 16 addresses/);
   });
 
-  it('are all given up with the first that cannot be had', async () => {
+  it('are all aborted when one fails', async () => {
     let closed: Promise<unknown> | undefined;
     serve((request, response) => {
       if (request.url === '/slow') closed = once(response, 'close');

@@ -10,8 +10,8 @@ import { adapted, conversationOf, said } from '../../kit/conversations.ts';
 const text = { type: 'string' };
 const number = { type: 'number' };
 
-describe('the plain object of a schema', () => {
-  it('has the members of all branches, and demands what every branch demands', () => {
+describe('flattening a schema to one object', () => {
+  it('has the members of all branches, and requires what every branch requires', () => {
     const schema = {
       type: 'object',
       description: 'Moves.',
@@ -28,7 +28,7 @@ describe('the plain object of a schema', () => {
     });
   });
 
-  it('joins parts that all hold, and follows references to its own definitions', () => {
+  it('merges allOf, and resolves local references', () => {
     const schema = {
       $defs: { base: { properties: { id: text }, required: ['id'] } },
       allOf: [{ $ref: '#/$defs/base' }, { properties: { n: number }, required: ['n'] }],
@@ -44,7 +44,7 @@ describe('the plain object of a schema', () => {
     });
   });
 
-  it('tells what marks a branch, and what may not be', () => {
+  it('describes the discriminator, and excluded values', () => {
     const kind = (name: string) => ({ properties: { kind: { const: name } }, required: ['kind'] });
     const { description, required } = objectSchema({
       anyOf: [kind('a'), kind('b'), { type: 'null' }],
@@ -56,7 +56,7 @@ describe('the plain object of a schema', () => {
     }
   });
 
-  it('ends where a schema refers to itself', () => {
+  it('ends at a recursive schema', () => {
     const loop = {
       $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }], properties: { x: text } } },
       anyOf: [{ $ref: '#/$defs/a' }],
@@ -64,7 +64,7 @@ describe('the plain object of a schema', () => {
     assert.deepEqual(objectSchema(loop).properties, { x: text });
   });
 
-  it('takes every call that one of the branches takes', () => {
+  it('accepts every call that one of the branches accepts', () => {
     const branch = fc.record({
       properties: fc.dictionary(
         fc.constantFrom('a', 'b', 'c'),
@@ -101,14 +101,14 @@ describe('a tool whose schema is a union', () => {
       tools: { root_union },
     });
 
-  it('is one object for a vendor that takes no union there, and no longer strict', () => {
+  it('is one object for a vendor without unions, and no longer strict', () => {
     const { tools, losses } = fit(false);
     const [tool] = tools;
     assert.deepEqual(tool, { type: 'function', name: 'f', schema: objectSchema(schema) });
     assert.deepEqual(losses, ['tools.parameters:changed', 'tools.strict:dropped']);
   });
 
-  it('stays as it is for others', () => {
+  it('is unchanged for others', () => {
     const { tools, losses } = fit(true);
     assert.deepEqual([tools, losses], [[{ type: 'function', name: 'f', schema, strict: true }], []]);
   });

@@ -8,7 +8,7 @@ import { adapted, conversationOf, said } from '../../kit/conversations.ts';
 const fit = (more: Partial<Conversation>, quirks: SomeQuirks = {}) =>
   adapted(conversationOf([said('user', 'Hi')], more), quirks);
 
-describe('thinking', () => {
+describe('reasoning', () => {
   type Rule = NonNullable<SomeQuirks['reasoning']>;
   const think = (reasoning: Reasoning, rule: Rule, maxTokens?: number) => {
     const { reasoning: fitted, losses, serious } = fit({ reasoning, maxTokens }, { reasoning: rule });
@@ -19,7 +19,7 @@ describe('thinking', () => {
   const CHANGED = ['reasoning_effort:changed'];
   const DROPPED = ['reasoning_effort:dropped'];
 
-  it('of a model that does not think is dropped, which is no loss where nobody asked for much', () => {
+  it('is dropped for a model without reasoning, as a hint if little was requested', () => {
     assert.deepEqual(think({ mode: 'on', effort: 'high' }, { input: 'none' }), {
       fitted: undefined,
       losses: DROPPED,
@@ -29,7 +29,7 @@ describe('thinking', () => {
     assert.deepEqual(think({ mode: 'auto' }, { input: 'none' }).serious, []);
   });
 
-  it('is asked for in the nearest word that the model knows', () => {
+  it('is mapped to the nearest effort that the model supports', () => {
     const effort = (effort: 'minimal' | 'medium' | 'max', levels: readonly string[]) =>
       think({ mode: 'on', effort }, { input: 'level', levels });
     assert.deepEqual(effort('medium', ['low', 'medium']), {
@@ -46,7 +46,7 @@ describe('thinking', () => {
     assert.deepEqual(effort('max', []).fitted, { mode: 'on', effort: 'max' });
   });
 
-  it('in tokens becomes a word, and back', () => {
+  it('is converted from tokens to an effort, and back', () => {
     for (const [budget, effort] of [
       [1_024, 'low'],
       [2_048, 'low'],
@@ -85,7 +85,7 @@ describe('thinking', () => {
     assert.deepEqual(think({ mode: 'auto' }, BUDGET), { fitted: { mode: 'auto' }, losses: [], serious: [] });
   });
 
-  it('is as little as can be where it cannot be turned off', () => {
+  it('is minimal if it cannot be turned off', () => {
     assert.deepEqual(think({ mode: 'off' }, { ...EFFORT, levels: ['none', 'low'] }), {
       fitted: { mode: 'off' },
       losses: [],
@@ -103,7 +103,7 @@ describe('thinking', () => {
     });
   });
 
-  describe('in the middle of a tool loop', () => {
+  describe('inside a tool loop', () => {
     const called: Block = { type: 'toolCall', id: 'a', name: 'read', kind: 'function', input: '{}' };
     const answered: Block = { type: 'toolResult', id: 'a', kind: 'function', content: [{ type: 'text', text: 'x' }] };
     const thought: Block = {
@@ -122,7 +122,7 @@ describe('thinking', () => {
         { reasoning: rule, tools: { force_with_thinking: false } },
       );
 
-    it('does not go on where its sealed thoughts are lost, and a call can be forced all the same', () => {
+    it('is turned off if its sealed reasoning is lost, and a call can then be forced', () => {
       for (const blocks of [[called], [{ type: 'thinking', text: 'hm' } as const, called]]) {
         const { reasoning, toolChoice, serious } = goOn(SEALED, blocks);
         assert.equal(reasoning, undefined);
@@ -133,7 +133,7 @@ describe('thinking', () => {
       assert.equal(goOn(SEALED, [elsewhere, called]).reasoning, undefined);
     });
 
-    it('goes on where they are there, where something can stand for them, and where none are needed', () => {
+    it('continues if the reasoning is there, can be replaced by a placeholder, or is not needed', () => {
       for (const { reasoning, toolChoice } of [
         goOn(SEALED, [thought, called]),
         goOn({ ...SEALED, echo_filler: ' ' }, [called]),
@@ -146,7 +146,7 @@ describe('thinking', () => {
       assert.deepEqual(goOn(SEALED, [called], { mode: 'off' }).reasoning, { mode: 'off' });
     });
 
-    it('is over with the next word of the model', () => {
+    it('ends with the next text of the model', () => {
       const history: readonly Turn[] = [
         said('user', 'Hi'),
         { role: 'assistant', blocks: [called] },
@@ -161,7 +161,7 @@ describe('thinking', () => {
     });
   });
 
-  it('is shown as it was asked to be shown', () => {
+  it('is shown as requested', () => {
     assert.deepEqual(think({ mode: 'auto', summary: 'detailed' }, EFFORT).fitted, {
       mode: 'auto',
       summary: 'detailed',
@@ -178,7 +178,7 @@ describe('sampling', () => {
   const sample = (sampling: Sampling, rule: NonNullable<SomeQuirks['sampling']>) =>
     fit({ sampling }, { sampling: rule });
 
-  it('leaves out what is not taken, by name', () => {
+  it('reports by name the options that the model does not support', () => {
     const { sampling, serious } = sample(
       { temperature: 0.5, topK: 3, seed: 7, logprobs: 0 },
       { allowed: ['temperature'] },
@@ -187,7 +187,7 @@ describe('sampling', () => {
     assert.deepEqual(serious, ['top_k:dropped', 'seed:dropped', 'logprobs:dropped']);
   });
 
-  it('what models do anyway is no loss', () => {
+  it('drops options with default values as a hint', () => {
     const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0, logitBias: {} };
     const { sampling, losses, serious } = sample(usual, { allowed: [] });
     assert.deepEqual(sampling, {});
@@ -195,7 +195,7 @@ describe('sampling', () => {
     assert.deepEqual(serious, []);
   });
 
-  it('keeps the temperature in its range, and without `top_p` where only one is taken', () => {
+  it('clamps the temperature, and drops `top_p` if only one is supported', () => {
     const { sampling, serious } = sample({ temperature: 1.5, topP: 0.9 }, { temp_max: 1, temp_xor_top_p: true });
     assert.deepEqual(sampling, { temperature: 1 });
     assert.deepEqual(serious, ['temperature:changed', 'top_p:dropped']);
@@ -203,27 +203,27 @@ describe('sampling', () => {
   });
 });
 
-describe('the end of an answer', () => {
-  it('has as many texts as the vendor takes, and the gateway looks for the others: nothing is lost', () => {
+describe('stop sequences', () => {
+  it('are sent as far as the vendor supports them, and the gateway applies the others, without a warning', () => {
     const { stop, losses, serious } = fit({ stop: ['a', 'b', 'c'] }, { stop: { max: 2 } });
     assert.deepEqual(stop, ['a', 'b']);
     assert.deepEqual([losses, serious], [['stop:changed'], []]);
   });
 
-  it('is told to no vendor where it is nothing but space', () => {
+  it('of whitespace only are not sent', () => {
     const { stop, losses } = fit({ stop: ['\n', 'a', ''] });
     assert.deepEqual(stop, ['a']);
     assert.deepEqual(losses, ['stop:changed']);
   });
 
-  it('is looked for by the gateway where the vendor knows none', () => {
+  it('are applied by the gateway if the vendor supports none', () => {
     const { stop, losses } = fit({ stop: ['\n'] }, { stop: { max: 0 } });
     assert.deepEqual(stop, []);
     assert.deepEqual(losses, ['stop:changed']);
     assert.deepEqual(fit({}, { stop: { max: 0 } }).losses, []);
   });
 
-  it('is looked for by the gateway only where that is little work', () => {
+  it('are applied by the gateway only if that takes little work', () => {
     const emulated = (stop: readonly string[]) => fit({ stop }, { stop: { max: 0 } });
     const refused = (stop: readonly string[], words: RegExp): void =>
       assert.throws(
@@ -237,7 +237,7 @@ describe('the end of an answer', () => {
     assert.deepEqual(fit({ stop: ['x'.repeat(257)] }).losses, []);
   });
 
-  it('is no later and no earlier than the model allows', () => {
+  it('the output limit is within the range of the model', () => {
     const limits = { max_output: 4_096, min_output: 16 };
     assert.equal(fit({ maxTokens: 9_999 }, { limits }).maxTokens, 4_096);
     assert.equal(fit({ maxTokens: 1 }, { limits }).maxTokens, 16);
@@ -247,18 +247,18 @@ describe('the end of an answer', () => {
   });
 });
 
-describe('the shape of an answer', () => {
+describe('the output format', () => {
   const format = { type: 'schema', schema: { type: 'object' } } as const;
   const tools: Conversation['tools'] = [{ type: 'function', name: 'read' }];
   const quirks: SomeQuirks = { output: { schema_with_tools: false } };
 
-  it('gives way to tools where a model cannot do both', () => {
+  it('is dropped if the request has tools and the model does not support both', () => {
     const { output, losses } = fit({ output: { format, verbosity: 'low' }, tools }, quirks);
     assert.deepEqual(output, { verbosity: 'low' });
     assert.deepEqual(losses, ['response_format:changed']);
   });
 
-  it('stays where there is nothing to choose between', () => {
+  it('is kept without tools', () => {
     assert.deepEqual(fit({ output: { format } }, quirks).output, { format });
     assert.deepEqual(fit({ output: { format }, tools }).output, { format });
   });
@@ -282,7 +282,7 @@ describe('media', () => {
   const pdf: Block = { type: 'file', source: { kind: 'base64', mediaType: 'application/pdf', data: 'AA==' } };
   const spoken: Block = { type: 'audio', data: 'AA==', format: 'wav' };
 
-  it('that a model does not take are refused by name', () => {
+  it('that a model does not support are refused by name', () => {
     refused(png, { image: { types: ['image/jpeg'] } }, 'messages.image', /image\/png.*image\/jpeg/);
     refused(png, { image: { types: [] } }, 'messages.image', /no images/);
     refused(link, { image: { url: 'refuse' } }, 'messages.image', /base64/);
@@ -290,12 +290,12 @@ describe('media', () => {
     refused(spoken, {}, 'messages.audio', /not listen/);
   });
 
-  it('uploaded to another vendor are refused in any case', () => {
+  it('uploaded to another vendor are always refused', () => {
     refused({ type: 'image', source: { kind: 'id', id: 'file-1' } }, {}, 'messages.image', /upload/);
     refused({ type: 'file', source: { kind: 'id', id: 'file-1' } }, {}, 'messages.file', /upload/);
   });
 
-  it('inside the result of a tool are looked at as well', () => {
+  it('inside tool results are checked as well', () => {
     const turns: readonly Turn[] = [
       said('user', 'Look'),
       { role: 'assistant', blocks: [{ type: 'toolCall', id: 'a', name: 'shot', kind: 'function', input: '' }] },
@@ -325,7 +325,7 @@ describe('media', () => {
     assert.deepEqual(dropped.serious, ['messages.image:dropped']);
   });
 
-  it('the model itself said aloud is told in words', () => {
+  it("of the model's own audio answers become their transcript", () => {
     const { turns, serious } = see([{ ...spoken, transcript: 'Hello' }], {}, 'assistant');
     assert.deepEqual(turns[1], said('assistant', 'Hello'));
     assert.deepEqual(serious, []);
@@ -333,7 +333,7 @@ describe('media', () => {
     assert.deepEqual(see([spoken], { audio: { output: true } }, 'assistant').turns[1]?.blocks, [spoken]);
   });
 
-  it('an answer aloud is refused where the model has no voice', () => {
+  it('audio output is refused if the model does not support it', () => {
     const output: Conversation['output'] = { modalities: ['text', 'audio'], audio: { voice: 'alloy' } };
     assert.throws(
       () => fit({ output }),

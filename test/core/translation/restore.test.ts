@@ -31,8 +31,8 @@ function textOf(pieces: readonly string[]): readonly Part[] {
   return [start!, begin!, ...pieces.map((text): Part => ({ type: 'delta', key: 0, text })), end!, finish!];
 }
 
-describe('an answer on its way back', () => {
-  it('is the same in a stream as whole, wherever its deltas are cut', () => {
+describe('an answer restored for the client', () => {
+  it('is the same streamed and whole, wherever its deltas are cut', () => {
     let cuts = 0;
     const restore = createRestorer({
       tools: new Map([
@@ -55,7 +55,7 @@ describe('an answer on its way back', () => {
     assert.ok(cuts > 50, `only ${cuts} answers were cut`);
   });
 
-  it('keeps a legal order when blocks are open side by side', () => {
+  it('keeps a legal order if blocks are interleaved', () => {
     const restore = createRestorer({
       tools: new Map([['shell', { name: 'sh', wrapped: true }]]),
       stop: ['STOP', 'ell'],
@@ -67,7 +67,7 @@ describe('an answer on its way back', () => {
     );
   });
 
-  it('passes as it is where nothing was changed, but for a finish that tells less than the blocks', () => {
+  it('is unchanged if the request was unchanged, except for an inconsistent finish reason', () => {
     const restore = createRestorer({ tools: new Map(), stop: [] });
     fc.assert(
       fc.property(replies, (reply) => {
@@ -82,7 +82,7 @@ describe('an answer on its way back', () => {
     );
   });
 
-  it('a stop with calls waits for their results; a limit that was hit stays one', () => {
+  it('has the reason for tool calls if it stops with calls; a length limit stays one', () => {
     const { restore } = restorer({});
     assert.equal(restore.reply(replyOf([call('read', '{}')], 'stop')).finish.reason, 'tool_calls');
     assert.equal(restore.reply(replyOf([], 'tool_calls')).finish.reason, 'stop');
@@ -92,7 +92,7 @@ describe('an answer on its way back', () => {
   });
 });
 
-describe('tools on their way back', () => {
+describe('restored tool calls', () => {
   const long = `${'very_'.repeat(20)}long`;
   const tools: Conversation['tools'] = [
     { type: 'function', name: long },
@@ -104,7 +104,7 @@ describe('tools on their way back', () => {
   const restored = (name: string, input: string): Block | undefined =>
     restore.reply(replyOf([call(name, input)])).blocks[0];
 
-  it('have the names and namespaces that the client gave them', () => {
+  it("have the client's names and namespaces", () => {
     assert.notEqual(longAlias, long);
     assert.equal(flat, 'mcp__read');
     assert.deepEqual(restored(longAlias, '{}'), call(long, '{}'));
@@ -122,12 +122,12 @@ describe('tools on their way back', () => {
     ['cut in the middle', '{"input":"*** Be', '{"input":"*** Be'],
     ['with nothing', '', ''],
   ] as const) {
-    it(`a tool of free text gets its text when the model calls it ${how}`, () => {
+    it(`have the free text of a custom tool if the model calls it ${how}`, () => {
       assert.deepEqual(restored(patch, input), { ...call('apply_patch', expected), kind: 'custom' });
     });
   }
 
-  it('the text of a wrapped call comes in one piece, when it is complete', () => {
+  it('have the text of a wrapped call in one piece, when it is complete', () => {
     const [start, begin, , end, finish] = partsOf(replyOf([call(patch, 'x')]));
     const pieces = ['{"in', 'put":"a\\', 'nb"}'].map((text): Part => ({ type: 'delta', key: 0, text }));
     const step = restore.parts();
@@ -136,11 +136,11 @@ describe('tools on their way back', () => {
   });
 });
 
-describe('texts that end the answer, which the gateway looks for', () => {
+describe('stop sequences applied by the gateway', () => {
   const { restore } = restorer({ stop: ['END', 'ENDING', 'Q:'] }, { stop: { max: 0 } });
   const told = (pieces: readonly string[]): Reply => foldParts(streamed(restore, textOf(pieces)))!;
 
-  it('are cut out, with all that follows, however they arrive', () => {
+  it('are removed with everything that follows, in chunks of any size', () => {
     for (const pieces of [['one END two'], ['one E', 'N', 'D two'], ['one ', 'END', ' two']]) {
       const reply = told(pieces);
       assert.deepEqual(reply.blocks, [{ type: 'text', text: 'one ' }]);
@@ -148,13 +148,13 @@ describe('texts that end the answer, which the gateway looks for', () => {
     }
   });
 
-  it('a beginning that leads nowhere is told after all', () => {
+  it('release a partial match that does not continue', () => {
     const reply = told(['one EN', 'EN', 'Q', 'Q EN']);
     assert.deepEqual(reply.blocks, [{ type: 'text', text: 'one ENENQQ EN' }]);
     assert.deepEqual(reply.finish, { reason: 'stop' });
   });
 
-  it('are cut whole where a shorter one ends at the same place', () => {
+  it('are removed as a whole if a shorter one ends at the same position', () => {
     for (const stop of [
       ['TOP', 'STOP'],
       ['STOP', 'TOP'],
@@ -166,7 +166,7 @@ describe('texts that end the answer, which the gateway looks for', () => {
     }
   });
 
-  it('text that cannot begin one is not held back', () => {
+  it('do not hold back text that cannot start one', () => {
     const step = restore.parts();
     const passed = textOf(['one E', 'x']).map((part) =>
       step(part)
@@ -176,7 +176,7 @@ describe('texts that end the answer, which the gateway looks for', () => {
     assert.deepEqual(passed, ['', '', 'one ', 'Ex', '', '']);
   });
 
-  it('nothing begins behind the cut, but the usage comes', () => {
+  it('suppress later blocks, but not the usage', () => {
     const usage = {
       input: 1,
       cacheRead: 0,
@@ -194,12 +194,12 @@ describe('texts that end the answer, which the gateway looks for', () => {
     assert.deepEqual(reply.usage, usage);
   });
 
-  it('mean nothing in thoughts and in arguments', () => {
+  it('are ignored in reasoning and arguments', () => {
     const blocks: Block[] = [{ type: 'thinking', text: 'END' }, call('read', '{"path":"END"}')];
     assert.deepEqual(restore.reply(replyOf(blocks)).blocks, blocks);
   });
 
-  it('log probabilities end where the text ends', () => {
+  it('truncate log probabilities with the text', () => {
     const token = (text: string) => ({ token: text, logprob: -1 });
     const block: Block = { type: 'text', text: 'one END', logprobs: [token('one'), token(' E'), token('ND')] };
     assert.deepEqual(restore.reply(replyOf([block])).blocks, [

@@ -247,7 +247,7 @@ function unlessRefused<T>(work: () => T): T | undefined {
 describe('the largest request', () => {
   for (const { name, ...bodies } of SHAPES) {
     for (const client of CLIENTS) {
-      it(`of ${name} in ${client.name} is translated in a moment`, () => {
+      it(`of ${name} in ${client.name} is translated within a time limit`, () => {
         const own = client.name === 'messages' ? { max_tokens: 10_000 } : {};
         const bytes = Buffer.from(JSON.stringify({ model: 'm', ...own, ...bodies[client.name] }));
         assert.ok(bytes.length <= BYTES, `${bytes.length} bytes`);

@@ -67,7 +67,7 @@ const streams = fc
 const isSimple = (reply: Reply): boolean => /^[\x20-\x7e]*$/.test(JSON.stringify(reply));
 
 describe('a revision of texts', () => {
-  it('sends legal parts, and the answer that it would make of the whole one', () => {
+  it('sends legal parts, with the same result as a whole answer', () => {
     let count = 0;
     fc.assert(
       fc.property(streams, ([reply, parts]) => {
@@ -87,7 +87,7 @@ describe('a revision of texts', () => {
     assert.ok(count > 50, `only ${count}`);
   });
 
-  it('begins an answer with the first words that are sent', () => {
+  it('starts an answer with the first text that is sent', () => {
     const revision = createTextRevision(upper);
     assert.deepEqual(revision.part({ type: 'blockStart', key: 0, block: { type: 'text', text: '' } }), []);
     assert.deepEqual(revision.part({ type: 'delta', key: 0, text: 'a' }), []);
@@ -101,7 +101,7 @@ describe('a revision of texts', () => {
     ]);
   });
 
-  it('moves citations with their text, as common form and style spell them', () => {
+  it('moves citations with their text, in the common form and in styles', () => {
     const raw = { type: 'url_citation', start_index: 4, end_index: 8, url: 'https://a.b' };
     const citation: Citation = { url: 'https://a.b', start: 4, end: 8, quote: 'this', style: 'responses', raw };
     const longer: TextReviser = {

@@ -33,7 +33,7 @@ function planted(value: Json, name = ''): Json {
   );
 }
 
-describe('the texts of a request', () => {
+describe('the texts of a request that plugins see', () => {
   for (const { name, asked, spoken } of CLIENTS) {
     it(`in the style ${name} reach no vendor if a plugin replaces them`, () => {
       let count = 0;
@@ -76,7 +76,7 @@ describe('the texts of a request', () => {
     });
   }
 
-  it('are the same conversation if nothing is replaced', () => {
+  it('are encoded to the same conversation if nothing is replaced', () => {
     fc.assert(
       fc.property(conversations, (conversation) => {
         assert.equal(
@@ -87,7 +87,7 @@ describe('the texts of a request', () => {
     );
   });
 
-  it('are found in arguments as they are meant, and the rest of the JSON stays as it is written', () => {
+  it('are found decoded in arguments, and the rest of the JSON is unchanged', () => {
     const map = (text: string): string => text.replaceAll('Müller', 'X').replaceAll('4711', 'N');
     assert.equal(
       mapArguments('{ "a":"M\\u00fcller", "n": [1.50, 4711, 12345678901234567890] }', map),
@@ -99,7 +99,7 @@ describe('the texts of a request', () => {
     assert.equal(mapArguments('{"a":"\\\\"}', map), '{"a":"\\\\"}');
   });
 
-  it('are labels whatever their names, and the place from which a search is made', () => {
+  it('include labels of any name, and the location of a search', () => {
     const search = { location: { type: 'approximate', city: 'secret' } };
     const conversation = conversationOf([], {
       labels: { user: 'secret', metadata: { id: 'secret', url: 'secret' } },
@@ -112,7 +112,7 @@ describe('the texts of a request', () => {
     assert.ok(!JSON.stringify(tools).includes('secret'));
   });
 
-  it('are no ids, kinds and media', () => {
+  it('do not include ids, types and media', () => {
     const upper = (text: string): string => text.toUpperCase();
     assert.deepEqual(
       mapJson(

@@ -24,7 +24,7 @@ describe('tools', () => {
     assert.deepEqual(losses, ['tools.read:dropped']);
   });
 
-  it('have names that the vendor takes, the same in the history and in the choice', () => {
+  it('have names that the vendor accepts, the same in the history and in the choice', () => {
     const long = 'mcp__server__'.repeat(10);
     const conversation = conversationOf(
       [
@@ -44,7 +44,7 @@ describe('tools', () => {
     assert.deepEqual(namesOf(adapted(conversation).tools), [first, second]);
   });
 
-  it('of a namespace are told apart from one that has the same name without it', () => {
+  it('of a namespace are distinguished from one with the same name without it', () => {
     const { tools } = fit({ tools: [tool('read', { namespace: 'ns' }), tool('ns__read'), read] });
     const [first, second = '', third] = namesOf(tools);
     assert.equal(first, 'ns__read');
@@ -56,7 +56,7 @@ describe('tools', () => {
     );
   });
 
-  it('called with free text become functions, with their grammar in words', () => {
+  it('with free-text input become functions, with their grammar in the description', () => {
     const patch: Tool = {
       type: 'custom',
       name: 'apply_patch',
@@ -72,7 +72,7 @@ describe('tools', () => {
     assert.deepEqual(fit({ tools: [patch] }, { tools: { custom: true } }).tools, [patch]);
   });
 
-  it('called with free text have their calls in the history wrapped as well', () => {
+  it('with free-text input have wrapped calls in the history as well', () => {
     const { turns } = adapted(
       conversationOf([
         said('user', 'Hi'),
@@ -86,7 +86,7 @@ describe('tools', () => {
     assert.deepEqual(turns[2]?.blocks, [{ type: 'toolResult', id: 'a', kind: 'function', content: [] }]);
   });
 
-  it('lose a `strict` that nobody knows', () => {
+  it('lose `strict` if the vendor does not support it', () => {
     const quirks: SomeQuirks = { tools: { strict: false } };
     assert.deepEqual(fit({ tools: [tool('read', { strict: true })] }, quirks).tools, [read]);
     assert.deepEqual(fit({ tools: [tool('read', { strict: true })] }, quirks).serious, ['tools.strict:dropped']);
@@ -94,33 +94,33 @@ describe('tools', () => {
   });
 });
 
-describe('tools of the vendor', () => {
-  it('that are not there are done without where there are others', () => {
+describe('vendor-side tools', () => {
+  it('that are not supported are dropped if there are others', () => {
     const { tools, serious } = fit({ tools: [hosted('web_search'), read, hosted('code_interpreter')] });
     assert.deepEqual(tools, [read]);
     assert.deepEqual(serious, ['tools.web_search:dropped', 'tools.code_interpreter:dropped']);
   });
 
-  it('that are not there are refused where they are all there is, or must be called', () => {
+  it('that are not supported are refused if there are no others, or one is forced', () => {
     assert.throws(() => fit({ tools: [hosted('web_search')] }), refusal('tools.web_search'));
     const toolChoice: ToolChoice = { mode: 'required', only: ['web_search'] };
     assert.throws(() => fit({ tools: [read, hosted('web_search')], toolChoice }), refusal('tools.web_search'));
   });
 
-  it('that may not be called are no loss', () => {
+  it('that may not be called are dropped without a warning', () => {
     const { tools, serious } = fit({ tools: [hosted('web_search')], toolChoice: { mode: 'none' } });
     assert.deepEqual(tools, []);
     assert.deepEqual(serious, []);
   });
 
-  it('stay where the vendor has them', () => {
+  it('are kept if the vendor supports them', () => {
     const tools = [hosted('web_search'), hosted('url_context', 'chat')];
     assert.deepEqual(fit({ tools }, { tools: { web_search: true } }).tools, tools);
   });
 });
 
-describe('the choice among tools', () => {
-  it('means nothing without any', () => {
+describe('tool_choice', () => {
+  it('is dropped without tools', () => {
     const { toolChoice, parallelToolCalls, losses, serious } = fit({
       toolChoice: { mode: 'auto' },
       parallelToolCalls: false,
@@ -131,7 +131,7 @@ describe('the choice among tools', () => {
     assert.deepEqual(serious, []);
   });
 
-  it('is among those that exist', () => {
+  it('is limited to declared tools', () => {
     const choose = (only: readonly string[]) => fit({ tools: [read], toolChoice: { mode: 'required', only } });
     assert.deepEqual(choose(['read', 'gone']).toolChoice, { mode: 'required', only: ['read'] });
     assert.deepEqual(choose(['read', 'gone']).serious, []);
@@ -147,7 +147,7 @@ describe('the choice among tools', () => {
     assert.deepEqual(toolChoice, { mode: 'auto', only: ['ns__read'] });
   });
 
-  it('is not forced where nothing that was meant exists', () => {
+  it('is not forced if none of its tools exists', () => {
     const choose = (mode: ToolChoice['mode']) => fit({ tools: [read], toolChoice: { mode, only: ['gone', 'lost'] } });
     for (const [mode, left] of [
       ['required', 'auto'],
@@ -158,7 +158,7 @@ describe('the choice among tools', () => {
     }
   });
 
-  it('stays forced on a model that is asked to think by a budget, and for none', () => {
+  it('stays forced for a model with a reasoning budget, which then does not reason', () => {
     const quirks: SomeQuirks = { tools: { force_with_thinking: false }, reasoning: { input: 'budget' } };
     const toolChoice: ToolChoice = { mode: 'required' };
     const asked = (reasoning: Conversation['reasoning']) => fit({ tools: [read], toolChoice, reasoning }, quirks);
@@ -168,7 +168,7 @@ describe('the choice among tools', () => {
     assert.deepEqual(asked({ mode: 'on', budget: 2_000 }).toolChoice, { mode: 'auto' });
   });
 
-  it('cannot be forced on a model while it thinks, but there may be no other', () => {
+  it('cannot be forced while a model reasons, but the list of tools can be reduced', () => {
     const quirks: SomeQuirks = {
       tools: { force_with_thinking: false },
       reasoning: { input: 'effort', levels: ['none', 'low'] },
@@ -183,7 +183,7 @@ describe('the choice among tools', () => {
     assert.deepEqual(able.toolChoice, more.toolChoice);
   });
 
-  it('of one call at a time is lost where it cannot be asked for', () => {
+  it('of one call at a time is reported if the vendor does not support it', () => {
     const quirks: SomeQuirks = { tools: { parallel_flag: false } };
     assert.deepEqual(fit({ tools: [read], parallelToolCalls: false }, quirks).serious, ['parallel_tool_calls:dropped']);
     assert.deepEqual(fit({ tools: [read], parallelToolCalls: true }, quirks).serious, []);

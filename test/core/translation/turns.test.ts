@@ -21,30 +21,30 @@ const text = (words: string): Block => ({ type: 'text', text: words });
 const user = (...blocks: Block[]): Turn => ({ role: 'user', blocks });
 const model = (...blocks: Block[]): Turn => ({ role: 'assistant', blocks });
 
-describe('instructions', () => {
+describe('system instructions', () => {
   const early = said('system', 'Be kind.');
   const late = said('developer', 'Be quick.');
   const turns = [early, said('user', 'Hi'), late, said('assistant', 'Hello'), said('user', 'Bye')];
 
-  it('stay where they are for a model that takes them there', () => {
+  it('keep their position for a model that supports them there', () => {
     const { turns: fitted, losses } = fit(turns);
     assert.deepEqual(fitted, turns);
     assert.deepEqual(losses, []);
   });
 
-  it('are of the one kind a model knows', () => {
+  it('have the only role that a model supports', () => {
     const { turns: fitted, losses } = fit(turns, roles({ developer: 'system' }));
     assert.deepEqual(fitted[2], said('system', 'Be quick.'));
     assert.deepEqual(losses, []);
   });
 
-  it('move to the front, behind those that stand there', () => {
+  it('move to the front, after those already there', () => {
     const { turns: fitted, losses } = fit(turns, roles({ mid_system: 'front' }));
     assert.deepEqual(fitted, [early, late, turns[1], turns[3], turns[4]]);
     assert.deepEqual(losses, ['messages.system:changed']);
   });
 
-  it('are told by the user in a wrapper, behind the results of tools', () => {
+  it('become user text in a wrapper, after tool results', () => {
     const { turns: fitted, losses } = fit(
       [said('user', 'Hi'), model(call('a')), late, user(result('a'))],
       roles({ mid_system: 'user_wrap' }),
@@ -54,22 +54,22 @@ describe('instructions', () => {
     assert.deepEqual(losses, ['messages.system:changed']);
   });
 
-  it('do not stand between a call and its result', () => {
+  it('do not separate a call from its result', () => {
     const { turns: fitted } = fit([said('user', 'Hi'), model(call('a')), late, user(result('a'), text('And?'))]);
     assert.deepEqual(fitted, [said('user', 'Hi'), model(call('a')), user(result('a')), late, user(text('And?'))]);
   });
 
-  it('at the front stay apart where a model takes several', () => {
+  it('at the front are kept apart for a model that supports several', () => {
     const turns = [early, said('system', 'Be quick.'), said('user', 'Hi')];
     assert.deepEqual(fit(turns).turns, turns);
   });
 
-  it('at the front become one where a model takes only one', () => {
+  it('at the front are merged for a model that supports only one', () => {
     const { turns: fitted } = fit([early, late, said('user', 'Hi')], roles({ merge_system: true }));
     assert.deepEqual(fitted, [{ role: 'system', blocks: [...early.blocks, ...late.blocks] }, said('user', 'Hi')]);
   });
 
-  it('alone get a user who says as good as nothing', () => {
+  it('alone get a minimal user turn', () => {
     const { turns: fitted, losses } = fit([early]);
     assert.deepEqual(fitted, [early, said('user', '.')]);
     assert.deepEqual(losses, ['messages:changed']);
@@ -77,32 +77,32 @@ describe('instructions', () => {
 });
 
 describe('turns', () => {
-  it('of one side in a row become one, unless the model does not mind', () => {
+  it('of one role in a row are merged, unless the model accepts them', () => {
     const turns = [said('user', 'a'), said('user', 'b')];
     assert.deepEqual(fit(turns).turns, [user(text('a'), text('b'))]);
     assert.deepEqual(fit(turns, roles({ merge_same: false })).turns, turns);
   });
 
-  it('that are merged lose the names that only one of them has', () => {
+  it('that are merged lose names that only one of them has', () => {
     const { turns, losses, serious } = fit([{ ...said('user', 'a'), name: 'ann' }, said('user', 'b')]);
     assert.deepEqual(turns, [user(text('a'), text('b'))]);
     assert.deepEqual(losses, ['messages.name:dropped']);
     assert.deepEqual(serious, []);
   });
 
-  it('that say nothing go, and so does text that is nothing', () => {
+  it('without content are removed, and so are empty texts', () => {
     const { turns, losses } = fit([said('user', 'a'), said('assistant', ''), user(text(' \n'), text('b'))]);
     assert.deepEqual(turns, [user(text('a'), text('b'))]);
     assert.deepEqual(losses, ['messages:changed']);
   });
 
-  it('begin with the user where the model wants it so', () => {
+  it('start with the user if the model requires it', () => {
     const { turns, losses } = fit([said('assistant', 'Hello'), said('user', 'Hi')], roles({ first_user: true }));
     assert.deepEqual(turns, [said('user', '.'), said('assistant', 'Hello'), said('user', 'Hi')]);
     assert.deepEqual(losses, ['messages:changed']);
   });
 
-  it('end with the user where the model does not go on from its own words', () => {
+  it('end with the user if the model does not support prefill', () => {
     const turns = [said('user', 'Hi'), said('assistant', 'Once upon')];
     assert.deepEqual(fit(turns).turns, turns);
     const { turns: fitted, losses } = fit(turns, { prefill: false });
@@ -110,14 +110,14 @@ describe('turns', () => {
     assert.deepEqual(losses, ['messages:changed']);
   });
 
-  it('with a call at the end stay, whatever the model goes on from', () => {
+  it('with a call at the end are kept, whether or not the model supports prefill', () => {
     const turns = [said('user', 'Hi'), model(call('a'))];
     assert.deepEqual(fit(turns, { prefill: false }).turns, turns);
   });
 });
 
 describe('calls and their results', () => {
-  it('stand together, the results first', () => {
+  it('are adjacent, the results first', () => {
     const { turns, losses } = fit([
       user(text('Hi')),
       model(call('a'), call('b')),
@@ -127,7 +127,7 @@ describe('calls and their results', () => {
     assert.deepEqual(losses, []);
   });
 
-  it('a result that comes late moves to its call', () => {
+  it('a late result moves to its call', () => {
     const { turns } = fit([
       user(text('Hi')),
       model(call('a')),
@@ -143,7 +143,7 @@ describe('calls and their results', () => {
     assert.deepEqual(turns.slice(1), [model(call('a'), call('b')), user(result('a'), result('b'))]);
   });
 
-  it('what stood around a result that moved away becomes one', () => {
+  it('turns around a moved result are merged', () => {
     const { turns } = fit([
       ...[user(text('Hi')), model(call('a')), user(text('Wait'))],
       ...[model(text('I')), user(result('a')), model(text('do'))],
@@ -151,25 +151,25 @@ describe('calls and their results', () => {
     assert.deepEqual(turns.slice(2), [user(result('a'), text('Wait')), model(text('I'), text('do'))]);
   });
 
-  it('a second result of one call goes', () => {
+  it('a second result of one call is removed', () => {
     const { turns, losses } = fit([user(text('Hi')), model(call('a')), user(result('a', '1'), result('a', '2'))]);
     assert.deepEqual(turns.at(-1), user(result('a', '1')));
     assert.deepEqual(losses, ['messages.tool_results:changed']);
   });
 
-  it('a result without a call is told by the user', () => {
+  it('a result without a call becomes user text', () => {
     const { turns, losses } = fit([user(text('Hi'), result('gone'))]);
     assert.deepEqual(turns, [user(text('Hi'), text('Result of an earlier tool call (gone):'), text('of gone'))]);
     assert.deepEqual(losses, ['messages.tool_results:changed']);
   });
 
-  it('a call without a result gets one that says so, except at the very end', () => {
+  it('a call without a result gets a placeholder, except at the very end', () => {
     const { turns, losses } = fit([user(text('Hi')), model(call('a'), call('b')), user(result('b')), model(call('c'))]);
     assert.deepEqual(turns.slice(2), [user(result('b'), missing('a')), model(call('c'))]);
     assert.deepEqual(losses, ['messages.tool_calls:changed']);
   });
 
-  it('of an id that comes again in a later turn belong together turn by turn', () => {
+  it('of an id that is reused in a later turn are matched turn by turn', () => {
     const turns = [
       user(text('Hi')),
       model(call('a')),
@@ -183,7 +183,7 @@ describe('calls and their results', () => {
     assert.deepEqual(losses, []);
   });
 
-  it('have ids the vendor takes, the same for both, and the same each time', () => {
+  it('have ids that the vendor accepts, consistent and deterministic', () => {
     const long = 'toolu_'.repeat(20);
     const turns = [
       user(text('Hi')),
@@ -201,14 +201,14 @@ describe('calls and their results', () => {
     assert.deepEqual(fit(turns).turns[1], calls);
   });
 
-  it('keep short rules as well: nine letters and digits', () => {
+  it('support short id rules as well: nine letters and digits', () => {
     const quirks: SomeQuirks = { tools: { id_max: 9, id_pattern: '[a-zA-Z0-9]{9}' } };
     const [, calls] = fit([user(text('Hi')), model(call('call_1')), user(result('call_1'))], quirks).turns;
     assert.match(String(calls?.blocks[0] && 'id' in calls.blocks[0] && calls.blocks[0].id), /^[0-9a-f]{9}$/);
   });
 });
 
-describe('sealed thoughts', () => {
+describe('sealed reasoning', () => {
   const thought = (style: string, channel?: string): Block => ({
     type: 'thinking',
     text: 'hm',
@@ -222,30 +222,30 @@ describe('sealed thoughts', () => {
     return first !== undefined && 'opaque' in first;
   };
 
-  it('go back to their maker only', () => {
+  it('is sent back to its maker only', () => {
     assert.equal(kept(thought('chat', 'here')), true);
     assert.equal(kept(thought('chat')), true);
     assert.equal(kept(thought('chat', 'there')), false);
     assert.equal(kept(thought('messages', 'here')), false);
   });
 
-  it('go to every channel of the style where any of them can open them', () => {
+  it('is sent to every channel of the style if any of them can read it', () => {
     assert.equal(kept(thought('chat', 'there'), { reasoning: { signature_scope: 'provider' } }), true);
   });
 
-  it('of others that were nothing but sealed leave nothing', () => {
+  it('of others is removed, with blocks that have nothing else', () => {
     const sealed: Block = { type: 'thinking', text: '', opaque: { style: 'gemini', kind: 'thought', value: 'x' } };
     const { turns, losses } = fit([user(text('Hi')), model(sealed, text('Hello')), user(text('Bye'))]);
     assert.deepEqual(turns[1], model(text('Hello')));
     assert.deepEqual(losses, ['messages.reasoning:dropped']);
   });
 
-  it('on a call go as well', () => {
+  it('on a call is handled in the same way', () => {
     const sealed = { ...call('a'), opaque: { style: 'gemini', kind: 'thought', value: 'x' } } as Block;
     assert.deepEqual(fit([user(text('Hi')), model(sealed)]).turns[1], model(call('a')));
   });
 
-  it('what a foreign tool did is left out by its name', () => {
+  it('results of foreign vendor-side tools are dropped by name', () => {
     const search: Block = { type: 'foreign', style: 'responses', what: 'web_search_call', raw: {} };
     assert.deepEqual(fit([user(text('Hi')), model(search, text('Found'))]).serious, [
       'messages.web_search_call:dropped',
@@ -253,7 +253,7 @@ describe('sealed thoughts', () => {
   });
 });
 
-describe('a conversation that is too long', () => {
+describe('a conversation that exceeds the context window', () => {
   const turns = [
     said('system', 'Be kind.'),
     said('user', 'x'.repeat(400)),
@@ -265,7 +265,7 @@ describe('a conversation that is too long', () => {
   const cut = (context: number | undefined, truncation: 'auto' | 'disabled' = 'auto') =>
     adapted(conversationOf(turns, { truncation, maxTokens: 10 }), { limits: context === undefined ? {} : { context } });
 
-  it('loses its oldest turns, and no result stays without its call', () => {
+  it('loses its oldest turns, and keeps no result without its call', () => {
     const { turns: fitted, losses, truncation } = cut(150);
     assert.deepEqual(fitted, [turns[0], turns[2], turns[3], turns[4], turns[5]]);
     assert.deepEqual(losses, ['messages:changed']);
@@ -275,13 +275,13 @@ describe('a conversation that is too long', () => {
     assert.deepEqual(cut(116).turns, [turns[0], turns[4], turns[5]]);
   });
 
-  it('keeps its instructions and what the user said last, however long', () => {
+  it('keeps its system instructions and the last user turn, however long they are', () => {
     assert.deepEqual(cut(1).turns, [turns[0], turns[5]]);
     const results = adapted(conversationOf(turns.slice(0, 4), { truncation: 'auto' }), { limits: { context: 1 } });
     assert.deepEqual(results.turns, [turns[0], turns[2], turns[3]]);
   });
 
-  it('stays as it is where it fits, where nobody wants it shorter, and where the limit is not known', () => {
+  it('is unchanged if it fits, if truncation was not requested, and if the limit is unknown', () => {
     assert.deepEqual(cut(1_000).turns, turns);
     assert.deepEqual(cut(1, 'disabled').turns, turns);
     assert.deepEqual(cut(1, 'disabled').losses, []);

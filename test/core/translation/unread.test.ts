@@ -67,8 +67,8 @@ const EVERYTHING = conversationOf(
   },
 );
 
-describe('a request whose encoder forgets something', () => {
-  it('is reported field by field, and by the kinds of blocks and tools', () => {
+describe('a request with members that the encoder does not read', () => {
+  it('is reported field by field, and by the types of blocks and tools', () => {
     assert.deepEqual([...reported(textsOnly, EVERYTHING)].sort(), [
       'foo:dropped',
       'max_tokens:dropped',
@@ -96,7 +96,7 @@ describe('a request whose encoder forgets something', () => {
     assert.deepEqual(reported(copies, EVERYTHING), []);
   });
 
-  it('is not reported a second time for what the encoder reported', () => {
+  it('is not reported twice if the encoder reported it', () => {
     const honest: Encode = (conversation, to, losses) => {
       losses.change('response_format');
       losses.drop('tools.parameters');
@@ -123,7 +123,7 @@ describe('a request whose encoder forgets something', () => {
     assert.deepEqual(reported(bytesOnly, image({ kind: 'base64', mediaType: 'image/png', data: 'aGk=' })), []);
   });
 
-  it('is not reported for what means the same as nothing', () => {
+  it('is not reported for default values', () => {
     const usual = conversationOf([said('user', 'Hello!')], {
       toolChoice: { mode: 'required' },
       parallelToolCalls: false,
@@ -136,7 +136,7 @@ describe('a request whose encoder forgets something', () => {
 
 describe('a request that a style of this repository encodes', () => {
   for (const { name, style, spoken, to } of MODELS) {
-    it(`has nothing reported falsely: ${style}, ${name}`, () => {
+    it(`causes no false report: ${style}, ${name}`, () => {
       fc.assert(
         fc.property(conversations, (conversation) => {
           const own = collectLosses({});

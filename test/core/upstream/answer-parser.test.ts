@@ -73,7 +73,7 @@ describe('the parser of answers', () => {
   };
   for (const answer of GOOD_ANSWERS) it(`reads an answer ${answer.name}`, () => isGood(answer));
   for (const answer of FOLLOWED_ANSWERS)
-    it(`does not keep a connection for an answer ${answer.name}`, () => isGood(answer));
+    it(`does not keep a connection after an answer ${answer.name}`, () => isGood(answer));
 
   for (const { name, wire, reason } of BAD_ANSWERS) {
     it(`refuses ${name}`, () => {
@@ -89,7 +89,7 @@ describe('the parser of answers', () => {
 
   for (const { name, wire, ends, reason } of CUT_ANSWERS) {
     if (ends === 'fin')
-      it(`refuses one that is closed ${name}`, () => assert.equal(read([bytesOf(wire)], true).fault, reason));
+      it(`refuses an answer that is closed ${name}`, () => assert.equal(read([bytesOf(wire)], true).fault, reason));
   }
 
   it('refuses a head of 16 KiB that does not end, byte by byte', () => {
@@ -100,7 +100,7 @@ describe('the parser of answers', () => {
     );
   });
 
-  it('tells the data of many small chunks that came together at once', () => {
+  it('reports the data of many small chunks that arrived together once', () => {
     let times = 0;
     const parser = new AnswerParser({
       head() {},

@@ -68,12 +68,12 @@ for (const client of CLIENTS) {
     }
     for (const answer of GOOD_ANSWERS) {
       if (client === 'undici' && answer.undici !== undefined)
-        it(`does not take one ${answer.name} as it should: it ${answer.undici}`, () => assert.rejects(isGood(answer)));
-      else it(`takes one ${answer.name}`, () => isGood(answer));
+        it(`does not handle one ${answer.name} correctly: it ${answer.undici}`, () => assert.rejects(isGood(answer)));
+      else it(`accepts one ${answer.name}`, () => isGood(answer));
     }
 
     for (const answer of FOLLOWED_ANSWERS) {
-      it(`takes one ${answer.name}, and does not use its connection again`, async () => {
+      it(`accepts one ${answer.name}, and does not reuse its connection`, async () => {
         const told = await answered(scriptOf(answer, [answer.wire], [silence()]));
         const before = connection();
         const next = send();
@@ -85,7 +85,7 @@ for (const client of CLIENTS) {
       });
     }
 
-    it('does not use a connection again on which something comes that was not asked for', async () => {
+    it('does not reuse a connection on which unexpected bytes arrive', async () => {
       await answered([
         ...jsonAnswer(200, { ok: 1 }),
         hold('idle'),
@@ -125,7 +125,7 @@ for (const client of CLIENTS) {
     for (const answer of BAD_ANSWERS) {
       if (client === 'own' || answer.undici === undefined || answer.undici === 'other words')
         it(`refuses ${answer.name}`, () => isBad(answer, [silence()]));
-      else if (answer.undici === 'answer') it(`takes ${answer.name} for an answer`, () => isTaken(answer));
+      else if (answer.undici === 'answer') it(`accepts ${answer.name} as an answer`, () => isTaken(answer));
       else it(`waits for the end of ${answer.name}`, () => isTaken(answer));
     }
     for (const answer of CUT_ANSWERS) {

@@ -8,7 +8,7 @@ import { parse, stringify } from 'yaml';
 import { fakeVendor } from '../../kit/fake-vendor.ts';
 import { startGateway } from '../../kit/gateway.ts';
 
-describe('the choice of the client', () => {
+describe('the setting upstream.client', () => {
   for (const config of [{}, { upstream: {} }, { upstream: { client: 'own' } }, { upstream: { client: 'undici' } }]) {
     it(`serves calls with ${JSON.stringify(config)}`, async () => {
       const vendor = await fakeVendor();
@@ -25,7 +25,7 @@ describe('the choice of the client', () => {
     });
   }
 
-  it('is not changed by a reload', async () => {
+  it('does not change with a reload', async () => {
     const gateway = await startGateway();
     const written = parse(readFileSync(gateway.configFile, 'utf8')) as Record<string, unknown>;
     writeFileSync(gateway.configFile, stringify({ ...written, upstream: { client: 'undici' } }));
@@ -33,7 +33,7 @@ describe('the choice of the client', () => {
     await gateway.stop();
   });
 
-  it('leaves undici where it is as long as it is not needed', async () => {
+  it('does not load undici unless it is needed', async () => {
     const loaded = `
       await import(${JSON.stringify(new URL('../../../core/gateway.ts', import.meta.url))});
       const { openUpstream } = await import(${JSON.stringify(new URL('../../../core/upstream.ts', import.meta.url))});

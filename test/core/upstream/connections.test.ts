@@ -58,7 +58,7 @@ for (const client of CLIENTS)
     }
     const failed = (kind: string, reason: string, stale = false, unsent = false) => ({ kind, reason, stale, unsent });
 
-    it('brings a request there and its answer back', async () => {
+    it('sends a request and returns its answer', async () => {
       vendor.next(sized(201, 'text/plain', 'hello', { 'x-two': 'b', 'X-One': 'a' }));
       const body = Buffer.from('{"model":"ü"}');
       const told = send({ path: '/v1/x?y=1', headers: { 'x-mine': '1', 'content-type': 'application/json' }, body });
@@ -70,14 +70,14 @@ for (const client of CLIENTS)
       assert.ok(request.body.equals(body));
     });
 
-    it('joins headers that came more than once', async () => {
+    it('joins repeated headers', async () => {
       vendor.next([head(200, { 'content-length': '0', 'x-many': ['a', 'b'] })]);
       const told = send();
       await told.ended;
       assert.equal(told.headers['x-many'], 'a, b');
     });
 
-    it('uses the connection that was used last, and one at a time', async () => {
+    it('reuses the most recently used connection, for one request at a time', async () => {
       const at = vendor.requests.length;
       const names = ['lifo-1', 'lifo-2', 'lifo-3'];
       vendor.next(...names.map((name) => [hold(name), ...jsonAnswer(200, {})]));
@@ -93,7 +93,7 @@ for (const client of CLIENTS)
       }
     });
 
-    it('keeps so many idle connections and no more', async () => {
+    it('keeps a limited number of idle connections', async () => {
       const at = vendor.requests.length;
       const count = 260;
       vendor.next(...Array.from({ length: count }, () => [hold('crowd'), ...jsonAnswer(200, {})]));
@@ -105,27 +105,27 @@ for (const client of CLIENTS)
       await vendor.waitFor(() => vendor.openConnections === 256);
     });
 
-    it('opens a connection of its own for a request that asks for one, and keeps it', async () => {
+    it('opens a new connection for a request that requires one, and keeps it', async () => {
       const kept = await nextConnection();
       const fresh = await nextConnection({ fresh: true });
       assert.notEqual(fresh, kept);
       assert.equal(await nextConnection(), fresh);
     });
 
-    it('keeps connections apart whose time to connect differs', async () => {
+    it('does not share connections between different connect timeouts', async () => {
       const kept = await nextConnection();
       assert.notEqual(await nextConnection({ connectMs: 4_000 }), kept);
       assert.equal(await nextConnection(), kept);
     });
 
-    it('never uses a connection again on which an answer broke off', async () => {
+    it('does not reuse a connection on which an answer broke off', async () => {
       const kept = await nextConnection();
       const broken = await served(cutAt(jsonAnswer(200, { long: 'x'.repeat(1_000) }), -10, fin()));
       assert.equal(typeof broken === 'object' && broken.kind, 'broken');
       assert.notEqual(await nextConnection(), kept);
     });
 
-    it('never uses a connection again on which a call was given up, and says nothing more about it', async () => {
+    it('does not reuse a connection on which a call was aborted, and reports nothing more for it', async () => {
       const kept = await nextConnection();
       const at = vendor.requests.length;
       vendor.next(eventStream(['data: 1\n\n', hold('given-up')]));
@@ -143,7 +143,7 @@ for (const client of CLIENTS)
       assert.notEqual(await nextConnection(), kept);
     });
 
-    it('gives a call up that has not even begun: the vendor never hears of it', async () => {
+    it('aborts a call that has not started: the vendor gets nothing', async () => {
       const at = vendor.requests.length;
       const told = send();
       told.call.pause();
@@ -153,7 +153,7 @@ for (const client of CLIENTS)
       assert.deepEqual([told.heads, told.endings, vendor.requests.length], [0, 0, at + 1]);
     });
 
-    it('lets a call be given up from inside every word to its listener', async () => {
+    it('allows a call to be aborted in every listener callback', async () => {
       for (const [word, endings] of [
         ['head', 0],
         ['data', 0],
@@ -174,7 +174,7 @@ for (const client of CLIENTS)
       }
     });
 
-    it('never uses a connection again on which the vendor answered before it had read everything', async () => {
+    it('does not reuse a connection on which the vendor answered before it had read the whole request', async () => {
       // One that reads no more does not see its connections end, so it is a vendor of its own.
       const deaf = await fakeVendor([atHead(), stopReading(), ...jsonAnswer(413, { error: 'too large' }), silence()]);
       const large = { origin: `http://127.0.0.1:${deaf.port}`, body: Buffer.alloc(16 << 20, 'x') };
@@ -186,7 +186,7 @@ for (const client of CLIENTS)
       await deaf.close();
     });
 
-    it('says nothing of what comes before the answer itself', async () => {
+    it('reports no interim answers', async () => {
       vendor.next([
         head(103, { link: '</style.css>' }),
         bytes('HTTP/1.1 102 Processing\r\n\r\n'),
@@ -197,7 +197,7 @@ for (const client of CLIENTS)
       assert.deepEqual([told.status, told.heads, told.body, told.headers.link], [200, 1, '{"ok":1}', undefined]);
     });
 
-    it('passes over a 100 Continue that nobody asked for, however it comes in pieces', async () => {
+    it('skips an unexpected 100 Continue, in chunks of any size', async () => {
       const interim = 'HTTP/1.1 100 Continue\r\nx-hint: 1\r\n\r\n';
       const answer = jsonAnswer(200, { ok: 1 });
       const text = Buffer.concat([
@@ -224,7 +224,7 @@ for (const client of CLIENTS)
       assert.equal(told.body, interim, 'a body that looks like one is left alone');
     });
 
-    it('does not take an answer without a length for whole whose connection was reset', async () => {
+    it('does not complete an answer without a length if the connection was reset', async () => {
       const start = [head(200, { connection: 'close' }), bytes('half')];
       vendor.next([...start, hold('reset'), rst()]);
       const told = send({}, { data: () => vendor.release('reset') });
@@ -233,8 +233,8 @@ for (const client of CLIENTS)
       assert.equal(await send().ended, 'end');
     });
 
-    describe('a connection that dies', () => {
-      it('before its next request has left is stale', async () => {
+    describe('a connection that breaks', () => {
+      it('before its next request was sent is stale', async () => {
         vendor.next([...jsonAnswer(200, { ok: true }), hold('reset'), rst()]);
         assert.equal(await send().ended, 'end');
         await setImmediate();
@@ -246,7 +246,7 @@ for (const client of CLIENTS)
         assert.equal(told.call.sent, false);
       });
 
-      it('as it is used again, without a word, is stale', async () => {
+      it('when it is reused, without any byte, is stale', async () => {
         for (const end of [rst(), fin()]) {
           await nextConnection();
           const ending = await served([end]);
@@ -255,7 +255,7 @@ for (const client of CLIENTS)
         }
       });
 
-      it('is not stale where it was new', async () => {
+      it('is not stale if it was new', async () => {
         for (const end of [rst(), fin()]) {
           const ending = await served([end], { fresh: true });
           assert.ok(typeof ending === 'object' && !ending.stale, JSON.stringify(ending));
@@ -263,7 +263,7 @@ for (const client of CLIENTS)
         }
       });
 
-      it('is not stale where anything was answered, be it half a head or an interim answer', async () => {
+      it('is not stale if any byte of an answer arrived, even of a head or an interim answer', async () => {
         for (const start of [bytes('HTTP/1.1 2'), head(103), head(200, { 'content-length': '9' })]) {
           await nextConnection();
           const ending = await served([start, rst()]);
@@ -272,7 +272,7 @@ for (const client of CLIENTS)
         }
       });
 
-      it('while nobody uses it is forgotten', async () => {
+      it('while it is idle is removed', async () => {
         const kept = await nextConnection();
         vendor.dropIdle();
         await vendor.waitFor(() => vendor.openConnections === 0);
@@ -280,7 +280,7 @@ for (const client of CLIENTS)
       });
     });
 
-    it('fails a call whose listener throws, and nothing else', async () => {
+    it('fails a call whose listener throws, and no other', async () => {
       for (const word of ['head', 'data'] as const) {
         const throwing = (): void => {
           throw new Error('a mistake in a plugin');
@@ -293,8 +293,8 @@ for (const client of CLIENTS)
       }
     });
 
-    describe('a failure', () => {
-      it('to connect is told from one behind that', async () => {
+    describe('a failed call', () => {
+      it('distinguishes a connection failure from later ones', async () => {
         const origin = `http://127.0.0.1:${await closedPort()}`;
         assert.deepEqual(await send({ origin }).ended, failed('connect', 'the connection was refused', false, true));
         const plain = createServer((socket) => void socket.on('error', () => {}).end('no TLS here\r\n'));
@@ -304,7 +304,7 @@ for (const client of CLIENTS)
         assert.ok(typeof noTls === 'object' && noTls.kind === 'connect' && !noTls.stale, JSON.stringify(noTls));
       });
 
-      it('is said in words, without the address', async () => {
+      it('has a message without the address', async () => {
         const reset = await served([rst()], { fresh: true });
         const garbage = await served([bytes('SSH-2.0-OpenSSH_9.6\r\n')]);
         const short = await served([head(200, { 'content-length': '100' }), bytes('half'), fin()]);
@@ -318,13 +318,13 @@ for (const client of CLIENTS)
         }
       });
 
-      it('of an answer that wants to become another protocol is one of the vendor', async () => {
+      it("is the vendor's fault if the answer switches to another protocol", async () => {
         const ending = await served([head(101, { upgrade: 'websocket', connection: 'upgrade' }), silence()]);
         assert.ok(typeof ending === 'object' && ending.kind === 'broken', JSON.stringify(ending));
       });
     });
 
-    it('reads no further while it is paused, and all of it then', async () => {
+    it('reads nothing while it is paused, and everything afterwards', async () => {
       const piece = 'x'.repeat(256 << 10);
       const pieces = 128;
       vendor.next(eventStream(Array.from({ length: pieces }, () => piece)));
@@ -347,7 +347,7 @@ for (const client of CLIENTS)
       assert.equal(told.bytes, total);
     });
 
-    it('ends everything when it is closed', async () => {
+    it('ends all calls when it is closed', async () => {
       vendor.next([hold('never')]);
       const at = vendor.requests.length;
       const told = send();

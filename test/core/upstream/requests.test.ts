@@ -69,7 +69,7 @@ for (const client of CLIENTS) {
     const send = (more: Partial<UpstreamRequest> = {}, on: Partial<UpstreamListener> = {}): Told =>
       sendTo(upstream, { origin: `http://127.0.0.1:${vendor.port}`, ...more }, on);
 
-    it('come with their host, their headers and the length of their body', async () => {
+    it('have a host, their headers and the length of their body', async () => {
       const body = Buffer.from('ü');
       assert.equal(await send({ path: '/a?b=%20', headers: { 'X-One': '1', latin: '\xe9' }, body }).ended, 'end');
       const { method, path, headers } = vendor.requests.at(-1)!;
@@ -87,7 +87,7 @@ for (const client of CLIENTS) {
       assert.equal(vendor.requests.at(-1)!.headers['content-length'], '0');
     });
 
-    it('bring bodies of every size, many at once', async () => {
+    it('have bodies of any size, many at once', async () => {
       const at = vendor.requests.length;
       const bodies = [0, 1, 65_000, 65_300, 65_400, 65_536, 1_000_000, 8_000_000].map((size, i) =>
         Buffer.alloc(size, `${i}`),
@@ -98,7 +98,7 @@ for (const client of CLIENTS) {
       for (const body of bodies) assert.ok(came.has(body.toString()), `${body.length} bytes`);
     });
 
-    it('are not sent where a header, its name or the path could become something else', async () => {
+    it('are not sent if a header, its name or the path could be injected', async () => {
       const at = vendor.requests.length;
       for (const headers of [
         ...['\r\nx-evil: 1', 'a\rb', 'a\nb', 'a\0b', 'a\x1fb', '\u0100'].map((value) => ({ 'x-mine': value })),
@@ -122,7 +122,7 @@ for (const client of CLIENTS) {
       assert.equal(await send({ headers: { 'content-length': '13' } }).ended, 'end');
     });
 
-    it('are told of nothing when they were given up before they were refused', async () => {
+    it('report nothing if they were aborted before they were refused', async () => {
       const told = send({ headers: { 'x-mine': '\n' } });
       told.call.pause();
       told.call.resume();
@@ -132,10 +132,10 @@ for (const client of CLIENTS) {
       assert.equal(told.call.sent, false);
     });
 
-    describe('with a body that is read as it is sent', () => {
+    describe('with a streamed body', () => {
       const pieces = Array.from({ length: 400 }, (_, i) => Buffer.alloc(64 << 10, `${i % 10}`));
 
-      it('bring all of it', async () => {
+      it('send all of it', async () => {
         const body = watched(pieces.slice(0, 40));
         assert.equal(await send({ body }).ended, 'end');
         assert.ok(vendor.requests.at(-1)!.body.equals(Buffer.concat(pieces.slice(0, 40))));
@@ -150,7 +150,7 @@ for (const client of CLIENTS) {
         assert.equal(vendor.requests.at(-1)!.connection, connection);
       });
 
-      it('read no faster than the vendor, and let go of it when they are given up', async () => {
+      it('read no faster than the vendor, and release the body when they are aborted', async () => {
         const deaf = await fakeVendor([atHead(), stopReading(), hold('deaf')]);
         const body = watched(pieces);
         const told = send({ origin: `http://127.0.0.1:${deaf.port}`, body });
@@ -168,7 +168,7 @@ for (const client of CLIENTS) {
         await deaf.close();
       });
 
-      it('fail when it cannot be read, or has another length than it says', async () => {
+      it('fail if it cannot be read, or has another length than declared', async () => {
         for (const body of [
           watched(pieces.slice(0, 3), { failAt: 2 }),
           watched(pieces.slice(0, 3), { length: 1 }),
@@ -181,7 +181,7 @@ for (const client of CLIENTS) {
         }
       });
 
-      it('take an answer that comes before it was sent, and do not use the connection again', async () => {
+      it('accept an answer that arrives before it was sent, and do not reuse the connection', async () => {
         const early = await fakeVendor([
           atHead(),
           stopReading(),
@@ -199,7 +199,7 @@ for (const client of CLIENTS) {
         await early.close();
       });
 
-      it('say that part of it was not sent when the connection breaks before', async () => {
+      it('report that part of it was not sent if the connection breaks before', async () => {
         vendor.next([atHead(), rst()]);
         const ending = await send({ body: watched(pieces) }).ended;
         assert.ok(typeof ending === 'object');
@@ -211,7 +211,7 @@ for (const client of CLIENTS) {
       });
     });
 
-    it('can be given up while the connection is being opened, and its socket is closed', async () => {
+    it('can be aborted while the connection is being opened, and its socket is closed', async () => {
       const sockets = new Set<Socket>();
       const server = createServer((socket) => {
         sockets.add(
@@ -232,7 +232,7 @@ for (const client of CLIENTS) {
       server.close();
     });
 
-    it('are sent when they say so, and not before', async () => {
+    it('are sent on demand, and not before', async () => {
       const told = send();
       assert.equal(told.call.sent, false);
       await told.ended;
@@ -260,7 +260,7 @@ for (const client of CLIENTS) {
     });
 
     if (client === 'own') {
-      it('leave no pause behind for the next one on their connection', async () => {
+      it('do not stay paused for the next one on their connection', async () => {
         const told: Told = send({}, { head: () => told.call.pause() });
         assert.equal(await told.ended, 'end', 'what came with the head is still told');
         const { connection } = vendor.requests.at(-1)!;
@@ -269,7 +269,7 @@ for (const client of CLIENTS) {
       });
     }
 
-    it('do not disturb each other when a listener sends the next one', async () => {
+    it('do not disturb each other if a listener sends the next one', async () => {
       const bodies: string[] = [];
       await new Promise<void>((done) => {
         const next = (left: number): void => {
@@ -293,7 +293,7 @@ for (const client of CLIENTS) {
       );
     });
 
-    it('reach a host by its name and by an address of either kind', async (t) => {
+    it('connect to a host by its name and by an IPv4 or IPv6 address', async (t) => {
       assert.equal(await send({ origin: `http://localhost:${vendor.port}` }).ended, 'end');
       const six = createServer((socket) => {
         socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n'));
@@ -310,13 +310,13 @@ for (const client of CLIENTS) {
   });
 }
 
-describe('the time limits of the own client', () => {
+describe('the timeouts of the own client', () => {
   const own = async () => {
     const clock = fakeClock();
     return { clock, upstream: await openUpstream('own', clock) };
   };
 
-  it('end the opening of a connection, its TLS handshake included', async () => {
+  it('limit the opening of a connection, including its TLS handshake', async () => {
     const { clock, upstream } = await own();
     const server = createServer((socket) => void socket.on('error', () => {}).resume());
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -335,7 +335,7 @@ describe('the time limits of the own client', () => {
     server.close();
   });
 
-  it('close a connection that was idle for 30 s, or for less than the vendor says that it keeps it', async () => {
+  it('close a connection that was idle for 30 s, or for less than the keep-alive time of the vendor', async () => {
     for (const [headers, keptMs] of [
       [{}, 30_000],
       [{ 'keep-alive': 'timeout=5' }, 3_000],
@@ -358,7 +358,7 @@ describe('the time limits of the own client', () => {
     }
   });
 
-  it('are over when it is closed: what is sent then fails', async () => {
+  it('are cleared when it is closed: later requests fail', async () => {
     const { upstream } = await own();
     await upstream.close();
     const told = sendTo(upstream, { origin: 'http://127.0.0.1:9' });

@@ -60,7 +60,7 @@ for (const client of CLIENTS) {
       rmSync(folder, { recursive: true });
     });
 
-    it('refuses a certificate that is signed by itself', async () => {
+    it('refuses a self-signed certificate', async () => {
       const upstream = await open(client);
       const ending = await send(upstream, { origin: `https://localhost:${ports.get(LOCALHOST)}` }).ended;
       await upstream.close();
@@ -69,7 +69,7 @@ for (const client of CLIENTS) {
       assert.match(ending.reason, /DEPTH_ZERO_SELF_SIGNED_CERT/);
     });
 
-    it('believes whom NODE_EXTRA_CA_CERTS names and no other, sends the name of a host, and resumes its session', async () => {
+    it('trusts certificates of NODE_EXTRA_CA_CERTS only, sends SNI, and resumes its session', async () => {
       seen.length = 0;
       const good = `https://localhost:${ports.get(LOCALHOST)}/`;
       const urls = [
