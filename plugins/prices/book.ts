@@ -145,9 +145,9 @@ export function createPriceBook(options: {
     most(model, upstream, bounds, tokens, atMs, factorPpm) {
       if (model.free) return 0n;
       const usual = price(model, upstream, atMs, undefined)?.most(tokens, bounds, factorPpm);
-      const asked = bounds.service && price(model, upstream, atMs, bounds.service)?.most(tokens, bounds, factorPpm);
+      const atTier = bounds.service && price(model, upstream, atMs, bounds.service)?.most(tokens, bounds, factorPpm);
       // A call that requests a service tier may be served in the default one.
-      const amount = usual !== undefined && asked !== undefined && asked > usual ? asked : usual;
+      const amount = usual !== undefined && atTier !== undefined && atTier > usual ? atTier : usual;
       // The price is per unit, and this call has none of these units: it is for another endpoint.
       const isForOthers = amount === 0n && missesUnits(find(model, upstream, atMs)?.row.units, bounds);
       return isForOthers ? undefined : amount;

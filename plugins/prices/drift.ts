@@ -1,4 +1,4 @@
-/** Where a configured price differs from the published one: a hint to check it, not a mistake. */
+/** Differences between configured and published prices: a hint to check them, not an error. */
 import type { PriceDrift } from '../../core/contracts/prices.ts';
 import { RATE_NAMES, RATES, type Rate } from '../../core/contracts/rates.ts';
 import { type Decimal, decimalText, inUnitsOf } from '../../core/sdk.ts';

@@ -1,4 +1,7 @@
-/** The plugin `prices`: what models cost, where that is known from, and how it is shown. It reserves and charges nothing: that is the ledger. */
+/**
+ * The plugin `prices`: what models cost, the sources of prices, and how they are shown. It reserves and charges nothing;
+ * the ledger does.
+ */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Prices, type TariffOptions } from '../../core/contracts/prices.ts';
 import { definePlugin } from '../../core/plugin.ts';

@@ -1,4 +1,4 @@
-/** List prices of well-known vendors, from the data inside the package `@pydantic/genai-prices`; nothing is ever fetched. */
+/** List prices of well-known vendors, from the package `@pydantic/genai-prices`; nothing is downloaded. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { boundedMap, type Decimal, decimal } from '../../core/sdk.ts';
 import { type PriceRow, pricesNothing, type Tier } from './price.ts';
 import { type PublishedBeside, publishedBeside, publishedPrice } from './published.ts';
 
-/** Where a call goes: the name of the channel's vendor, its url, the vendor's name for the model. */
+/** The upstream of a call: the name of the channel's vendor, its URL, and the vendor's model name. */
 export interface Upstream {
   readonly vendor: string;
   readonly url: string;
@@ -17,43 +17,40 @@ export interface Upstream {
 
 /** A list price that was found. */
 export interface ListPrice {
-  /** The same object for the same price, so that work done on it can be kept. */
+  /** The same object for the same price, so that results derived from it can be cached. */
   readonly row: PriceRow;
-  /** Who says so, and the names under which it is known there: `genai-prices data, openai gpt-4o`. */
+  /** The source, with its names of vendor and model: `genai-prices data, openai gpt-4o`. */
   readonly source: string;
-  /** The first day it is valid, where the data tells. */
+  /** The first day on which it is valid, if the data has one. */
   readonly from: string | undefined;
 }
 
 /** Looks up list prices. */
 export interface ListPrices {
-  /** Undefined where the data does not know the vendor, or the model there, or cannot price it by what is counted. */
+  /** Undefined if the data has no such vendor or model, or prices it by units that the gateway does not count. */
   at(upstream: Upstream, atMs: number): ListPrice | undefined;
-  /** Those that begin on a day after that moment, in their order. */
+  /** Prices that become valid after that time, in order. */
   after(upstream: Upstream, atMs: number): readonly ListPrice[];
-  /** The context window in tokens, as far as the data knows it. */
+  /** The context window in tokens, if the data has it. */
   context(upstream: Upstream): number | undefined;
 }
 
-/**
- * The data are read when the first price is asked for (about 30 ms and 20 MB), so a gateway whose prices all stand in
- * gateway.yaml never pays for them.
- */
+/** The data is loaded with the first lookup (about 30 ms and 20 MB), so a gateway with all its prices in gateway.yaml does not need it. */
 export function listPrices(): ListPrices {
-  // Callers choose names where a pattern serves them.
+  // With a pattern, callers choose the model name.
   const found = boundedMap<string, Found | undefined>(10_000);
   const rows = new WeakMap<ModelPrice, { readonly row: PriceRow | undefined }>();
 
   function inData({ provider, model }: Found, name: string, atMs: number): ListPrice | undefined {
     const prices = model && pricesAt(provider, model, name, atMs);
     if (!prices) return undefined;
-    let known = rows.get(prices);
-    if (!known) {
-      known = { row: priceRow(prices, publishedBeside(provider.id, model.id)) };
-      rows.set(prices, known);
+    let cached = rows.get(prices);
+    if (!cached) {
+      cached = { row: priceRow(prices, publishedBeside(provider.id, model.id)) };
+      rows.set(prices, cached);
     }
     const source = `genai-prices data, ${provider.id} ${model.id}`;
-    return known.row && { row: known.row, source, from: startOf(model, prices) };
+    return cached.row && { row: cached.row, source, from: startOf(model, prices) };
   }
 
   function foundFor(upstream: Upstream): Found | undefined {
@@ -81,17 +78,17 @@ export function listPrices(): ListPrices {
   };
 }
 
-/** Where the data are from. */
+/** The source of the data. */
 export const DATA_NAME = '@pydantic/genai-prices';
 
-/** The version of the data that came with this gateway. */
+/** The version of the data that this gateway includes. */
 export function dataVersion(): string {
-  // The package does not show its own description, which lies beside the folder of its code.
+  // The package does not export its package.json, which is beside the folder of its code.
   const file = join(dirname(load.resolve(DATA_NAME)), '..', 'package.json');
   return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version;
 }
 
-/** Who is asked, and the model there where the data know it. */
+/** The vendor at an upstream, and the model there if the data has it. */
 interface Found {
   readonly provider: Provider;
   readonly model: ModelInfo | undefined;
@@ -107,9 +104,8 @@ function find(upstream: Upstream): Found | undefined {
 }
 
 /**
- * The url tells best who is asked. Behind a url the data does not know, the vendor's name counts where it is a provider's own
- * name, letter for letter: its list price is then the best guess an operator can have meant. Nothing is derived from the name
- * of a model alone; a price that is wrong is worse than none.
+ * Identifies the vendor by its URL. If the data does not know the URL, the vendor's name counts if it is exactly that of
+ * a provider. A model name alone decides nothing: a wrong price is worse than none.
  */
 function findProvider({ vendor, url }: Upstream): Provider | undefined {
   const byUrl = url ? data().findProvider({ providerApiUrl: url }) : undefined;
@@ -118,7 +114,7 @@ function findProvider({ vendor, url }: Upstream): Provider | undefined {
   return byName && (byName.id === vendor || namesOf(byName.provider_match).includes(vendor)) ? byName : undefined;
 }
 
-/** The other names of a provider: `gemini`, `vertex`. */
+/** Other names of a provider: `gemini`, `vertex`. */
 function namesOf(match: MatchLogic | undefined): readonly string[] {
   if (!match) return [];
   if ('or' in match) return match.or.flatMap(namesOf);
@@ -127,14 +123,14 @@ function namesOf(match: MatchLogic | undefined): readonly string[] {
   return [];
 }
 
-/** The prices that apply at a time: the data has dates, and hours of the day, for some models. */
+/** The prices that apply at a time: for some models, the data has dates and times of day. */
 function pricesAt(provider: Provider, model: ModelInfo, name: string, atMs: number): ModelPrice | undefined {
   if (!Array.isArray(model.prices)) return model.prices;
   return data().calcPrice({}, name, { provider: { ...provider, models: [model] }, timestamp: new Date(atMs) })
     ?.model_price;
 }
 
-/** The days on which prices of a model begin, in milliseconds, in their order. */
+/** The days from which a model's prices are valid, in milliseconds, in order. */
 function startsOf(model: ModelInfo | undefined): readonly number[] {
   if (model === undefined || !Array.isArray(model.prices)) return [];
   return model.prices
@@ -150,20 +146,20 @@ function startOf(model: ModelInfo, prices: ModelPrice): string | undefined {
 
 /** Our rates by their names in the data. */
 const RATE_OF = new Map<string, Rate>(RATE_NAMES.map((rate) => [RATES[rate].published, rate]));
-/** What the data calls tools that vendors run: currency units per thousand uses. */
+/** The names of vendor-side tools in the data: currency units per thousand uses. */
 const USE_OF: Readonly<Record<string, string>> = {
   web_searches_kcount: 'web_search',
   storage_searches_kcount: 'file_search',
 };
 /**
- * Priced in the data and left out here: cached audio and images, which are charged as other cached input, since vendors do not say
- * how much of it they are.
+ * Rates of the data that are not used: cached audio and images, which are charged like other cached input, because
+ * vendors do not report them separately.
  */
 const LEFT_OUT = new Set(['cache_audio_read_mtok', 'cache_image_read_mtok']);
 
 /**
- * A row of the data in our form. Undefined where it prices by something a usage record does not tell (pages, tokens of videos),
- * since the rest alone would then come out wrong, and where it prices nothing.
+ * Converts a row of the data. Undefined if it has rates for what usage records do not count (pages, video tokens),
+ * because the other rates alone would be wrong, and if it has no rate.
  */
 function priceRow(prices: ModelPrice, beside: PublishedBeside): PriceRow | undefined {
   const rates: Partial<Record<Rate, Decimal>> = {};
@@ -174,7 +170,7 @@ function priceRow(prices: ModelPrice, beside: PublishedBeside): PriceRow | undef
   for (const [key, price] of Object.entries(prices)) {
     const rate = RATE_OF.get(key);
     if (price === undefined || LEFT_OUT.has(key)) continue;
-    // Sound in all, of which what is heard is priced beside it.
+    // All audio; the data prices audio input separately.
     if (key === 'audio_hours' && price === prices.input_audio_hours) continue;
     if (USE_OF[key] !== undefined && typeof price === 'number') {
       const { digits, scale } = decimal(price);
@@ -189,14 +185,14 @@ function priceRow(prices: ModelPrice, beside: PublishedBeside): PriceRow | undef
     } else if (typeof price === 'number') {
       rates[rate] = decimal(price);
     } else {
-      // A tier of the data holds for the whole call once its input has more than `start` tokens, as ours do.
+      // A tier of the data applies to the whole call once its input has more than `start` tokens, as ours do.
       rates[rate] = decimal(price.base);
       for (const { start, price: above } of price.tiers)
         tiers.push({ above: start, rates: { [rate]: decimal(above) } });
     }
   }
   const own = { rates, units: { perHour }, perRequest, tiers: joined(tiers) };
-  // What is sold beside an answer sells no answer.
+  // Rates for tools alone are not the price of a model.
   if (pricesNothing(own)) return undefined;
   return {
     ...own,
@@ -205,7 +201,7 @@ function priceRow(prices: ModelPrice, beside: PublishedBeside): PriceRow | undef
   };
 }
 
-/** One tier for each border. */
+/** One tier for each threshold. */
 function joined(tiers: readonly Tier[]): readonly Tier[] {
   const byBorder = new Map<number, Tier>();
   for (const { above, rates } of tiers) {

@@ -1,4 +1,7 @@
-/** List prices that the data of `genai-prices` have not, since they are not by tokens, or for some calls only: as their vendors publish them. */
+/**
+ * List prices that `genai-prices` does not have, because they are not per token, or apply to some calls only: as their
+ * vendors publish them.
+ */
 import type { PriceRow } from './price.ts';
 import { type PriceFields, readPrice } from './section.ts';
 import type { ServicePrices, UsePrices } from './uses.ts';
@@ -17,7 +20,10 @@ const DALL_E_3: PriceFields = {
 const TTS_1: PriceFields = { characters: 15 };
 const TTS_1_HD: PriceFields = { characters: 30 };
 
-/** By the provider's name in the data, and the model's. What is not certain is not here: without a price a call is refused, loudly. */
+/**
+ * By the provider's name in the data, and the model's. Uncertain prices are omitted: without a price, a call is refused
+ * with an explicit error.
+ */
 const PUBLISHED: Readonly<Record<string, Readonly<Record<string, PriceFields>>>> = {
   // platform.openai.com/docs/pricing: dall-e-2 since November 2022, the others since November 2023.
   openai: {
@@ -38,11 +44,11 @@ const PUBLISHED: Readonly<Record<string, Readonly<Record<string, PriceFields>>>>
 
 const rows = new Map<string, PriceRow>();
 
-/** The same row each time; undefined where nothing is published here. */
+/** The same object each time; undefined if nothing is published here. */
 export function publishedPrice(provider: string, model: string): PriceRow | undefined {
   const name = `${provider} ${model}`;
-  const known = rows.get(name);
-  if (known !== undefined) return known;
+  const cached = rows.get(name);
+  if (cached !== undefined) return cached;
   const models = Object.hasOwn(PUBLISHED, provider) ? PUBLISHED[provider]! : {};
   if (!Object.hasOwn(models, model)) return undefined;
   const row = readPrice(models[model], [provider, model], (path, message) => {
@@ -52,22 +58,23 @@ export function publishedPrice(provider: string, model: string): PriceRow | unde
   return row;
 }
 
-/** What is sold beside the tokens of a model that the data know. */
+/** Prices beside the tokens of a model that the data has. */
 export type PublishedBeside = { readonly perUse?: UsePrices | undefined; readonly service?: ServicePrices | undefined };
 
 const BESIDE: readonly { readonly provider: string; readonly models: RegExp; readonly price: PriceFields }[] = [
-  // platform.claude.com/docs/en/about-claude/pricing: inference in the US costs a tenth more; older models refuse to be told.
+  // platform.claude.com/docs/en/about-claude/pricing: inference in the US costs a tenth more; older models refuse
+  // `inference_geo`.
   { provider: 'anthropic', models: /./, price: { service: { us: 1.1 } } },
   // ai.google.dev/gemini-api/docs/pricing: 35 per thousand prompts that are grounded, for later models 14 per thousand searches.
   { provider: 'google', models: /^gemini-[12][.-]/, price: { perUse: { web_search: 0.035 } } },
   { provider: 'google', models: /^gemini-[3-9]/, price: { perUse: { web_search: 0.014 } } },
 ];
 
-/** Empty where nothing is published. */
+/** Empty if nothing is published. */
 export function publishedBeside(provider: string, model: string): PublishedBeside {
-  const found = BESIDE.find((each) => each.provider === provider && each.models.test(model));
-  if (found === undefined) return {};
-  const row = readPrice({ input: 0, ...found.price }, [provider, model], (path, message) => {
+  const entry = BESIDE.find((each) => each.provider === provider && each.models.test(model));
+  if (entry === undefined) return {};
+  const row = readPrice({ input: 0, ...entry.price }, [provider, model], (path, message) => {
     throw new Error(`${path.join('.')}: ${message}`);
   })?.[0]?.row;
   return { perUse: row?.units?.perUse, service: row?.service };

@@ -70,18 +70,18 @@ const GROUPS = (['cache', 'media', 'answer'] as const).map((group) => {
 export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anomalies: string[] } {
   const anomalies: string[] = [];
   if (addsUp(usage)) return { usage, anomalies };
-  const whole = (name: Rate | 'characters'): number => {
+  const tokensOf = (name: Rate | 'characters'): number => {
     const tokens = wholeTokens(usage[name]);
     if (tokens !== usage[name]) anomalies.push(`${name} is ${usage[name]}`);
     return tokens;
   };
   const counts: { -readonly [R in Rate]?: number } = {};
   for (const { total, parts } of GROUPS) {
-    counts[total] ??= whole(total);
+    counts[total] ??= tokensOf(total);
     let left = counts[total];
     for (const { rate, missing } of parts) {
       if (usage[rate] === undefined && missing === 0) continue;
-      const tokens = whole(rate);
+      const tokens = tokensOf(rate);
       if (tokens > left) anomalies.push(`${rate} is ${tokens}, more than the ${left} left of ${total}`);
       counts[rate] = Math.min(tokens, left);
       left -= counts[rate];
@@ -90,7 +90,7 @@ export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anoma
   return {
     usage: {
       ...(counts as Pick<Usage, Rate>),
-      ...(usage.characters !== undefined && { characters: whole('characters') }),
+      ...(usage.characters !== undefined && { characters: tokensOf('characters') }),
       ...saneUnits(usage, anomalies),
       estimated: usage.estimated === true,
     },

@@ -1,12 +1,12 @@
-/** What the descriptions of the styles of this folder have in common: members of requests and answers, as JSON Schema. */
+/** JSON Schema shared by the OpenAPI descriptions of the styles: members of requests and replies. */
 import { type Schema, schema } from '../../core/plugin.ts';
 
-/** An object with these members, and whatever else its vendor knows. */
+/** An object with these members; others are allowed. */
 export function objectOf(properties: Readonly<Record<string, object>>, required: readonly string[] = []): Schema {
   return schema({ type: 'object', properties, ...(required.length > 0 && { required }) });
 }
 
-/** The same member, which may also be null: that counts as left out. */
+/** The same member, which may also be null: null counts as omitted. */
 export function optional(member: Readonly<Record<string, unknown>>): object {
   const { type, enum: words } = member;
   return {
@@ -26,13 +26,13 @@ export const text = { type: 'string' } as const;
 export const integer = { type: 'integer' } as const;
 export const flag = { type: 'boolean' } as const;
 
-/** A number from 0 to something. */
+/** A number from 0 to this maximum. */
 export const upTo = (maximum: number): object => optional({ type: 'number', minimum: 0, maximum });
-/** A whole number from something on. */
-export const wholeFrom = (minimum: number, maximum?: number): object =>
+/** A whole number from this minimum. */
+export const integerFrom = (minimum: number, maximum?: number): object =>
   optional({ type: 'integer', minimum, ...(maximum !== undefined && { maximum }) });
 
-export const stream = optional({ description: 'The answer comes as events.', ...flag });
+export const stream = optional({ description: 'Streams the answer as events.', ...flag });
 export const streamOptions = optional({ type: 'object', properties: { include_usage: flag } });
 
 /** The usage of chat and completions. */

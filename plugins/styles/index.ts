@@ -1,4 +1,4 @@
-/** The plugin `styles`: the kinds of requests this gateway understands, and the answers it keeps so that they can be continued. */
+/** The plugin `styles`: the APIs that clients can use, and the responses that are kept. */
 import { Catalog } from '../../core/contracts/catalog.ts';
 import { Inspecting } from '../../core/contracts/inspecting.ts';
 import { Keys } from '../../core/contracts/keys.ts';

@@ -1,30 +1,28 @@
-/** What the styles of this folder read alike in requests, and in which words they refuse it. */
+/** Helpers for reading requests, shared by the styles of this folder, with the same error messages. */
 
 import { invalidField } from '../../core/contracts/errors.ts';
-import type { JsonBody } from '../../core/plugin.ts';
-import { type Fields, readFields } from '../../core/translation/index.ts';
+import type { Json, JsonBody, Losses } from '../../core/plugin.ts';
+import { type Fields, given, type Labels, readFields } from '../../core/translation/index.ts';
 
 /** Some members of a body; the others, which may be long, are not parsed. */
 export function fieldsIn(body: JsonBody, names: readonly string[]): Fields {
   return readFields(Object.fromEntries(names.map((name) => [name, body.get(name) ?? null])), '');
 }
 
-/** The model's name. Refuses with 400 where there is none. */
-export function modelIn(fields: Fields): string {
-  const model = fields.text('model') ?? '';
-  return model !== '' && model.length <= 256
-    ? model
-    : fields.wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
+/** The value of `model`, validated. Refuses with 400 if it is missing. */
+export function modelOf(value: Json | undefined): string {
+  if (typeof value === 'string' && value !== '' && value.length <= 256) return value;
+  wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
 }
 
-/** One of a few words, or undefined where nothing is said. Refuses another with 400, and names them. */
-export function wordIn<Word extends string>(fields: Fields, name: string, words: readonly Word[]): Word | undefined {
+/** One of these words, or undefined if omitted. Refuses any other with 400. */
+export function enumIn<Word extends string>(fields: Fields, name: string, words: readonly Word[]): Word | undefined {
   const text = fields.text(name);
   if (text === undefined) return undefined;
   return words.find((word) => word === text) ?? fields.wrong(name, `must be one of ${words.join(', ')}`);
 }
 
-/** A whole number, or undefined where nothing is said. Refuses another with 400. */
+/** A whole number, or undefined if omitted. Refuses any other value with 400. */
 export function wholeNumberIn(fields: Fields, name: string, lowest: number, highest?: number): number | undefined {
   const value = fields.number(name);
   if (value === undefined) return undefined;
@@ -33,7 +31,41 @@ export function wholeNumberIn(fields: Fields, name: string, lowest: number, high
   return fields.wrong(name, `must be a whole number ${range}`);
 }
 
-/** Refuses a request with 400 because of `param`, a place in it; `should` ends the sentence that begins with it. */
+/** Refuses with 400 a value that is not a number from 0 to this maximum; it may be omitted. */
+export function checkNumber(value: Json | undefined, name: string, highest: number): void {
+  if (value === undefined || value === null || (typeof value === 'number' && value >= 0 && value <= highest)) return;
+  wrong(name, `must be a number from 0 to ${highest}`);
+}
+
+/** Decodes metadata of the request. */
+export function readLabels(fields: Fields, losses: Losses): Labels {
+  const [safety, user] = [fields.text('safety_identifier'), fields.text('user')];
+  if (safety !== undefined && user !== undefined && safety !== user) losses.drop('user', 'hint');
+  return given<Labels>({
+    user: safety ?? user,
+    metadata: fields.object('metadata'),
+    cacheKey: fields.text('prompt_cache_key'),
+    serviceTier: fields.text('service_tier'),
+    store: fields.flag('store'),
+  });
+}
+
+/**
+ * Creates a function that reports the unread members of one object of a request; `place` is its path: `messages`,
+ * `tools`. `isHint`: dropping the member does not change the answer; `isOmitted`: it is not reported at all.
+ */
+export function restReporter(
+  isHint: (name: string, value: Json) => boolean,
+  isOmitted: (value: Json) => boolean = () => false,
+) {
+  return (fields: Fields, place: string, losses: Losses): void => {
+    for (const [name, value] of Object.entries(fields.rest())) {
+      if (!isOmitted(value)) losses.drop(`${place}.${name}`, isHint(name, value) ? 'hint' : undefined);
+    }
+  };
+}
+
+/** Refuses a request with 400 because of `param`, a path in it; `should` ends the sentence that begins with it. */
 export function wrong(param: string, should: string): never {
   throw invalidField(param, should);
 }

@@ -1,15 +1,15 @@
-/** Speech and hearing, described. */
+/** OpenAPI schemas of the audio styles. */
 import type { StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, model, objectOf, optional, text } from '../described.ts';
 import { FORMATS } from './formats.ts';
 
 export const speech: StyleAbout = {
-  summary: 'Speaks a text.',
+  summary: 'Converts text to speech.',
   request: objectOf(
     {
       model,
       input: { type: 'string', minLength: 1, maxLength: 4_096 },
-      voice: { description: 'The name of a voice, or an object with its id.', type: ['string', 'object'] },
+      voice: { description: 'A voice name, or an object with its id.', type: ['string', 'object'] },
       response_format: optional({ enum: Object.keys(FORMATS) }),
       speed: optional({ type: 'number', minimum: 0.25, maximum: 4 }),
       instructions: optional(text),
@@ -21,8 +21,8 @@ export const speech: StyleAbout = {
   mediaTypes: ['audio/mpeg', EVENTS],
 };
 
-/** Of an endpoint that takes a recording. */
-export function hearing(summary: string, formats: readonly string[], streams: boolean): StyleAbout {
+/** Schema of an endpoint that accepts a recording. */
+export function transcriptionStyle(summary: string, formats: readonly string[], streams: boolean): StyleAbout {
   return {
     summary,
     form: objectOf(

@@ -1,11 +1,11 @@
-/** Whole answers to what is heard: JSON, plain text and subtitles. */
+/** Whole transcription replies: JSON, plain text and subtitles. */
 import type { AnswerFacts, Call, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { isObject, objectsIn, parsed } from '../../../core/translation/index.ts';
 import { errorIn } from '../chat/usage.ts';
 import { FILES } from './hearing-request.ts';
-import { heardUsage, toldUsage } from './hearing-usage.ts';
+import { estimatedUsage, reportedUsage } from './hearing-usage.ts';
 
-/** What an answer in JSON tells; undefined where it has neither a text nor an error. */
+/** Reads a JSON reply; undefined if it has neither a text nor an error. */
 export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   const answer = body.tree();
   const error = errorIn(answer);
@@ -13,24 +13,25 @@ export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined 
   if (error === undefined && typeof text !== 'string') return undefined;
   const textLength = typeof text === 'string' ? text.length : 0;
   return {
-    usage: toldUsage(call, answer, textLength) ?? heardUsage(call, textLength),
+    usage: reportedUsage(call, answer, textLength) ?? estimatedUsage(call, textLength),
     textLength: () => textLength,
     error,
   };
 }
 
-/** The same for a text. Silence has none, so nothing at all is an answer, too; a page of HTML or an error is not. */
+/** Reads a text reply. Empty text is valid (silence); an HTML page or an error is not. */
 export function readText(text: string, call: Call): AnswerFacts | undefined {
   if (/^\s*<(!doctype|html)\b/i.test(text)) return undefined;
   const json = text.startsWith('{') ? parsed(text) : undefined;
   return {
-    usage: toldUsage(call, json, text.length) ?? heardUsage(call, text.length, isFile(call) ? lastTimeIn(text) : 0),
+    usage:
+      reportedUsage(call, json, text.length) ?? estimatedUsage(call, text.length, isFile(call) ? lastTimeIn(text) : 0),
     textLength: () => text.length,
     error: errorIn(json),
   };
 }
 
-/** Only subtitles have times; elsewhere they are what somebody said. */
+/** Only subtitle formats have timestamps; in other formats such lines are part of the transcript. */
 function isFile({ body }: Call): boolean {
   return FILES.includes(String(body.get('response_format')));
 }
@@ -39,7 +40,7 @@ function isFile({ body }: Call): boolean {
 const END = /^\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})/;
 const ARROW = '-->';
 
-/** When the last subtitle ends, in seconds; 0 where there is none. */
+/** End of the last subtitle, in seconds; 0 if there is none. */
 function lastTimeIn(text: string): number {
   const arrow = text.lastIndexOf(ARROW);
   const start = arrow + ARROW.length;
@@ -47,7 +48,7 @@ function lastTimeIn(text: string): number {
   return arrow === -1 ? 0 : Number(hours) * 3_600 + Number(minutes) * 60 + Number(`${seconds}.${fraction}`);
 }
 
-/** A whole answer as the events of a stream, for vendors that take no notice of being asked for one. */
+/** Converts a whole reply to stream events, for vendors that ignore `stream`. */
 export function streamAnswer(body: JsonBody): string | undefined {
   const answer = body.tree();
   if (!isObject(answer) || typeof answer.text !== 'string') return undefined;

@@ -1,12 +1,12 @@
-/** Passes the events of a transcription on, and counts along. */
+/** Forwards the events of a transcription stream and meters them. */
 import type { EventKind, JsonObject, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
 import { eventData, isObject, parsed } from '../../../core/translation/index.ts';
 import { errorEvent } from '../chat/errors.ts';
 import { errorIn } from '../chat/usage.ts';
-import { heardUsage, toldUsage, unfinishedUsage } from './hearing-usage.ts';
+import { estimatedUsage, reportedUsage, unfinishedUsage } from './hearing-usage.ts';
 
-/** A relay for one attempt. */
-export function createHearingRelay({ call }: RelayOptions): StreamRelay {
+/** Creates a relay for one attempt. */
+export function createTranscriptionRelay({ call }: RelayOptions): StreamRelay {
   let textLength = 0;
   let begun = false;
   let error: ReturnType<StreamRelay['error']>;
@@ -14,11 +14,11 @@ export function createHearingRelay({ call }: RelayOptions): StreamRelay {
 
   function read(event: JsonObject): EventKind {
     const isLast = event.type === 'transcript.text.done';
-    // Silence ends before anything was said.
+    // The transcript of silence is empty.
     if (isLast && typeof event.text === 'string') textLength = Math.max(textLength, event.text.length);
     else if (!isLast && typeof event.delta === 'string') textLength += event.delta.length;
     begun ||= !isLast;
-    usage = toldUsage(call, event, textLength) ?? usage;
+    usage = reportedUsage(call, event, textLength) ?? usage;
     return isLast ? 'last' : 'pass';
   }
 
@@ -26,7 +26,7 @@ export function createHearingRelay({ call }: RelayOptions): StreamRelay {
     see(event, out) {
       const data = eventData(event);
       const isEnd = data?.trim() === '[DONE]';
-      // An end without a beginning is no answer.
+      // A stream that ends without any event is not a reply.
       if (isEnd && !begun) return 'hold';
       out.push(event);
       if (isEnd) return 'last';
@@ -39,7 +39,7 @@ export function createHearingRelay({ call }: RelayOptions): StreamRelay {
     close: () => 'broken',
     fail: errorEvent,
     usage() {
-      return usage ?? heardUsage(call, textLength);
+      return usage ?? estimatedUsage(call, textLength);
     },
     unfinished: (how) => unfinishedUsage(call, textLength, how),
     textLength() {

@@ -1,60 +1,61 @@
-/** What was used to write down what is heard: as the vendor tells it, else by the length of the sound. */
+/** Usage of a transcription: as the vendor reports it, otherwise by the length of the audio. */
 import type { Bounds, Call, Json, Usage } from '../../../core/plugin.ts';
 import { countedUsage, member, tokensIn } from '../../../core/translation/index.ts';
 import { fileIn } from './hearing-request.ts';
 import { longestSeconds, measuredSeconds } from './sound/file.ts';
 
-/** Characters of a second: of hasty speech, and of usual speech. */
+/** Characters per second: of fast speech, and of usual speech. */
 const HASTY = 40;
 const USUAL = 12;
-/** Of the longest that an unmeasured file can be: most speech is recorded at four times the rate that is the least. */
+/** Usual share of the maximum duration of an unmeasured file: most speech is recorded at four times the minimum bit rate. */
 const USUAL_SHARE = 1 / 4;
 
 /**
- * In an answer, or in the event that ends a stream; undefined where the vendor says nothing. What it leaves out of it we count: it
- * may be that which the price is for.
+ * The usage in a reply, or in the last event of a stream; undefined if the vendor reports none. Counts that the vendor
+ * omits are estimated, because the price may be for them.
  */
-export function toldUsage(call: Call, answer: Json | undefined, textLength: number): Usage | undefined {
-  const told = member(answer, 'usage');
-  const seconds = secondsOf(call, member(told, 'seconds')) ?? secondsOf(call, member(answer, 'duration'));
-  // The second spelling is that of servers that speak as in chat.
-  const input = tokensIn(member(told, 'input_tokens') ?? member(told, 'prompt_tokens'));
-  const output = tokensIn(member(told, 'output_tokens') ?? member(told, 'completion_tokens'));
+export function reportedUsage(call: Call, answer: Json | undefined, textLength: number): Usage | undefined {
+  const reported = member(answer, 'usage');
+  const seconds = secondsOf(call, member(reported, 'seconds')) ?? secondsOf(call, member(answer, 'duration'));
+  // The second spelling is that of servers that report usage as in chat.
+  const input = tokensIn(member(reported, 'input_tokens') ?? member(reported, 'prompt_tokens'));
+  const output = tokensIn(member(reported, 'output_tokens') ?? member(reported, 'completion_tokens'));
   if (input + output === 0 && seconds === undefined) return undefined;
-  const counted = countedUsage({ ...call.bounds, seconds: seconds ?? heardSeconds(call, textLength) }, textLength);
-  const details = member(told, 'input_token_details') ?? member(told, 'prompt_tokens_details');
-  // Where nothing else is said, all that goes in is sound.
+  const counted = countedUsage({ ...call.bounds, seconds: seconds ?? estimatedSeconds(call, textLength) }, textLength);
+  const details = member(reported, 'input_token_details') ?? member(reported, 'prompt_tokens_details');
+  // Without details, all input tokens are audio.
   const audio = tokensIn(member(details, 'audio_tokens') ?? input - tokensIn(member(details, 'text_tokens')));
-  const isTold = input === 0 ? seconds !== undefined : output > 0 || textLength === 0;
+  const isReported = input === 0 ? seconds !== undefined : output > 0 || textLength === 0;
   return {
     ...counted,
     ...(input > 0 && { input, inputAudio: audio }),
     ...(output > 0 && { output }),
-    estimated: !isTold,
+    estimated: !isReported,
   };
 }
 
 /**
- * Where the vendor says nothing: sound as long as it was measured, and no shorter than what was found in it needs, for a file can
- * lie. `lastTime`: the last time that subtitles name. Without a measure the text is all there is to go by.
+ * Usage if the vendor reports none: the measured length of the audio, but at least what its transcript needs, because a
+ * file's header can be wrong. `lastTime`: the last timestamp of the subtitles. Without a measured length, the estimate
+ * uses the text alone.
  */
-export function heardUsage(call: Call, textLength: number, lastTime = 0): Usage {
-  return countedUsage({ ...call.bounds, seconds: heardSeconds(call, textLength, lastTime) }, textLength);
+export function estimatedUsage(call: Call, textLength: number, lastTime = 0): Usage {
+  return countedUsage({ ...call.bounds, seconds: estimatedSeconds(call, textLength, lastTime) }, textLength);
 }
 
-function heardSeconds(call: Call, textLength: number, lastTime = 0): number {
+function estimatedSeconds(call: Call, textLength: number, lastTime = 0): number {
   const length = measured(call) ?? Math.min(textLength / USUAL, boundOf(call));
   return Math.max(length, lastTime <= longest(call) ? lastTime : 0, textLength / HASTY);
 }
 
 /**
- * Of an answer that did not come to its end. Nobody waits for the text any more: the vendor hears all the sound. It broke off: what
- * was delivered counts, and as much sound as usually has that much text in it.
+ * Usage of a reply that did not end. If the client disconnected, the vendor still processes all of the audio. If the
+ * vendor broke off, the delivered text counts, and the usual length of audio for that much text.
  */
 export function unfinishedUsage(call: Call, textLength: number, how: 'left' | 'broken'): Usage {
-  const all = measured(call) ?? boundOf(call) * USUAL_SHARE;
+  const full = measured(call) ?? boundOf(call) * USUAL_SHARE;
   return countedUsage(
-    { ...call.bounds, seconds: how === 'left' ? all : Math.min(all, textLength / USUAL) },
+    { ...call.bounds, seconds: how === 'left' ? full : Math.min(full, textLength / USUAL) },
     textLength,
   );
 }
@@ -73,7 +74,7 @@ function boundOf({ bounds }: { readonly bounds: Bounds }): number {
   return bounds.seconds ?? 0;
 }
 
-/** Some vendors write numbers as texts, some zero in place of a length, and some count other than seconds. */
+/** Some vendors write numbers as text, some send zero instead of a length, and some use other units than seconds. */
 function secondsOf(call: Call, value: Json | undefined): number | undefined {
   const seconds = typeof value === 'string' ? Number(value) : value;
   return typeof seconds === 'number' && seconds > 0 && seconds <= longest(call) ? seconds : undefined;

@@ -1,12 +1,17 @@
-/** The styles `transcription` and `translation`: what is heard is written down, in its own language or in English. */
+/** The styles `transcription` and `translation`: speech to text, in its own language or in English. */
 import type { Style } from '../../../core/plugin.ts';
 import { createFormReader } from '../multipart/index.ts';
-import { hearing as describe } from './about.ts';
+import { transcriptionStyle as describe } from './about.ts';
 import { readAnswer, readText, streamAnswer } from './hearing-answer.ts';
-import { createHearingRelay } from './hearing-relay.ts';
-import { type HearingOptions, measureHearing, readHearing, sendHearing } from './hearing-request.ts';
+import { createTranscriptionRelay } from './hearing-relay.ts';
+import {
+  encodeTranscription,
+  measureTranscription,
+  readTranscription,
+  type TranscriptionOptions,
+} from './hearing-request.ts';
 
-/** Lists that some clients send without the brackets in their names. */
+/** Lists that some clients send without brackets in the field name. */
 const LISTS = [
   'timestamp_granularities',
   'include',
@@ -17,34 +22,39 @@ const LISTS = [
 ];
 
 /** `POST /v1/audio/transcriptions`. */
-export const transcription = hearing('transcription', '/v1/audio/transcriptions', 'Writes down what is said.', {
+export const transcription = transcriptionStyle('transcription', '/v1/audio/transcriptions', 'Transcribes speech.', {
   formats: ['json', 'text', 'srt', 'vtt', 'verbose_json', 'diarized_json'],
   streams: true,
 });
 
 /** `POST /v1/audio/translations`. */
-export const translation = hearing('translation', '/v1/audio/translations', 'Writes down in English what is said.', {
-  formats: ['json', 'text', 'srt', 'vtt', 'verbose_json'],
-  streams: false,
-});
+export const translation = transcriptionStyle(
+  'translation',
+  '/v1/audio/translations',
+  'Translates speech to English text.',
+  {
+    formats: ['json', 'text', 'srt', 'vtt', 'verbose_json'],
+    streams: false,
+  },
+);
 
-function hearing(name: string, path: string, summary: string, options: HearingOptions): Style {
+function transcriptionStyle(name: string, path: string, summary: string, options: TranscriptionOptions): Style {
   return {
     name,
     ingress: {
       path,
-      read: (body, _request, files) => readHearing(body, files, options),
+      read: (body, _request, files) => readTranscription(body, files, options),
       form: createFormReader({ only: true, files: { file: { max: 1, required: true } }, repeats: LISTS }),
-      measure: measureHearing,
+      measure: measureTranscription,
       texts: ['prompt', 'keywords', 'known_speaker_names'],
       about: describe(summary, options.formats, options.streams),
     },
     relay: {
-      outgoing: sendHearing,
+      outgoing: encodeTranscription,
       answer: readAnswer,
       text: readText,
       streamed: streamAnswer,
-      stream: createHearingRelay,
+      stream: createTranscriptionRelay,
     },
   };
 }

@@ -1,3 +1,3 @@
-/** Sound: texts that are read aloud, and recordings that are written down. */
+/** Audio: text to speech, and speech to text. */
 export { transcription, translation } from './hearing.ts';
 export { speech } from './speech.ts';

@@ -1,4 +1,4 @@
-/** Passes speech on, as bytes or in events, and listens how long it gets. */
+/** Forwards speech, as bytes or as events, and measures its duration. */
 import type { EventKind, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
 import { eventData, isObject, parsed } from '../../../core/translation/index.ts';
 import { errorEvent } from '../chat/errors.ts';
@@ -6,34 +6,34 @@ import { errorIn } from '../chat/usage.ts';
 import { FORMATS } from './formats.ts';
 import { createSoundMeter } from './sound/meter.ts';
 import { speechFacts } from './speech-request.ts';
-import { spokenUsage, toldUsage, unfinishedUsage } from './speech-usage.ts';
+import { reportedUsage, spokenUsage, unfinishedUsage } from './speech-usage.ts';
 
-/** A relay for one attempt. */
+/** Creates a relay for one attempt. */
 export function createSpeechRelay(options: RelayOptions): StreamRelay {
   return options.call.stream ? relayEvents(options) : relayBytes(options);
 }
 
-/** Every byte as it comes, but for the last one: it leaves when the call is in the books. */
+/** Forwards bytes as they arrive, except the last one, which is sent after the call is settled. */
 function relayBytes({ call }: RelayOptions): StreamRelay {
   const meter = meterFor({ call });
-  let held: Buffer | undefined;
+  let lastByte: Buffer | undefined;
   let bytes = 0;
   return {
     see(chunk, out) {
       if (chunk.length === 0) return 'hold';
       meter.see(chunk);
       bytes += chunk.length;
-      if (held !== undefined) out.push(held);
+      if (lastByte !== undefined) out.push(lastByte);
       if (chunk.length > 1) out.push(chunk.subarray(0, -1));
-      held = Buffer.from(chunk.subarray(-1));
+      lastByte = Buffer.from(chunk.subarray(-1));
       return 'pass';
     },
     close(out) {
-      if (held === undefined) return 'broken';
-      out.push(held);
+      if (lastByte === undefined) return 'broken';
+      out.push(lastByte);
       return 'whole';
     },
-    // Among bytes nothing can be told; the client sees that they end too early.
+    // A byte stream has no error events; the client sees that it ends early.
     fail: () => '',
     usage() {
       return spokenUsage(call, { bytes, seconds: meter.seconds() });
@@ -62,7 +62,7 @@ function relayEvents({ call }: RelayOptions): StreamRelay {
     if (!isObject(event)) return 'pass';
     if (event.type === DONE) {
       if (!begun) return 'hold';
-      usage = toldUsage(call, event, { bytes, seconds: meter.seconds() });
+      usage = reportedUsage(call, event, { bytes, seconds: meter.seconds() });
       return 'last';
     }
     if (event.type === DELTA && typeof event.audio === 'string' && event.audio !== '') {
@@ -78,7 +78,7 @@ function relayEvents({ call }: RelayOptions): StreamRelay {
     see(event, out) {
       const data = eventData(event);
       const kind = data === undefined ? 'hold' : judge(data);
-      // An end without a beginning is no answer, and nothing of it is passed on.
+      // A stream that ends without any event is not a reply; nothing is forwarded.
       if (kind !== 'hold' || data === undefined) out.push(event);
       return kind;
     },

@@ -1,42 +1,39 @@
-/** Requests for speech: what is to be said, checked as far as the specification limits it. */
+/** Speech requests: validates the fields that the specification limits. */
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
 import { type Fields, isObject } from '../../../core/translation/index.ts';
-import { fieldsIn, modelIn, wordIn, wrong } from '../request-fields.ts';
+import { enumIn, fieldsIn, modelOf, wrong } from '../request-fields.ts';
 import { FORMATS } from './formats.ts';
 
-/** Everything that is looked at before the vendor sees it. */
+/** The fields that the gateway reads. */
 const NAMES = ['model', 'input', 'voice', 'response_format', 'speed', 'instructions', 'stream_format'];
 
 const MAX_CHARACTERS = 4_096;
 const SLOWEST = 0.25;
 const FASTEST = 4;
-/**
- * The most a vendor makes of one character: spoken slowly, in a language whose characters are syllables. The first words of a
- * short text have their own time.
- */
+/** Maximum seconds of audio per character: slow speech in a language with syllabic characters. Short texts have a minimum of their own. */
 const MAX_TOKENS = { each: 6, least: 64 };
 
-/** What is said of how the speech is to be. */
+/** The maximum length of `instructions`. */
 export interface SpeechFacts {
   readonly format: string;
   readonly speed: number;
 }
 
-/** What the body asks for. Refuses with 400 and the field's name; `null` counts as left out. */
+/** Reads the body. Refuses with 400 and the field's name; `null` counts as omitted. */
 export function readSpeech(body: JsonBody): CallFacts {
   const fields = fieldsIn(body, NAMES);
-  const model = modelIn(fields);
+  const model = modelOf(fields.text('model'));
   const characters = countCharacters(fields);
   if (!isVoice(fields.get('voice'))) {
     fields.wrong('voice', 'must be the name of a voice, such as "alloy", or an object with the id of one');
   }
-  wordIn(fields, 'response_format', Object.keys(FORMATS));
+  enumIn(fields, 'response_format', Object.keys(FORMATS));
   const speed = fields.number('speed');
   if (speed !== undefined && !(speed >= SLOWEST && speed <= FASTEST)) {
     fields.wrong('speed', `must be a number from ${SLOWEST} to ${FASTEST}`);
   }
   fields.text('instructions');
-  const isStream = wordIn(fields, 'stream_format', ['audio', 'sse']) === 'sse';
+  const isStream = enumIn(fields, 'stream_format', ['audio', 'sse']) === 'sse';
   return {
     model,
     stream: isStream,
@@ -47,21 +44,21 @@ export function readSpeech(body: JsonBody): CallFacts {
       media: 0,
       outputTokens: characters * MAX_TOKENS.each + MAX_TOKENS.least,
       choices: 1,
-      // The sound is no text that a client could have bounded.
+      // The client cannot limit the length of the audio.
       open: () => true,
       characters,
     },
   };
 }
 
-/** Of a body that was read before. */
+/** The same for a body that was read already. */
 export function speechFacts(body: JsonBody): SpeechFacts {
   const format = body.get('response_format') ?? 'mp3';
   const speed = body.get('speed') ?? 1;
   return { format: String(format), speed: Number(speed) };
 }
 
-/** The vendor's name for the model. Refuses with 400 a voice that it has not got. */
+/** The vendor's model name. Refuses with 400 a voice that the model does not have. */
 export function patchSpeech(body: JsonBody, { model, quirks }: Patch): Record<string, string> {
   const { voices } = quirks.speech;
   const voice = body.get('voice');
@@ -72,11 +69,11 @@ export function patchSpeech(body: JsonBody, { model, quirks }: Patch): Record<st
   return body.get('model') === model ? {} : { model: JSON.stringify(model) };
 }
 
-/** In code points, as people count. */
+/** Length in code points. */
 function countCharacters(fields: Fields): number {
   const input = fields.text('input') ?? '';
   const should = `must be a text of 1 to ${MAX_CHARACTERS} characters`;
-  // Nothing that long can be short in code points, and need not be counted.
+  // A string this long exceeds the limit in code points, too; no need to count.
   const count = input.length > 2 * MAX_CHARACTERS ? Number.POSITIVE_INFINITY : [...input].length;
   return count >= 1 && count <= MAX_CHARACTERS ? count : fields.wrong('input', should);
 }

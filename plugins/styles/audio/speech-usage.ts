@@ -1,29 +1,29 @@
-/** What speech used, where the vendor does not say: by the text that was spoken, and the length of the sound. */
+/** Usage of speech if the vendor does not report it: by the text, and the duration of the audio. */
 import type { Call, JsonObject, Usage } from '../../../core/plugin.ts';
 import { countedUsage, member, NO_TOKENS, tokensIn } from '../../../core/translation/index.ts';
 import { speechFacts } from './speech-request.ts';
 
-/** A second of speech in the vendors' tokens, and in characters of most languages. */
+/** Tokens of one second of speech, and characters in most languages. */
 const TOKENS_PER_SECOND = 21;
 const CHARACTERS_PER_SECOND = 15;
-/** Of sound whose length cannot be told: half of what it has uncompressed. */
+/** Bytes per second of audio of unknown duration: half of uncompressed audio. */
 const BYTES_PER_SECOND = 24_000;
 
-/** Sound that was delivered. */
+/** The delivered audio. */
 export interface Delivered {
   readonly bytes: number;
-  /** Undefined where it cannot be told. */
+  /** Undefined if it is unknown. */
   readonly seconds: number | undefined;
 }
 
-/** A whole answer: all characters, and the sound as long as it is. */
+/** Usage of a whole reply: all characters, and the duration of the audio. */
 export function spokenUsage(call: Call, { seconds }: Delivered): Usage {
   return usageOf(call, charactersOf(call), seconds ?? expectedSeconds(call));
 }
 
 /**
- * An answer that did not come to its end. The vendor goes on working for whoever has left, so everything counts. Where the vendor
- * broke off, what was delivered does: as many characters as are usually spoken in that much sound.
+ * Usage of a reply that did not end. If the client disconnected, everything counts, because the vendor continues. If the
+ * vendor broke off, the delivered audio counts, and the characters usually spoken in that time.
  */
 export function unfinishedUsage(call: Call, delivered: Delivered, how: 'left' | 'broken'): Usage {
   const all = charactersOf(call);
@@ -32,11 +32,11 @@ export function unfinishedUsage(call: Call, delivered: Delivered, how: 'left' | 
   return usageOf(call, Math.min(all, Math.round(seconds * charactersPerSecond(call))), seconds);
 }
 
-/** What the vendor says it used, in the last event of a stream; sound that it does not count we count. */
-export function toldUsage(call: Call, event: JsonObject, delivered: Delivered): Usage {
-  const told = member(event, 'usage');
-  const input = tokensIn(member(told, 'input_tokens'));
-  const output = tokensIn(member(told, 'output_tokens'));
+/** The usage in the last event of a stream; audio that the vendor does not count is measured. */
+export function reportedUsage(call: Call, event: JsonObject, delivered: Delivered): Usage {
+  const reported = member(event, 'usage');
+  const input = tokensIn(member(reported, 'input_tokens'));
+  const output = tokensIn(member(reported, 'output_tokens'));
   const counted = spokenUsage(call, delivered);
   if (output === 0) return { ...counted, ...(input > 0 && { input }) };
   return { ...NO_TOKENS, input, output, outputAudio: output, characters: charactersOf(call) };

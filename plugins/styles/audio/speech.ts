@@ -1,4 +1,4 @@
-/** The style `speech`: a text is read aloud. */
+/** The style `speech`: text to speech. */
 import type { AnswerFacts, JsonBody, Style } from '../../../core/plugin.ts';
 import { errorIn } from '../chat/usage.ts';
 import { speech as about } from './about.ts';
@@ -18,7 +18,7 @@ export const speech: Style = {
   },
 };
 
-/** Sound never comes as JSON; an error may. */
+/** Audio is never JSON; an error may be. */
 function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const error = errorIn({ error: body.get('error') ?? null });
   return error && { usage: undefined, textLength: () => 0, error };

@@ -1,9 +1,10 @@
-/** Chat completions, described. */
+/** OpenAPI schemas of chat completions. */
 import type { StyleAbout } from '../../../core/plugin.ts';
 import {
   EVENTS,
   flag,
   integer,
+  integerFrom,
   model,
   objectOf,
   optional,
@@ -12,35 +13,34 @@ import {
   text,
   tokenUsage,
   upTo,
-  wholeFrom,
 } from '../described.ts';
 
 const message = objectOf({ role: text, content: optional({}), tool_calls: { type: 'array' } });
 
 export const about: StyleAbout = {
-  summary: 'Answers a conversation: chat completions.',
+  summary: 'Creates a chat completion.',
   request: objectOf(
     {
       model,
       messages: { type: 'array', minItems: 1 },
       temperature: upTo(2),
       top_p: upTo(1),
-      max_tokens: wholeFrom(1),
-      max_completion_tokens: wholeFrom(1),
-      n: wholeFrom(1, 128),
+      max_tokens: integerFrom(1),
+      max_completion_tokens: integerFrom(1),
+      n: integerFrom(1, 128),
       stream,
       stream_options: streamOptions,
-      tools: optional({ description: 'The tools that may be called.', type: 'array' }),
-      tool_choice: optional({ description: 'Which of them must be, or may.', type: ['string', 'object'] }),
-      parallel_tool_calls: { description: 'Whether several may be called at once.' },
+      tools: optional({ description: 'The tools that the model may call.', type: 'array' }),
+      tool_choice: optional({ description: 'Which tools the model must or may call.', type: ['string', 'object'] }),
+      parallel_tool_calls: { description: 'Whether the model may call several tools at once.' },
       response_format: optional({
-        description: 'The form of the answer: text, JSON, JSON of a schema.',
+        description: 'The format of the answer: text, JSON, or JSON of a schema.',
         type: 'object',
       }),
-      reasoning_effort: optional({ description: 'How much the model thinks.', type: 'string' }),
-      modalities: optional({ description: 'The kinds of the answer: text, audio.', type: 'array' }),
-      audio: optional({ description: 'The voice and the format of a spoken answer.', type: 'object' }),
-      stop: { description: 'Where the answer ends.' },
+      reasoning_effort: optional({ description: 'How much the model reasons.', type: 'string' }),
+      modalities: optional({ description: 'The output modalities: text, audio.', type: 'array' }),
+      audio: optional({ description: 'The voice and the format of an audio answer.', type: 'object' }),
+      stop: { description: 'Sequences that end the answer.' },
     },
     ['model', 'messages'],
   ),

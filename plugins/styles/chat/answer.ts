@@ -1,4 +1,4 @@
-/** Whole chat answers. */
+/** Whole chat replies. */
 import type { AnswerFacts, JsonBody, Usage } from '../../../core/plugin.ts';
 import type { VendorError } from '../../../core/translation/index.ts';
 import { behindSpace, readVendorError } from '../../../core/translation/index.ts';
@@ -11,21 +11,21 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
 
-/** What an answer tells; undefined where it has neither choices nor an error. */
+/** Reads a reply; undefined if it has neither choices nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const choices = body.members.get('choices');
-  const said = body.get('error');
-  const error = (said ? readVendorError(said) : undefined) ?? brokenOff(body.bytes);
+  const vendorError = body.get('error');
+  const error = (vendorError ? readVendorError(vendorError) : undefined) ?? brokenOff(body.bytes);
   if (error === undefined && (choices === undefined || body.bytes[choices.start] !== OPEN_ARRAY)) return undefined;
-  const told = usageIn({
+  const reported = usageIn({
     usage: body.get('usage') ?? null,
     x_groq: body.get('x_groq') ?? null,
     service_tier: body.get('service_tier') ?? null,
   });
-  const searched = told !== undefined && body.bytes.includes(CITED);
-  // Some send zeros in place of a count.
-  const isCounted = told !== undefined && told.input + told.output > 0;
-  const usage = isCounted && searched ? { ...told, uses: { ...SEARCHED, ...told.uses } } : told;
+  const searched = reported !== undefined && body.bytes.includes(CITED);
+  // Some vendors send zeros instead of counts.
+  const isCounted = reported !== undefined && reported.input + reported.output > 0;
+  const usage = isCounted && searched ? { ...reported, uses: { ...SEARCHED, ...reported.uses } } : reported;
   return new ChatFacts(body.bytes, isCounted ? usage : undefined, error);
 }
 
@@ -40,16 +40,16 @@ class ChatFacts implements AnswerFacts {
     this.error = error;
   }
 
-  /** Counted only where somebody asks: most vendors say what they used. */
+  /** Counted on demand: most vendors report usage. */
   textLength(): number {
     return glance(this.#bytes, 0).textLength;
   }
 }
 
-/** With its quotes it can be no word of a text: those have backslashes before them. */
+/** The quotes make it unambiguous: inside a JSON string they would be escaped. */
 const REASON = Buffer.from('"finish_reason"');
 
-/** The failure in which every choice ends; told from the bytes, for choices are long and hardly any fails. */
+/** The failure in which every choice ends. Searched in the bytes first, because choices are long and failures rare. */
 function brokenOff(bytes: Buffer): VendorError | undefined {
   let failure: VendorError | undefined;
   for (let at = bytes.indexOf(REASON); at !== -1; at = bytes.indexOf(REASON, at)) {

@@ -8,12 +8,12 @@ import { encodeRequest } from './encode-request.ts';
 import { createStreamEncoder } from './encoder.ts';
 import { chatQuirks } from './quirks.ts';
 
-/** The limit of an answer has two names; the newer one counts. */
+/** `max_tokens` has two names; the newer one wins. */
 const NEWER_LIMIT = { max_tokens: 'max_completion_tokens' } as const;
 
 /** Chat clients with vendors of another style. */
 export const client: StyleClient = {
-  // The fields of `Losses` are called as chat calls them, but for the one tool that is no tool here.
+  // `Losses` uses chat's field names, except for the web search, which is not a tool in chat.
   names: { 'tools.web_search': 'web_search_options' },
   namesIn: (body) => (body.has('max_completion_tokens') ? NEWER_LIMIT : {}),
   decodeRequest,

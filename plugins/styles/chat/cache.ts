@@ -1,4 +1,4 @@
-/** Marks for the vendor's prompt cache, which chat servers spell in two ways. */
+/** Marks for the vendor's prompt cache, which chat servers write in two ways. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { CacheHint, Fields, Quirks } from '../../../core/translation/index.ts';
@@ -7,14 +7,14 @@ import type { CacheHint, Fields, Quirks } from '../../../core/translation/index.
 export function readCache(fields: Fields, losses: Losses): { readonly cache?: CacheHint } {
   const mark = fields.fields('cache_control') ?? fields.fields('prompt_cache_breakpoint');
   if (mark === undefined) return {};
-  // In each way of spelling it there is one kind of mark.
+  // Each notation has one kind of mark.
   for (const name of ['type', 'mode']) mark.get(name);
   const ttlSeconds = seconds(mark.text('ttl'));
   for (const name of Object.keys(mark.rest())) losses.drop(`messages.cache_control.${name}`, 'hint');
   return { cache: ttlSeconds === undefined ? {} : { ttlSeconds } };
 }
 
-/** The mark as this vendor takes it. */
+/** The mark in this vendor's notation. */
 export function writeCache(cache: CacheHint | undefined, hint: Quirks['cache']['hint'], losses: Losses): JsonObject {
   if (cache === undefined) return {};
   const { ttlSeconds = 0 } = cache;
@@ -31,7 +31,7 @@ export function writeCache(cache: CacheHint | undefined, hint: Quirks['cache']['
 const FIVE_MINUTES = 300;
 const HALF_AN_HOUR = 1_800;
 
-/** `5m`, `1h`. */
+/** A lifetime: `5m`, `1h`. */
 function seconds(ttl: string | undefined): number | undefined {
   const match = /^(\d+)([mh])$/.exec(ttl ?? '');
   return match === null ? undefined : Number(match[1]) * (match[2] === 'h' ? 3_600 : 60);

@@ -1,4 +1,4 @@
-/** Puts the pieces of streamed tool calls together, whatever their vendor leaves out. */
+/** Assembles streamed tool calls, whatever their vendor omits. */
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type { Opaque, Part, ToolCallBlock } from '../../../core/translation/index.ts';
 import { isObject, parsed } from '../../../core/translation/index.ts';
@@ -6,42 +6,42 @@ import { type CallPiece, newCallId, readCallPiece } from './calls.ts';
 import { type GrowingJson, growJson } from './growing-json.ts';
 import { omitFromCall } from './members.ts';
 
-/** Reads the calls of one stream. */
+/** Assembles the calls of one stream. */
 export interface CallReader {
-  /** One entry of `tool_calls`. */
+  /** Adds one entry of `tool_calls`. */
   read(entry: Json): void;
-  /** A piece of a call of the older kind, of which an answer has one at most. */
+  /** Adds a piece of a legacy `function_call`, of which a reply has at most one. */
   readFunction(call: JsonObject): void;
-  /** Ends them all. */
+  /** Ends all calls. */
   close(): void;
-  /** A call has come. */
+  /** True if a call has arrived. */
   any(): boolean;
-  /** A call's arguments stop in the middle. */
+  /** True if the arguments of a call are incomplete. */
   broken(): boolean;
 }
 
 interface Growing {
   id: string;
-  /** The id that the vendor gives it, where that cannot be its own. */
+  /** The vendor's id, if it is not unique in the answer. */
   given: string;
   name: string;
   kind: ToolCallBlock['kind'];
-  /** Undefined until it has begun for others: that needs its name. */
+  /** Undefined until the call has a name and its `start` part was pushed. */
   key: number | undefined;
   readonly input: GrowingJson;
-  /** What others have not got yet. */
-  untold: string;
-  /** How many calls came before it. */
+  /** Arguments not pushed yet. */
+  unsent: string;
+  /** The number of calls before it. */
   readonly place: number;
   opaque: Opaque | undefined;
 }
 
-/** The place of a call of the older kind, which tells none. */
+/** The index for a legacy call, which has none. */
 const OLDER = -1;
 
 /**
- * `push` gets the parts; a call stays open until `close`, because its pieces may come between those of others. `answer` is a
- * chunk that says which answer it is.
+ * `push` gets the parts. A call stays open until `close`, because pieces of several calls can be interleaved. `answer`
+ * is a chunk that identifies the answer.
  */
 export function createCallReader(
   from: Origin,
@@ -50,13 +50,13 @@ export function createCallReader(
 ): CallReader {
   const calls: Growing[] = [];
   const byIndex = new Map<number, Growing>();
-  /** By the ids that the vendor gave them; of several with one id the first. */
+  /** Calls by the vendor's id; for duplicate ids, the first. */
   const byGiven = new Map<string, Growing>();
   const omitted = new Set<string>();
 
   /**
-   * The call that a piece belongs to. The index says it, but there are servers that leave it out, and others that give the same
-   * to every call; there a new id, or a name behind whole arguments, is a new call.
+   * The call that a piece belongs to. The index decides, but some servers omit it and others send the same one for every
+   * call: there, a new id, or a name after complete arguments, starts a new call.
    */
   function find(index: number | undefined, { id, name }: CallPiece): Growing | undefined {
     const there = index === undefined ? undefined : byIndex.get(index);
@@ -72,10 +72,10 @@ export function createCallReader(
     return isNew ? undefined : there;
   }
 
-  function take(index: number | undefined, piece: CallPiece): void {
+  function addPiece(index: number | undefined, piece: CallPiece): void {
     let call = find(index, piece);
     if (call === undefined) {
-      // Two calls of one id could not be answered.
+      // Two calls with one id could not be answered.
       const place = calls.length;
       const id = byGiven.has(piece.id) ? newCallId(answer(), place) : piece.id;
       call = {
@@ -85,7 +85,7 @@ export function createCallReader(
         kind: piece.kind,
         key: undefined,
         input: growJson(),
-        untold: '',
+        unsent: '',
         place,
         opaque: undefined,
       };
@@ -97,19 +97,19 @@ export function createCallReader(
     if (piece.id !== '' && call.given === piece.id && !byGiven.has(piece.id)) byGiven.set(piece.id, call);
     call.name ||= piece.name;
     if (piece.kind === 'custom') call.kind = 'custom';
-    // Before arguments a blank means nothing, and alone no client can read it.
+    // Leading whitespace is meaningless, and alone it is not JSON.
     const more = call.kind === 'function' && call.input.text() === '' ? piece.input.trimStart() : piece.input;
     call.input.add(more);
-    call.untold += more;
+    call.unsent += more;
     if (piece.opaque !== undefined) {
       call.opaque = piece.opaque;
       if (call.key !== undefined) push({ type: 'opaque', key: call.key, opaque: piece.opaque });
     }
-    // An id may come after the name, but not after the arguments.
-    if (call.name !== '' && (call.id !== '' || call.input.text() !== '')) tell(call);
+    // An id may arrive after the name, but not after the arguments.
+    if (call.name !== '' && (call.id !== '' || call.input.text() !== '')) send(call);
   }
 
-  function tell(call: Growing): void {
+  function send(call: Growing): void {
     if (call.key === undefined) {
       call.key = newKey();
       call.id ||= newCallId(answer(), call.place);
@@ -117,28 +117,28 @@ export function createCallReader(
       const block = { type: 'toolCall', id, name, kind, input: '', ...(opaque !== undefined && { opaque }) } as const;
       push({ type: 'blockStart', key: call.key, block });
     }
-    if (call.untold === '') return;
-    push({ type: 'delta', key: call.key, text: call.untold });
-    call.untold = '';
+    if (call.unsent === '') return;
+    push({ type: 'delta', key: call.key, text: call.unsent });
+    call.unsent = '';
   }
 
   return {
     read(entry) {
       if (!isObject(entry)) return;
       omitFromCall(entry, losses, omitted);
-      take(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
+      addPiece(typeof entry.index === 'number' ? entry.index : undefined, readCallPiece(entry, from));
     },
     readFunction(call) {
-      // Some servers tell a call in both ways; it is one call.
+      // Some servers send a call in both notations; it is one call.
       if (calls.length > 0 && !byIndex.has(OLDER)) return;
       const entry = { function: call };
       omitFromCall(entry, losses, omitted);
       const piece = readCallPiece(entry, from);
-      if (piece.name !== '' || piece.input !== '') take(OLDER, piece);
+      if (piece.name !== '' || piece.input !== '') addPiece(OLDER, piece);
     },
     close() {
       for (const call of calls) {
-        if (call.name !== '') tell(call);
+        if (call.name !== '') send(call);
         else if (call.input.text() !== '') losses.omit('tool_calls');
         if (call.key !== undefined) push({ type: 'blockEnd', key: call.key });
       }

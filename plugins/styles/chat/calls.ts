@@ -1,11 +1,11 @@
-/** Tool calls in the answers of chat vendors, who spell them with more freedom than clients may. */
+/** Tool calls in the replies of chat vendors, which deviate from the specification. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Origin } from '../../../core/plugin.ts';
 import type { ToolCallBlock } from '../../../core/translation/index.ts';
 import { isObject, textOf } from '../../../core/translation/index.ts';
 import { thoughtSignature } from './thinking.ts';
 
-/** A call, or a piece of one. What is missing is empty. */
+/** A call, or a piece of one. Missing members are empty. */
 export interface CallPiece {
   readonly id: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface CallPiece {
   readonly opaque: ToolCallBlock['opaque'];
 }
 
-/** One entry of `tool_calls`. Some servers write `function` and `custom` both, and mean the one that has a name. */
+/** One entry of `tool_calls`. Some servers send `function` and `custom`; the one with a name counts. */
 export function readCallPiece(entry: JsonObject, { channel }: Origin): CallPiece {
   const isNamed = isObject(entry.custom) && textOf(entry.custom.name) !== '';
   const isCustom = entry.type === 'custom' || isNamed || (isObject(entry.custom) && !isObject(entry.function));
@@ -30,8 +30,8 @@ export function readCallPiece(entry: JsonObject, { channel }: Origin): CallPiece
 }
 
 /**
- * An id for a call whose vendor gave it none of its own. The same answer gives the same ones, whole and in a stream; but there are
- * servers that call every answer the same, so its name alone is not enough.
+ * An id for a call without one. A reply gets the same ids whether streamed or not. Some servers use one id for all
+ * answers, so the answer's id alone is not enough.
  */
 export function newCallId({ id, created }: JsonObject, place: number): string {
   const isKnown = textOf(id) !== '' && typeof created === 'number' && created > 0;

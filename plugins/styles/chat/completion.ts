@@ -1,16 +1,25 @@
-/** The usage that every client is promised, in answers whose vendor leaves it out: by our own count. */
-import type { Call, Finishing, JsonBody, JsonObject } from '../../../core/plugin.ts';
+/** Members of chat completions: the first ones, and the usage, counted by the gateway if the vendor omits it. */
+import type { Answering, Call, Finishing, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { countedUsage } from '../../../core/translation/index.ts';
 import { isCounted, writeUsage } from './usage.ts';
 
-/** A whole answer with its usage; undefined where it has one. */
+/** The first members of a reply or a chunk. */
+export function headOf(
+  object: 'chat.completion' | 'chat.completion.chunk' | 'text_completion',
+  { id, createdMs, model }: Answering,
+) {
+  const prefix = object === 'text_completion' ? 'cmpl' : 'chatcmpl';
+  return { id: `${prefix}-${id}`, object, created: Math.floor(createdMs / 1_000), model };
+}
+
+/** A whole reply with its usage; undefined if it has one. */
 export function finishAnswer(body: JsonBody, _call: Call, { usage, losses }: Finishing): Buffer | undefined {
   if (isCounted(body.get('usage'))) return undefined;
   losses.change('usage', 'hint');
   return body.patched({ usage: JSON.stringify(writeUsage(usage)) });
 }
 
-/** The event of a stream that holds nothing else. `chunk`: one of its events, which says what answer it is. */
+/** A stream event that has only the usage. `chunk`: an event of the same stream, from which id and model are taken. */
 export function usageEvent({ id, object, created, model }: JsonObject, call: Call, textLength: number): string {
   const usage = writeUsage(countedUsage(call.bounds, textLength));
   return `data: ${JSON.stringify({ id, object, created, model, choices: [], usage })}\n\n`;

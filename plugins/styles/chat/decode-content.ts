@@ -1,4 +1,4 @@
-/** What a message of a chat request says: a text, or a list of parts. */
+/** Decodes the content of a chat message: a text, or a list of parts. */
 
 import type { Losses } from '../../../core/plugin.ts';
 import type { Block, Fields, Source } from '../../../core/translation/index.ts';
@@ -7,7 +7,7 @@ import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 import { thinkingText } from './thinking.ts';
 
-/** The member `content` of a message. Empty texts are left out: no style has a use for them, and some refuse them. */
+/** Decodes the member `content` of a message. Empty texts are omitted: no style needs them, and some vendors refuse them. */
 export function decodeContent(message: Fields, losses: Losses): readonly Block[] {
   const content = message.get('content');
   const mark = readCache(message, losses);
@@ -19,7 +19,7 @@ export function decodeContent(message: Fields, losses: Losses): readonly Block[]
         : message.wrong('content', 'must be a string or an array of parts');
   const last = blocks.at(-1);
   if (mark.cache === undefined) return blocks;
-  // A mark on the message means its end.
+  // A mark on the message applies to its end.
   if (last !== undefined) return [...blocks.slice(0, -1), { ...last, ...mark }];
   losses.drop('messages.cache_control', 'hint');
   return blocks;
@@ -48,7 +48,7 @@ function blocksOf(part: Fields, losses: Losses): readonly Block[] {
       return text === '' ? [] : [{ type: 'refusal', text }];
     }
     case 'thinking': {
-      // Servers that think in the content: a text, or a list of text parts.
+      // Some servers put reasoning into the content: a text, or a list of text parts.
       const text = thinkingText(part.get('thinking') ?? null);
       return text === '' ? [] : [{ type: 'thinking', text }];
     }
@@ -68,7 +68,7 @@ function blocksOf(part: Fields, losses: Losses): readonly Block[] {
     }
     case 'file':
       return [readFile(part.fields('file') ?? part.wrong('file', 'must be an object'), losses)];
-    // De facto parts of some servers.
+    // Non-standard parts that some servers accept.
     case 'document_url':
     case 'video_url': {
       const { fields, url } = link(part, type);
@@ -82,10 +82,10 @@ function blocksOf(part: Fields, losses: Losses): readonly Block[] {
   }
 }
 
-/** An address that stands in the part itself, or in an object inside. */
+/** A URL, in the part itself or in an object inside it. */
 function link(part: Fields, name: string): { readonly fields: Fields; readonly url: string } {
-  const found = part.get(name);
-  if (typeof found === 'string') return { fields: part, url: found };
+  const value = part.get(name);
+  if (typeof value === 'string') return { fields: part, url: value };
   const fields = part.fields(name) ?? part.wrong(name, 'must be an object with a `url`');
   return { fields, url: fields.text('url') ?? fields.wrong('url', 'must be a string') };
 }
@@ -101,7 +101,7 @@ function readFile(file: Fields, losses: Losses): Block {
   return file.wrong('file_data', 'must be base64, or there must be a `file_id`');
 }
 
-/** `declared` is what base64 without a word about itself is taken for. */
+/** `declared`: the media type of base64 without one. */
 function sourceOf(fields: Fields, text: string, declared: string): Source {
   const scheme = /^[a-z][a-z\d+.-]*:/i.exec(text.slice(0, 64))?.[0].toLowerCase();
   if (scheme !== undefined && scheme !== 'data:') {

@@ -1,4 +1,4 @@
-/** The messages of a chat request as turns, one for each. */
+/** Decodes the messages of a chat request, one turn for each. */
 
 import type { Losses } from '../../../core/plugin.ts';
 import type { Block, Fields, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/translation/index.ts';
@@ -7,7 +7,7 @@ import { decodeContent } from './decode-content.ts';
 import { dropRest } from './leftovers.ts';
 import { readThinking, thoughtSignature } from './thinking.ts';
 
-/** Reads `messages`; refuses with the path of what nobody could understand. */
+/** Decodes `messages`; refuses invalid ones with their path. */
 export function decodeMessages(body: Fields, losses: Losses): readonly Turn[] {
   const calls = new Calls();
   return body.each('messages').map((message, i) => {
@@ -18,7 +18,7 @@ export function decodeMessages(body: Fields, losses: Losses): readonly Turn[] {
   });
 }
 
-/** The calls so far, so that a result knows which it answers, and what kind that is; of several with one name the last. */
+/** The calls so far, to find the call and its kind for each result; for duplicate ids, the last. */
 class Calls {
   #byId: Map<string, ToolCallBlock> | undefined;
   #byName: Map<string, ToolCallBlock> | undefined;
@@ -81,7 +81,7 @@ function readAssistant(message: Fields, i: number, losses: Losses): readonly Blo
   const audio = message.fields('audio');
   const spoken = audio?.text('id') ?? '';
   const transcript = audio?.text('transcript') ?? '';
-  // The vendor knows both by the id.
+  // The vendor identifies both by the id.
   for (const name of ['data', 'expires_at']) audio?.get(name);
   if (audio !== undefined) dropRest(audio, 'messages.audio', losses);
   const older = message.fields('function_call');
@@ -93,7 +93,7 @@ function readAssistant(message: Fields, i: number, losses: Losses): readonly Blo
       ? []
       : [{ type: 'audio', data: '', format: '', id: spoken, ...(transcript !== '' && { transcript }) } as const]),
     ...message.each('tool_calls').map((call) => readCall(call, losses)),
-    // Calls of the older kind have no id, and one message holds one at most: its place tells them apart.
+    // A legacy call has no id, and a message has at most one: its index identifies it.
     ...(older === undefined || (older.text('name') ?? '') === ''
       ? []
       : [readFunctionCall(older, `call_message_${i}`, losses)]),
@@ -102,7 +102,7 @@ function readAssistant(message: Fields, i: number, losses: Losses): readonly Blo
 
 function readCall(call: Fields, losses: Losses): ToolCallBlock {
   const id = call.text('id') ?? call.wrong('id', 'must be a string');
-  // Some servers write both, the one that is not meant with empty members.
+  // Some servers send both members and leave the unused one empty.
   const custom = call.text('type') === 'function' ? undefined : call.fields('custom');
   call.get('custom');
   const opaque = thoughtSignature(call.get('extra_content'), undefined);

@@ -1,4 +1,4 @@
-/** How much a chat client wants the model to think: one official field, and those that servers have added. */
+/** Decodes the reasoning options of a chat request: the official field, and those that servers have added. */
 
 import type { Losses } from '../../../core/plugin.ts';
 import type { Effort, Fields, Reasoning } from '../../../core/translation/index.ts';
@@ -6,25 +6,25 @@ import { dropRest } from './leftovers.ts';
 
 const EFFORTS: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies readonly Effort[];
 
-/** Undefined where nothing is said about it. */
+/** Undefined if the request has none. */
 export function readReasoning(fields: Fields, losses: Losses): Reasoning | undefined {
   const effort = fields.text('reasoning_effort');
   const router = fields.fields('reasoning');
   const thinking = fields.fields('thinking');
   const enabled = fields.flag('enable_thinking');
   const budget = fields.number('thinking_budget');
-  const said = [
+  const settings = [
     effort === undefined ? undefined : ofEffort(effort, fields, 'reasoning_effort'),
     router && ofRouter(router, losses),
     thinking && ofThinking(thinking, losses),
     enabled === undefined ? undefined : ({ mode: enabled ? 'on' : 'off' } as const),
     budget === undefined ? undefined : ({ mode: 'on', budget } as const),
   ].filter((each) => each !== undefined);
-  if (said.length === 0) return undefined;
-  const whole = Object.assign({}, ...said) as Reasoning;
-  // Chat clients show reasoning wherever it comes.
-  const summary = whole.summary ?? 'auto';
-  return said.some(({ mode }) => mode === 'off') ? { mode: 'off' } : { ...whole, summary };
+  if (settings.length === 0) return undefined;
+  const merged = Object.assign({}, ...settings) as Reasoning;
+  // Chat clients show reasoning whenever it arrives.
+  const summary = merged.summary ?? 'auto';
+  return settings.some(({ mode }) => mode === 'off') ? { mode: 'off' } : { ...merged, summary };
 }
 
 function ofEffort(effort: string, fields: Fields, name: string): Reasoning {
@@ -34,7 +34,7 @@ function ofEffort(effort: string, fields: Fields, name: string): Reasoning {
   return fields.wrong(name, `must be none, ${EFFORTS.slice(0, -1).join(', ')} or max`);
 }
 
-/** `reasoning: {effort, max_tokens, enabled, exclude}`, as routers of models have it. */
+/** `reasoning: {effort, max_tokens, enabled, exclude}`, as model routers define it. */
 function ofRouter(router: Fields, losses: Losses): Reasoning {
   const effort = router.text('effort');
   const budget = router.number('max_tokens');

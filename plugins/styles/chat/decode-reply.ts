@@ -1,4 +1,4 @@
-/** A chat vendor's whole answer in the common form. */
+/** Decodes a chat vendor's whole reply to the common form. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type { Block, Reply, TextBlock } from '../../../core/translation/index.ts';
@@ -10,7 +10,7 @@ import { BODY, CHOICE, MESSAGE, omitFromCall, omitFromLogprobs, PART } from './m
 import { readThinking, thinkingText } from './thinking.ts';
 import { usageIn } from './usage.ts';
 
-/** Undefined where there is no message in it, or half of one. Malformed members are passed over: the answer is paid for. */
+/** Undefined if it has no message, or a truncated one. Malformed members are ignored, because the answer is paid for. */
 export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   const choices = listIn(body.choices).filter(isObject);
   const [choice] = choices;
@@ -22,7 +22,7 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   omitRest(message, MESSAGE, losses);
   omitFromLogprobs(choice.logprobs, losses);
   const blocks = readMessage(message, choice, { body, from, losses });
-  const held = {
+  const contained = {
     calls: blocks.some(({ type }) => type === 'toolCall'),
     refusal: blocks.some(({ type }) => type === 'refusal'),
   };
@@ -31,13 +31,13 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
     id: textOf(body.id),
     model: textOf(body.model) || from.model,
     blocks,
-    finish: readFinish(choice.finish_reason, choice.stop_reason, held),
+    finish: readFinish(choice.finish_reason, choice.stop_reason, contained),
     usage: usageIn(body),
     ...(tier !== '' && { serviceTier: tier }),
   };
 }
 
-/** The answer that a message stands in. */
+/** The answer that contains a message. */
 interface Answer {
   readonly body: JsonObject;
   readonly from: Origin;
@@ -81,7 +81,7 @@ function decodeContent(message: JsonObject, choice: JsonObject, losses: Losses):
   return cited(blocks, listIn(annotations), losses);
 }
 
-/** Texts that follow each other are one text: nobody can tell pieces of a stream from parts of a list. */
+/** Merges adjacent texts: pieces of a stream and parts of a list are then the same. */
 function inOne(blocks: readonly Block[]): readonly Block[] {
   const merged: Block[] = [];
   for (const block of blocks) {
@@ -92,7 +92,7 @@ function inOne(blocks: readonly Block[]): readonly Block[] {
   return merged;
 }
 
-/** The blocks of a content with its annotations, which belong to its last text and count from the beginning of the first. */
+/** The blocks of a content with its annotations. They belong to the last text, and their offsets count from the start of the first. */
 function cited(blocks: readonly Block[], annotations: readonly Json[], losses: Losses): readonly Block[] {
   const place = blocks.findLastIndex(({ type }) => type === 'text');
   const text = blocks[place];
@@ -108,7 +108,7 @@ function cited(blocks: readonly Block[], annotations: readonly Json[], losses: L
   return blocks.with(place, { ...text, citations });
 }
 
-/** Servers that think in the content answer with a list of parts. */
+/** Servers that put reasoning into the content reply with a list of parts. */
 function readPart(part: Json, losses: Losses): readonly Block[] {
   if (!isObject(part)) {
     losses.omit('content');
@@ -132,7 +132,7 @@ function readAudio(audio: Json | undefined): readonly Block[] {
     {
       type: 'audio',
       data: textOf(data),
-      // It is the one that was asked for; the answer does not repeat it.
+      // The requested format; the reply does not repeat it.
       format: '',
       ...(typeof id === 'string' && { id }),
       ...(typeof transcript === 'string' && { transcript }),
@@ -143,19 +143,19 @@ function readAudio(audio: Json | undefined): readonly Block[] {
 
 function readCalls(message: JsonObject, { body, from, losses }: Answer): readonly Block[] {
   const entries = listIn(message.tool_calls);
-  // Calls of the older kind are a function and nothing around it.
+  // A legacy call is the bare function object.
   const older = isObject(message.function_call) && entries.length === 0 ? [{ function: message.function_call }] : [];
   const given = new Set<string>(['']);
   return [...entries, ...older].filter(isObject).flatMap((entry, place): readonly Block[] => {
-    const { id: own, name, kind, input: said, opaque } = readCallPiece(entry, from);
-    // Before arguments a blank means nothing, and alone no client can read it.
-    const input = kind === 'function' ? said.trimStart() : said;
+    const { id: own, name, kind, input: written, opaque } = readCallPiece(entry, from);
+    // Leading whitespace is meaningless, and alone it is not JSON.
+    const input = kind === 'function' ? written.trimStart() : written;
     omitFromCall(entry, losses);
     if (name === '') {
       if (input !== '') losses.omit('tool_calls');
       return [];
     }
-    // Two calls of one id could not be answered.
+    // Two calls with one id could not be answered.
     const id = given.has(own) ? newCallId(body, place) : own;
     given.add(id);
     return [{ type: 'toolCall', id, kind, name, input, ...(opaque !== undefined && { opaque }) }];

@@ -1,17 +1,18 @@
-/** A chat request in the common form. */
+/** Decodes a chat request to the common form. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
-import type { Conversation, Fields, Labels, Output, Sampling } from '../../../core/translation/index.ts';
+import type { Conversation, Fields, Output, Sampling } from '../../../core/translation/index.ts';
 import { given, readFields } from '../../../core/translation/index.ts';
+import { readLabels } from '../request-fields.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { readReasoning } from './decode-reasoning.ts';
 import { decodeTools } from './decode-tools.ts';
 import { dropRest } from './leftovers.ts';
 
-/** Refuses with the field's name what nobody could understand, and what one answer of another style cannot be. */
+/** Refuses invalid fields by name, and options that one answer of another style cannot fulfil (`n`). */
 export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const fields = readFields(body, '');
-  // What becomes of these is settled before anything is translated.
+  // These are handled before the translation.
   for (const name of ['model', 'stream']) fields.get(name);
   for (const name of Object.keys(fields.object('stream_options') ?? {})) {
     if (name !== 'include_usage') losses.drop(`stream_options.${name}`, 'hint');
@@ -21,7 +22,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   }
   const limits = [fields.number('max_completion_tokens'), fields.number('max_tokens')];
   if (limits[0] !== undefined && limits[1] !== undefined && limits[0] !== limits[1]) losses.drop('max_tokens', 'hint');
-  // Some servers want a number there, which is that of the alternatives.
+  // Some servers expect a number here: the count of alternatives.
   if (fields.get('logprobs') !== true) {
     for (const name of ['logprobs', 'top_logprobs']) if (fields.get(name)) losses.drop(name);
   }
@@ -35,12 +36,12 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     output: readOutput(fields, losses),
     labels: readLabels(fields, losses),
     truncation: undefined,
-    // What nothing above has asked for.
+    // Fields that were not read above.
     extras: fields.rest(),
   };
 }
 
-/** How words are drawn; completions say it alike, but for the log probabilities. */
+/** Decodes sampling options; completions have the same, except log probabilities. */
 export function readSampling(fields: Fields): Sampling {
   const wants = fields.get('logprobs') === true;
   const alternatives = fields.number('top_logprobs');
@@ -63,19 +64,6 @@ export function readStop(fields: Fields): readonly string[] {
   if (typeof stop === 'string') return [stop];
   const list = fields.list('stop') ?? [];
   return list.map((text) => (typeof text === 'string' ? text : fields.wrong('stop', 'must be a string or strings')));
-}
-
-/** What a request says about itself. */
-export function readLabels(fields: Fields, losses: Losses): Labels {
-  const [safety, user] = [fields.text('safety_identifier'), fields.text('user')];
-  if (safety !== undefined && user !== undefined && safety !== user) losses.drop('user', 'hint');
-  return given<Labels>({
-    user: safety ?? user,
-    metadata: fields.object('metadata'),
-    cacheKey: fields.text('prompt_cache_key'),
-    serviceTier: fields.text('service_tier'),
-    store: fields.flag('store'),
-  });
 }
 
 function readOutput(fields: Fields, losses: Losses): Output {

@@ -1,4 +1,4 @@
-/** The tools of a chat request, and how they may be called. */
+/** Decodes the tools of a chat request, and `tool_choice`. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Fields, Tool, ToolChoice, WebSearch } from '../../../core/translation/index.ts';
@@ -6,14 +6,14 @@ import { isObject } from '../../../core/translation/index.ts';
 import { readCache } from './cache.ts';
 import { dropRest } from './leftovers.ts';
 
-/** What a request says about tools. */
+/** The tool options of a request. */
 export interface ToolsAsked {
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice | undefined;
   readonly parallelToolCalls: boolean | undefined;
 }
 
-/** Reads `tools`, `tool_choice` and what came before them, `functions` and `function_call`. */
+/** Decodes `tools`, `tool_choice` and the legacy `functions` and `function_call`. */
 export function decodeTools(body: Fields, losses: Losses): ToolsAsked {
   const functions = body.each('functions');
   const options = body.object('web_search_options');
@@ -27,12 +27,12 @@ export function decodeTools(body: Fields, losses: Losses): ToolsAsked {
         : [{ type: 'hosted', name: 'web_search', style: 'chat', raw: options, search: readSearch(options) } as const]),
     ],
     toolChoice: readChoice(body.get('tool_choice') ?? body.get('function_call'), body, losses),
-    // Clients of the older kind read one call and no more.
+    // Legacy clients read one call only.
     parallelToolCalls: functions.length > 0 ? false : parallel,
   };
 }
 
-/** True for a client that knows functions only, and looks for its call where they had it. */
+/** True for a legacy client: it supports functions only, and reads `function_call`. */
 export function knowsFunctionsOnly(request: JsonObject): boolean {
   return Array.isArray(request.functions) && (request.tools ?? null) === null;
 }
@@ -58,7 +58,7 @@ function readTool(tool: Fields, losses: Losses): Tool {
     return custom;
   }
   const raw: JsonObject = { type, ...tool.rest() };
-  // `web_search`, `web_search_preview`, and with a router's name before it.
+  // `web_search`, `web_search_preview`, with or without a router's prefix.
   const isSearch = /(^|:)web_search(_|$)/.test(type);
   const { parameters, ...outer } = raw;
   return isSearch
@@ -72,7 +72,7 @@ function readTool(tool: Fields, losses: Losses): Tool {
     : { type: 'hosted', name: type, style: 'chat', raw };
 }
 
-/** Free text, or a grammar: its members beside its type, as the other style that has grammars writes them. */
+/** Free text, or a grammar. The members of the grammar may be beside its type, as in the responses style. */
 function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
   const fields = tool.fields('format');
   if (fields === undefined) return undefined;
@@ -111,7 +111,7 @@ function readSearch(options: JsonObject): WebSearch {
   };
 }
 
-/** Where the user is. One form has it in an object of its own, and what is said beside that is no place. */
+/** The user's location. One notation has it in a nested object; other members are not a location. */
 function readPlace(place: Json | undefined): { readonly location?: JsonObject; readonly user_location?: JsonObject } {
   if (!isObject(place)) return {};
   const { type: _, approximate, ...others } = place;
@@ -141,7 +141,7 @@ function readChoice(choice: Json | undefined, body: Fields, losses: Losses): Too
   return { mode: 'required', only: [nameIn(fields, name, losses)] };
 }
 
-/** The tool that `{type, function: {name}}` means; `function_call` has the name alone, a tool of the vendor's its type. */
+/** The tool named by `{type, function: {name}}`, by the bare name in `function_call`, or by the type of a vendor-side tool. */
 function nameIn(fields: Fields, place: string, losses: Losses): string {
   const [named, custom] = [fields.fields('function'), fields.fields('custom')];
   const inner = named ?? custom ?? fields;

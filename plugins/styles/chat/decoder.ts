@@ -1,4 +1,4 @@
-/** Reads the stream of a chat vendor. */
+/** Decodes the stream of a chat vendor. */
 
 import type { Json, JsonObject, Losses, Origin, PartReader, Usage } from '../../../core/plugin.ts';
 import type { Block, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
@@ -27,18 +27,18 @@ const EMPTY = {
   thinking: { type: 'thinking', text: '' },
 } as const satisfies Record<string, Block>;
 
-/** A kind of block that grows by text, of which one is open at most; calls are open beside it. */
+/** Block kinds that grow by text. At most one of them is open; calls can be open at the same time. */
 type Growing = keyof typeof EMPTY;
 
-/** One stream. The answer is whole at `[DONE]`, or where the vendor closes after a `finish_reason`: usage may stand between. */
+/** Decodes one stream. The answer is complete at `[DONE]`, or if the vendor closes after a `finish_reason`; usage may arrive in between. */
 export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let out: Part[] = [];
   let started = false;
-  /** The chunk that began it: it says which answer this is. */
+  /** The first chunk: it identifies the answer. */
   let first: JsonObject = {};
-  /** The index of the choice that is read. */
+  /** The index of the choice that is decoded. */
   let chosen: number | undefined;
-  /** A choice has come, be it empty. */
+  /** True if a choice has arrived, even an empty one. */
   let answered = false;
   let done = false;
   let keys = 0;
@@ -48,18 +48,18 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let cited = false;
   let audio: number | undefined;
   let usage: Usage | undefined;
-  /** Characters so far, and how many of them had come when the usage was told. */
+  /** Characters so far, and how many had arrived when the usage was reported. */
   let length = 0;
-  let toldAt = 0;
+  let reportedAt = 0;
   let reason: Json | undefined;
   let stopped: Json | undefined;
-  /** What was named as lost, for most events have the same members. */
+  /** Warnings already reported, because most events have the same members. */
   const omitted = new Set<string>();
   const newKey = (): number => keys++;
   const calls = createCallReader(from, losses, {
     newKey,
     push(part) {
-      if (part.type === 'blockStart') shut();
+      if (part.type === 'blockStart') endBlock();
       else if (part.type === 'delta') length += part.text.length;
       out.push(part);
     },
@@ -75,24 +75,24 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     out.push({ type: 'start', ...about, ...(tier !== '' && { serviceTier: tier }) });
   }
 
-  /** Ends the open text, refusal or thought. */
-  function shut(): void {
+  /** Ends the open text, refusal or reasoning block. */
+  function endBlock(): void {
     if (open !== undefined) out.push({ type: 'blockEnd', key: open.key });
     open = undefined;
   }
 
-  /** The open block of this kind; begun where another kind was open. */
+  /** The open block of this kind; a new one if another kind was open. */
   function into(kind: Growing): number {
     if (open?.kind !== kind) {
-      shut();
+      endBlock();
       open = { key: newKey(), kind, base: contentLength };
       out.push({ type: 'blockStart', key: open.key, block: EMPTY[kind] });
     }
     return open.key;
   }
 
-  /** Nothing is said by an empty text, unless it has log probabilities: it neither begins a block nor ends another. */
-  function say(kind: Growing, text: string, logprobs: readonly Json[] = []): void {
+  /** An empty text without log probabilities is ignored: it neither starts a block nor ends another. */
+  function addText(kind: Growing, text: string, logprobs: readonly Json[] = []): void {
     if (text === '' && logprobs.length === 0) return;
     const key = into(kind);
     out.push({ type: 'delta', key, text, ...(logprobs.length > 0 && { logprobs }) });
@@ -101,20 +101,20 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     else if (kind === 'refusal') refused = true;
   }
 
-  /** What belongs to a thought comes at its end. */
+  /** Signatures arrive at the end of a reasoning block. */
   function seal(opaque: Opaque): void {
     out.push({ type: 'opaque', key: into('thinking'), opaque });
-    shut();
+    endBlock();
   }
 
-  function think(delta: JsonObject): void {
+  function addReasoning(delta: JsonObject): void {
     const text = textOf(delta.reasoning_content) || textOf(delta.reasoning);
-    say('thinking', text);
+    addText('thinking', text);
     if (!Array.isArray(delta.reasoning_details)) return;
     for (const detail of delta.reasoning_details) {
       if (!isObject(detail)) continue;
-      // The same words stand in `reasoning` where there is one.
-      if (text === '') say('thinking', detailText(detail));
+      // If `reasoning` is present, it has the same text.
+      if (text === '') addText('thinking', detailText(detail));
       const opaque = detailOpaque(detail, from.channel);
       if (opaque !== undefined) seal(opaque);
     }
@@ -126,22 +126,22 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       return;
     }
     if (part.type === 'text' || part.type === 'thinking') omitRest(part, PART, losses, omitted);
-    if (part.type === 'text') say('text', textOf(part.text));
-    else if (part.type === 'thinking') say('thinking', thinkingText(part.thinking ?? null));
+    if (part.type === 'text') addText('text', textOf(part.text));
+    else if (part.type === 'thinking') addText('thinking', thinkingText(part.thinking ?? null));
     else if (!show(part)) losses.omit(textOf(part.type) || 'content');
   }
 
-  /** An image comes whole. */
+  /** An image arrives as a whole. */
   function show(entry: Json): boolean {
     const block = readImage(entry, losses);
     if (block === undefined) return false;
-    shut();
+    endBlock();
     const key = newKey();
     out.push({ type: 'blockStart', key, block }, { type: 'blockEnd', key });
     return true;
   }
 
-  function cite(entry: Json): void {
+  function addCitation(entry: Json): void {
     const citation = readAnnotation(entry, open?.base ?? 0, losses);
     if (citation === undefined) return;
     cited = true;
@@ -149,10 +149,10 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     else losses.omit('citations');
   }
 
-  function hear({ id, data, transcript, expires_at: expiresAt }: JsonObject): void {
+  function addAudio({ id, data, transcript, expires_at: expiresAt }: JsonObject): void {
     if (audio === undefined) {
       if (textOf(id) === '' && textOf(data) === '' && textOf(transcript) === '') return;
-      shut();
+      endBlock();
       audio = newKey();
       const block = { type: 'audio', data: '', format: 'pcm16', ...(typeof id === 'string' && { id }) } as const;
       const until = typeof expiresAt === 'number' ? { expiresAt } : {};
@@ -166,27 +166,27 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
 
   function readDelta(delta: JsonObject, choice: JsonObject): void {
     omitRest(delta, MESSAGE, losses, omitted);
-    think(delta);
+    addReasoning(delta);
     const { content } = delta;
     const likelihoods = isObject(choice.logprobs) ? choice.logprobs.content : undefined;
     const logprobs: readonly Json[] = Array.isArray(likelihoods) ? likelihoods : [];
     if (typeof content === 'string') {
-      say('text', content, logprobs);
+      addText('text', content, logprobs);
     } else {
       if (Array.isArray(content)) content.forEach(readPart);
       if (logprobs.length > 0) losses.omit('logprobs');
     }
-    say('refusal', textOf(delta.refusal));
-    if (Array.isArray(delta.annotations)) delta.annotations.forEach(cite);
+    addText('refusal', textOf(delta.refusal));
+    if (Array.isArray(delta.annotations)) delta.annotations.forEach(addCitation);
     if (Array.isArray(delta.images)) {
       for (const entry of delta.images) if (!show(entry)) losses.omit('images');
     }
-    if (isObject(delta.audio)) hear(delta.audio);
+    if (isObject(delta.audio)) addAudio(delta.audio);
     if (Array.isArray(delta.tool_calls)) delta.tool_calls.forEach(calls.read);
     if (isObject(delta.function_call)) calls.readFunction(delta.function_call);
   }
 
-  /** Pieces of several answers may come one between the others; the one that comes first is read, whatever its index. */
+  /** Pieces of several choices can be interleaved. The first choice to arrive is decoded, whatever its index is. */
   function isMine(choice: Json): boolean {
     if (!isObject(choice) || typeof choice.index !== 'number') return true;
     chosen ??= choice.index;
@@ -196,7 +196,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   function readChunk(value: JsonObject): void {
     const choices = Array.isArray(value.choices) ? value.choices : [];
     const choice = choices.find(isMine);
-    // Only one was asked for.
+    // Only one choice was requested.
     if (choices.some((other) => !isMine(other))) losses.omit('choices');
     omitRest(value, BODY, losses, omitted);
     if (choice !== undefined) {
@@ -211,7 +211,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       }
       omitRest(choice, CHOICE, losses, omitted);
       omitFromLogprobs(choice.logprobs, losses);
-      // A stream of one piece, from a server that does not stream.
+      // A stream of one event, from a server that does not stream.
       const delta = choice.delta ?? (keys === 0 ? choice.message : undefined);
       if (isObject(delta)) readDelta(delta, choice);
       reason = choice.finish_reason || reason;
@@ -219,10 +219,10 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
     }
     if (!value.usage && !value.x_groq && !(isObject(choice) && choice.usage)) return;
     const counted = usageIn(value);
-    // The last word counts, but some send zeros in place of one.
+    // The last usage wins, but some vendors send zeros at the end.
     if (counted === undefined || counted.input + counted.output === 0) return;
     usage = counted;
-    toldAt = length;
+    reportedAt = length;
     begin(value);
     out.push({ type: 'usage', usage });
   }
@@ -243,16 +243,16 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       return;
     }
     done = true;
-    shut();
+    endBlock();
     if (audio !== undefined) out.push({ type: 'blockEnd', key: audio });
     calls.close();
-    if (usage !== undefined && isPlaceholder(usage, toldAt, length)) {
+    if (usage !== undefined && isPlaceholder(usage, reportedAt, length)) {
       out.push({ type: 'usage', usage: withCountedOutput(usage, length) });
     }
     out.push({ type: 'finish', finish: readFinish(reason, stopped, { calls: calls.any(), refusal: refused }) });
   }
 
-  /** What has come together since the last time. */
+  /** Returns the parts since the last call. */
   function taken(): readonly Part[] {
     const parts = out;
     out = [];
@@ -266,7 +266,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       else {
         const value = valueIn(data);
         const error = errorIn(value) ?? (name === 'error' ? readVendorError(value ?? data) : undefined);
-        // Behind the end of the answer it takes nothing from it; it is named like any other member that no client is told.
+        // After the end of the answer, an error changes nothing; it is reported like any other unread member.
         const isEnded = reason !== undefined && failureIn(reason) === undefined;
         if (error !== undefined && !(isEnded && isObject(value))) fail(error);
         else if (isObject(value)) readChunk(value);
@@ -287,7 +287,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
 const WITHOUT_ANSWER = { message: 'The vendor ended its stream without an answer.', code: '' };
 const CUT_CALL = { message: 'The vendor ended its stream in the middle of a tool call.', code: '' };
 
-/** Undefined where it is not JSON. Some vendors put their error into a list. */
+/** Undefined if it is not JSON. Some vendors wrap their error in a list. */
 function valueIn(data: string): Json | undefined {
   const value = parsed(data);
   return Array.isArray(value) ? value[0] : value;

@@ -1,19 +1,19 @@
-/** Blocks of a turn as the content of a chat message. */
+/** Encodes the blocks of a turn as the content of a chat message. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { AudioBlock, Block, FileBlock, Quirks, Source } from '../../../core/translation/index.ts';
 import { dataUrl } from '../../../core/translation/index.ts';
 import { writeCache } from './cache.ts';
 
-/** What everybody who writes messages must know. */
+/** The context that every message encoder needs. */
 export interface Writing {
   readonly quirks: Quirks;
   readonly losses: Losses;
 }
 
 /**
- * A string where text says all, else a list of parts. `gap` stands between texts that become one: that they always do where
- * `joined`, because not every server reads a list there, and everywhere with a model that takes strings only.
+ * A string if text is enough, otherwise a list of parts. `gap` separates texts that are merged: always if `joined`,
+ * because not every server accepts a list there, and always for models that accept strings only.
  */
 export function writeContent(
   blocks: readonly Block[],
@@ -32,7 +32,7 @@ export function writeContent(
   return losses.refuse('messages', 'must be text alone for this model: it takes neither images nor files.');
 }
 
-/** A text part with nothing to it but its text. */
+/** A text part without further members. */
 function isBareText(part: JsonObject): part is { readonly type: 'text'; readonly text: string } {
   if (part.type !== 'text') return false;
   let members = 0;
@@ -44,7 +44,7 @@ function partsOf(block: Block, writing: Writing): readonly JsonObject[] {
   const { losses } = writing;
   switch (block.type) {
     case 'text':
-      // Nobody takes back where a statement came from.
+      // Chat requests have no citations.
       if (block.citations !== undefined) losses.drop('messages.annotations', 'hint');
       return block.text === '' ? [] : [{ type: 'text', text: block.text, ...mark(block, writing) }];
     case 'refusal':
@@ -61,7 +61,7 @@ function partsOf(block: Block, writing: Writing): readonly JsonObject[] {
     case 'foreign':
       losses.drop(`messages.${block.what}`);
       return [];
-    // These are messages or members of their own.
+    // These are encoded as messages or members of their own.
     default:
       return [];
   }
@@ -71,7 +71,7 @@ function mark(block: Extract<Block, { readonly cache?: unknown }>, { quirks, los
   return writeCache(block.cache, quirks.cache.hint, losses);
 }
 
-/** Where an image is; refuses what only another vendor knows. */
+/** The source of an image; refuses references that only another vendor can resolve. */
 function address(source: Source, { losses }: Writing): string {
   if (source.kind === 'url') return source.url;
   if (source.kind === 'base64') return dataUrl(source);
@@ -96,7 +96,7 @@ function writeFile(block: FileBlock, writing: Writing): readonly JsonObject[] {
   const text = textOf(source);
   if (block.citable === true) losses.drop('messages.citations');
   if (text !== undefined) {
-    // Chat knows documents of bytes alone; a text says what it is in its first lines.
+    // Chat supports inline documents only; the metadata goes into the first lines of a text.
     const head = [title ?? name, context].filter((line) => line !== undefined).join('\n');
     return [{ type: 'text', text: head === '' ? text : `${head}\n\n${text}`, ...marks }];
   }
@@ -115,7 +115,7 @@ function writeFile(block: FileBlock, writing: Writing): readonly JsonObject[] {
   return [{ type: 'file', file: { filename, file_data: url }, ...marks }];
 }
 
-/** The text of a file that is one. */
+/** The content of a text file. */
 export function textOf(source: Source): string | undefined {
   if (source.kind === 'text') return source.text;
   if (source.kind !== 'base64' || !source.mediaType.startsWith('text/')) return undefined;

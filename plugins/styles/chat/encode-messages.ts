@@ -1,4 +1,4 @@
-/** Turns as the messages of a chat request. */
+/** Encodes turns as the messages of a chat request. */
 
 import type { JsonObject } from '../../../core/plugin.ts';
 import type { Block, ThinkingBlock, ToolCallBlock, ToolResultBlock, Turn } from '../../../core/translation/index.ts';
@@ -6,7 +6,7 @@ import { writeCache } from './cache.ts';
 import { textOf, type Writing, writeContent } from './encode-content.ts';
 import { extraContent, writeThinking } from './thinking.ts';
 
-/** One or more messages for each turn: every tool result is one of its own. */
+/** Encodes each turn as one or more messages: every tool result is a message of its own. */
 export function writeMessages(turns: readonly Turn[], writing: Writing): readonly JsonObject[] {
   return turns.flatMap((turn) =>
     turn.role === 'assistant' ? writeAssistant(turn, writing) : writeTurn(turn, writing),
@@ -21,7 +21,7 @@ function isResult(block: Block): block is ToolResultBlock {
   return block.type === 'toolResult';
 }
 
-/** Results come first and in one run, as vendors demand; what they show and a tool message may not hold follows them. */
+/** Results come first and together, as vendors require; then media that a tool message cannot have. */
 function writeTurn(turn: Turn, writing: Writing): readonly JsonObject[] {
   const how = { gap: '\n\n', joined: turn.role !== 'user' };
   if (!turn.blocks.some(isResult)) {
@@ -29,33 +29,33 @@ function writeTurn(turn: Turn, writing: Writing): readonly JsonObject[] {
   }
   const results = turn.blocks.filter(isResult);
   const own = turn.blocks.filter((block) => !isResult(block));
-  const shown: Block[] = [];
-  const messages = results.map((result) => writeResult(result, shown, writing));
-  const blocks = [...shown, ...own];
+  const media: Block[] = [];
+  const messages = results.map((result) => writeResult(result, media, writing));
+  const blocks = [...media, ...own];
   if (blocks.length === 0 && messages.length > 0) return messages;
   const content = writeContent(blocks, how, writing);
   return [...messages, { role: turn.role, content, ...named(turn) }];
 }
 
-/** `shown` collects what goes into a message of the user's. Core has moved the images there; files are as foreign here. */
-function writeResult(result: ToolResultBlock, shown: Block[], writing: Writing): JsonObject {
+/** `media` collects media for a user message. Core has moved the images there already; files are not allowed in tool messages either. */
+function writeResult(result: ToolResultBlock, media: Block[], writing: Writing): JsonObject {
   const { quirks, losses } = writing;
   const isForeign = (block: Block): boolean => block.type === 'file' && textOf(block.source) === undefined;
   const moved = quirks.content.tool_result_images === 'native' ? [] : result.content.filter(isForeign);
   if (moved.length > 0) {
     losses.change('messages.file', 'hint');
-    shown.push({ type: 'text', text: `Files in the result of tool call ${result.id}:` }, ...moved);
+    media.push({ type: 'text', text: `Files in the result of tool call ${result.id}:` }, ...moved);
   }
   const away = new Set(moved);
   const kept = result.content.filter((block) => !away.has(block));
   const content = writeContent(marked(kept, result), { gap: '\n', joined: true }, writing);
-  // There is no flag for it, and a model that takes an error for a result goes wrong.
-  const isTold = result.isError !== true || typeof content !== 'string' || /^\W*error/i.test(content);
-  if (!isTold) losses.change('messages.is_error', 'hint');
-  return { role: 'tool', tool_call_id: result.id, content: isTold ? content : `Error: ${content}` };
+  // Chat has no error flag for results, and the model must not take an error for a result.
+  const isMarked = result.isError !== true || typeof content !== 'string' || /^\W*error/i.test(content);
+  if (!isMarked) losses.change('messages.is_error', 'hint');
+  return { role: 'tool', tool_call_id: result.id, content: isMarked ? content : `Error: ${content}` };
 }
 
-/** A mark on the result means the end of its content. */
+/** A mark on the result applies to the end of its content. */
 function marked(blocks: readonly Block[], { cache }: ToolResultBlock): readonly Block[] {
   const last = blocks.at(-1);
   if (cache === undefined || last?.type !== 'text') return blocks;
@@ -66,17 +66,17 @@ function writeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
   const { quirks, losses } = writing;
   const thoughts: ThinkingBlock[] = [];
   const calls: ToolCallBlock[] = [];
-  const said: Block[] = [];
+  const visible: Block[] = [];
   let spoken: string | undefined;
   for (const block of turn.blocks) {
     if (block.type === 'thinking') thoughts.push(block);
     else if (block.type === 'toolCall') calls.push(block);
     else if (block.type === 'audio' && block.id) spoken = block.id;
-    else if (block.type === 'audio') said.push({ type: 'text', text: block.transcript ?? '' });
+    else if (block.type === 'audio') visible.push({ type: 'text', text: block.transcript ?? '' });
     else if (block.type === 'image' || block.type === 'file') losses.drop(`messages.assistant.${block.type}`);
-    else if (!isResult(block)) said.push(block);
+    else if (!isResult(block)) visible.push(block);
   }
-  const content = writeSaid(said, writing);
+  const content = writeText(visible, writing);
   return [
     {
       role: 'assistant',
@@ -90,16 +90,16 @@ function writeAssistant(turn: Turn, writing: Writing): readonly JsonObject[] {
   ];
 }
 
-/** What the model itself said is one text: servers read lists in assistant messages least reliably. */
-function writeSaid(said: readonly Block[], writing: Writing): string | readonly JsonObject[] {
+/** The assistant's content is one text: servers support lists least reliably in assistant messages. */
+function writeText(visible: readonly Block[], writing: Writing): string | readonly JsonObject[] {
   const { quirks, losses } = writing;
-  const text = said.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join('');
-  for (const block of said) {
+  const text = visible.map((block) => (block.type === 'text' || block.type === 'refusal' ? block.text : '')).join('');
+  for (const block of visible) {
     if (block.type === 'foreign') losses.drop(`messages.${block.what}`);
-    // Nobody takes back where a statement came from.
+    // Chat requests have no citations.
     if (block.type === 'text' && block.citations !== undefined) losses.drop('messages.annotations', 'hint');
   }
-  const marks = said.flatMap((block) => (block.type === 'text' && block.cache !== undefined ? [block.cache] : []));
+  const marks = visible.flatMap((block) => (block.type === 'text' && block.cache !== undefined ? [block.cache] : []));
   const mark = writeCache(marks.at(-1), quirks.cache.hint, losses);
   return Object.keys(mark).length === 0 || text === '' || !quirks.content.array
     ? text

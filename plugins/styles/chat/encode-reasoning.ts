@@ -1,9 +1,9 @@
-/** How much a chat vendor is asked to think, in the field that it has for it. */
+/** Encodes the reasoning options, in the field that the vendor supports. */
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Quirks, Reasoning } from '../../../core/translation/index.ts';
 import { dropSummaryLength } from '../../../core/translation/index.ts';
 
-/** The members of the request. Core has chosen the effort, or the budget, that the model knows. */
+/** The members of the request. Core has chosen an effort or a budget that the model supports. */
 export function writeReasoning(
   reasoning: Reasoning | undefined,
   { input, levels }: Quirks['reasoning'],

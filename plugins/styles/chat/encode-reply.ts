@@ -1,24 +1,22 @@
-/** A whole answer as a chat client gets it. */
+/** Encodes a whole reply for a chat client. */
 import type { Answering, Json, JsonObject } from '../../../core/plugin.ts';
 import type { Reply, ToolCallBlock } from '../../../core/translation/index.ts';
+import { headOf } from './completion.ts';
 import { knowsFunctionsOnly } from './decode-tools.ts';
 import { omitEnd, writeFinish } from './finish.ts';
 import { audioId, writeAnnotation, writeImage } from './media.ts';
 import { carriedDetail, extraContent, GAP } from './thinking.ts';
 import { writeUsage } from './usage.ts';
 
-/** One choice; its blocks are put together by kind, because a chat message knows no order among them. */
+/** Encodes one choice. Blocks are grouped by kind, because a chat message has no order among kinds. */
 export function encodeReply(reply: Reply, as: Answering): JsonObject {
   const { message, logprobs, calls } = writeMessage(reply, as);
-  const held = { calls, refusal: message.refusal !== null };
-  const word = writeFinish(reply.finish, held);
-  omitEnd(reply.finish, held, as.losses);
+  const contained = { calls, refusal: message.refusal !== null };
+  const word = writeFinish(reply.finish, contained);
+  omitEnd(reply.finish, contained, as.losses);
   if (reply.finish.reason === 'refusal') message.refusal ??= reply.finish.explanation ?? null;
   return {
-    id: `chatcmpl-${as.id}`,
-    object: 'chat.completion',
-    created: Math.floor(as.createdMs / 1_000),
-    model: as.model,
+    ...headOf('chat.completion', as),
     choices: [
       {
         index: 0,
@@ -128,7 +126,7 @@ function writeCalls(calls: readonly ToolCallBlock[], { request, losses }: Answer
   };
 }
 
-/** Clients parse them, and an empty text is no JSON. */
+/** Clients parse the arguments, and an empty text is not JSON. */
 function argumentsOf({ input }: ToolCallBlock): string {
   return input.trim() === '' ? '{}' : input;
 }

@@ -1,4 +1,4 @@
-/** The common form as a chat vendor's request. */
+/** Encodes the common form as a chat request. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type { Conversation, Labels, Quirks, Sampling, Turn } from '../../../core/translation/index.ts';
@@ -8,12 +8,12 @@ import { writeMessages } from './encode-messages.ts';
 import { writeReasoning } from './encode-reasoning.ts';
 import { writeTools } from './encode-tools.ts';
 
-/** Says what it can as this model takes it; what it cannot say is among the losses. */
+/** Encodes the request for this model; reports what it cannot express to `losses`. */
 export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const { quirks } = to;
   const writing: Writing = { quirks, losses };
-  const { format, told } = writeFormat(conversation, writing);
-  const turns = told === undefined ? conversation.turns : withInstruction(conversation.turns, told);
+  const { format, instruction } = writeFormat(conversation, writing);
+  const turns = instruction === undefined ? conversation.turns : withInstruction(conversation.turns, instruction);
   return given<JsonObject>({
     model: to.model,
     messages: writeMessages(turns, writing),
@@ -31,7 +31,7 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
   });
 }
 
-/** A list is understood by nearly everybody; where it is not, one text alone can be said all the same. */
+/** Nearly all servers accept a list; for the others, a single text can still be encoded. */
 function writeStop(stop: readonly string[], { array_only: onlyLists }: Quirks['stop']): Json | undefined {
   return stop.length === 1 && !onlyLists ? stop[0] : stop.length === 0 ? undefined : stop;
 }
@@ -50,11 +50,11 @@ function writeSampling(sampling: Sampling): { readonly [name: string]: Json | un
   };
 }
 
-/** The shape of the answer: as a field, or told to the model where the vendor has none for it. */
+/** The output format: as a field, or as an instruction if the vendor has no such field. */
 function writeFormat(
   { output }: Conversation,
   { quirks, losses }: Writing,
-): { readonly format?: Json; readonly told?: string } {
+): { readonly format?: Json; readonly instruction?: string } {
   const { format } = output;
   const { json_object: knowsJson, json_schema: knowsSchema } = quirks.output;
   if (format === undefined || format.type === 'text') return {};
@@ -62,7 +62,7 @@ function writeFormat(
   if (format.type === 'json') {
     if (knowsJson) return plain;
     losses.change('response_format');
-    return { told: 'Answer with one JSON object and nothing else.' };
+    return { instruction: 'Answer with one JSON object and nothing else.' };
   }
   const { name = 'structured_output', description, schema, strict } = format;
   if (knowsSchema) {
@@ -75,11 +75,11 @@ function writeFormat(
     return { format: { type: 'json_schema', json_schema: described } };
   }
   losses.change('response_format');
-  const told = `Answer with JSON that is valid against this JSON Schema, and nothing else:\n${JSON.stringify(describedSchema(format))}`;
-  return { ...plain, told };
+  const instruction = `Answer with JSON that is valid against this JSON Schema, and nothing else:\n${JSON.stringify(describedSchema(format))}`;
+  return { ...plain, instruction };
 }
 
-/** The instruction at the end of those at the front. */
+/** Adds the instruction to the last of the leading system messages. */
 function withInstruction(turns: readonly Turn[], text: string): readonly Turn[] {
   const [first, ...others] = turns;
   const block = { type: 'text', text } as const;
@@ -97,7 +97,7 @@ function writeModalities({ output }: Conversation): JsonObject {
 
 function writeLabels(labels: Labels, writing: Writing): JsonObject {
   const { user, metadata, cacheKey, serviceTier, store } = labels;
-  // Who wants an answer kept asked the gateway for it, not a vendor that it does not know of.
+  // `store` is a request to the gateway, not to a vendor that the client does not know.
   if (store !== undefined) writing.losses.drop('store', 'hint');
   const isKeyed = cacheKey !== undefined && takesCacheKey(writing.quirks);
   if (cacheKey !== undefined && !isKeyed) writing.losses.drop('prompt_cache_key', 'hint');
@@ -109,7 +109,7 @@ function writeLabels(labels: Labels, writing: Writing): JsonObject {
   };
 }
 
-/** Vendors take 64 characters; some clients put a whole object there. */
+/** Vendors accept 64 characters; some clients send a whole object. */
 function shortened(user: string, losses: Losses): string {
   if (user.length <= 64) return user;
   losses.change('user', 'hint');
@@ -120,19 +120,19 @@ function takesCacheKey({ cache: { hint } }: Quirks): boolean {
   return hint === 'key' || hint === 'breakpoint';
 }
 
-/** What another style calls the same. The rest has no place in chat. */
+/** Maps fields of other styles that have an equivalent in chat. The rest cannot be expressed. */
 function writeExtras(extras: JsonObject, { quirks, losses }: Writing): JsonObject {
   const isKeyed = takesCacheKey(quirks);
   const taken: Record<string, Json> = {};
   for (const [name, value] of Object.entries(extras)) {
-    // A vendor that does not know what is to be moderated shall say so, not answer unmoderated.
+    // A vendor without this option must refuse the request instead of answering unmoderated.
     if (name === 'moderation' || (isKeyed && SHARED_CACHE_FIELDS.has(name))) taken[name] = value;
     else losses.leave(name, HINTS.has(name) || SHARED_CACHE_FIELDS.has(name) ? 'hint' : undefined);
   }
   return taken;
 }
 
-/** Of other styles: what they say does not change the answer. */
+/** Fields of other styles that do not change the answer. */
 const HINTS: ReadonlySet<string> = new Set(['client_metadata', 'context_management', 'include']);
 
 const SHARED_CACHE_FIELDS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'prompt_cache_options']);

@@ -1,4 +1,4 @@
-/** Tools, and how they may be called, as a chat request says it. */
+/** Encodes tools and `tool_choice` for a chat request. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import type { Conversation, HostedTool, Tool, ToolChoice } from '../../../core/translation/index.ts';
@@ -6,7 +6,7 @@ import { choosesHosted, dropSearchExtras } from '../../../core/translation/index
 import { writeCache } from './cache.ts';
 import type { Writing } from './encode-content.ts';
 
-/** The members `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as there is something to say. */
+/** The members `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as they are needed. */
 export function writeTools(conversation: Conversation, writing: Writing): JsonObject {
   const { quirks, losses } = writing;
   const { toolChoice, parallelToolCalls } = conversation;
@@ -21,12 +21,12 @@ export function writeTools(conversation: Conversation, writing: Writing): JsonOb
     else if (tool.style === 'chat') tools.push(tool.raw);
     else losses.drop(`tools.${tool.name}`);
   }
-  // An empty list is refused by some, and a choice without a list by others. Some want the list where there were calls before.
+  // Some vendors refuse an empty list, others a choice without a list. Some require the list if the history has calls.
   if (tools.length === 0) return { ...(quirks.tools.empty_array_ok && hasCalls(conversation) && { tools }), ...search };
   return {
     tools,
     ...(toolChoice !== undefined && { tool_choice: writeChoice(toolChoice, tools) }),
-    // Several at a time is what everybody does unasked.
+    // Parallel calls are the default everywhere.
     ...(parallelToolCalls === false && { parallel_tool_calls: false }),
     ...search,
   };
@@ -37,8 +37,8 @@ function hasCalls({ turns }: Conversation): boolean {
 }
 
 /**
- * Few servers know lists of allowed tools, and all know fewer tools. A list of names that are all unknown is no list. One tool can
- * be named, unless it is a search, which is no tool here.
+ * Few servers support a list of allowed tools; for the others, the list of tools is reduced. If none of the allowed
+ * tools exists, all tools are sent. A single tool can be forced, except a web search, which is not a tool in chat.
  */
 function allowed(tools: readonly Tool[], choice: ToolChoice | undefined): readonly Tool[] {
   if (choice?.only === undefined) return tools;
@@ -67,7 +67,7 @@ function writeTool(tool: Exclude<Tool, HostedTool>, { quirks, losses }: Writing)
   };
 }
 
-/** Responses have the grammar's two members beside its type, chat has them in an object of their own. */
+/** In the responses style, the two members of a grammar are beside its type; in chat, they are in a nested object. */
 function nestedGrammar({ type = 'grammar', syntax, definition, ...rest }: JsonObject): JsonObject {
   if (syntax === undefined || definition === undefined) return { type, ...rest };
   return { type, grammar: { syntax, definition }, ...rest };

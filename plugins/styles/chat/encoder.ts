@@ -1,6 +1,7 @@
-/** Writes the stream of a chat client. */
+/** Encodes the stream for a chat client. */
 import type { Answering, Json, JsonObject, PartWriter, Usage } from '../../../core/plugin.ts';
 import type { Block, Citation, Opaque, Part } from '../../../core/translation/index.ts';
+import { headOf } from './completion.ts';
 import { knowsFunctionsOnly } from './decode-tools.ts';
 import { errorEvent } from './errors.ts';
 import { omitEnd, writeFinish } from './finish.ts';
@@ -8,23 +9,23 @@ import { audioId, writeAnnotation, writeImage } from './media.ts';
 import { carriedDetail, extraContent, GAP } from './thinking.ts';
 import { writeUsage } from './usage.ts';
 
-/** A block whose end has not come. */
+/** An open block. */
 interface Open {
   readonly block: Block;
-  /** Its number among the tool calls. */
+  /** Its index among the tool calls. */
   readonly call: number;
-  /** Where it begins in the whole content, or in the whole reasoning. */
+  /** Its offset in the whole content, or in the whole reasoning. */
   start: number;
-  /** Something of it has been written. */
+  /** True if a piece of it was sent. */
   begun: boolean;
   opaque: Opaque | undefined;
-  /** Told at its end: where a source belongs to all of the text, its length has to be known. */
+  /** Citations, sent at the end of the block: one that applies to all of the text needs its length. */
   readonly citations: Citation[];
 }
 
 /**
- * Every chunk has the same head. What a message holds once, such as annotations, comes once and whole before the last chunk:
- * client libraries put the members they do not know over each other instead of together.
+ * Every chunk has the same head. Members that occur once in a message, such as annotations, are sent once, complete,
+ * before the last chunk, because client libraries overwrite members that they cannot merge.
  */
 export function createStreamEncoder(as: Answering): PartWriter {
   const isOlder = knowsFunctionsOnly(as.request);
@@ -42,10 +43,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
 
   function begin(serviceTier: string | undefined): void {
     const common = {
-      id: `chatcmpl-${as.id}`,
-      object: 'chat.completion.chunk',
-      created: Math.floor(as.createdMs / 1_000),
-      model: as.model,
+      ...headOf('chat.completion.chunk', as),
       ...(serviceTier !== undefined && { service_tier: serviceTier }),
     };
     head = `data: ${JSON.stringify(common).slice(0, -1)},"choices":[`;
@@ -118,7 +116,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
       : callChunk({ index, id, type: 'function', function: { name, arguments: input }, ...extraContent(opaque) });
   }
 
-  /** A block's next piece. */
+  /** Encodes the next piece of a block. */
   function grow(state: Open, text: string, logprobs?: readonly Json[]): string {
     if (text === '' && (logprobs === undefined || logprobs.length === 0)) return '';
     const { block } = state;
@@ -185,7 +183,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
       const start = state.begun ? state.start : reasoningLength;
       details.push(carriedDetail(opaque, details.length, start, reasoningLength));
     }
-    // Clients parse the arguments, and an empty text is no JSON.
+    // Clients parse the arguments, and an empty text is not JSON.
     if (block.type === 'toolCall' && block.kind === 'function' && !state.begun) return grow(state, '{}');
     return block.type === 'audio' ? chunk(JSON.stringify({ audio: { expires_at: block.expiresAt ?? 0 } })) : '';
   }
@@ -194,9 +192,9 @@ export function createStreamEncoder(as: Answering): PartWriter {
     const out = [...open.keys()].map(endBlock);
     if (details.length > 0) out.push(chunk(JSON.stringify({ reasoning_details: details })));
     if (annotations.length > 0) out.push(chunk(JSON.stringify({ annotations })));
-    const held = { calls: calls > 0, refusal: refused };
-    const word = writeFinish(end, held);
-    omitEnd(end, held, as.losses);
+    const contained = { calls: calls > 0, refusal: refused };
+    const word = writeFinish(end, contained);
+    omitEnd(end, contained, as.losses);
     if (end.reason === 'refusal' && !refused && end.explanation !== undefined) {
       out.push(chunk(`{"refusal":${JSON.stringify(end.explanation)}}`));
     }

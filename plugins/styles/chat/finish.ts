@@ -1,9 +1,9 @@
-/** Why an answer ends, in the words of chat and in those of the common form. */
+/** Maps finish reasons between chat and the common form. */
 
 import type { Json, Losses } from '../../../core/plugin.ts';
 import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
 
-/** What vendors say beside the five official words. Whatever is not here is a plain stop. */
+/** Vendor-specific reasons beside the five official ones. Unknown reasons mean `stop`. */
 const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['length', 'length'],
   ['max_tokens', 'length'],
@@ -18,51 +18,55 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['refusal', 'refusal'],
 ]);
 
-/** What vendors say that break off; no answer ends well with one of these. */
+/** Reasons of vendors for a failed answer; an answer with one of them is an error. */
 const FAILURES: ReadonlySet<string> = new Set([
   ...['error', 'internal_error', 'server_error', 'network_error', 'insufficient_system_resource'],
   ...['abort', 'aborted', 'cancelled', 'canceled'],
   ...['malformed_function_call', 'malformed_response', 'unexpected_tool_call'],
 ]);
-/** How a vendor of another style begins it that also speaks this one: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
+/** The prefix that some vendors put before their native reason: `function_call_filter: MALFORMED_FUNCTION_CALL`. */
 const FAILING = 'function_call_filter';
 
-/** The failure in the reason of one choice; undefined where the answer is whole. */
+/** The failure in the reason of one choice; undefined if the answer is complete. */
 export function failureIn(reason: Json | undefined): VendorError | undefined {
   if (typeof reason !== 'string') return undefined;
-  const said = reason.toLowerCase();
-  if (!FAILURES.has(said) && !said.startsWith(FAILING)) return undefined;
+  const word = reason.toLowerCase();
+  if (!FAILURES.has(word) && !word.startsWith(FAILING)) return undefined;
   return { message: `The vendor broke its answer off: ${reason}.`, code: reason };
 }
 
-/** What the answer held. */
-export interface Held {
+/** What the answer contained. */
+export interface AnswerContent {
   readonly calls: boolean;
   readonly refusal: boolean;
 }
 
 /**
- * The reason of one choice. A call that is there makes a plain stop one for calls, and the other way round: what agents do next
- * depends on it, and vendors are careless. `stopped` is the text that ended the answer, which a few tell beside it.
+ * Decodes the reason of one choice. `stop` with a tool call becomes `tool_calls`, and the reverse, because agents act on
+ * the reason and vendors are inconsistent. `stopped`: the stop sequence that ended the answer, which a few vendors
+ * report.
  */
-export function readFinish(reason: Json | undefined, stopped: Json | undefined, held: Held): Finish {
-  const known = (typeof reason === 'string' ? REASONS.get(reason.toLowerCase()) : undefined) ?? 'stop';
-  if (known !== 'stop' && known !== 'tool_calls') return { reason: known };
-  if (held.calls) return { reason: 'tool_calls' };
-  if (held.refusal) return { reason: 'refusal' };
+export function readFinish(reason: Json | undefined, stopped: Json | undefined, contained: AnswerContent): Finish {
+  const decoded = (typeof reason === 'string' ? REASONS.get(reason.toLowerCase()) : undefined) ?? 'stop';
+  if (decoded !== 'stop' && decoded !== 'tool_calls') return { reason: decoded };
+  if (contained.calls) return { reason: 'tool_calls' };
+  if (contained.refusal) return { reason: 'refusal' };
   if (typeof stopped === 'string' && stopped !== '') return { reason: 'stop_sequence', stopSequence: stopped };
   return { reason: 'stop' };
 }
 
-/** Names what an end says that a chat client cannot be told. */
-export function omitEnd({ reason, stopSequence, explanation }: Finish, held: Held, losses: Losses): void {
+/** Reports details of the end that a chat client cannot get. */
+export function omitEnd({ reason, stopSequence, explanation }: Finish, contained: AnswerContent, losses: Losses): void {
   if (reason === 'pause') losses.omit(reason);
   if (stopSequence !== undefined) losses.omit('stop_sequence');
-  if (explanation !== undefined && (reason !== 'refusal' || held.refusal)) losses.omit('explanation');
+  if (explanation !== undefined && (reason !== 'refusal' || contained.refusal)) losses.omit('explanation');
 }
 
-/** The word for the client. A refusal in words is a stop, as it is where chat was invented; one without is a filter's work. */
-export function writeFinish({ reason }: Finish, held: Held): 'stop' | 'length' | 'tool_calls' | 'content_filter' {
+/** The reason for the client. A refusal with text is `stop`, as OpenAI reports it; one without is `content_filter`. */
+export function writeFinish(
+  { reason }: Finish,
+  contained: AnswerContent,
+): 'stop' | 'length' | 'tool_calls' | 'content_filter' {
   switch (reason) {
     case 'length':
     case 'context_full':
@@ -70,11 +74,11 @@ export function writeFinish({ reason }: Finish, held: Held): 'stop' | 'length' |
     case 'content_filter':
       return 'content_filter';
     case 'refusal':
-      return held.refusal ? 'stop' : 'content_filter';
+      return contained.refusal ? 'stop' : 'content_filter';
     case 'tool_calls':
     case 'stop':
     case 'stop_sequence':
-      return held.calls ? 'tool_calls' : 'stop';
+      return contained.calls ? 'tool_calls' : 'stop';
     default:
       return 'stop';
   }

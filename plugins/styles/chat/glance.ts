@@ -1,28 +1,28 @@
-/** What one event or one answer says, seen in a single pass over its bytes: a stream has too many events to parse each. */
+/** A summary of one event or one reply, read in a single pass over its bytes: parsing each event of a stream would be too slow. */
 
 import { behindSpace, closingQuote, jsonTextLength } from '../../../core/translation/index.ts';
 
-/** Everything the meter must know before it decides to parse. */
+/** What the meter needs to know before it decides to parse. */
 export interface Glance {
   /** Characters of text, reasoning and tool arguments. */
   readonly textLength: number;
-  /** A choice says why it ends. */
+  /** True if a choice has a finish reason. */
   readonly finished: boolean;
-  /** An object named `usage`, somewhere. */
+  /** True if there is an object named `usage` at any depth. */
   readonly usage: boolean;
-  /** An `error` at the top level that is neither null nor false, or `object` says that all of it is one. */
+  /** True if there is a top-level `error` other than null or false, or `object` says that the whole is an error. */
   readonly error: boolean;
-  /** No object at all: a comment, or `[DONE]`. */
+  /** True if there is no object: a comment, or `[DONE]`. */
   readonly empty: boolean;
-  /** Everything that was opened is closed again. */
+  /** True if every bracket is closed. */
   readonly closed: boolean;
 }
 
 type Kind = 'text' | 'part' | 'finish' | 'usage' | 'error' | 'object';
 
 /**
- * The names that matter, by their length. `text` stands in content parts, and beside `reasoning` once more as a detail of it;
- * that is why it is a kind of its own.
+ * The member names that matter, by their length. `text` occurs in content parts and, beside `reasoning`, as a repetition
+ * of it, so it is a kind of its own.
  */
 const NAMES: { readonly name: Buffer; readonly kind: Kind }[][] = [];
 for (const [name, kind] of [
@@ -52,8 +52,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Passes over JSON from `start` on. It cannot mistake a word inside a text for a member: a string is skipped as a whole, and
- * only a string with a colon behind it is a name. Broken JSON makes it see too little, never fail.
+ * Scans JSON from `start` on. A string is skipped as a whole, and only a string with a colon after it is a name, so text
+ * is never mistaken for a member. Invalid JSON yields an incomplete summary, never an exception.
  */
 export function glance(bytes: Buffer, start: number): Glance {
   const length = bytes.length;
@@ -64,7 +64,7 @@ export function glance(bytes: Buffer, start: number): Glance {
   let error = false;
   let direct = 0;
   let parts = 0;
-  /** The name of the string that comes next. */
+  /** The name in the string that comes next. */
   let kind: Kind | undefined;
 
   for (let at = start; at < length; at++) {
@@ -91,11 +91,11 @@ export function glance(bytes: Buffer, start: number): Glance {
       at = behindSpace(bytes, next + 1) - 1;
       if (kind === undefined) continue;
       const value = bytes[at + 1];
-      // Some write an empty reason for none.
+      // Some vendors send an empty reason instead of null.
       if (kind === 'finish') finished ||= value === QUOTE && bytes[at + 2] !== QUOTE;
       else if (kind === 'usage') usage ||= value === OPEN_OBJECT;
       else if (kind === 'error') error ||= depth === 1 && value !== LOWER_N && value !== LOWER_F;
-      // `"error"`: no answer is an object whose kind begins with this letter. The code that parses it looks again.
+      // `"error"`: the `object` of no normal reply starts with this character. The caller parses it to be sure.
       else if (kind === 'object') error ||= depth === 1 && bytes[at + 2] === LOWER_E;
       if (value !== QUOTE) kind = undefined;
     }

@@ -1,15 +1,15 @@
-/** Tells of JSON that comes piece by piece whether it is whole, without reading it anew for every piece. */
+/** Detects when JSON that arrives in pieces is complete, without parsing it again for each piece. */
 import { parsed } from '../../../core/translation/index.ts';
 
-/** One value that grows. */
+/** A JSON value that arrives in pieces. */
 export interface GrowingJson {
   add(piece: string): void;
-  /** All of it so far. */
+  /** All pieces so far. */
   text(): string;
   isWhole(): boolean;
 }
 
-/** Numbers and words have no end to be seen; longer ones than this are no arguments of a call. */
+/** Numbers and literals have no end mark; longer ones than this are not arguments of a call. */
 const MAX_WORD = 64;
 
 const SPACE = 0x20;
@@ -20,18 +20,18 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Begins with nothing. */
+/** Creates an empty one. */
 export function growJson(): GrowingJson {
   let text = '';
   let depth = 0;
   let quoted = false;
   let escaped = false;
   let begun = false;
-  /** The outermost value has come to its end. */
+  /** The outermost value is closed. */
   let closed = false;
-  /** Something stands behind that end. */
+  /** Something follows the value. */
   let spoilt = false;
-  /** What the parser said, once the value had come to its end. */
+  /** The result of parsing, once the value was closed. */
   let isValid: boolean | undefined;
 
   function see(unit: number): void {

@@ -1,4 +1,4 @@
-/** What vendors of this style search by themselves: whether a request allows it, and how often an answer tells that they did. */
+/** Vendor-side searches of chat vendors: whether a request allows them, and how many a reply reports. */
 
 import { toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, UseBounds, Uses } from '../../../core/plugin.ts';
@@ -7,26 +7,26 @@ import { isObject, member, objectsIn, tokensIn } from '../../../core/translation
 /** Tools that the client runs. */
 const CLIENTS: readonly (Json | undefined)[] = ['function', 'custom', undefined];
 
-/** What its uses are called; undefined for a tool of the client's. */
+/** The name of its uses; undefined for a tool that the client runs. */
 function hostedName(tool: JsonObject): string | undefined {
   if (CLIENTS.includes(tool.type) || typeof tool.type !== 'string') return undefined;
   const names = `${tool.type} ${JSON.stringify(tool[tool.type] ?? tool.function ?? '')}`;
   return names.includes('web_search') ? 'web_search' : toolName(tool.type);
 }
 
-/** Where a request says what the vendor may run. */
+/** Members of a request that allow vendor-side tools. */
 const ASKING = ['tools', 'plugins', 'web_search_options', 'enable_search', 'search_parameters'];
-/** How a vendor's name for a model that searches ends. */
+/** The suffix of a vendor's model names with search. */
 const SEARCHING = ':online';
 
-/** Whether a request may allow the vendor to run anything; tells without parsing. */
+/** Whether a request may allow vendor-side tools; searched in the bytes, without parsing. */
 export function mayUse(body: JsonBody, model: string): boolean {
   for (const name of ASKING) if (body.has(name)) return true;
   return model.endsWith(SEARCHING);
 }
 
-/** What a request allows the vendor to run; undefined where that is nothing. */
-export function usesAsked(body: JsonBody, model: string): UseBounds | undefined {
+/** The vendor-side tools that a request allows; undefined if none. */
+export function allowedUses(body: JsonBody, model: string): UseBounds | undefined {
   const tools = body.has('tools') ? body.get('tools') : undefined;
   const names =
     body.get('tool_choice') === 'none' || !Array.isArray(tools) ? [] : tools.filter(isObject).map(hostedName);
@@ -40,16 +40,16 @@ export function usesAsked(body: JsonBody, model: string): UseBounds | undefined 
     .filter((name) => name !== undefined)
     .map((name) => [name, undefined]);
   const live = body.get('search_parameters');
-  // Where it is sold by what is found, a request says how much that may be.
+  // For vendors that bill by results, the request limits their number.
   if (isObject(live) && live.mode !== 'off')
-    uses.push(['web_source', tokensIn(live.max_search_results) || MOST_SOURCES]);
+    uses.push(['web_source', tokensIn(live.max_search_results) || MAX_SOURCES]);
   return uses.length === 0 ? undefined : Object.fromEntries(uses);
 }
 
-const MOST_SOURCES = 20;
+const MAX_SOURCES = 20;
 
-/** What a usage counts. */
-export function usesTold(usage: Json | undefined): Uses | undefined {
+/** The uses that a usage object counts. */
+export function reportedUses(usage: Json | undefined): Uses | undefined {
   const searches =
     member(member(usage, 'server_tool_use'), 'web_search_requests') ?? member(usage, 'num_search_queries');
   const sources = member(usage, 'num_sources_used');
@@ -60,7 +60,7 @@ export function usesTold(usage: Json | undefined): Uses | undefined {
   };
 }
 
-/** An answer that cites the web has searched it; without a count that is one search. */
+/** A reply that cites the web has used a search; without a count, it is one. */
 export const SEARCHED: Uses = { web_search: 1 };
-/** With its quotes it can be no word of a text: those have backslashes before them. */
+/** The quotes make it unambiguous: inside a JSON string they would be escaped. */
 export const CITED = Buffer.from('"url_citation"');

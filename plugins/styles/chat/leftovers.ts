@@ -1,10 +1,9 @@
-/** What a message, a part or an answer holds and nobody has read: it is named, so that nothing vanishes silently. */
+/** Reports members of messages, parts and replies that were not read, so that nothing is dropped silently. */
 
-import type { Losses } from '../../../core/plugin.ts';
-import type { Fields } from '../../../core/translation/index.ts';
 import { isBlank } from '../../../core/translation/index.ts';
+import { restReporter } from '../request-fields.ts';
 
-/** Members without a meaning for the model: names of things, and what client libraries add to an answer they send back. */
+/** Members that do not affect the model: labels, and what client libraries add to answers they send back. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'annotations',
   'cache_control',
@@ -24,9 +23,4 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-/** Names the rest of one object of a request; `place` is where it stands: `messages`, `tools`. */
-export function dropRest(fields: Fields, place: string, losses: Losses): void {
-  for (const [name, value] of Object.entries(fields.rest())) {
-    losses.drop(`${place}.${name}`, HARMLESS.has(name) || isBlank(value) ? 'hint' : undefined);
-  }
-}
+export const dropRest = restReporter((name, value) => HARMLESS.has(name) || isBlank(value));

@@ -1,10 +1,10 @@
-/** What a chat answer holds beside words: images, sound, and where a statement comes from. */
+/** Content of a chat reply beside text: images, audio, citations. */
 import type { Answering, Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Citation, ImageBlock } from '../../../core/translation/index.ts';
 import { dataUrl, isObject, omitUnsaid, readDataUrl } from '../../../core/translation/index.ts';
 import { omitFromImage } from './members.ts';
 
-/** One entry of `images`, which servers of image models add; also a part of a content. Undefined where it is none. */
+/** Decodes an entry of `images`, which servers of image models add, or an image part. Undefined if it is not an image. */
 export function readImage(entry: Json, losses: Losses): ImageBlock | undefined {
   const source = sourceIn(entry);
   if (source === undefined) return undefined;
@@ -21,20 +21,20 @@ function sourceIn(entry: Json): ImageBlock['source'] | undefined {
   return media && { kind: 'base64', ...media };
 }
 
-/** The same for clients; undefined where it cannot be shown. */
+/** Encodes an image for clients; undefined if the client cannot get it. */
 export function writeImage({ source }: ImageBlock, index: number): JsonObject | undefined {
   const url = source.kind === 'url' ? source.url : source.kind === 'base64' ? dataUrl(source) : undefined;
   return url === undefined ? undefined : { type: 'image_url', index, image_url: { url } };
 }
 
-/** One annotation of a text that begins at `base` of the whole content. */
+/** Decodes an annotation of a text that starts at offset `base` of the content. */
 export function readAnnotation(entry: Json, base: number, losses: Losses): Citation | undefined {
   if (!isObject(entry)) {
     losses.omit('citations');
     return undefined;
   }
-  const told = isObject(entry.url_citation) ? entry.url_citation : entry;
-  const { url, title, start_index: start, end_index: end, content } = told;
+  const encoded = isObject(entry.url_citation) ? entry.url_citation : entry;
+  const { url, title, start_index: start, end_index: end, content } = encoded;
   return {
     ...(typeof url === 'string' && { url }),
     ...(typeof title === 'string' && { title }),
@@ -46,7 +46,7 @@ export function readAnnotation(entry: Json, base: number, losses: Losses): Citat
   };
 }
 
-/** The same for clients, who expect all four members; undefined where there is no address to show. */
+/** Encodes a citation for clients, which expect all four members; undefined if it has no URL. */
 export function writeAnnotation(
   citation: Citation,
   base: number,
@@ -58,12 +58,12 @@ export function writeAnnotation(
     losses.omit('citations');
     return undefined;
   }
-  const told = { start_index: base + start, end_index: base + end, title, url };
-  omitUnsaid(citation, told, losses);
-  return { type: 'url_citation', url_citation: told };
+  const encoded = { start_index: base + start, end_index: base + end, title, url };
+  omitUnsaid(citation, encoded, losses);
+  return { type: 'url_citation', url_citation: encoded };
 }
 
-/** The name of what was said aloud, for an answer whose vendor gave it none. */
+/** The id of the audio in an answer whose vendor sent none. */
 export function audioId(id: string | undefined, { id: exchange }: Answering): string {
   return id === undefined || id === '' ? `audio_${exchange}` : id;
 }

@@ -1,15 +1,15 @@
-/** What servers that speak chat usually take; what is special to one stands with its vendor. */
+/** The default quirks of chat vendors; the quirks of one vendor are in its plugin. */
 import type { SomeQuirks } from '../../../core/translation/index.ts';
 
-/** Laid over what any model takes. */
+/** Override the defaults for all models. */
 export const chatQuirks: SomeQuirks = {
   roles: { developer: 'system' },
-  // The official type allows text only, and most servers keep to it.
+  // The official type allows text only, and most servers enforce it.
   content: { array: true, tool_result_images: 'user_message' },
   image: { url: 'native' },
-  // There is no field for a document's address.
+  // Chat has no field for the URL of a document.
   file: { pdf: 'native', url: 'fetch' },
-  // Ids come back as the server gave them, and some are full of dots and colons.
+  // Ids return as the server sent them, and some contain dots and colons.
   tools: { custom: false, id_pattern: '^[^\\s]+$', id_max: 64 },
   reasoning: { input: 'effort', levels: ['low', 'medium', 'high'], echo: 'none', field: 'reasoning_content' },
   limits: { max_tokens_field: 'max_tokens' },

@@ -1,4 +1,4 @@
-/** Passes one stream of chat chunks on, byte for byte, and counts along. */
+/** Forwards a chat stream byte for byte and meters it. */
 import type { EventKind, Json, JsonObject, RelayOptions, StreamRelay, Usage } from '../../../core/plugin.ts';
 import type { VendorError } from '../../../core/translation/index.ts';
 import {
@@ -21,23 +21,23 @@ import { errorIn, isPlaceholder, usageIn } from './usage.ts';
 
 const DATA = 'data:';
 
-/** A relay for one attempt. It parses the few events that carry usage or an error, and only glances at the others. */
+/** Creates a relay for one attempt. It parses the few events with usage or an error, and scans the others. */
 export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRelay {
   const { choices } = call.bounds;
   let usage: Usage | undefined;
   let textLength = 0;
-  /** How much of it had come when the usage was told. */
-  let toldAt = 0;
+  /** Characters that had arrived when the usage was reported. */
+  let reportedAt = 0;
   let begun = false;
-  /** The choices that have begun, as far as events are read: why each ends, once the vendor has said so. */
+  /** The choices that have started, in events that were parsed, with their finish reasons. */
   const ends = new Map<number, string | undefined>();
-  /** The latest event that was read, and whether any told the usage. */
+  /** The latest parsed event, and whether any event reported usage. */
   let latest: JsonObject | undefined;
-  let told = false;
+  let hasUsage = false;
   let error: ReturnType<StreamRelay['error']>;
-  /** An error came behind the end of the answer. */
+  /** An error arrived after the end of the answer. */
   let warned = false;
-  /** Undefined until it is known whether to look. */
+  /** Undefined until it is known whether the check is needed. */
   let searches: boolean | undefined;
   let searched = false;
 
@@ -54,22 +54,22 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
     }
   }
 
-  /** Every choice that was asked for, and every other that has begun, has said why it ends. */
+  /** True if every requested choice, and every other that has started, has a finish reason. */
   function isComplete(): boolean {
     return ends.size >= choices && ![...ends.values()].includes(undefined);
   }
 
-  /** The failure in which all of them end. */
+  /** The failure in which all choices end. */
   function failure(): VendorError | undefined {
     const failures = [...ends.values()].map((reason) => failureIn(reason));
     return failures.includes(undefined) ? undefined : failures[0];
   }
 
-  /** `data` is what the event's data lines hold. */
+  /** `data`: the content of the event's data lines. */
   function judge(
     event: Buffer,
     out: (Buffer | string)[],
-    seen: Glance,
+    summary: Glance,
     data: string | undefined,
     isError: boolean,
   ): EventKind {
@@ -79,14 +79,14 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
     }
     if (isEndMark(data)) {
       if (!begun) return 'hold';
-      tellUsage(out);
+      sendUsage(out);
       out.push(event);
       return 'last';
     }
     const value = parsed(data);
-    if (value === undefined) return judgeWords(isError, data);
+    if (value === undefined) return judgeText(isError, data);
     const failed = errorIn(value) ?? (isError ? readVendorError(value) : undefined);
-    // Behind the end of the answer it takes nothing from it.
+    // After the end of the answer, an error changes nothing.
     if (failed !== undefined && isComplete()) warned = true;
     else if (failed !== undefined) {
       error = failed;
@@ -94,30 +94,30 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
       return 'error';
     }
     if (isObject(value)) latest = value;
-    textLength += seen.textLength;
+    textLength += summary.textLength;
     followChoices(value);
-    error = seen.finished && isComplete() ? failure() : undefined;
+    error = summary.finished && isComplete() ? failure() : undefined;
     if (error !== undefined) return 'error';
-    const counted = seen.usage ? usageIn(value) : undefined;
+    const counted = summary.usage ? usageIn(value) : undefined;
     if (counted === undefined) return pass(event, out);
-    told = true;
-    // The last word counts, but some send zeros in place of one.
+    hasUsage = true;
+    // The last usage wins, but some vendors send zeros at the end.
     if (counted.input + counted.output > 0) {
       usage = counted;
-      toldAt = textLength;
+      reportedAt = textLength;
     }
     return hideUsage && !hasChoices(value) ? 'hold' : pass(event, out);
   }
 
-  /** A client that asked for the usage gets it, where its vendor does not tell by our own count. */
-  function tellUsage(out: (Buffer | string)[]): void {
-    if (!call.asksUsage || told || latest === undefined) return;
+  /** If the client asked for usage and the vendor does not report it, the gateway sends its own count. */
+  function sendUsage(out: (Buffer | string)[]): void {
+    if (!call.asksUsage || hasUsage || latest === undefined) return;
     losses.change('usage', 'hint');
     out.push(usageEvent(latest, call, textLength));
   }
 
-  /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
-  function judgeWords(isError: boolean, words: string): EventKind {
+  /** Data that is not JSON is not an event of this style: an error as plain text, part of an event, or meaningless. */
+  function judgeText(isError: boolean, words: string): EventKind {
     if (!isError) return isCutShort(words) ? 'broken' : 'hold';
     error = readVendorError(words);
     return 'error';
@@ -129,25 +129,32 @@ export function createRelay({ hideUsage, call, losses }: RelayOptions): StreamRe
       if (searches) searched ||= event.includes(CITED);
       const isPlain = startsWithData(event);
       const data = isPlain ? undefined : eventData(event);
-      const seen = isPlain ? glance(event, DATA.length) : glance(Buffer.from(data ?? ''), 0);
-      // The common event is one line of data, and nothing about it needs to be read; of several choices any may go on.
-      const isRead = !isPlain || !seen.closed || seen.usage || seen.error || seen.empty || seen.finished || choices > 1;
+      const summary = isPlain ? glance(event, DATA.length) : glance(Buffer.from(data ?? ''), 0);
+      // Most events are one line of data and need no parsing. With several choices, any of them may continue.
+      const isRead =
+        !isPlain ||
+        !summary.closed ||
+        summary.usage ||
+        summary.error ||
+        summary.empty ||
+        summary.finished ||
+        choices > 1;
       if (!isRead) {
-        textLength += seen.textLength;
+        textLength += summary.textLength;
         return pass(event, out);
       }
-      return judge(event, out, seen, data ?? eventData(event), eventName(event) === 'error');
+      return judge(event, out, summary, data ?? eventData(event), eventName(event) === 'error');
     },
     close(out) {
       if (!begun || !isComplete()) return 'broken';
       if (warned) return 'whole';
-      tellUsage(out);
+      sendUsage(out);
       out.push('data: [DONE]\n\n');
       return 'untidy';
     },
     fail: errorEvent,
     usage() {
-      return usage !== undefined && isPlaceholder(usage, toldAt, textLength)
+      return usage !== undefined && isPlaceholder(usage, reportedAt, textLength)
         ? withCountedOutput(usage, textLength)
         : usage;
     },

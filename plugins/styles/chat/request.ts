@@ -1,14 +1,14 @@
-/** Chat requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+/** Chat requests: validates what the gateway needs; the vendor validates the rest. */
 
-import { invalidField } from '../../../core/contracts/errors.ts';
 import { remembered, servedAs } from '../../../core/contracts/uses.ts';
 import type { Bounds, CallFacts, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, behindSpace, CARRIER, isObject } from '../../../core/translation/index.ts';
-import { mayUse, usesAsked } from './hosted.ts';
+import { checkNumber, modelOf, wrong } from '../request-fields.ts';
+import { allowedUses, mayUse } from './hosted.ts';
 import { unsealed } from './thinking.ts';
 
-/** What is no number has to be of these kinds; its values are the vendor's business. */
+/** Types of the members that are not numbers; the vendor validates their values. */
 const KINDS = {
   tools: ['array'],
   tool_choice: ['string', 'object'],
@@ -18,16 +18,13 @@ const KINDS = {
   audio: ['object'],
 } as const;
 
-/** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
+/** Reads the body. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as omitted. */
 export function readRequest(body: JsonBody): CallFacts {
-  const model = body.get('model');
-  if (typeof model !== 'string' || model === '' || model.length > 256) {
-    wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
-  }
+  const model = modelOf(body.get('model'));
   if (!holdsItems(body, 'messages')) wrong('messages', 'must be an array with at least one message');
   checkKinds(body, KINDS);
-  checkNumber(body, 'temperature', 2);
-  checkNumber(body, 'top_p', 1);
+  checkNumber(body.get('temperature'), 'temperature', 2);
+  checkNumber(body.get('top_p'), 'top_p', 1);
   const stream = given(body, 'stream') ?? false;
   if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
   const options = streamOptions(body);
@@ -37,7 +34,7 @@ export function readRequest(body: JsonBody): CallFacts {
   const bounds: Bounds = {
     inputBytes: body.textBytes,
     media: body.media,
-    // Vendors differ in which of the two they obey, so the larger one is the bound.
+    // Vendors differ in which of the two they apply, so the larger one is the bound.
     outputTokens:
       limit === undefined && olderLimit === undefined ? undefined : Math.max(limit ?? 0, olderLimit ?? 0) * choices,
     choices,
@@ -52,9 +49,9 @@ export function readRequest(body: JsonBody): CallFacts {
   };
 }
 
-/** The same bounds with what the vendor may run; tools are long, and read only where an answer costs more than was thought. */
+/** The same bounds with the vendor-side tools. Tools are long, so they are read only if an answer costs more than was reserved. */
 function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
-  const uses = remembered(() => usesAsked(body, model));
+  const uses = remembered(() => allowedUses(body, model));
   return {
     ...bounds,
     open() {
@@ -67,18 +64,18 @@ function withUses(bounds: Bounds, body: JsonBody, model: string): Bounds {
 }
 
 /**
- * The vendor's model name, the thoughts as the vendor sealed them, and the wish for usage. `stream_options` is among the changes
- * exactly where the usage has to be asked for and the client did not.
+ * Sets the vendor's model name, restores sealed reasoning, and requests usage. `stream_options` is among the changes
+ * exactly if usage must be requested and the client did not.
  */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
-  // Some vendors know only one of the two, so what the client says stays where it says it.
+  // Some vendors support only one of the two names, so the client's is kept.
   const usual = to.quirks.limits.max_tokens_field;
   const other = usual === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
   const changes = patchCommon(body, to);
   return to.maxOutput === undefined ? changes : { ...changes, ...answerLimits(body, [usual, other], to) };
 }
 
-/** The same for a style whose requests differ in nothing of this but their limit. */
+/** The same for a style that differs only in its limit. */
 export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const changes: Record<string, string> = {};
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
@@ -92,15 +89,15 @@ export function patchCommon(body: JsonBody, to: Patch): Readonly<Record<string, 
     const messages = body.get('messages');
     if (Array.isArray(messages)) {
       const own = isSealed ? messages.map((message: Json) => unsealed(message, to.channel)) : messages;
-      const complete = echoes ? withThoughts(own, to) : own;
+      const complete = echoes ? withReasoning(own, to) : own;
       if (complete !== messages) changes.messages = JSON.stringify(complete);
     }
   }
   return changes;
 }
 
-/** Models that want the reasoning of their tool calls back refuse a history without it; many clients do not send it. */
-function withThoughts(messages: readonly Json[], { quirks: { reasoning }, losses }: Patch): readonly Json[] {
+/** Models that require the reasoning of their tool calls refuse a history without it; many clients do not send it. */
+function withReasoning(messages: readonly Json[], { quirks: { reasoning }, losses }: Patch): readonly Json[] {
   const { field, echo_filler: filler } = reasoning;
   if (field === 'reasoning_details' || filler === '') return messages;
   const lacks = (message: Json): message is JsonObject =>
@@ -117,7 +114,7 @@ function given(body: JsonBody, name: string): Json | undefined {
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-/** Whether a member is an array that is not empty; tells by its first bytes, without parsing what may be megabytes. */
+/** Whether a member is a non-empty array, by its first bytes, without parsing what may be megabytes. */
 function holdsItems(body: JsonBody, name: string): boolean {
   const span = body.members.get(name);
   if (span === undefined || body.bytes[span.start] !== OPEN_ARRAY) return false;
@@ -130,12 +127,6 @@ function streamOptions(body: JsonBody): JsonObject | undefined {
   wrong('stream_options', 'must be an object, such as {"include_usage": true}');
 }
 
-function checkNumber(body: JsonBody, name: string, highest: number): void {
-  const value = given(body, name);
-  if (value === undefined || (typeof value === 'number' && value >= 0 && value <= highest)) return;
-  wrong(name, `must be a number from 0 to ${highest}`);
-}
-
 function wholeNumber(body: JsonBody, name: string, highest: number = Number.MAX_SAFE_INTEGER): number | undefined {
   const value = given(body, name);
   if (value === undefined) return undefined;
@@ -146,8 +137,4 @@ function wholeNumber(body: JsonBody, name: string, highest: number = Number.MAX_
       ? 'must be a whole number above 0'
       : `must be a whole number from 1 to ${highest}`,
   );
-}
-
-function wrong(param: string, should: string): never {
-  throw invalidField(param, should);
 }

@@ -1,12 +1,12 @@
 /**
- * What the model thought, as chat messages hold it: as a text (`reasoning_content`, `reasoning`), and with some servers as
- * `reasoning_details`, a list of texts, signatures and sealed thoughts.
+ * Reasoning in chat messages: as text (`reasoning_content`, `reasoning`), and with some servers as `reasoning_details`,
+ * a list of texts, signatures and encrypted blocks.
  */
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Opaque, Quirks, ThinkingBlock } from '../../../core/translation/index.ts';
 import { CARRIER, isObject, packOpaque, parsed, unpackOpaque } from '../../../core/translation/index.ts';
 
-/** The members of a message that hold thoughts. */
+/** The members of a message that hold reasoning. */
 export interface Thoughts {
   readonly text: string;
   readonly details: readonly Json[];
@@ -14,12 +14,12 @@ export interface Thoughts {
 
 const NO_THOUGHTS: readonly ThinkingBlock[] = [];
 
-/** Between two thoughts where all of them are one text. */
+/** Separates two reasoning blocks that are merged to one text. */
 export const GAP = '\n\n';
 
 /**
- * The thoughts of one message. `channel` is whose vendor said so; undefined where a client sends it back. What a gateway of this
- * kind packed for us is for that gateway alone to open.
+ * Decodes the reasoning of one message. `channel`: the vendor's channel; undefined for a client's message. Data that
+ * another Turnpike gateway sealed can be opened by that gateway only.
  */
 export function readThinking({ text, details }: Thoughts, channel: string | undefined): readonly ThinkingBlock[] {
   if (text === '' && details.length === 0) return NO_THOUGHTS;
@@ -27,14 +27,14 @@ export function readThinking({ text, details }: Thoughts, channel: string | unde
   const blocks: ThinkingBlock[] = [];
   for (const detail of details) {
     if (!isObject(detail)) continue;
-    const said = detailText(detail);
+    const visible = detailText(detail);
     const opaque = detailOpaque(detail, channel);
     const last = blocks.at(-1);
-    // The sealed thought that belongs to a summary comes right behind it.
-    if (said === '' && opaque !== undefined && last !== undefined && last.opaque === undefined) {
+    // The encrypted block of a summary follows it immediately.
+    if (visible === '' && opaque !== undefined && last !== undefined && last.opaque === undefined) {
       blocks[blocks.length - 1] = { ...last, opaque };
-    } else if (said !== '' || opaque !== undefined) {
-      blocks.push({ type: 'thinking', text: said, ...(opaque !== undefined && { opaque }) });
+    } else if (visible !== '' || opaque !== undefined) {
+      blocks.push({ type: 'thinking', text: visible, ...(opaque !== undefined && { opaque }) });
     }
   }
   if (text === '' || blocks.some((block) => block.text !== '')) return blocks;
@@ -48,7 +48,7 @@ export function detailText(detail: JsonObject): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** What only the vendor can read in a detail: all of it but the text, so that it gets back what it gave. */
+/** The opaque part of a detail: all of it except the text, so that the vendor gets it back unchanged. */
 export function detailOpaque(detail: JsonObject, channel: string | undefined): Opaque | undefined {
   const sealed = detail.type === 'reasoning.encrypted' ? detail.data : detail.signature;
   if (typeof sealed !== 'string' || sealed === '') return undefined;
@@ -57,14 +57,14 @@ export function detailOpaque(detail: JsonObject, channel: string | undefined): O
     style: 'chat',
     ...(channel !== undefined && { channel }),
     kind: detail.type === 'reasoning.encrypted' ? 'encrypted' : 'signature',
-    // The pieces of a stream have their members in another order than the whole.
+    // The pieces of a stream have their members in another order than a whole reply.
     value: JSON.stringify(Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))),
   };
 }
 
 /**
- * What Gemini models want back with a call, in the call's `extra_content`: from a vendor whose chat endpoint puts it there, or
- * from a client, to whom it may have come from the vendor's own style.
+ * Gemini models require `extra_content` with a call when it is sent back. It comes from a vendor whose chat endpoint
+ * puts it there, or from a client, which may have got it from the vendor's own style.
  */
 export function thoughtSignature(extra: Json | undefined, channel: string | undefined): Opaque | undefined {
   const google = isObject(extra) ? extra.google : undefined;
@@ -75,13 +75,13 @@ export function thoughtSignature(extra: Json | undefined, channel: string | unde
     : { style: 'chat', channel, kind: 'thought', value };
 }
 
-/** The same for a message; empty where the call has none. */
+/** The same for a message; empty if the call has none. */
 export function extraContent(opaque: Opaque | undefined): JsonObject {
   if (opaque?.style !== 'gemini' && opaque?.kind !== 'thought') return {};
   return { extra_content: { google: { thought_signature: opaque.value } } };
 }
 
-/** Thoughts as a part of the content: a text, or text parts. */
+/** Reasoning as a content part: a text, or text parts. */
 export function thinkingText(thinking: Json): string {
   if (typeof thinking === 'string') return thinking;
   if (!Array.isArray(thinking)) return '';
@@ -119,16 +119,16 @@ function detailsOf({ text, opaque }: ThinkingBlock): readonly JsonObject[] {
 // ---- for clients
 
 /**
- * A sealed thought for a client that may send it back. It says which stretch of the reasoning's text it belongs to, because a
- * signature is worth nothing beside another text.
+ * Packs sealed reasoning for a client that may send it back, with the range of the reasoning text that it belongs to: a
+ * signature is only valid with its text.
  */
 export function carriedDetail(opaque: Opaque, index: number, start: number, end: number): JsonObject {
   return { type: 'reasoning.encrypted', data: packOpaque(opaque), index, start_index: start, end_index: end };
 }
 
 /**
- * A message on its way from a client to a vendor of this same style: what we packed for the vendor is its own again, and what
- * only others can read is left out.
+ * Adapts a message for a vendor of the client's own style: unpacks what the gateway sealed for this vendor, and removes
+ * what only other vendors can read.
  */
 export function unsealed(message: Json, channel: string): Json {
   if (!isObject(message) || !Array.isArray(message.reasoning_details)) return message;
@@ -147,12 +147,12 @@ function isCarried(detail: Json): boolean {
   return isObject(detail) && typeof detail.data === 'string' && detail.data.startsWith(CARRIER);
 }
 
-/** Whoever asks vendors by details alone has the text in them, too. */
+/** Vendors that get details only have the text in them, too. */
 function detailsText(details: readonly Json[]): string {
   return details.map((detail) => (isObject(detail) ? detailText(detail) : '')).join('');
 }
 
-/** Our own details and the text beside them, taken apart again. */
+/** Separates our own details from the text beside them. */
 function unpacked(text: string, details: readonly Json[]): readonly ThinkingBlock[] {
   const blocks: ThinkingBlock[] = [];
   let read = 0;

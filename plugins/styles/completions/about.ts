@@ -1,8 +1,9 @@
-/** Completions, described. */
+/** OpenAPI schemas of completions. */
 import type { StyleAbout } from '../../../core/plugin.ts';
 import {
   EVENTS,
   integer,
+  integerFrom,
   model,
   objectOf,
   stream,
@@ -10,13 +11,12 @@ import {
   text,
   tokenUsage,
   upTo,
-  wholeFrom,
 } from '../described.ts';
 
 const tokens = { type: 'array', items: integer, minItems: 1 };
 
 export const about: StyleAbout = {
-  summary: 'Goes on with a text, from before there were conversations.',
+  summary: 'Completes a text (legacy).',
   request: objectOf(
     {
       model,
@@ -28,9 +28,9 @@ export const about: StyleAbout = {
           { type: 'array', minItems: 1, items: tokens },
         ],
       },
-      max_tokens: wholeFrom(0),
-      n: wholeFrom(1, 128),
-      best_of: wholeFrom(1, 128),
+      max_tokens: integerFrom(0),
+      n: integerFrom(1, 128),
+      best_of: integerFrom(1, 128),
       temperature: upTo(2),
       top_p: upTo(1),
       stream,

@@ -1,10 +1,12 @@
-/** The translation of the style `completions`: the prompt is all that the user says, and the answer is its text. */
+/** The translation of the style `completions`: the prompt is a single user message, and the answer is its text. */
 import type { Answering, JsonObject, Losses, StyleClient } from '../../../core/plugin.ts';
 import type { Conversation, Fields, Reply } from '../../../core/translation/index.ts';
 import { readFields } from '../../../core/translation/index.ts';
-import { readLabels, readSampling, readStop } from '../chat/decode-request.ts';
+import { headOf } from '../chat/completion.ts';
+import { readSampling, readStop } from '../chat/decode-request.ts';
 import { omitEnd, writeFinish } from '../chat/finish.ts';
 import { writeUsage } from '../chat/usage.ts';
+import { readLabels } from '../request-fields.ts';
 import { createStreamEncoder } from './encoder.ts';
 import { nameOf, saysText } from './omitted.ts';
 
@@ -18,7 +20,7 @@ export const client: StyleClient = {
 
 function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const fields = readFields(body, '');
-  // What becomes of these is settled before anything is translated.
+  // These are handled before the translation.
   for (const name of ['model', 'stream', 'stream_options']) fields.get(name);
   refuseNative(fields, losses);
   const conversation = {
@@ -34,12 +36,12 @@ function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     labels: readLabels(fields, losses),
     truncation: undefined,
   } satisfies Omit<Conversation, 'extras'>;
-  // They are shown in a shape that nothing but completions has.
+  // Log probabilities have a format that only completions use.
   if (fields.get('logprobs') !== undefined) losses.drop('logprobs');
   return { ...conversation, extras: fields.rest() };
 }
 
-/** What only a model that completes texts can do. */
+/** Options that only a text completion model supports. */
 function refuseNative(fields: Fields, losses: Losses): void {
   const why = 'is not possible with this model: it answers, and does not complete texts.';
   if (fields.flag('echo') === true) losses.refuse('echo', why);
@@ -61,14 +63,11 @@ function readPrompt(fields: Fields, losses: Losses): string {
 function encodeReply({ blocks, finish, usage }: Reply, as: Answering): JsonObject {
   for (const block of blocks) if (!saysText(block)) as.losses.omit(nameOf(block));
   const text = blocks.map((block) => (saysText(block) ? block.text : '')).join('');
-  const held = { calls: false, refusal: blocks.some(({ type }) => type === 'refusal') };
-  omitEnd(finish, held, as.losses);
+  const contained = { calls: false, refusal: blocks.some(({ type }) => type === 'refusal') };
+  omitEnd(finish, contained, as.losses);
   return {
-    id: `cmpl-${as.id}`,
-    object: 'text_completion',
-    created: Math.floor(as.createdMs / 1_000),
-    model: as.model,
-    choices: [{ text, index: 0, logprobs: null, finish_reason: writeFinish(finish, held) }],
+    ...headOf('text_completion', as),
+    choices: [{ text, index: 0, logprobs: null, finish_reason: writeFinish(finish, contained) }],
     usage: writeUsage(usage),
   };
 }

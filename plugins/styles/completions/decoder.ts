@@ -1,4 +1,4 @@
-/** Reads the answers of completion vendors, for plugins that look at them: the text of the only choice. */
+/** Decodes the replies of completion vendors, for plugins that inspect them: the text of the only choice. */
 import type { Json, JsonObject, Losses, Origin, PartReader, Relay, Usage } from '../../../core/plugin.ts';
 import {
   CUT_SHORT,
@@ -16,7 +16,7 @@ import { errorIn, usageIn } from '../chat/usage.ts';
 
 const TEXT_ONLY = { calls: false, refusal: false };
 
-/** The half of a translation that reads answers. */
+/** The decoding half of a translation. */
 export const reader: NonNullable<Relay['reader']> = { decodeReply, createStreamDecoder };
 
 function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
@@ -34,7 +34,7 @@ function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | un
   };
 }
 
-/** One stream. It is whole at `[DONE]`, or if the vendor closes it after a `finish_reason`. */
+/** Decodes one stream. It is complete at `[DONE]`, or if the vendor closes it after a `finish_reason`. */
 function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let isOpen = false;
   let isDone = false;

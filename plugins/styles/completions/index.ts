@@ -1,6 +1,6 @@
 /**
- * The style `completions`: one text that goes on, from before there were conversations. Its answers, streams and errors are
- * framed as those of chat, so the same code reads them.
+ * The style `completions`: legacy text completion. Its replies, streams and errors have the framing of chat, so the same
+ * code reads them.
  */
 
 import type { Style } from '../../../core/plugin.ts';

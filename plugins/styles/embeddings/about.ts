@@ -1,11 +1,11 @@
-/** Embeddings, described. */
+/** OpenAPI schemas of embeddings. */
 import type { StyleAbout } from '../../../core/plugin.ts';
-import { integer, model, objectOf, optional, text, wholeFrom } from '../described.ts';
+import { integer, integerFrom, model, objectOf, optional, text } from '../described.ts';
 
 const tokens = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
 
 export const about: StyleAbout = {
-  summary: 'Makes vectors of texts.',
+  summary: 'Creates embeddings.',
   request: objectOf(
     {
       model,
@@ -19,7 +19,7 @@ export const about: StyleAbout = {
         ],
       },
       encoding_format: optional({ enum: ['float', 'base64'] }),
-      dimensions: wholeFrom(1),
+      dimensions: integerFrom(1),
       user: optional(text),
     },
     ['model', 'input'],

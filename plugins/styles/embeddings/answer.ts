@@ -1,13 +1,13 @@
-/** Embedding lists: what they tell, and what some vendors leave out of them. */
+/** Embedding replies: decodes them, and adds what some vendors omit. */
 import { setImmediate } from 'node:timers/promises';
 import type { AnswerFacts, Call, Finishing, Json, JsonBody, Span, Usage } from '../../../core/plugin.ts';
 import { isObject, member, NO_TOKENS, tokensIn } from '../../../core/translation/index.ts';
 import { errorIn } from '../chat/usage.ts';
 import { readInputs } from './inputs.ts';
-import { askedDimensions, asksBase64, asksOtherNumbers } from './request.ts';
+import { asksBase64, asksOtherNumbers, requestedDimensions } from './request.ts';
 import { type Entry, hasData, readEntries, vectorAs } from './vectors.ts';
 
-/** What an answer tells; undefined where it is neither an error nor a list with a vector for each input. */
+/** Reads a reply; undefined if it is neither an error nor a list with one vector per input. */
 export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   const error = errorIn({ error: body.get('error') ?? null });
   if (error === undefined && !isWhole(body, call)) return undefined;
@@ -19,16 +19,16 @@ function isWhole(body: JsonBody, call: Call): boolean {
   return readEntries(body)?.length === readInputs(call.body).count;
 }
 
-/** Undefined where nothing is counted: some send zeros in place of a count, some the total alone. */
-function usageIn(told: Json | undefined): Usage | undefined {
-  const input = tokensIn(member(told, 'prompt_tokens')) || tokensIn(member(told, 'total_tokens'));
+/** Undefined if there is no count: some vendors send zeros, some the total alone. */
+function usageIn(reported: Json | undefined): Usage | undefined {
+  const input = tokensIn(member(reported, 'prompt_tokens')) || tokensIn(member(reported, 'total_tokens'));
   return input === 0 ? undefined : { ...NO_TOKENS, input };
 }
 
-/** So many vectors are written in one go. */
+/** Vectors that are converted before other requests get a turn. */
 const AT_ONCE = 64;
 
-/** The answer as it was asked for; undefined where it is so already. */
+/** The reply in the requested format; undefined if it has that already. */
 export async function finishAnswer(body: JsonBody, call: Call, to: Finishing): Promise<Buffer | undefined> {
   const changes: Record<string, string> = {};
   if (body.get('object') !== 'list') changes.object = '"list"';
@@ -44,8 +44,9 @@ export async function finishAnswer(body: JsonBody, call: Call, to: Finishing): P
   const entries = asksOtherNumbers(call.body) ? undefined : readEntries(body);
   const data = entries && (await finishEntries(body, entries, asksBase64(call.body) ? 'base64' : 'numbers'));
   if (data !== undefined) changes.data = data;
-  const asked = askedDimensions(call.body);
-  if (asked !== undefined && entries?.some(({ dimensions }) => dimensions !== asked)) to.losses.change('dimensions');
+  const requested = requestedDimensions(call.body);
+  if (requested !== undefined && entries?.some(({ dimensions }) => dimensions !== requested))
+    to.losses.change('dimensions');
   return Object.keys(changes).length === 0 ? undefined : body.patched(changes);
 }
 
@@ -53,7 +54,7 @@ function tellsBoth(usage: Json | undefined): boolean {
   return ['prompt_tokens', 'total_tokens'].every((name) => typeof member(usage, name) === 'number');
 }
 
-/** `data` with every vector in the form that is wanted, and every entry with its index; undefined where that is so already. */
+/** `data` with every vector in the requested encoding, and every entry with its index; undefined if it is so already. */
 async function finishEntries(
   { bytes }: JsonBody,
   entries: readonly Entry[],
@@ -64,7 +65,7 @@ async function finishEntries(
   if (entries.every(isFinished)) return undefined;
   const texts: string[] = [];
   for (const [i, entry] of entries.entries()) {
-    // Thousands of vectors take a while, and others wait for their turn.
+    // Thousands of vectors take a while, so other requests get a turn in between.
     if (i % AT_ONCE === AT_ONCE - 1) await setImmediate();
     texts.push(finishEntry(bytes, entry, i, form));
   }

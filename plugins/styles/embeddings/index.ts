@@ -1,4 +1,4 @@
-/** The style `embeddings`: texts become vectors. Answers are whole, and errors are spelled as those of chat. */
+/** The style `embeddings`. Replies are not streamed, and errors have the format of chat. */
 import type { Style } from '../../../core/plugin.ts';
 import { about } from './about.ts';
 import { finishAnswer, readAnswer } from './answer.ts';
@@ -10,11 +10,11 @@ export const embeddings: Style = {
   ingress: {
     path: '/v1/embeddings',
     read: readRequest,
-    // Vendors take some 300,000 tokens at once, which may come as numbers.
+    // Vendors accept some 300,000 tokens in one request, which may be sent as numbers.
     maxValues: 1_000_000,
     texts: ['input', 'user'],
     about,
   },
-  // `read` refuses requests for a stream, so this one has none.
+  // `read` refuses requests for a stream, so this style has none.
   relay: { patch: patchRequest, answer: readAnswer, finish: finishAnswer },
 };

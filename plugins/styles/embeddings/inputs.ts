@@ -1,29 +1,29 @@
-/** What is to be embedded: texts or tokens, one or many, counted and checked without making values of them. */
+/** The `input` of an embedding request: texts or tokens, one or many, counted and validated without parsing them. */
 import type { JsonBody, Span } from '../../../core/plugin.ts';
 import { wrong } from '../request-fields.ts';
 import { itemsAt, kindAt } from './places.ts';
 
 /** The inputs of one request. */
 export interface Inputs {
-  /** How many vectors it asks for. */
+  /** The number of vectors to return. */
   readonly count: number;
-  /** All of them together, where they are tokens; undefined where they are texts. */
+  /** The total number of token ids; undefined if the inputs are texts. */
   readonly tokens: number | undefined;
 }
 
-/** No vendor takes more in one request. */
+/** The maximum inputs per request of any vendor. */
 const MAX_INPUTS = 2_048;
 
-/** Its quotes. */
+/** The quotes of a string. */
 const EMPTY_TEXT = 2;
 
-/** Every attempt asks again. */
-const known = new WeakMap<JsonBody, Inputs>();
+/** Cached, because every attempt reads it again. */
+const cache = new WeakMap<JsonBody, Inputs>();
 
-/** Counts them. Refuses with 400 what is no list of one kind, and names the place. */
+/** Counts the inputs. Refuses with 400 and the path what is not a list of one kind. */
 export function readInputs(body: JsonBody): Inputs {
-  const inputs = known.get(body) ?? countInputs(body);
-  known.set(body, inputs);
+  const inputs = cache.get(body) ?? countInputs(body);
+  cache.set(body, inputs);
   return inputs;
 }
 
@@ -85,7 +85,7 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const CLOSE_ARRAY = 0x5d;
 
-/** How many token ids the array at `start` has: digits, commas and space, and nothing else. */
+/** The number of token ids in the array at `start`, which may contain digits, commas and whitespace only. */
 function countTokens(bytes: Buffer, start: number, path: string): number {
   let count = 0;
   let inside = false;

@@ -1,6 +1,6 @@
 /**
- * Where values stand inside JSON that a scan has already proven sound: found by their bytes, and not made. Lists of texts, tokens
- * and vectors have megabytes, of which hardly any has to be read.
+ * Offsets of values in JSON that a scan has already validated, found without parsing: lists of texts, tokens and vectors
+ * have megabytes, of which hardly any must be parsed.
  */
 
 import type { Span } from '../../../core/plugin.ts';
@@ -14,7 +14,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** What a value is, by its first byte; numbers, `true`, `false` and `null` are `plain`. */
+/** The kind of a value, by its first byte; numbers, `true`, `false` and `null` are `plain`. */
 export function kindAt(bytes: Buffer, start: number): 'text' | 'array' | 'object' | 'plain' {
   switch (bytes[start]) {
     case QUOTE:
@@ -39,7 +39,7 @@ export function* itemsAt(bytes: Buffer, start: number): Generator<Span> {
   }
 }
 
-/** The members of the object that begins at `start`. Names are as they are written, escapes and all. */
+/** The members of the object that begins at `start`. Names are raw JSON, including escapes. */
 export function membersAt(bytes: Buffer, start: number): ReadonlyMap<string, Span> {
   const members = new Map<string, Span>();
   let at = behindSpace(bytes, start + 1);
@@ -56,7 +56,7 @@ export function membersAt(bytes: Buffer, start: number): ReadonlyMap<string, Spa
   return members;
 }
 
-/** Behind the value that begins at `start`. */
+/** The offset after the value that begins at `start`. */
 function endOf(bytes: Buffer, start: number): number {
   const kind = kindAt(bytes, start);
   if (kind === 'text') return behindText(bytes, start);
@@ -109,7 +109,7 @@ function behindNested(bytes: Buffer, start: number): number {
   return at;
 }
 
-/** Vectors and lists of tokens hold neither arrays nor texts, so they end with the next bracket: they are passed over at once. */
+/** Vectors and lists of tokens contain neither arrays nor texts, so they end at the next bracket. */
 function isFlat(bytes: Buffer, open: number, close: number): boolean {
   const inside = bytes.subarray(open + 1, close);
   return !inside.includes(OPEN_ARRAY) && !inside.includes(QUOTE);

@@ -1,20 +1,23 @@
-/** Embedding requests: what is asked, checked as far as the gateway must understand it, and what a vendor's model is told of it. */
+/** Embedding requests: validates what the gateway needs, and adapts the body to the vendor's model. */
 import type { CallFacts, JsonBody, Patch } from '../../../core/plugin.ts';
-import { fieldsIn, modelIn, wholeNumberIn, wordIn } from '../request-fields.ts';
+import { enumIn, fieldsIn, modelOf, wholeNumberIn } from '../request-fields.ts';
 import { readInputs } from './inputs.ts';
 
-/** Everything that is looked at before the vendor sees it; `input` is looked at where it stands. */
+/** The members that the gateway parses; `input` is read in place. */
 const NAMES = ['model', 'encoding_format', 'dimensions', 'user'];
 
-/** A reservation takes bytes for tokens, and our own count takes four of them for one: a token id is worth four bytes to both. */
+/**
+ * A reservation counts bytes as tokens, and the gateway's own count takes four bytes per token: in both, a token id
+ * counts as four bytes.
+ */
 const BYTES_PER_TOKEN = 4;
 
-/** What the body asks for. Refuses with 400 and the field's name; `null` counts as left out. */
+/** Reads the body. Refuses with 400 and the field's name; `null` counts as omitted. */
 export function readRequest(body: JsonBody): CallFacts {
   const fields = fieldsIn(body, NAMES);
-  const model = modelIn(fields);
+  const model = modelOf(fields.text('model'));
   const { tokens } = readInputs(body);
-  wordIn(fields, 'encoding_format', ['float', 'base64']);
+  enumIn(fields, 'encoding_format', ['float', 'base64']);
   wholeNumberIn(fields, 'dimensions', 1);
   fields.text('user');
   return {
@@ -30,15 +33,15 @@ export function readRequest(body: JsonBody): CallFacts {
   };
 }
 
-/** The vendor's model name, without what its model does not take; refuses what that would make another answer of. */
+/** Sets the vendor's model name and removes what the model does not support; refuses what would change the answer. */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const { dimensions, base64, max_inputs: most } = to.quirks.embeddings;
   const { model } = to;
-  const asked = askedDimensions(body);
-  if (asked !== undefined && dimensions === false) {
+  const requested = requestedDimensions(body);
+  if (requested !== undefined && dimensions === false) {
     to.losses.refuse('dimensions', `cannot be chosen for the model ${model}. Leave it out.`);
   }
-  if (asked !== undefined && typeof dimensions === 'number' && asked > dimensions) {
+  if (requested !== undefined && typeof dimensions === 'number' && requested > dimensions) {
     to.losses.refuse('dimensions', `must be at most ${dimensions} for the model ${model}.`);
   }
   if (readInputs(body).count > most) {
@@ -49,26 +52,26 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   }
   return {
     ...(body.get('model') !== model && { model: JSON.stringify(model) }),
-    // Made of its numbers when they have come.
+    // The gateway encodes base64 itself, from the numbers in the reply.
     ...(asksBase64(body) && !base64 && { encoding_format: undefined }),
   };
 }
 
-/** The size of the vectors that is asked for; undefined where it is left to the model. */
-export function askedDimensions(body: JsonBody): number | undefined {
-  const asked = body.get('dimensions');
-  return typeof asked === 'number' ? asked : undefined;
+/** The requested size of the vectors; undefined if it is the model's default. */
+export function requestedDimensions(body: JsonBody): number | undefined {
+  const requested = body.get('dimensions');
+  return typeof requested === 'number' ? requested : undefined;
 }
 
-/** Vectors are wanted in base64, else as numbers. */
+/** True if vectors are requested in base64 instead of numbers. */
 export function asksBase64(body: JsonBody): boolean {
   return body.get('encoding_format') === 'base64';
 }
 
-/** Fields by which some vendors are asked for other numbers than floats: Voyage and Mistral, Jina, Cohere. */
+/** Fields by which some vendors return other numbers than floats: Voyage and Mistral, Jina, Cohere. */
 const OTHER_NUMBERS = ['output_dtype', 'embedding_type', 'embedding_types'];
 
-/** Integers or bits are wanted, in a form that only the vendor knows: its answer is passed on as it is. */
+/** True if integers or bits are requested, whose format only the vendor knows: the reply is forwarded as it is. */
 export function asksOtherNumbers(body: JsonBody): boolean {
   return OTHER_NUMBERS.some((name) => (body.get(name) ?? 'float') !== 'float');
 }

@@ -1,4 +1,4 @@
-/** The vectors of an answer, where they stand: as numbers, or in base64 as 32-bit floats, the lowest byte first. */
+/** The vectors of a reply, read in place: as numbers, or in base64 as little-endian 32-bit floats. */
 
 import type { JsonBody, Span } from '../../../core/plugin.ts';
 import { behindSpace } from '../../../core/translation/index.ts';
@@ -9,20 +9,20 @@ export interface Entry extends Span {
   readonly members: ReadonlyMap<string, Span>;
   readonly vector: Span;
   readonly form: 'numbers' | 'base64';
-  /** How many numbers it has. */
+  /** The number of dimensions. */
   readonly dimensions: number;
 }
 
-/** Who reads an answer asks twice: whether it is one, and whether something is missing in it. */
-const known = new WeakMap<JsonBody, readonly Entry[] | undefined>();
+/** Cached, because a reply is read twice: to validate it, and to complete it. */
+const cache = new WeakMap<JsonBody, readonly Entry[] | undefined>();
 
-/** The entries of an answer; undefined where one has no vector, or one that is not made of finite numbers alone. */
+/** The entries of a reply; undefined if one has no vector, or one that is not made of finite numbers only. */
 export function readEntries(body: JsonBody): readonly Entry[] | undefined {
-  if (!known.has(body)) known.set(body, entriesIn(body));
-  return known.get(body);
+  if (!cache.has(body)) cache.set(body, entriesIn(body));
+  return cache.get(body);
 }
 
-/** True where `data` is a list, whatever it holds. */
+/** True if `data` is a list, whatever it contains. */
 export function hasData({ bytes, members }: JsonBody): boolean {
   const data = members.get('data');
   return data !== undefined && kindAt(bytes, data.start) === 'array';
@@ -55,13 +55,13 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** How many numbers a vector has; undefined where it holds anything else, none, or one that no 32-bit float can be. */
+/** The dimensions of a vector; undefined if it is empty, or has anything that is not a finite 32-bit float. */
 function countNumbers(bytes: Buffer, vector: Span): number | undefined {
   const last = vector.end - 1;
   let count = 0;
   for (let at = vector.start; at < last; at++) {
     if (at !== vector.start && bytes[at] !== COMMA) continue;
-    // What begins as a number is one whole: more the scan has seen to.
+    // The scan has validated that what begins as a number is one.
     const first = bytes[behindSpace(bytes, at + 1)]!;
     if (first !== MINUS && (first < ZERO || first > NINE)) return undefined;
     count++;
@@ -70,7 +70,7 @@ function countNumbers(bytes: Buffer, vector: Span): number | undefined {
   return isSmall || numbersIn(bytes, vector).every(isFloat) ? count : undefined;
 }
 
-/** Nearly all numbers in vectors are below 1: an exponent that is not negative is worth a look. */
+/** Nearly all numbers in vectors are below 1; only those with a non-negative exponent are parsed. */
 function hasLargeExponent(numbers: Buffer): boolean {
   return ['e', 'E'].some((letter) => {
     let at = numbers.indexOf(letter);
@@ -85,22 +85,22 @@ function isFloat(value: number): boolean {
 
 const BYTES_PER_FLOAT = 4;
 
-/** The same of one in base64. */
+/** The dimensions of a vector in base64. */
 function countFloats(bytes: Buffer, vector: Span): number | undefined {
   const floats = floatsIn(bytes, vector);
   if (floats === undefined || floats.length === 0) return undefined;
-  // In what is not a number or has no end, all bits of the exponent are set.
+  // NaN and infinity have all exponent bits set.
   for (let at = 0; at < floats.length; at += BYTES_PER_FLOAT) {
     if ((floats[at + 3]! & 0x7f) === 0x7f && (floats[at + 2]! & 0x80) === 0x80) return undefined;
   }
   return floats.length / BYTES_PER_FLOAT;
 }
 
-/** The bytes of the floats; undefined where it is not base64, or of something else. */
+/** The bytes of the floats; undefined if the text is not base64, or has the wrong length. */
 function floatsIn(bytes: Buffer, vector: Span): Buffer | undefined {
   const text = bytes.toString('latin1', vector.start + 1, vector.end - 1).replaceAll('\\/', '/');
   const floats = Buffer.from(text, 'base64');
-  // What is not of its alphabet is passed over by the decoder.
+  // The decoder ignores characters outside its alphabet.
   const digits = text.endsWith('=') ? text.replace(/=+$/, '') : text;
   const isWhole = floats.length === Math.floor((digits.length * 3) / 4);
   return isWhole && floats.length % BYTES_PER_FLOAT === 0 ? floats : undefined;
@@ -110,7 +110,7 @@ function numbersIn(bytes: Buffer, { start, end }: Span): readonly number[] {
   return JSON.parse(bytes.toString('latin1', start, end)) as number[];
 }
 
-/** The vector of an entry as JSON, in the other form. */
+/** The vector of an entry as JSON, in the other encoding. */
 export function vectorAs(form: Entry['form'], bytes: Buffer, entry: Entry): string {
   return form === 'base64' ? asBase64(bytes, entry) : asNumbers(bytes, entry);
 }

@@ -1,4 +1,4 @@
-/** `previous_response_id` and `item_reference`: keeps what was said in a response, and says it again where a later request refers to it. */
+/** `previous_response_id` and `item_reference`: keeps responses, and restores their content when a later request refers to them. */
 import type { Exchange, Host, JsonBody, Known, Recalled, Span, Step } from '../../../core/plugin.ts';
 import { slot } from '../../../core/plugin.ts';
 import { knownJson } from '../../../core/translation/index.ts';
@@ -13,7 +13,7 @@ import { bufferOf, type Joined, textOf } from './work.ts';
 
 export interface History {
   recall(x: Known, body: JsonBody): Promise<Recalled | undefined> | undefined;
-  /** The steps that keep a response; undefined where it is not to be kept. */
+  /** The steps that keep a response; undefined if it is not kept. */
   keep(x: Exchange): readonly Step[] | undefined;
 }
 
@@ -22,17 +22,17 @@ interface HistoryTools {
   readonly issuer: Issuer;
   readonly keeping: Keeping;
   readonly joiner: Joiner;
-  /** How long; 0 keeps nothing. */
+  /** How long responses are kept; 0: none is kept. */
   readonly keepMs: number;
 }
 
-/** What a call goes on from. */
+/** The response that a call continues. */
 const recalled = slot<Turn>('styles.recalled');
-/** What a call says for the first time, with the items that it only named. */
+/** The new input of a call, with the items that it only referenced. */
 const resolved = slot<Uint8Array>('styles.resolved');
 
 export function createHistory(host: Host, { turns, issuer, keeping, joiner, keepMs }: HistoryTools): History {
-  /** The responses whose items a request names, as far as they are this account's. */
+  /** The responses whose items a request references, as far as this account has them. */
   async function namedBy(x: Known, body: JsonBody, run: Run): Promise<readonly Uint8Array[]> {
     if (!namesItems(body)) return [];
     const named: Uint8Array[] = [];
@@ -41,7 +41,7 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       const turn = await turns.find(x.identity.account.id, id);
       if (turn === undefined) continue;
       const response = await turns.responseBytes(turn, left);
-      // It is there, so it is too large.
+      // It exists, so it is too large.
       if (response === undefined) namesTooMuch(MAX_BYTES);
       x.hold(response.length);
       left -= response.length;
@@ -65,23 +65,27 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
     return joiner.turn(accountId, turn.bytes + sizeOf(body.members.get('input')), async (run) => {
       const named = await namedBy(x, body, run);
       const chain = await turns.chain(turn);
-      // What is forgotten in the middle would be missing without a word.
+      // If a turn in the middle has expired, the conversation would be incomplete without any notice.
       if (chain[0] === undefined || chain[0].previousId !== null) unknown(id, keepMs);
       const before = chain.slice(0, -1);
       const last = chain.at(-1)!;
       const response = await issuer.currentBytes(turn, last.response);
       recalled.set(x, turn);
-      const all = [...before, { ...last, response }].map(({ channel, input, response: said }) => ({
+      const all = [...before, { ...last, response }].map(({ channel, input, response: output }) => ({
         channel,
         input,
-        response: said,
+        response: output,
       }));
       return join(x, await run({ kind: 'join', body: body.bytes, named, turns: all }), turn.channel ?? undefined);
     });
   }
 
-  function join(x: Known, { bytes, facts, resolved: said }: Joined, channel: string | undefined): Recalled | undefined {
-    if (said !== undefined) resolved.set(x, said);
+  function join(
+    x: Known,
+    { bytes, facts, resolved: output }: Joined,
+    channel: string | undefined,
+  ): Recalled | undefined {
+    if (output !== undefined) resolved.set(x, output);
     if (bytes === undefined || facts === undefined) return undefined;
     return { body: knownJson(bufferOf(bytes), facts), channel };
   }
@@ -100,15 +104,16 @@ export function createHistory(host: Host, { turns, issuer, keeping, joiner, keep
       const body = x.call.earlier?.body ?? x.call.body;
       const response = x.answer();
       if (response === undefined || !isResponseId(response.id)) return undefined;
-      const said = resolved.get(x);
-      // A vendor that says it keeps nothing cannot be told the id, and none knows the id of an answer that was written here.
+      const output = resolved.get(x);
+      // A vendor that does not keep the response cannot resolve the id, and no vendor knows the id of a response that the
+      // gateway wrote.
       const isOurs = response.id === `resp_${x.id}`;
       const isIssued = x.served?.style === 'responses' && response.store !== false && !isOurs;
       return turns.steps({
         accountId: x.identity.account.id,
         id: response.id,
         channel: isIssued ? x.served.channel.name : null,
-        input: said === undefined ? newItems(body) : textOf(said),
+        input: output === undefined ? newItems(body) : textOf(output),
         response: JSON.stringify(response),
         before: recalled.get(x),
         expiresMs: host.clock.now() + keepMs,
@@ -126,7 +131,10 @@ function namesItems({ bytes }: JsonBody): boolean {
   return bytes.includes('"item_reference"');
 }
 
-/** The same words whether it has never been, was somebody else's, or is gone: ids of others are nobody's business. */
+/**
+ * The message is the same whether the response never existed, is another account's, or has expired, so that ids of
+ * others are not revealed.
+ */
 function unknown(id: string, keepMs: number): never {
   const why =
     keepMs === 0

@@ -1,4 +1,4 @@
-/** What makes responses last: they can be continued, read and deleted, whichever vendor made them. */
+/** Keeps responses: they can be continued, read and deleted, whichever vendor made them. */
 
 import type { Host, Ingress, Parts } from '../../../core/plugin.ts';
 import { durationMs } from '../../../core/sdk.ts';
@@ -15,7 +15,7 @@ import { createTurns } from './turns.ts';
 export { responsesSection } from './section.ts';
 export { migrations } from './tables.ts';
 
-/** The parts, and `Ingress.recall` for the style whose answers are kept. */
+/** The routes and tasks, and `Ingress.recall` for the style whose responses are kept. */
 export interface ResponseHistory extends Required<Pick<Parts, 'settle' | 'routes' | 'invariants' | 'start' | 'stop'>> {
   readonly recall: NonNullable<Ingress['recall']>;
 }

@@ -1,4 +1,4 @@
-/** The vendor that issued a response: what it knows of it, beside the call that made it. */
+/** The vendor that issued a response: requests to it about that response. */
 import { Catalog } from '../../../core/contracts/catalog.ts';
 import type { Host, JsonObject, Question } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
@@ -6,28 +6,28 @@ import { completion } from '../responses/completion.ts';
 import type { Turn, Turns } from './turns.ts';
 import { bufferOf } from './work.ts';
 
-/** Asks vendors about the responses they issued. None of it ever fails: a vendor that does not answer has nothing to say. */
+/** Asks vendors about the responses they issued. Nothing here throws: if a vendor does not answer, the result is undefined. */
 export interface Issuer {
-  /** The response as it stands now: one that had not ended is asked for, and kept once it has. JSON text. */
+  /** The current state of the response: one that has not ended is requested from the vendor, and kept once it has ended. JSON text. */
   current(turn: Turn, response: string): Promise<string>;
-  /** The same of its bytes. */
+  /** The same for its bytes. */
   currentBytes(turn: Turn, response: Uint8Array): Promise<Uint8Array>;
-  /** Stops a response that is made in the background; undefined where the vendor does not say that it did. */
+  /** Cancels a background response; undefined if the vendor does not confirm it. */
   cancel(turn: Turn, response: string): Promise<string | undefined>;
-  /** Has the vendor forget it. */
+  /** Deletes the response at the vendor. */
   forget(turn: Turn): Promise<void>;
 }
 
 const PENDING = ['queued', 'in_progress'];
 
-/** Whether a response is still being made. */
+/** Whether a response is still in progress. */
 export function isPending(response: string): boolean {
   const { status } = JSON.parse(response) as JsonObject;
   return PENDING.some((pending) => status === pending);
 }
 
 export function createIssuer(host: Host, turns: Turns): Issuer {
-  /** The vendor's answer where it is a success. */
+  /** The vendor's reply if it is a success. */
   async function ask(turn: Turn, method: Question['method'], below = ''): Promise<JsonObject | undefined> {
     if (turn.channel === null) return undefined;
     const channel = host.find(Catalog)?.channel(turn.channel);
@@ -41,37 +41,37 @@ export function createIssuer(host: Host, turns: Turns): Issuer {
         path: `${root}/${encodeURIComponent(turn.id)}${below}`,
       });
       if (status >= 200 && status < 300) return isObject(body) ? body : {};
-      host.log.warn('a vendor would not say what became of a response', { ...facts, status });
+      host.log.warn('vendor refused a request about a kept response', { ...facts, status });
     } catch (error) {
-      host.log.warn('a vendor could not be asked about a response', { ...facts, error });
+      host.log.warn('request about a kept response failed', { ...facts, error });
     }
     return undefined;
   }
 
-  /** What the vendor says about it, kept where that is its last word. `before`: as it was kept until now. */
-  async function told(turn: Turn, said: JsonObject | undefined, before: string): Promise<string | undefined> {
-    if (said?.id !== turn.id) return undefined;
+  /** The vendor's current state of the response, kept if it is final. `before`: as it was kept until now. */
+  async function update(turn: Turn, reply: JsonObject | undefined, before: string): Promise<string | undefined> {
+    if (reply?.id !== turn.id) return undefined;
     const { previous_response_id: previous } = JSON.parse(before) as JsonObject;
     const previousId = typeof previous === 'string' ? previous : undefined;
-    const response = JSON.stringify({ ...said, ...completion(said, { previousId }) });
+    const response = JSON.stringify({ ...reply, ...completion(reply, { previousId }) });
     if (!isPending(response)) await turns.replace(turn, response);
     return response;
   }
 
   async function current(turn: Turn, response: string): Promise<string> {
     if (turn.channel === null || !isPending(response)) return response;
-    return (await told(turn, await ask(turn, 'GET'), response)) ?? response;
+    return (await update(turn, await ask(turn, 'GET'), response)) ?? response;
   }
 
   return {
     current,
     async currentBytes(turn, response) {
-      // Most have ended: to parse a large one would keep all calls waiting.
+      // Most have ended: parsing a large one would block other calls.
       const bytes = bufferOf(response);
       if (turn.channel === null || !PENDING.some((status) => bytes.includes(`"status":"${status}"`))) return response;
       return Buffer.from(await current(turn, bytes.toString()));
     },
-    cancel: async (turn, response) => told(turn, await ask(turn, 'POST', '/cancel'), response),
+    cancel: async (turn, response) => update(turn, await ask(turn, 'POST', '/cancel'), response),
     async forget(turn) {
       await ask(turn, 'DELETE');
     },

@@ -1,21 +1,21 @@
-/** The items that a response was made from, as a list that is read page by page. */
+/** The input items of a response, as a paginated list. */
 
-import { invalidField } from '../../../core/contracts/errors.ts';
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
+import { wrong } from '../request-fields.ts';
 import { type Direction, type ItemsFound, type ItemsWork, outputOf, textOf } from './work.ts';
 
 const MAX_LIMIT = 100;
 
-/** What a query asks for. */
-export interface PageAsked {
+/** The parameters of a query. */
+export interface PageQuery {
   readonly limit: number;
   readonly order: Direction;
   readonly after: string | null;
 }
 
-/** `limit`, `order` and `after`; newest first where it says nothing. */
-export function readPageQuery(query: URLSearchParams): PageAsked {
+/** `limit`, `order` and `after`; newest first by default. */
+export function readPageQuery(query: URLSearchParams): PageQuery {
   const limit = Number(query.get('limit') ?? 20);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     wrong('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
@@ -27,22 +27,22 @@ export function readPageQuery(query: URLSearchParams): PageAsked {
 
 /** The items of one turn that follow `after`, or all of them. */
 export function itemsOf({ id, input, response, order, after, most }: ItemsWork): ItemsFound {
-  const said = (JSON.parse(textOf(input)) as readonly Json[]).filter(isObject);
-  const answered = response === undefined ? [] : outputOf(response);
-  const items = [...said, ...answered].map((item, i) => complete(item, `item_${bare(id)}_${i}`));
+  const inputs = (JSON.parse(textOf(input)) as readonly Json[]).filter(isObject);
+  const outputs = response === undefined ? [] : outputOf(response);
+  const items = [...inputs, ...outputs].map((item, i) => complete(item, `item_${withoutPrefix(id)}_${i}`));
   if (order === 'desc') items.reverse();
   const at = after === null ? -1 : items.findIndex((item) => item.id === after);
   if (after !== null && at === -1) return { ids: [], bytes: new Uint8Array(), found: false, more: false };
-  const shown = items.slice(at + 1, at + 1 + most);
+  const page = items.slice(at + 1, at + 1 + most);
   return {
-    ids: shown.map((item) => item.id),
-    bytes: Buffer.from(shown.map((item) => JSON.stringify(item)).join(',')),
+    ids: page.map((item) => item.id),
+    bytes: Buffer.from(page.map((item) => JSON.stringify(item)).join(',')),
     found: at >= 0,
     more: at + 1 + most < items.length,
   };
 }
 
-/** What clients may leave out and readers expect: an id, the kind of a message, its text as a part. */
+/** Adds what clients may omit and readers expect: an id, the type `message`, text as a part. */
 function complete(item: JsonObject, id: string): JsonObject & { readonly id: string } {
   const named = { ...item, id: typeof item.id === 'string' ? item.id : id };
   if ((item.type ?? 'message') !== 'message') return named;
@@ -51,12 +51,12 @@ function complete(item: JsonObject, id: string): JsonObject & { readonly id: str
   return { status: 'completed', ...named, type: 'message', content };
 }
 
-/** An id without its kind: `resp_1` and `item_1` belong together. */
-export function bare(id: string): string {
+/** An id without its prefix: `resp_1` and `item_1` belong together. */
+export function withoutPrefix(id: string): string {
   return id.replace(/^[a-z]+_/, '');
 }
 
-/** A page of what is found turn by turn, as JSON: nothing of it is parsed again. */
+/** A page of items, collected turn by turn, as JSON that is not parsed again. */
 export class Page {
   readonly ids: string[] = [];
   readonly #pieces: Uint8Array[] = [];
@@ -80,8 +80,4 @@ const COMMA = Buffer.from(',');
 
 export function notInList(): never {
   wrong('after', 'must be the id of an item of this list');
-}
-
-function wrong(param: string, should: string): never {
-  throw invalidField(param, should);
 }

@@ -1,4 +1,4 @@
-/** The thread that works on large kept responses, so that calls of others do not wait for it. */
+/** The worker thread for large kept responses, so that they do not block other calls. */
 import { parentPort } from 'node:worker_threads';
 import { GatewayError } from '../../../core/plugin.ts';
 import type { FromThread, ToThread } from './joiner.ts';
@@ -24,7 +24,7 @@ port.on('message', (message: ToThread) => {
   port.postMessage(reply, buffersOf(reply));
 });
 
-/** What is handed over without being copied. */
+/** The buffers that are transferred instead of copied. */
 function buffersOf({ done }: FromThread): ArrayBuffer[] {
   if (done === undefined || !('bytes' in done)) return [];
   return [done.bytes, 'resolved' in done ? done.resolved : undefined].flatMap((bytes) =>

@@ -1,4 +1,4 @@
-/** Works on kept responses: small ones at once, large ones in a thread, one at a time for each account. */
+/** Processes kept responses: small ones at once, large ones in a worker thread, one at a time per account. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import { GatewayError } from '../../../core/plugin.ts';
 import { startThread, type Thread } from '../../../core/sdk.ts';
@@ -18,22 +18,22 @@ export interface FromThread {
   readonly failure?: string;
 }
 
-/** Where work on texts is done. */
+/** Processes texts. */
 export interface Joiner {
-  /** Has `use` do its work when it is the account's turn; at once where it is about few bytes. Refuses with 429 where too many wait. */
+  /** Runs `use` when it is the account's turn; at once if it needs few bytes. Refuses with 429 if too many are waiting. */
   turn<T>(accountId: number, bytes: number, use: (run: Run) => Promise<T>): Promise<T>;
   /** Ends the thread, if there is one. */
   close(): Promise<void>;
 }
-/** Does some work. Bytes that it is given may be gone afterwards. */
-export type Run = <W extends Work>(asked: W) => Promise<Done<W>>;
+/** Runs a job. Its buffers may be detached afterwards. */
+export type Run = <W extends Work>(job: W) => Promise<Done<W>>;
 
-/** Fewer bytes than this are no work. */
+/** Jobs below this size are run at once. */
 const SMALL = 64 * 1_024;
-/** How many of an account wait for their turn, and of how many accounts there are texts in memory. */
-const MOST_WAITING = 16;
-const MOST_AT_ONCE = 4;
-/** The thread ends when it has had nothing to do for so long: what it has worked on stays in its memory until then. */
+/** The maximum waiting jobs per account, and accounts with texts in memory at the same time. */
+const MAX_WAITING = 16;
+const MAX_AT_ONCE = 4;
+/** The idle time after which the thread ends: until then, the texts of its last job stay in memory. */
 const IDLE_MS = 1_000;
 
 interface Waiting {
@@ -41,16 +41,16 @@ interface Waiting {
   start(): void;
 }
 
-/** Makes it. The thread starts with the first work that is large. */
+/** Creates it. The thread starts with the first large job. */
 export function createJoiner(): Joiner {
   const running = new Set<number>();
   const waiting: Waiting[] = [];
-  const asked = new Map<number, { resolve(done: unknown): void; reject(error: Error): void }>();
+  const jobs = new Map<number, { resolve(done: unknown): void; reject(error: Error): void }>();
   let thread: Thread<ToThread> | undefined;
   let next = 0;
   let idle: NodeJS.Timeout | undefined;
 
-  /** Has the thread end, if it has nothing to do. Another one may be started before it is gone. */
+  /** Ends the thread if it is idle. Another one may start before it has ended. */
   function endThread(): Promise<void> | undefined {
     clearTimeout(idle);
     const ending = thread;
@@ -64,36 +64,36 @@ export function createJoiner(): Joiner {
     if (thread !== undefined) return thread;
     const own = startThread<ToThread, FromThread>(new URL('./joiner-thread.ts', import.meta.url), {
       message({ number, done, refusal, failure }) {
-        const { resolve, reject } = asked.get(number)!;
-        asked.delete(number);
-        if (asked.size === 0) idle = setTimeout(endThread, IDLE_MS).unref();
+        const { resolve, reject } = jobs.get(number)!;
+        jobs.delete(number);
+        if (jobs.size === 0) idle = setTimeout(endThread, IDLE_MS).unref();
         if (refusal !== undefined) reject(new GatewayError(refusal.status, refusal.code, refusal.message, refusal));
         else if (failure !== undefined) reject(new Error(failure));
         else resolve(done);
       },
       ended(error) {
-        // Another one works already: this one had nothing to do.
+        // Another thread has taken over; this one was idle.
         if (thread !== undefined && thread !== own) return;
         thread = undefined;
         const reason = new Error(`the thread for kept responses ended: ${error?.message ?? 'it was closed'}`);
-        for (const { reject } of asked.values()) reject(reason);
-        asked.clear();
+        for (const { reject } of jobs.values()) reject(reason);
+        jobs.clear();
       },
     });
     thread = own;
     return own;
   }
 
-  const apart: Run = (given) =>
+  const inThread: Run = (given) =>
     new Promise((resolve, reject) => {
       const number = next++;
-      asked.set(number, { resolve: resolve as (done: unknown) => void, reject });
+      jobs.set(number, { resolve: resolve as (done: unknown) => void, reject });
       started().post({ number, work: given }, buffersIn(given));
     });
-  const here: Run = async (given) => work(given) as never;
+  const inline: Run = async (given) => work(given) as never;
 
   function startNext(): void {
-    if (running.size >= MOST_AT_ONCE) return;
+    if (running.size >= MAX_AT_ONCE) return;
     const at = waiting.findIndex(({ accountId }) => !running.has(accountId));
     if (at === -1) return;
     const [first] = waiting.splice(at, 1);
@@ -103,14 +103,14 @@ export function createJoiner(): Joiner {
 
   return {
     async turn(accountId, bytes, use) {
-      if (bytes < SMALL) return use(here);
-      if (waiting.filter((other) => other.accountId === accountId).length >= MOST_WAITING) tooMany();
+      if (bytes < SMALL) return use(inline);
+      if (waiting.filter((other) => other.accountId === accountId).length >= MAX_WAITING) tooMany();
       await new Promise<void>((start) => {
         waiting.push({ accountId, start });
         startNext();
       });
       try {
-        return await use(apart);
+        return await use(inThread);
       } finally {
         running.delete(accountId);
         startNext();
@@ -122,20 +122,20 @@ export function createJoiner(): Joiner {
   };
 }
 
-/** What is handed over without being copied: texts that were read for this work alone, never the body of a request. */
-function buffersIn(asked: Work): ArrayBuffer[] {
-  const texts = textsIn(asked).filter((text) => text.byteLength === text.buffer.byteLength);
+/** The buffers that can be transferred: texts that were read for this job only, never the body of a request. */
+function buffersIn(job: Work): ArrayBuffer[] {
+  const texts = textsIn(job).filter((text) => text.byteLength === text.buffer.byteLength);
   return [...new Set(texts.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
-function textsIn(asked: Work): readonly Uint8Array[] {
-  if (asked.kind === 'find') return [];
-  if (asked.kind === 'items') return [asked.input, ...(asked.response ? [asked.response] : [])];
-  return [...asked.named, ...(asked.turns ?? []).flatMap(({ input, response }) => [input, response])];
+function textsIn(job: Work): readonly Uint8Array[] {
+  if (job.kind === 'find') return [];
+  if (job.kind === 'items') return [job.input, ...(job.response ? [job.response] : [])];
+  return [...job.named, ...(job.turns ?? []).flatMap(({ input, response }) => [input, response])];
 }
 
 function tooMany(): never {
   throw coreErrors.concurrency_limit_exceeded(
-    `Of one account, ${MOST_WAITING} requests may wait for large kept responses. Try again when one has ended.`,
+    `Of one account, ${MAX_WAITING} requests may wait for large kept responses. Try again when one has ended.`,
   );
 }

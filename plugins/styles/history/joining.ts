@@ -1,29 +1,29 @@
-/** What is done with the texts of kept responses. Nothing here reads the store: large ones are worked on by a thread of their own. */
+/** Processes the texts of kept responses without reading the store: for large ones, it runs in a worker thread. */
 import type { Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { scanJson } from '../../../core/translation/index.ts';
 import { errors } from '../errors.ts';
 import { itemsOf } from './items.ts';
 import { referencesIn, resolveReferences } from './references.ts';
-import { retold } from './retold.ts';
+import { toInputItems } from './retold.ts';
 import { bufferOf, type ItemsFound, type Joined, type JoinWork, textOf, type Work } from './work.ts';
 
-/** A longer conversation than this has to be sent whole: about what a body may hold. */
+/** The maximum turns and bytes of a restored conversation: about what a body may have. */
 export const MAX_TURNS = 1_000;
 export const MAX_BYTES = 16 * 1_024 * 1_024;
 
-/** Does it. Refuses like a body that the client had sent whole. */
-export function work(asked: Work): Joined | readonly string[] | ItemsFound {
-  switch (asked.kind) {
+/** Runs a job. Refuses like a body that the client had sent in full. */
+export function work(job: Work): Joined | readonly string[] | ItemsFound {
+  switch (job.kind) {
     case 'join':
-      return join(asked);
+      return join(job);
     case 'find':
-      return referencesIn(newItems(scanned(asked.body)));
+      return referencesIn(newItems(scanned(job.body)));
     case 'items':
-      return itemsOf(asked);
+      return itemsOf(job);
   }
 }
 
-/** Its parts have been counted by their depth when they came. */
+/** The nesting depth of its parts was validated when they arrived. */
 function scanned(bytes: Uint8Array): JsonBody {
   return scanJson(bufferOf(bytes), { depth: Number.POSITIVE_INFINITY });
 }
@@ -32,25 +32,25 @@ function join({ body: bytes, named, turns }: JoinWork): Joined {
   const body = scanned(bytes);
   const input = newItems(body);
   const resolved = resolveReferences(input, named, MAX_BYTES);
-  const said = resolved ?? input;
+  const newInput = resolved ?? input;
   if (turns === undefined) {
     if (resolved === undefined) return { bytes: undefined, facts: undefined, resolved: undefined };
-    return joined(body.patched({ input: said }), resolved);
+    return joined(body.patched({ input: newInput }), resolved);
   }
   const items: Buffer[] = [];
-  let size = said.length;
+  let size = newInput.length;
   for (const turn of turns) {
     const { output } = JSON.parse(textOf(turn.response)) as JsonObject;
-    const answered = Array.isArray(output) ? retold(output as readonly Json[], turn.channel) : [];
+    const answered = Array.isArray(output) ? toInputItems(output as readonly Json[], turn.channel) : [];
     size += turn.input.length + turn.response.length;
     items.push(listed(bufferOf(turn.input)), listed(Buffer.from(JSON.stringify(answered))));
   }
   if (size > MAX_BYTES) tooLong(turns.length);
-  items.push(listed(Buffer.from(said)));
+  items.push(listed(Buffer.from(newInput)));
   return joined(withInput(body, items), resolved);
 }
 
-/** The body with these items as its input. They may be megabytes: they are copied once, and never become a text. */
+/** The body with these items as its input. They may be megabytes: they are copied once, as bytes. */
 function withInput(body: JsonBody, items: readonly Buffer[]): Buffer {
   const empty = body.patched({ input: '[]', previous_response_id: undefined });
   const { start, end } = scanned(empty).members.get('input')!;
@@ -73,12 +73,12 @@ const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
 const SPACE = 0x20;
 
-/** What stands in `input`, as a JSON array of items; the client's own text, for numbers that we would write in another way. */
+/** `input` as a JSON array of items; the client's own text, because some numbers would be written differently. */
 export function newItems({ bytes, members }: JsonBody): string {
   const span = members.get('input');
   const first = span && bytes[span.start];
   if (span === undefined || (first !== QUOTE && first !== OPEN_ARRAY)) return '[]';
-  // Between two items a line break is as good as a space, and inside a string there must be none.
+  // Between two items, a line break can be replaced by a space; inside a string, raw control characters are invalid.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is about them
   const text = bytes.toString('utf8', span.start, span.end).replaceAll(/[\u0000-\u001f]/g, ' ');
   return first === QUOTE ? `[{"type":"message","role":"user","content":${text}}]` : text;

@@ -1,16 +1,19 @@
-/** `item_reference`: an item of an earlier answer that a request names instead of repeating it. */
+/** `item_reference`: an item of an earlier response that a request references instead of repeating it. */
 
 import type { Json } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { errors } from '../errors.ts';
 import { outputOf } from './work.ts';
 
-/** Each is looked up before anything is paid for. */
+/** The maximum references per request, because each is looked up before anything is paid for. */
 const MAX_ANSWERS = 64;
-/** Ids that we give to items: the kind, the exchange that answered, and the item's place. The response is called after the exchange. */
+/** The ids that the gateway gives to items: type, request id, and index. The id of a response has the request id, too. */
 const OWN_ID = /^[a-z]+_([0-9a-z]{26})_\d+$/;
 
-/** The ids of responses whose items are named: those that we gave an id to. All others are left to the vendor that made them. `input`: a JSON array. */
+/**
+ * The ids of the responses whose items are referenced, as far as the gateway has issued them. Other references are left
+ * to the vendor. `input`: a JSON array.
+ */
 export function referencesIn(input: string): readonly string[] {
   const answers = new Set<string>();
   for (const item of JSON.parse(input) as readonly Json[]) {
@@ -23,8 +26,8 @@ export function referencesIn(input: string): readonly string[] {
 }
 
 /**
- * Puts the items themselves in the place of their names, as far as they are in `responses`. Undefined where nothing was replaced.
- * `input`: a JSON array. A name is short and an item is not, so all together may not have more than `maxBytes`: refused with 400.
+ * Replaces references by the items, as far as they are in `responses`. Undefined if nothing was replaced. `input`: a
+ * JSON array. A reference is short and an item may be long, so the result may have `maxBytes` at most: refused with 400.
  */
 export function resolveReferences(
   input: string,
@@ -32,16 +35,16 @@ export function resolveReferences(
   maxBytes: number,
 ): string | undefined {
   if (responses.length === 0) return undefined;
-  /** Items of the answers, as JSON, by their ids. */
-  const known = new Map<string, string>();
-  for (const said of responses.flatMap(outputOf)) {
-    if (typeof said.id === 'string') known.set(said.id, JSON.stringify(said));
+  /** Items of the responses, as JSON, by id. */
+  const byId = new Map<string, string>();
+  for (const output of responses.flatMap(outputOf)) {
+    if (typeof output.id === 'string') byId.set(output.id, JSON.stringify(output));
   }
   let bytes = input.length;
   let replaced = false;
   const resolved: string[] = [];
   for (const item of JSON.parse(input) as readonly Json[]) {
-    const named = known.get(referenceOf(item));
+    const named = byId.get(referenceOf(item));
     replaced ||= named !== undefined;
     bytes += named?.length ?? 0;
     if (bytes > maxBytes) namesTooMuch(maxBytes);
@@ -50,7 +53,7 @@ export function resolveReferences(
   return replaced ? `[${resolved.join(',')}]` : undefined;
 }
 
-/** The id that an item names; empty where it names none. */
+/** The id that a reference names; empty if the item is not a reference. */
 function referenceOf(item: Json): string {
   return isObject(item) && item.type === 'item_reference' && typeof item.id === 'string' ? item.id : '';
 }

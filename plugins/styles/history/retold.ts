@@ -1,16 +1,17 @@
-/** What was answered, so that any vendor can be told it: thoughts sealed for their maker alone, and no labels of whoever kept them. */
+/** Converts output items to input that any vendor accepts: reasoning sealed for its vendor, and no storage labels. */
 
 import type { Json } from '../../../core/plugin.ts';
 import { isObject, packOpaque } from '../../../core/translation/index.ts';
 
-/** Items whose id and status only say where they were kept, and that they are done. */
+/** Item types whose id and status only describe storage and completion. */
 const LABELLED: readonly (Json | undefined)[] = ['message', 'function_call', 'custom_tool_call'];
 
 /**
- * Output items of an answer. `channel`: whose vendor gave it in this style, and can alone read its thoughts; one that is not sealed
- * cannot be said again. Null: we wrote it, and have sealed them already.
+ * Converts the output items of a response. `channel`: the channel whose vendor answered in this style, and which alone
+ * can read its reasoning; reasoning that is not sealed is left out. Null: the gateway wrote the response, and has sealed
+ * its reasoning already.
  */
-export function retold(output: readonly Json[], channel: string | null): readonly Json[] {
+export function toInputItems(output: readonly Json[], channel: string | null): readonly Json[] {
   return output.flatMap((item): readonly Json[] => {
     if (!isObject(item)) return [item];
     if (item.type === 'reasoning' && channel !== null) {
@@ -20,7 +21,7 @@ export function retold(output: readonly Json[], channel: string | null): readonl
       return [{ ...item, encrypted_content: packOpaque(typeof id === 'string' ? { ...sealed, id } : sealed) }];
     }
     if (!LABELLED.includes(item.type)) return [item];
-    const { id: _, status: __, ...said } = item;
-    return [said];
+    const { id: _, status: __, ...rest } = item;
+    return [rest];
   });
 }

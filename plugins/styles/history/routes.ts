@@ -1,4 +1,4 @@
-/** `/v1/responses/:id`: responses that are kept, read, listed by what they were made from, stopped and deleted. */
+/** `/v1/responses/:id`: reads, cancels and deletes kept responses, and lists their input items. */
 import { coreErrors } from '../../../core/contracts/errors.ts';
 import {
   type Answer,
@@ -10,29 +10,29 @@ import {
 } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { type Issuer, isPending } from './issuer.ts';
-import { bare, notInList, Page, readPageQuery } from './items.ts';
+import { notInList, Page, readPageQuery, withoutPrefix } from './items.ts';
 import type { Joiner, Run } from './joiner.ts';
 import type { Turn, Turns } from './turns.ts';
 
 const PATH = '/v1/responses/:id';
 
 export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): readonly Route[] {
-  /** The turn a request names; only its own account finds it. */
+  /** The turn that a request names; other accounts' turns are not found. */
   async function foundTurn({ params, account }: ApiRequest): Promise<Turn> {
     const id = params.id ?? '';
     return (account && (await turns.find(account.id, id))) ?? notFound(id);
   }
 
-  /** A page of what a response was made from, as JSON: read turn by turn, from where it begins and no further than it ends. */
+  /** A page of input items, as JSON: read turn by turn, only as far as needed. */
   async function pageOf(turn: Turn, query: URLSearchParams, run: Run): Promise<Buffer> {
     const { limit, order, after } = readPageQuery(query);
     const links = await turns.links(turn);
     const ids = (order === 'asc' ? links : links.toReversed()).map(({ id }) => id);
-    // Most ids of items tell of which response they are; where one does not, all are looked at.
+    // Most item ids contain the id of their response; otherwise all turns are searched.
     const parts = after?.split('_') ?? [];
     const named = Math.max(
       0,
-      ids.findIndex((id) => parts.includes(bare(id))),
+      ids.findIndex((id) => parts.includes(withoutPrefix(id))),
     );
     for (const from of new Set([named, 0])) {
       const page = new Page();
@@ -41,21 +41,21 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
         const texts = await turns.texts(turn.accountId, id);
         if (texts === undefined) continue;
         const { input, response } = texts;
-        const found = await run({
+        const items = await run({
           ...{ kind: 'items', id, input, order, after: isBehind ? null : after, most: limit - page.ids.length },
           response: id === turn.id ? undefined : response,
         });
-        isBehind ||= found.found;
-        page.add(found);
-        if (found.more) return page.json(true);
+        isBehind ||= items.found;
+        page.add(items);
+        if (items.more) return page.json(true);
       }
       if (isBehind) return page.json(false);
     }
     notInList();
   }
 
-  /** The turn a request names, and its response; only its own account finds it. */
-  async function found(request: ApiRequest): Promise<{ readonly turn: Turn; readonly response: string }> {
+  /** The turn that a request names, and its response; other accounts' turns are not found. */
+  async function load(request: ApiRequest): Promise<{ readonly turn: Turn; readonly response: string }> {
     const turn = await foundTurn(request);
     return { turn, response: (await turns.response(turn)) ?? notFound(turn.id) };
   }
@@ -66,14 +66,14 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: PATH,
       access: ['key'],
       cors: true,
-      about: about('Reads a response that is kept.', 'response'),
+      about: about('Returns a kept response.', 'response'),
       async handle(request) {
         if (request.query.get('stream') === 'true') {
           throw coreErrors
             .invalid_request_error('A kept response is not streamed again. Leave `stream` out.')
             .with({ param: 'stream' });
         }
-        const { turn, response } = await found(request);
+        const { turn, response } = await load(request);
         return asIs(await issuer.current(turn, response));
       },
     },
@@ -82,7 +82,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: PATH,
       access: ['key'],
       cors: true,
-      about: about('Deletes a response that is kept.', 'response'),
+      about: about('Deletes a kept response.', 'response'),
       async handle(request) {
         const turn = await foundTurn(request);
         await issuer.forget(turn);
@@ -95,7 +95,7 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: `${PATH}/input_items`,
       access: ['key'],
       cors: true,
-      about: about('Lists what a response was made from.', 'list'),
+      about: about('Lists the input items of a kept response.', 'list'),
       async handle(request) {
         const turn = await foundTurn(request);
         return asIs(await joiner.turn(turn.accountId, turn.bytes, (run) => pageOf(turn, request.query, run)));
@@ -106,16 +106,16 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
       path: `${PATH}/cancel`,
       access: ['key'],
       cors: true,
-      about: about('Cancels a response that a vendor makes in the background.', 'response'),
+      about: about('Cancels a background response.', 'response'),
       async handle(request) {
-        const { turn, response } = await found(request);
+        const { turn, response } = await load(request);
         const { background } = JSON.parse(response) as JsonObject;
         if (turn.channel === null || background !== true) {
           throw coreErrors
             .invalid_request_error('Only a response that a vendor makes in the background can be cancelled.')
             .with({ param: 'id' });
         }
-        // Cancelling what has ended changes nothing.
+        // Cancelling a response that has ended changes nothing.
         if (!isPending(response)) return asIs(response);
         const cancelled = await issuer.cancel(turn, response);
         if (cancelled === undefined) throw coreErrors.upstream_error('The vendor did not cancel the response.');
@@ -125,14 +125,14 @@ export function historyRoutes(turns: Turns, issuer: Issuer, joiner: Joiner): rea
   ];
 }
 
-/** What the description of the interface says of a route of this file. */
+/** The OpenAPI description of a route of this file. */
 function about(summary: string, object: string): RouteAbout {
   const answered = { type: 'object', properties: { object: { const: object } } };
   const errors = ['response_not_found', 'invalid_request_error', 'upstream_error'];
   return { summary, tag: 'Models', credentials: ['key'], errors, answer: answered };
 }
 
-/** JSON as it is kept, so that it reads the same every time. */
+/** Returns the kept JSON as it is, so that it is always the same. */
 function asIs(json: string | Buffer): Answer {
   return answer(200, json, { 'content-type': 'application/json' });
 }

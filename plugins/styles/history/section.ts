@@ -1,4 +1,4 @@
-/** How the section `responses` must look. */
+/** The schema of the section `responses`. */
 
 import { schema } from '../../../core/plugin.ts';
 import { duration, size } from '../../../core/sdk.ts';
@@ -22,12 +22,12 @@ export const responsesSection = schema<ResponsesSection>({
     },
     perAccount: {
       ...size,
-      description: 'How much is kept of an account, requests and responses together; the oldest go first.',
+      description: 'Bytes kept per account, requests and responses together; the oldest are deleted first.',
       default: '100mb',
     },
     perAccountFree: {
       ...size,
-      description: 'The same for models that are free, beside that.',
+      description: 'The same for free models, in addition.',
       default: '4mb',
     },
   },

@@ -1,13 +1,16 @@
-/** How much is kept of each account: a sum that is written with every response, and the oldest that go when it is too large. */
+/**
+ * The size of each account's kept responses: a sum that is updated with every response, and the deletion of the oldest
+ * responses beyond the budget.
+ */
 import type { Host, Invariant, Step } from '../../../core/plugin.ts';
 import type { Budget } from './keeping.ts';
 
 /** Bytes of a row's texts. */
 const SIZE = 'octet_length(input) + octet_length(response)';
-/** Responses that one list lets go of, at most. */
+/** The maximum responses that one list of steps deletes. */
 const BITE = 64;
 
-/** The step that counts a response which the next step writes; one that is there already is not counted twice. */
+/** The step that counts a response which the next step writes; one that exists already is not counted again. */
 export function countStep(accountId: number, id: string, { isFree }: Budget, bytes: number): Step {
   return {
     sql: `INSERT INTO response_bytes (account_id, free, bytes)
@@ -18,7 +21,7 @@ export function countStep(accountId: number, id: string, { isFree }: Budget, byt
   };
 }
 
-/** The step that counts another response in the place of one that is there; the next step replaces it. */
+/** The step that updates the count for a response that the next step replaces. */
 export function recountStep(accountId: number, id: string, response: string): Step {
   return {
     sql: `UPDATE response_bytes SET bytes = bytes + (
@@ -41,8 +44,8 @@ export function removeSteps(accountId: number, id: string): readonly Step[] {
 }
 
 /**
- * The steps that delete the oldest responses of an account, as many as are over the budget and no more than a bite; `newest` stays:
- * its client was told that it is kept.
+ * The steps that delete the oldest responses of an account, as many as are over the budget, up to the maximum. `newest`
+ * is kept, because its client was told so.
  */
 export function evictSteps(accountId: number, { isFree, bytes }: Budget, newest = ''): readonly Step[] {
   const free = Number(isFree);
@@ -74,7 +77,7 @@ export function evictSteps(accountId: number, { isFree, bytes }: Budget, newest 
   ];
 }
 
-/** What must hold: the sums are those of the rows. */
+/** The invariant: the sums match the rows. */
 export const bytesAreSummed: Invariant = {
   name: 'kept-responses-are-summed',
   async check(read) {
@@ -91,7 +94,7 @@ export const bytesAreSummed: Invariant = {
   },
 };
 
-/** Brings every account within its budgets, whose limits may have become lower. */
+/** Brings every account within its budgets, which may have been lowered. */
 export async function trim({ store }: Host, budgets: readonly Budget[], goesOn: () => boolean): Promise<void> {
   for (const budget of budgets) {
     const free = Number(budget.isFree);
@@ -108,7 +111,7 @@ export async function trim({ store }: Host, budgets: readonly Budget[], goesOn: 
         'SELECT bytes FROM response_bytes WHERE account_id = ? AND free = ?',
         ...[over.id, free],
       );
-      // What is left may be one response that is larger than its budget, because its answer was.
+      // What is left may be a single response larger than its budget, because of its output.
       if (left === undefined || left.bytes <= budget.bytes || left.bytes === over.bytes) after = over.id;
     }
   }

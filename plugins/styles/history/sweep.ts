@@ -1,4 +1,4 @@
-/** Forgets conversations whose last turn has expired, in small bites, so that calls never wait long behind a deletion. */
+/** Deletes conversations whose last turn has expired, in small batches, so that calls do not wait long for a deletion. */
 
 import type { Host } from '../../../core/plugin.ts';
 import { type Chore, createChore } from '../../../core/sdk.ts';
@@ -6,18 +6,18 @@ import type { Budget } from './keeping.ts';
 import { removeSteps, trim } from './sizes.ts';
 
 const EVERY_MS = 3_600_000;
-/** Rows looked at per query and deleted per list: few, for one may hold megabytes. */
+/** Rows per query and per list of deletions: few, because one may have megabytes. */
 const BITE = 50;
 
 interface Expired {
   readonly expiresMs: number;
   readonly accountId: number;
   readonly id: string;
-  /** 1 where a later turn, or another branch, still needs it. */
+  /** 1 if a later turn, or another branch, still needs it. */
   readonly needed: number;
 }
 
-/** Deletes what nobody can continue any more, and what is over the budgets, hourly. */
+/** Deletes hourly what has expired, and what exceeds the budgets. */
 export function createSweep(host: Host, budgets: readonly Budget[]): Chore {
   const { store, clock } = host;
 
@@ -25,17 +25,17 @@ export function createSweep(host: Host, budgets: readonly Budget[]): Chore {
     const nowMs = clock.now();
     let after: Expired | undefined;
     do {
-      const found: readonly Expired[] = await expired(nowMs, after);
-      const gone = found.filter(({ needed }) => needed === 0);
+      const rows: readonly Expired[] = await expired(nowMs, after);
+      const gone = rows.filter(({ needed }) => needed === 0);
       if (gone.length > 0) {
         await store.atomic(gone.flatMap(({ accountId, id }) => removeSteps(accountId, id)));
       }
-      after = found.at(-1);
+      after = rows.at(-1);
     } while (after !== undefined && goesOn());
     await trim(host, budgets, goesOn);
   }
 
-  /** The next ones along the index, behind `after`. */
+  /** The next rows along the index, after `after`. */
   function expired(nowMs: number, after: Expired | undefined): Promise<Expired[]> {
     return store.all<Expired>(
       `SELECT expires_ms AS "expiresMs", account_id AS "accountId", id,

@@ -1,14 +1,13 @@
-/** The tables of responses that can be continued. */
+/** The tables of kept responses. */
 import type { Migration } from '../../../core/plugin.ts';
 
 /**
- * One row per response: what was new in its request, and the answer. `previous_id` is the one it goes on from; all that come from
- * one beginning share `conversation`. `turns` and `bytes` count it and everything before it. `channel` is whose vendor knows
- * `id`, NULL where only we do. `input` is a JSON array of items, `response` a JSON object. `free`: it counts towards what an account may
- * keep of models that are free.
- *
- * `response_bytes`: how many bytes the texts of an account have, written in the same list as they. `response_evicted`: what the list
- * that runs is about to delete, because there are too many; between two lists it is empty.
+ * One row per response: the new input of its request, and the response. `previous_id` is the response that it continues;
+ * all that have the same first one share `conversation`. `turns` and `bytes` include all earlier turns. `channel` is the
+ * channel whose vendor knows `id`, NULL if only the gateway does. `input` is a JSON array of items, `response` a JSON
+ * object. `free`: it counts towards the account's budget for free models. `response_bytes`: the bytes of an account's
+ * texts, written in the same list of steps as the texts. `response_evicted`: what the running list is about to delete
+ * because the budget is exceeded; empty between two lists.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -1,29 +1,29 @@
-/** Responses as they are kept: one turn of a conversation each, found by its id and the account it belongs to. */
+/** Kept responses: each is one turn of a conversation, found by its id and its account. */
 import type { Host, Step } from '../../../core/plugin.ts';
 import type { Budget } from './keeping.ts';
 import { countStep, evictSteps, recountStep, removeSteps } from './sizes.ts';
 import type { TurnTexts } from './work.ts';
 
-/** What is known of a turn without its texts. */
+/** A turn without its texts. */
 export interface Turn {
   readonly accountId: number;
   readonly id: string;
   readonly conversation: string;
-  /** How many there are with it and all before it, and how many bytes they have. */
+  /** The number and the bytes of it and all earlier turns. */
   readonly turns: number;
   readonly bytes: number;
-  /** Whose vendor knows the id; null where only we do. */
+  /** The channel whose vendor knows the id; null if only the gateway does. */
   readonly channel: string | null;
 }
 
-/** A turn in its place in a conversation. */
+/** A turn and its position in a conversation. */
 export interface Link {
   readonly id: string;
   readonly previousId: string | null;
 }
 
-/** What is said in one turn: JSON texts, an array of items and a response object. */
-export interface Said extends Link, TurnTexts {}
+/** The content of a turn: JSON texts, an array of items and a response object. */
+export interface StoredTurn extends Link, TurnTexts {}
 
 export interface NewTurn {
   readonly accountId: number;
@@ -31,32 +31,32 @@ export interface NewTurn {
   readonly channel: string | null;
   readonly input: string;
   readonly response: string;
-  /** What it goes on from. */
+  /** The response that it continues. */
   readonly before: Turn | undefined;
   readonly expiresMs: number;
   readonly budget: Budget;
 }
 
-/** All turns. What has expired is not found, though it may be kept a while for those that came after it. */
+/** All turns. Expired ones are not found, although they may be kept for later turns that need them. */
 export interface Turns {
-  /** The steps that write a turn, and let the oldest of its account go if there are too many; one that is there already stays as it is. */
+  /** The steps that write a turn, and delete the account's oldest beyond the budget; a turn that exists already is not changed. */
   steps(turn: NewTurn): readonly Step[];
   find(accountId: number, id: string): Promise<Turn | undefined>;
   response(turn: Turn): Promise<string | undefined>;
-  /** The same as bytes, if it has no more than so many; undefined also where it is too large. */
+  /** The same as bytes; undefined also if it exceeds this size. */
   responseBytes(turn: Turn, most: number): Promise<Uint8Array | undefined>;
-  /** The turn and all before it, oldest first. Where one is missing, it begins behind the gap. */
-  chain(turn: Turn): Promise<readonly Said[]>;
-  /** The same without what was said. */
+  /** The turn and all earlier ones, oldest first. If one is missing, the list begins after the gap. */
+  chain(turn: Turn): Promise<readonly StoredTurn[]>;
+  /** The same without the texts. */
   links(turn: Turn): Promise<readonly Link[]>;
-  /** What was said in one turn of an account. */
+  /** The content of a turn of an account. */
   texts(accountId: number, id: string): Promise<TurnTexts | undefined>;
-  /** Puts the end of a response in the place of its beginning. */
+  /** Replaces a response in progress by its final state. */
   replace(turn: Turn, response: string): Promise<void>;
   remove(turn: Turn): Promise<void>;
 }
 
-/** An id that may be looked up, and stand in a vendor's path: it is no path of its own, and not too long. */
+/** Whether an id may be looked up, and be part of a vendor's path: short, without path characters. */
 export function isResponseId(id: unknown): id is string {
   return typeof id === 'string' && /^[A-Za-z0-9][\w.=~-]{0,255}$/.test(id);
 }
@@ -113,7 +113,7 @@ export function createTurns({ store, clock }: Host): Turns {
     },
 
     chain: (turn) =>
-      store.all<Said>(...along(turn, 'channel, utf8_bytes(input) AS input, utf8_bytes(response) AS response')),
+      store.all<StoredTurn>(...along(turn, 'channel, utf8_bytes(input) AS input, utf8_bytes(response) AS response')),
     links: (turn) => store.all<Link>(...along(turn)),
 
     texts: (accountId, id) =>
@@ -135,7 +135,7 @@ export function createTurns({ store, clock }: Host): Turns {
   };
 }
 
-/** The statement that reads something of a turn and all before it, oldest first. */
+/** The statement that reads columns of a turn and all earlier ones, oldest first. */
 function along({ accountId, id, turns }: Turn, what?: string): [sql: string, ...params: (string | number)[]] {
   return [
     `WITH RECURSIVE chain (id, previous_id, back) AS (

@@ -1,27 +1,27 @@
-/** The work there is on texts of kept responses: what is asked and answered, and how texts are read. */
+/** The jobs on texts of kept responses: their input and output, and how texts are read. */
 
 import type { JsonObject } from '../../../core/plugin.ts';
 import { isObject, type ScanFacts } from '../../../core/translation/index.ts';
 
 export type Direction = 'asc' | 'desc';
 
-/** The texts of a turn. `channel`: whose vendor answered in its own words; null where we wrote the answer. */
+/** The texts of a turn. `channel`: the channel whose vendor answered in this style; null if the gateway wrote the response. */
 export interface TurnTexts {
   readonly channel: string | null;
   readonly input: Uint8Array;
   readonly response: Uint8Array;
 }
 
-/** Fills in what a request only refers to. */
+/** Replaces the references of a request. */
 export interface JoinWork {
   readonly kind: 'join';
   readonly body: Uint8Array;
-  /** Responses whose items `input` names. */
+  /** Responses whose items `input` references. */
   readonly named: readonly Uint8Array[];
-  /** The conversation that the request goes on from, oldest first; undefined: from none. */
+  /** The conversation that the request continues, oldest first; undefined if it continues none. */
   readonly turns: readonly TurnTexts[] | undefined;
 }
-/** Finds the responses whose items the `input` of a request names. */
+/** Finds the responses whose items the `input` of a request references. */
 export interface FindWork {
   readonly kind: 'find';
   readonly body: Uint8Array;
@@ -31,16 +31,16 @@ export interface ItemsWork {
   readonly kind: 'items';
   readonly id: string;
   readonly input: Uint8Array;
-  /** Its answer, where a later turn went on from it. */
+  /** Its response, if a later turn continued it. */
   readonly response: Uint8Array | undefined;
   readonly order: Direction;
-  /** The item before the first one that is asked for. */
+  /** The item before the first one to return. */
   readonly after: string | null;
   readonly most: number;
 }
 export type Work = JoinWork | FindWork | ItemsWork;
 
-/** The whole body, and what it says for the first time, where that names items. */
+/** The whole body, and its new input if that has references. */
 export interface Joined {
   readonly bytes: Uint8Array | undefined;
   readonly facts: ScanFacts | undefined;
@@ -49,11 +49,11 @@ export interface Joined {
 /** Items of one turn. */
 export interface ItemsFound {
   readonly ids: readonly string[];
-  /** As JSON, with commas between them. */
+  /** As JSON, separated by commas. */
   readonly bytes: Uint8Array;
   /** Whether `after` is an item of this turn. */
   readonly found: boolean;
-  /** Whether more of them follow. */
+  /** Whether more items follow. */
   readonly more: boolean;
 }
 export type Done<W extends Work> = W extends JoinWork ? Joined : W extends FindWork ? readonly string[] : ItemsFound;
@@ -68,7 +68,7 @@ export function textOf(bytes: Uint8Array): string {
   return bufferOf(bytes).toString();
 }
 
-/** The same bytes: what comes from another thread is no `Buffer` any more. */
+/** The same bytes: what another thread sends is a plain `Uint8Array`. */
 export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

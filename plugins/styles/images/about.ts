@@ -1,22 +1,22 @@
-/** Images, described. */
+/** OpenAPI schemas of images. */
 import type { Schema, StyleAbout } from '../../../core/plugin.ts';
-import { EVENTS, integer, model, objectOf, optional, stream, text, wholeFrom } from '../described.ts';
-import { MOST_IMAGES } from './request.ts';
+import { EVENTS, integer, integerFrom, model, objectOf, optional, stream, text } from '../described.ts';
+import { MAX_IMAGES } from './request.ts';
 
-const asked = {
+const members = {
   model,
   prompt: optional(text),
-  n: wholeFrom(1, MOST_IMAGES),
+  n: integerFrom(1, MAX_IMAGES),
   size: optional({ description: '1024x1024, 1024*1024 or auto.', ...text }),
   quality: optional(text),
   response_format: optional({ enum: ['url', 'b64_json'] }),
   stream,
-  partial_images: wholeFrom(0, 3),
+  partial_images: integerFrom(0, 3),
   input: optional({
     description: 'The structured form, instead of `prompt`: messages of texts and images.',
     type: 'object',
   }),
-  parameters: optional({ description: 'What belongs to `input`: size, n.', type: 'object' }),
+  parameters: optional({ description: 'Parameters of the structured form: size, n.', type: 'object' }),
 };
 
 const result: Schema = objectOf(
@@ -25,8 +25,8 @@ const result: Schema = objectOf(
 );
 
 export const generations: StyleAbout = {
-  summary: 'Draws images.',
-  request: objectOf(asked, ['model']),
+  summary: 'Generates images.',
+  request: objectOf(members, ['model']),
   answer: result,
   mediaTypes: [EVENTS],
 };
@@ -34,8 +34,8 @@ export const generations: StyleAbout = {
 const binary = { type: 'string', format: 'binary' };
 
 export const edits: StyleAbout = {
-  summary: 'Changes images: files in a form, or addresses in JSON.',
-  request: objectOf({ ...asked, image: {}, images: {}, mask: {} }, ['model']),
+  summary: 'Edits images: files in a multipart body, or URLs in JSON.',
+  request: objectOf({ ...members, image: {}, images: {}, mask: {} }, ['model']),
   form: objectOf(
     {
       model,

@@ -1,34 +1,34 @@
-/** Whole answers: the images in them, and what they tell about themselves. */
+/** Whole image replies: their images, and what is reported about them. */
 import type { AnswerFacts, Call, Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { member, objectsIn } from '../../../core/translation/index.ts';
-import { errorIn, imagesMade, tokensOf, tokensTold } from './usage.ts';
+import { errorIn, imagesOf, reportedTokens, tokensOf } from './usage.ts';
 
-/** What an answer tells; undefined where it holds neither an image nor an error. */
+/** Reads a reply; undefined if it has neither an image nor an error. */
 export function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
-  // The images are long, and of some vendors' answers they are all there is.
+  // The images are long; some vendors' replies have nothing else.
   const rest = Object.fromEntries(
     [...body.members.keys()].filter((name) => name !== 'data').map((name) => [name, body.get(name) ?? null]),
   );
   const items = itemsOf(body);
   const images = items?.filter(isImage) ?? [];
-  // Who got an image has got an answer, whatever is said beside it.
+  // A reply with an image is a success, even if it also has an error.
   const error = images.length > 0 ? undefined : (errorIn(rest) ?? firstError(items ?? []));
   if (error === undefined && images.length === 0) return undefined;
   return {
-    usage: { ...tokensOf(tokensTold(rest), call, images.length), images: imagesMade(call, images.length, rest) },
+    usage: { ...tokensOf(reportedTokens(rest), call, images.length), images: imagesOf(call, images.length, rest) },
     textLength: () => 0,
     error,
   };
 }
 
-/** What stands for the images of an answer, plain or structured; undefined where there is no place for any. */
+/** The list of images of a reply, plain or structured; undefined if it has none. */
 export function itemsOf(body: JsonBody): readonly JsonObject[] | undefined {
   const data = body.get('data');
   if (Array.isArray(data)) return objectsIn({ data }, 'data');
   return structuredItems(body);
 }
 
-/** The images of an answer in the structured form, as the plain one has them. */
+/** The images of a structured reply, in the plain form. */
 export function structuredItems(body: JsonBody): readonly JsonObject[] | undefined {
   const output = body.get('output');
   const results = member(output, 'results');
@@ -39,18 +39,18 @@ export function structuredItems(body: JsonBody): readonly JsonObject[] | undefin
   );
 }
 
-/** One of several that failed says so in its place. */
+/** If one of several images failed, its entry has the error. */
 function withoutCode(item: JsonObject): JsonObject {
   const { code, message, ...rest } = item;
   return code === undefined ? item : { ...rest, error: { code, message: message ?? '' } };
 }
 
-/** Whether there is an image in one of an answer's places. */
+/** Whether an entry of a reply has an image. */
 export function isImage({ url, b64_json: data }: JsonObject): boolean {
   return isText(url) || isText(data);
 }
 
-/** Some fill what they do not say with nothing. */
+/** Some vendors send empty values for omitted members. */
 export function isText(value: Json | undefined): value is string {
   return typeof value === 'string' && value !== '';
 }

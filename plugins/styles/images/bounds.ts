@@ -1,29 +1,29 @@
-/** How many tokens an image can have where they are what is sold. */
+/** The maximum tokens of an image, for models that bill images in tokens. */
 import { readSize } from './size.ts';
 
-/** The older models of the GPT family: so many for 1024x1024, more with the area, which they limit to one and a half of that. */
+/** The older GPT image models: a number of tokens for 1024x1024, proportional to the area, which is limited to 1.5 times that. */
 const PER_SQUARE: Readonly<Record<string, number>> = { low: 272, medium: 1_056, high: 4_160 };
 const SQUARE = 1_024 * 1_024;
 const LARGEST_OLDER = 1.5 * SQUARE;
 
-/** The newer ones lay a grid of so many steps over the longer edge, and count it by the area. */
+/** The newer models divide the longer edge into this many steps, and count grid cells. */
 const STEPS: Readonly<Record<string, number>> = { low: 16, medium: 48, high: 96 };
 
-/** What is finer than `high` is not described anywhere; these are on the safe side. */
+/** Qualities above `high` are not documented; these values are safe upper bounds. */
 const FINER: Readonly<Record<string, number>> = { xhigh: 2, max: 4 };
 
-/** The sizes that a vendor chooses from where it is left to it. */
+/** The sizes that a vendor chooses from for `auto`. */
 const USUAL_SIZES = ['1024x1024', '1536x1024', '1024x1536'];
 
-/** What each image that is sent while the final one is being made costs. */
+/** The tokens of each partial image. */
 export const PARTIAL_TOKENS = 100;
 
-/** The most tokens of one image. What is left to the vendor (`auto`, or nothing said) counts as the most that it may choose. */
+/** The maximum tokens of one image. For `auto` or an omitted value, the most expensive choice counts. */
 export function tokensOfImage(size: string, quality: string): number {
   const factor = FINER[quality] ?? 1;
-  const known = STEPS[quality] === undefined ? 'high' : quality;
+  const tier = STEPS[quality] === undefined ? 'high' : quality;
   const sizes = readSize(size) === undefined ? USUAL_SIZES : [size];
-  return factor * Math.max(...sizes.map((each) => tokensOfSize(each, known)));
+  return factor * Math.max(...sizes.map((each) => tokensOfSize(each, tier)));
 }
 
 function tokensOfSize(size: string, quality: string): number {

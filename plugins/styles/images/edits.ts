@@ -1,4 +1,4 @@
-/** Requests to edit images, as a vendor's model wants them: with files in a form, or with addresses in JSON. */
+/** Image edit requests: encodes them for the vendor's model, as a multipart body with files, or as JSON with URLs. */
 import type {
   Bounds,
   Call,
@@ -13,18 +13,18 @@ import type {
 import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { wrong } from '../request-fields.ts';
 import { heldFile } from './held-file.ts';
-import { imageTypeOf, TELLING_BYTES } from './media-type.ts';
-import { MOST_PICTURES, PICTURE_FIELDS, type Picture, picturesIn, refuseOther } from './pictures.ts';
+import { imageTypeOf, SIGNATURE_BYTES } from './media-type.ts';
+import { IMAGE_FIELDS, type InputImage, inputImagesIn, MAX_INPUT_IMAGES, refuseOther } from './pictures.ts';
 import { readRequest } from './request.ts';
 import { type Changes, changesFor } from './wording.ts';
 
-/** What the body asks for. Refuses with 400 and the field's name. */
+/** Reads the body. Refuses with 400 and the field's name. */
 export function readEdit(body: JsonBody, files: readonly Upload[] = []): CallFacts {
-  const pictures = picturesIn(body, files);
+  const pictures = inputImagesIn(body, files);
   const sources = body.has('input') ? 'input' : 'image';
   const edited = pictures.filter(({ role }) => role === 'image');
   if (edited.length === 0) wrong(sources, 'must hold the image to edit: a file, its address or a data: URL');
-  if (edited.length > MOST_PICTURES) wrong(sources, `may hold at most ${MOST_PICTURES} images`);
+  if (edited.length > MAX_INPUT_IMAGES) wrong(sources, `may hold at most ${MAX_INPUT_IMAGES} images`);
   if (sources === 'input' && edited.some(({ param }) => !param.startsWith('input'))) {
     wrong('input', 'may not stand beside other images: send all of them in one place');
   }
@@ -34,33 +34,31 @@ export function readEdit(body: JsonBody, files: readonly Upload[] = []): CallFac
   return readRequest(body, { inputBytes: textBytes(body), media: pictures.length });
 }
 
-/** Members whose texts the scan of the body does not know for pictures; where it does not stand in them, it knows it. */
+/** Members whose text the scan of the body does not recognize as images. */
 const UNSCANNED = ['images', 'mask', 'markup'];
 
-/** Without the pictures' own bytes. */
+/** Bytes of the body without the images. */
 function textBytes(body: JsonBody): number {
   const texts = UNSCANNED.flatMap((name) => body.get(name) ?? []).filter((value) => typeof value === 'string');
   const inline = texts.filter((text) => /^data:/i.test(text));
   return inline.reduce((bytes, { length }) => bytes - length, body.textBytes);
 }
 
-/** Looks into the files: what is no image is refused before anybody is asked. */
+/** Validates the files: what is not an image is refused before a vendor is called. */
 export async function measureEdit({ files = [], bounds }: Call): Promise<Bounds> {
   for (const file of files) await typeOfFile(file);
   return bounds;
 }
 
-/** The request for a vendor. Refuses with 400 what cannot be fetched, or is no image. */
+/** Encodes the request for a vendor. Refuses with 400 what cannot be fetched, or is not an image. */
 export async function editFor(call: Call, to: Destination): Promise<Outgoing> {
-  const pictures = picturesIn(call.body, call.files ?? []);
+  const pictures = inputImagesIn(call.body, call.files ?? []);
   const { form, edits } = to.quirks.images;
   if (form === 'plain' && edits === 'form') {
-    const fields = without(PICTURE_FIELDS, fieldsOf(call.body, changesFor(call.body, to, NO_ADDRESSES)));
+    const fields = without(IMAGE_FIELDS, fieldsOf(call.body, changesFor(call.body, to, NO_URLS)));
     return { as: 'form', fields, files: await filesOf(pictures, to) };
   }
-  const named = await Promise.all(
-    pictures.map(async ({ role, source }) => [role, await addressOf(source, to)] as const),
-  );
+  const named = await Promise.all(pictures.map(async ({ role, source }) => [role, await urlOf(source, to)] as const));
   const changes = changesFor(call.body, to, {
     ...Object.fromEntries(named.filter(([role]) => role !== 'image')),
     images: named.filter(([role]) => role === 'image').map(([, address]) => address),
@@ -68,25 +66,25 @@ export async function editFor(call: Call, to: Destination): Promise<Outgoing> {
   return { as: 'json', fields: fieldsOf(call.body, changes), files: [] };
 }
 
-const NO_ADDRESSES = { images: [] };
+const NO_URLS = { images: [] };
 
-/** Only what has to be said in JSON; whoever sends files asks `editFor`. */
+/** For JSON requests only; for requests with files, see `editFor`. */
 export function patchEdit(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   return asText(changesFor(body, to));
 }
 
-/** The new members as JSON text. */
+/** The changed members as JSON text. */
 export function asText(changes: Changes): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [name, value === undefined ? undefined : JSON.stringify(value)]),
   );
 }
 
-/** The body's members with the changes, without those that say nothing. */
+/** The body's members with the changes, without null. */
 function fieldsOf(body: JsonBody, changes: Changes): JsonObject {
   const members = { ...(body.tree() as JsonObject), ...changes };
-  const said = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(said) as JsonObject;
+  const present = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(present) as JsonObject;
 }
 
 function without(names: readonly string[], fields: JsonObject): JsonObject {
@@ -95,14 +93,14 @@ function without(names: readonly string[], fields: JsonObject): JsonObject {
 
 // ---- as files
 
-/** All pictures as the files of a form. */
-async function filesOf(pictures: readonly Picture[], to: Destination): Promise<readonly Upload[]> {
+/** All images as files of a multipart body. */
+async function filesOf(pictures: readonly InputImage[], to: Destination): Promise<readonly Upload[]> {
   const several = pictures.filter(({ role }) => role === 'image').length > 1;
   return Promise.all(
     pictures.map(async ({ role, param, source }) => {
       const field = role === 'image' && several ? 'image[]' : role;
       if (typeof source !== 'string') {
-        // Many clients do not say what a file is, and vendors do not look.
+        // Many clients omit a file's type, and vendors do not look into files.
         const { fileName, size } = source;
         return { field, fileName, mediaType: await typeOfFile(source), size, read: () => source.read() };
       }
@@ -120,17 +118,17 @@ async function bytesAt(address: string, param: string, to: Destination): Promise
 
 // ---- as addresses
 
-async function addressOf(source: Picture['source'], to: Destination): Promise<string> {
+async function urlOf(source: InputImage['source'], to: Destination): Promise<string> {
   if (typeof source === 'string') return source;
   return dataUrl({ mediaType: await typeOfFile(source), data: to.base64(source) });
 }
 
-/** The media type by the first bytes; refuses what is no image. */
+/** The media type by the first bytes; refuses what is not an image. */
 async function typeOfFile(file: Upload): Promise<string> {
   let start: Buffer = Buffer.alloc(0);
   for await (const piece of file.read()) {
-    start = Buffer.concat([start, piece.subarray(0, TELLING_BYTES)]);
-    if (start.length >= TELLING_BYTES) break;
+    start = Buffer.concat([start, piece.subarray(0, SIGNATURE_BYTES)]);
+    if (start.length >= SIGNATURE_BYTES) break;
   }
   return imageTypeOf(start) ?? refuseOther(file.field);
 }

@@ -1,17 +1,18 @@
-/** Makes of a whole answer what the client asked for: an address or the bytes themselves, in the plain form. */
+/** Converts a whole reply to what the client requested: a URL or base64, in the plain form. */
 import type { Awaitable, Call, Clock, Finishing, Json, JsonBody, JsonObject } from '../../../core/plugin.ts';
 import { dataUrl, readDataUrl } from '../../../core/translation/index.ts';
 import { isText, itemsOf, structuredItems } from './answer.ts';
 import { imageTypeOf, imageTypeOfBase64 } from './media-type.ts';
 
-/** Finishes answers; undefined where one may pass as it is. */
+/** Creates the conversion of a reply; undefined if it can be forwarded as it is. */
 export function finisher(clock: Clock): (body: JsonBody, call: Call, to: Finishing) => Awaitable<Buffer | undefined> {
   return (body, call, to) => {
-    // Events of a stream hold bytes.
-    const wanted = call.stream ? 'b64_json' : call.body.get('response_format');
+    // Events of a stream have base64.
+    const requested = call.stream ? 'b64_json' : call.body.get('response_format');
     const items = itemsOf(body) ?? [];
-    const isOther = (item: JsonObject): boolean => isText(item[opposite(wanted)]) && !isText(item[String(wanted)]);
-    const converts = (wanted === 'url' || wanted === 'b64_json') && items.some(isOther);
+    const isOther = (item: JsonObject): boolean =>
+      isText(item[opposite(requested)]) && !isText(item[String(requested)]);
+    const converts = (requested === 'url' || requested === 'b64_json') && items.some(isOther);
     const created =
       typeof body.get('created') === 'number' ? [] : [['created', Math.floor(clock.now() / 1_000)] as const];
     const isStructured = structuredItems(body) !== undefined && !body.has('data');
@@ -22,7 +23,7 @@ export function finisher(clock: Clock): (body: JsonBody, call: Call, to: Finishi
       return body.patched(Object.fromEntries(changes.map(([name, value]) => [name, JSON.stringify(value)])));
     };
     if (!converts) return write(items);
-    if (wanted === 'url') return write(items.map((item) => (isOther(item) ? asUrl(item, to) : item)));
+    if (requested === 'url') return write(items.map((item) => (isOther(item) ? asUrl(item, to) : item)));
     return Promise.all(items.map((item) => (isOther(item) ? asBytes(item, to) : item))).then(write);
   };
 }
@@ -31,7 +32,7 @@ function opposite(format: Json | undefined): string {
   return format === 'url' ? 'b64_json' : 'url';
 }
 
-/** Nobody but the client holds the image: its address is the image itself. Whoever opens addresses can open that one. */
+/** The gateway does not host images, so the URL is a `data:` URL. */
 function asUrl({ b64_json: data, ...rest }: JsonObject, { losses }: Finishing): JsonObject {
   losses.change('response_format', 'hint');
   return {
@@ -40,7 +41,7 @@ function asUrl({ b64_json: data, ...rest }: JsonObject, { losses }: Finishing): 
   };
 }
 
-/** An image that cannot be fetched now the client may still be able to fetch. */
+/** If the gateway cannot fetch an image now, the client may still be able to. */
 async function asBytes(item: JsonObject, { losses, fetch }: Finishing): Promise<JsonObject> {
   const { url, ...rest } = item;
   try {

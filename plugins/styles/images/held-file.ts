@@ -1,7 +1,7 @@
-/** A file that is held in memory: what was fetched, or stood in a data URL. */
+/** A file in memory: one that was fetched, or that came as a data URL. */
 import type { Upload } from '../../../core/plugin.ts';
 
-/** Makes one. */
+/** Creates one. */
 export function heldFile(about: Pick<Upload, 'field' | 'fileName' | 'mediaType'>, bytes: Buffer): Upload {
   return {
     ...about,

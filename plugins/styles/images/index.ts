@@ -1,11 +1,11 @@
-/** The styles `images` and `edits`: images that are drawn, and images that are changed. Both are answered alike. */
+/** The styles `images` (generations) and `edits`. Both have the same replies. */
 import type { Clock, Relay, Style } from '../../../core/plugin.ts';
 import { createFormReader } from '../multipart/index.ts';
 import { edits, generations } from './about.ts';
 import { readAnswer } from './answer.ts';
 import { asText, editFor, measureEdit, patchEdit, readEdit } from './edits.ts';
 import { finisher } from './finish.ts';
-import { MOST_PICTURES } from './pictures.ts';
+import { MAX_INPUT_IMAGES } from './pictures.ts';
 import { readRequest } from './request.ts';
 import { createRelay, errorEvent, eventsOf } from './stream.ts';
 import { withValues } from './typed-form.ts';
@@ -13,9 +13,9 @@ import { changesFor } from './wording.ts';
 
 export { variationsRoute } from './variations.ts';
 
-/** A picture's address may come in its place. */
+/** A URL may be sent instead of a file. */
 const PICTURE_FILES = {
-  image: { max: MOST_PICTURES, orText: true },
+  image: { max: MAX_INPUT_IMAGES, orText: true },
   mask: { max: 1, orText: true },
   markup: { max: 1, orText: true },
 };
@@ -27,7 +27,7 @@ export function imageStyles(clock: Clock): readonly Style[] {
     answer: readAnswer,
     finish: finisher(clock),
     stream: createRelay,
-    // A picture as large as screens are, in base64.
+    // A large image in base64.
     maxEventBytes: 32 * 1_024 * 1_024,
   } satisfies Relay;
   return [

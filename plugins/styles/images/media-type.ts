@@ -1,9 +1,9 @@
-/** What the first bytes of a file say: whether it is an image, and of which kind. */
+/** Detects by the first bytes of a file whether it is an image, and its media type. */
 
-/** So many bytes tell. */
-export const TELLING_BYTES = 32;
+/** Bytes that are enough to decide. */
+export const SIGNATURE_BYTES = 32;
 
-/** The first bytes, and the media type they stand for. `....` are four bytes of any kind. */
+/** The first bytes, and their media type. `....` are four arbitrary bytes. */
 const STARTS: readonly (readonly [start: RegExp, mediaType: string])[] = [
   [/^\x89PNG\r\n.\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
@@ -16,10 +16,10 @@ const STARTS: readonly (readonly [start: RegExp, mediaType: string])[] = [
   [/^\s*<svg/, 'image/svg+xml'],
 ];
 
-/** The media type of an image; undefined for what is none. */
+/** The media type of an image; undefined for anything else. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
-  const start = bytes.toString('latin1', 0, TELLING_BYTES);
-  return STARTS.find(([known]) => known.test(start))?.[1];
+  const start = bytes.toString('latin1', 0, SIGNATURE_BYTES);
+  return STARTS.find(([pattern]) => pattern.test(start))?.[1];
 }
 
 /** The same for base64. */

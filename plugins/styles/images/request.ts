@@ -1,12 +1,12 @@
-/** Requests for images: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+/** Image requests: validates what the gateway needs; the vendor validates the rest. */
 import type { Bounds, CallFacts, JsonBody } from '../../../core/plugin.ts';
 import type { Fields } from '../../../core/translation/index.ts';
-import { fieldsIn, modelIn, wholeNumberIn, wordIn } from '../request-fields.ts';
+import { enumIn, fieldsIn, modelOf, wholeNumberIn } from '../request-fields.ts';
 import { PARTIAL_TOKENS, tokensOfImage } from './bounds.ts';
-import { readSize, spelled } from './size.ts';
+import { readSize, withSeparator } from './size.ts';
 import { contentsOf, textOf } from './structured.ts';
 
-/** Everything that is looked at before the vendor sees it, but for the images themselves. */
+/** The members that the gateway reads, except the images themselves. */
 const NAMES = [
   'model',
   'prompt',
@@ -20,74 +20,74 @@ const NAMES = [
   'parameters',
 ];
 
-/** Of what one call may ask for at all; how many a model makes, its quirk `images.max` says. */
-export const MOST_IMAGES = 100;
-const MOST_PARTIAL = 3;
+/** The maximum per request; the maximum of a model is its quirk `images.max`. */
+export const MAX_IMAGES = 100;
+const MAX_PARTIAL = 3;
 
-/** What was asked for in whichever form. */
-export interface Asked {
-  /** What is to be drawn, or to be changed. */
+/** The parameters of a request in either form. */
+export interface ImageParameters {
+  /** The prompt. */
   readonly prompt: string | undefined;
-  /** There are images among what is asked for in the structured form. */
+  /** True if the structured form has input images. */
   readonly hasImages: boolean;
   readonly n: number;
-  /** Spelled with `x`; `auto`, or empty where nothing was said. */
+  /** Written with `x`; `auto`, or empty if omitted. */
   readonly size: string;
-  /** Empty where nothing was said. */
+  /** Empty if omitted. */
   readonly quality: string;
   readonly stream: boolean;
   readonly partialImages: number;
 }
 
-/** What the body asks for. Refuses with 400 and the field's name; `null` counts as left out. `media`: images in the input. */
+/** Reads the body. Refuses with 400 and the field's name; `null` counts as omitted. `media`: number of input images. */
 export function readRequest(body: JsonBody, input: Pick<Bounds, 'inputBytes' | 'media'>): CallFacts {
   const fields = fieldsIn(body, NAMES);
-  const model = modelIn(fields);
-  const { n, size, quality, stream, partialImages } = askedIn(fields);
+  const model = modelOf(fields.text('model'));
+  const { n, size, quality, stream, partialImages } = parametersIn(fields);
   const perImage = tokensOfImage(size, quality) + partialImages * PARTIAL_TOKENS;
   return {
     model,
     stream,
-    // The last event of a stream tells it, to whoever reads it.
+    // The last event of a stream always reports usage.
     asksUsage: true,
     bounds: {
       ...input,
       outputTokens: n * perImage,
       choices: n,
       images: { count: n, size: size === 'auto' ? '' : size, quality: quality === 'auto' ? '' : quality },
-      // Some write the prompt anew before they draw.
+      // Some vendors rewrite the prompt first.
       open: () => true,
     },
   };
 }
 
-/** The same in words of its own; for whoever has to say it in another form. */
-export function readAsked(body: JsonBody): Asked {
-  return askedIn(fieldsIn(body, NAMES));
+/** Decodes the parameters from either form, to encode them in the other. */
+export function readParameters(body: JsonBody): ImageParameters {
+  return parametersIn(fieldsIn(body, NAMES));
 }
 
-function askedIn(fields: Fields): Asked {
+function parametersIn(fields: Fields): ImageParameters {
   const input = fields.fields('input');
   const parameters = fields.fields('parameters');
   const prompt = fields.text('prompt');
-  const told = input === undefined ? undefined : textOf(input);
-  if (prompt && told !== undefined) {
+  const prompted = input === undefined ? undefined : textOf(input);
+  if (prompt && prompted !== undefined) {
     fields.wrong('input', 'may not stand beside `prompt`: send what is to be drawn in one of them');
   }
-  wordIn(fields, 'response_format', ['url', 'b64_json']);
+  enumIn(fields, 'response_format', ['url', 'b64_json']);
   parameters?.flag('watermark');
   return {
-    prompt: told ?? prompt,
+    prompt: prompted ?? prompt,
     hasImages: input !== undefined && contentsOf(input).some((content) => content.get('image') !== undefined),
-    n: oneOf(fields, parameters, 'n', (of) => wholeNumberIn(of, 'n', 1, MOST_IMAGES)) ?? 1,
+    n: oneOf(fields, parameters, 'n', (of) => wholeNumberIn(of, 'n', 1, MAX_IMAGES)) ?? 1,
     size: oneOf(fields, parameters, 'size', sizeIn) ?? '',
     quality: fields.text('quality') ?? '',
     stream: fields.flag('stream') ?? false,
-    partialImages: wholeNumberIn(fields, 'partial_images', 0, MOST_PARTIAL) ?? 0,
+    partialImages: wholeNumberIn(fields, 'partial_images', 0, MAX_PARTIAL) ?? 0,
   };
 }
 
-/** What may be said in either place, but not in two ways. */
+/** Reads what either form may have; refuses two different values. */
 function oneOf<T>(
   fields: Fields,
   parameters: Fields | undefined,
@@ -104,6 +104,6 @@ function oneOf<T>(
 
 function sizeIn(fields: Fields): string | undefined {
   const size = fields.text('size');
-  if (size === undefined || size === 'auto' || readSize(size) !== undefined) return size && spelled(size, 'x');
+  if (size === undefined || size === 'auto' || readSize(size) !== undefined) return size && withSeparator(size, 'x');
   return fields.wrong('size', 'must be a width and a height in pixels, such as 1024x1024, or auto');
 }

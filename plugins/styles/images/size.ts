@@ -8,13 +8,13 @@ export interface Dimensions {
 
 const SIZE = /^([1-9]\d{0,4})[x*]([1-9]\d{0,4})$/;
 
-/** Undefined for `auto`, and for what is no size. */
+/** Undefined for `auto`, and for an invalid size. */
 export function readSize(text: string): Dimensions | undefined {
   const [, width, height] = SIZE.exec(text) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** A size with the right sign; anything else as it is. */
-export function spelled(size: string, sign: 'x' | '*'): string {
+/** A size with the separator of the form; anything else is unchanged. */
+export function withSeparator(size: string, sign: 'x' | '*'): string {
   return SIZE.test(size) ? size.replace(/[x*]/, sign) : size;
 }

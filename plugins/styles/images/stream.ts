@@ -1,4 +1,4 @@
-/** Streams of images: events with images that are on their way, and one for each that is complete. */
+/** Image streams: events with partial images, and one for each complete image. */
 import {
   type Call,
   type EventKind,
@@ -22,58 +22,61 @@ import {
   readVendorError,
 } from '../../../core/translation/index.ts';
 import { isImage } from './answer.ts';
-import { addUsage, countedImages, imagesMade, tokensOf, tokensTold } from './usage.ts';
+import { addUsage, countedImages, imagesOf, reportedTokens, tokensOf } from './usage.ts';
 
-/** What the events of a style begin with. */
+/** The prefix of the event types of a style. */
 export type EventFamily = 'image_generation' | 'image_edit';
 
 const COLON = 0x3a;
 
-/** A relay for one attempt: passes events on byte for byte, and counts the images. */
+/** Creates a relay for one attempt: forwards events byte for byte, and counts the images. */
 export function createRelay({ call }: RelayOptions): StreamRelay {
-  const asked = call.bounds.images?.count ?? 1;
+  const requested = call.bounds.images?.count ?? 1;
   let tokens: Usage | undefined;
   let made = 0;
   let last: Json | undefined;
   let error: ReturnType<StreamRelay['error']>;
-  /** The newest complete image. It may be the end of the stream, which has to wait for the books; only what comes next tells. */
-  let held: Buffer[] = [];
+  /**
+   * The newest complete image. It may be the last event, which must wait until the call is settled; only the next event
+   * shows that it is not.
+   */
+  let pending: Buffer[] = [];
 
-  /** `event` behind what was held. */
+  /** `event` after the held one. */
   function push(out: (Buffer | string)[], event: Buffer): void {
-    out.push(...held, event);
-    held = [];
+    out.push(...pending, event);
+    pending = [];
   }
 
   function completed(event: Buffer, value: Json | undefined, out: (Buffer | string)[]): EventKind {
-    const told = tokensTold(value);
-    if (told !== undefined) tokens = tokens === undefined ? told : addUsage(tokens, told);
+    const reported = reportedTokens(value);
+    if (reported !== undefined) tokens = tokens === undefined ? reported : addUsage(tokens, reported);
     const isSummary = !isObject(value) || !isImage(value);
     last = isSummary ? (last ?? value) : value;
     if (!isSummary) made++;
-    // A sum of nothing is no answer.
+    // A total of zero images is not a reply.
     if (isSummary && made === 0) return 'hold';
-    // Some send each image in an event of its own, and end with what was used for all of them.
-    if (isSummary || made >= asked) {
+    // Some vendors send each image in an event, and at the end the usage of all.
+    if (isSummary || made >= requested) {
       push(out, event);
       return 'last';
     }
-    const before = held;
-    held = [event];
+    const before = pending;
+    pending = [event];
     out.push(...before);
     return before.length > 0 ? 'pass' : 'hold';
   }
 
   function usageOf(count: number): Usage {
     const used = tokens === undefined && count === 0 ? NO_TOKENS : tokensOf(tokens, call, count);
-    return { ...used, images: imagesMade(call, count, last) };
+    return { ...used, images: imagesOf(call, count, last) };
   }
 
   return {
     see(event, out) {
       const data = eventData(event);
       if (data === undefined) {
-        const begun = held.length > 0;
+        const begun = pending.length > 0;
         push(out, event);
         return event[0] === COLON && !begun ? 'hold' : 'pass';
       }
@@ -83,12 +86,12 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
         return 'last';
       }
       const name = eventName(event);
-      // Images on their way are long, and say nothing that counts.
+      // Partial images are long and not counted.
       const value = name?.endsWith('.partial_image') ? undefined : parsed(data);
       const type = member(value, 'type') ?? name;
-      const told = member(value, 'error');
-      if (told !== undefined || type === 'error' || name === 'error') {
-        error = readVendorError(told ?? value ?? data);
+      const reported = member(value, 'error');
+      if (reported !== undefined || type === 'error' || name === 'error') {
+        error = readVendorError(reported ?? value ?? data);
         push(out, event);
         return 'error';
       }
@@ -102,21 +105,21 @@ export function createRelay({ call }: RelayOptions): StreamRelay {
     },
     close(out) {
       if (made === 0) return 'broken';
-      out.push(...held);
-      held = [];
-      return made < asked ? 'untidy' : 'whole';
+      out.push(...pending);
+      pending = [];
+      return made < requested ? 'untidy' : 'whole';
     },
     fail: errorEvent,
     usage() {
       return made === 0 && tokens === undefined ? undefined : usageOf(made);
     },
     unfinished(how) {
-      if (how === 'broken' || made >= asked) return usageOf(made);
-      // The vendor goes on, and what it makes of the rest nobody will hear.
-      const counted = countedImages(call, tokens === undefined ? asked : asked - made);
+      if (how === 'broken' || made >= requested) return usageOf(made);
+      // The vendor continues, although the client has disconnected.
+      const counted = countedImages(call, tokens === undefined ? requested : requested - made);
       return {
         ...(tokens === undefined ? counted : addUsage(tokens, { ...counted, input: 0 })),
-        images: imagesMade(call, asked, last),
+        images: imagesOf(call, requested, last),
       };
     },
     textLength: () => 0,
@@ -131,7 +134,7 @@ export function errorEvent(error: GatewayError): string {
   return eventOf('error', { type: 'error', ...errorObject(error) });
 }
 
-/** The events for an answer that came whole although a stream was asked for: each image complete, the last with what was used. */
+/** Converts a whole reply to events, for a requested stream: each image complete, the last one with the usage. */
 export function eventsOf(family: EventFamily): (body: JsonBody, call: Call) => string | undefined {
   return (body) => {
     const { data, created, usage, ...about } = body.tree() as JsonObject;

@@ -1,9 +1,9 @@
-/** The structured form of a request: what is asked for in `input.messages`, how in `parameters`. */
+/** The structured form of a request: content in `input.messages`, options in `parameters`. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { type Fields, readFields } from '../../../core/translation/index.ts';
 
-/** The pieces of all messages, in order; a message that is only a text is one piece. Refuses with 400 what is no such input. */
+/** The parts of all messages, in order; a text message is one part. Refuses invalid input with 400. */
 export function contentsOf(input: Fields): readonly Fields[] {
   return input.each('messages').flatMap((message) => {
     message.text('role');
@@ -17,14 +17,14 @@ export function contentsOf(input: Fields): readonly Fields[] {
   });
 }
 
-/** What is asked for in words: the texts of all pieces, a line each. */
+/** The prompt: the texts of all parts, one per line. */
 export function textOf(input: Fields): string {
   const prompt = input.text('prompt');
   const texts = contentsOf(input).map((content) => content.text('text'));
   return [prompt, ...texts].filter((text) => text !== undefined).join('\n');
 }
 
-/** The same in the structured form: the images first, as its vendors want them. */
+/** Encodes the structured form: the images first, as its vendors require. */
 export function inputOf(prompt: string | undefined, images: readonly string[]): JsonObject {
   const content: Json[] = images.map((image) => ({ image }));
   if (prompt !== undefined) content.push({ text: prompt });

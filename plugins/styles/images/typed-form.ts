@@ -1,9 +1,12 @@
-/** Forms of images and edits: their texts become the values that JSON would have, so that nothing behind has to know the difference. */
+/**
+ * Multipart bodies of images and edits: converts their text fields to the values that JSON would have, so that later
+ * code handles one form only.
+ */
 import type { FormReader, Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject, parsed } from '../../../core/translation/index.ts';
 import { wrong } from '../request-fields.ts';
 
-/** What is no text among the fields that clients send. */
+/** The types of fields that are not text. */
 const KINDS: Readonly<Record<string, 'number' | 'flag' | 'object'>> = {
   n: 'number',
   partial_images: 'number',
@@ -19,10 +22,10 @@ const KINDS: Readonly<Record<string, 'number' | 'flag' | 'object'>> = {
   parameters: 'object',
 };
 
-/** Fields that a form may also bring as files, by the name for several of them. */
+/** Fields that may also be files, by the name of their list. */
 const SEVERAL = 'image[]';
 
-/** Reads forms with `reader`. Refuses with 400 and the field's name what cannot be read as the value it has to be. */
+/** Reads multipart bodies with `reader`. Refuses with 400 and the field's name values of the wrong type. */
 export function withValues(reader: FormReader): FormReader {
   return {
     only: reader.only,
@@ -38,7 +41,7 @@ function valuesOf({ [SEVERAL]: several, ...texts }: JsonObject): JsonObject {
   for (const [name, text] of Object.entries(texts)) {
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
     if (kind === undefined || typeof text !== 'string') values[name] = text;
-    // Whoever fills in a form leaves out what is empty.
+    // HTML forms send empty fields.
     else if (text.trim() !== '') values[name] = READERS[kind](text.trim()) ?? wrong(name, `must be ${WORDS[kind]}`);
   }
   if (several !== undefined) values.image = [values.image ?? [], several].flat();
@@ -48,7 +51,7 @@ function valuesOf({ [SEVERAL]: several, ...texts }: JsonObject): JsonObject {
 const READERS: Readonly<Record<'number' | 'flag' | 'object', (text: string) => Json | undefined>> = {
   number: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined),
   flag(text) {
-    // Python writes its own words with a capital.
+    // Python clients write `True` and `False`.
     const lower = text.toLowerCase();
     return lower === 'true' ? true : lower === 'false' ? false : undefined;
   },
@@ -58,10 +61,10 @@ const READERS: Readonly<Record<'number' | 'flag' | 'object', (text: string) => J
   },
 };
 
-/** Deeper than any body may be; what becomes part of one is measured there once more, but has to be written first. */
+/** A nesting limit, because the value is parsed and written before the depth of the body is checked. */
 const DEEPEST = 1_000;
 
-/** How many objects and arrays stand inside each other in a JSON text. */
+/** The nesting depth of a JSON text. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,15 +1,15 @@
-/** What a vendor of images says was used, and what counts where it does not say. */
+/** Usage of image replies, as the vendor reports it, otherwise counted by the gateway. */
 import type { AnswerFacts, Call, Images, Json, Usage } from '../../../core/plugin.ts';
 import { countedUsage, member, NO_TOKENS, readVendorError, tokensIn } from '../../../core/translation/index.ts';
 
-/** Tokens as they stand in a whole answer or in the last event of a stream; undefined where none are counted. */
-export function tokensTold(value: Json | undefined): Usage | undefined {
-  const told = member(value, 'usage');
-  const input = tokensIn(member(told, 'input_tokens') ?? member(told, 'prompt_tokens'));
-  const output = tokensIn(member(told, 'output_tokens') ?? member(told, 'completion_tokens'));
-  const inputDetails = member(told, 'input_tokens_details') ?? member(told, 'prompt_tokens_details');
-  const outputDetails = member(told, 'output_tokens_details') ?? member(told, 'completion_tokens_details');
-  // Vector graphics are written by a model of their own, and counted beside what is drawn.
+/** Tokens in a whole reply or in the last event of a stream; undefined if none are counted. */
+export function reportedTokens(value: Json | undefined): Usage | undefined {
+  const reported = member(value, 'usage');
+  const input = tokensIn(member(reported, 'input_tokens') ?? member(reported, 'prompt_tokens'));
+  const output = tokensIn(member(reported, 'output_tokens') ?? member(reported, 'completion_tokens'));
+  const inputDetails = member(reported, 'input_tokens_details') ?? member(reported, 'prompt_tokens_details');
+  const outputDetails = member(reported, 'output_tokens_details') ?? member(reported, 'completion_tokens_details');
+  // A language model writes vector graphics; its tokens are counted beside those of images.
   const written = member(value, 'svg_usage');
   const drawn = member(outputDetails, 'image_tokens');
   const usage: Usage = {
@@ -19,21 +19,21 @@ export function tokensTold(value: Json | undefined): Usage | undefined {
     inputImage: tokensIn(member(inputDetails, 'image_tokens')),
     output: output + tokensIn(member(written, 'output_tokens')),
     reasoning: tokensIn(member(outputDetails, 'reasoning_tokens')) + tokensIn(member(written, 'reasoning_tokens')),
-    // Where nothing else is said, all that comes out are images.
+    // Without details, all output tokens are of images.
     outputImage: drawn === undefined ? output : tokensIn(drawn),
   };
   return usage.input + usage.output > 0 ? usage : undefined;
 }
 
-/** What was told, or our own count where nothing was; images are never made of nothing, whatever some write in their place. */
-export function tokensOf(told: Usage | undefined, call: Call, count: number): Usage {
+/** The reported usage, otherwise the gateway's count. Some vendors report zeros, which are ignored. */
+export function tokensOf(reported: Usage | undefined, call: Call, count: number): Usage {
   const counted = countedImages(call, count);
-  if (told === undefined) return counted;
+  if (reported === undefined) return counted;
   const { output } = counted;
-  return told.output > 0 || count === 0 ? told : { ...told, output, outputImage: output, estimated: true };
+  return reported.output > 0 || count === 0 ? reported : { ...reported, output, outputImage: output, estimated: true };
 }
 
-/** Both together. */
+/** The sum of both. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return {
     ...NO_TOKENS,
@@ -47,22 +47,22 @@ export function addUsage(one: Usage, other: Usage): Usage {
   };
 }
 
-/** So many images of what a call asks for, whose vendor does not count tokens: as many as they can have had at most. */
+/** Usage of this many images for vendors that do not count tokens: the maximum they can have had. */
 export function countedImages({ bounds }: Call, count: number): Usage {
   const output = Math.ceil(((bounds.outputTokens ?? 0) * count) / Math.max(1, bounds.choices));
   return { ...countedUsage(bounds, 0), output, outputImage: output };
 }
 
-/** Images as the price tells them apart: what the vendor says of them, else what was asked for. */
-export function imagesMade({ bounds }: Call, count: number, answer: Json | undefined): Images {
-  const told = (name: 'size' | 'quality'): string => {
-    const said = member(answer, name);
-    return typeof said === 'string' && said !== 'auto' && said !== '' ? said : (bounds.images?.[name] ?? '');
+/** Images as the price distinguishes them: by the vendor's report, otherwise by the request. */
+export function imagesOf({ bounds }: Call, count: number, answer: Json | undefined): Images {
+  const reported = (name: 'size' | 'quality'): string => {
+    const value = member(answer, name);
+    return typeof value === 'string' && value !== 'auto' && value !== '' ? value : (bounds.images?.[name] ?? '');
   };
-  return { count, size: told('size').replace('*', 'x'), quality: told('quality') };
+  return { count, size: reported('size').replace('*', 'x'), quality: reported('quality') };
 }
 
-/** What vendors call an error that is about what was asked for. */
+/** Error codes of vendors for an invalid or refused prompt. */
 const REFUSALS = [
   'content_policy_violation',
   'moderation_blocked',
@@ -73,7 +73,7 @@ const REFUSALS = [
   'InputTextSensitiveContentDetected',
 ];
 
-/** The vendor's error; undefined where there is none. Vendors of the structured form put it at the top. */
+/** The vendor's error; undefined if there is none. Vendors of the structured form put it at the top level. */
 export function errorIn(value: Json | undefined): AnswerFacts['error'] {
   const isAtTop = typeof member(value, 'message') === 'string' && member(value, 'code') !== undefined;
   const error = member(value, 'error') || (isAtTop && value);

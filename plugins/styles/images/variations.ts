@@ -1,8 +1,8 @@
-/** `/v1/images/variations`: reserved, and open to nobody. */
+/** `/v1/images/variations`: not implemented. */
 import { answer, errorObject, type Route } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 
-/** Answers 501 to any request, whoever asks and whatever is in it. No vendor is asked, nothing is charged. */
+/** Answers every request with 501. No vendor is called, nothing is charged. */
 export const variationsRoute: Route = {
   method: 'any',
   path: '/v1/images/variations',
@@ -10,7 +10,7 @@ export const variationsRoute: Route = {
   cors: true,
   takes: 'none',
   about: {
-    summary: 'Reserved, and not implemented.',
+    summary: 'Not implemented.',
     tag: 'Models',
     credentials: [],
     status: 501,
@@ -19,7 +19,7 @@ export const variationsRoute: Route = {
   },
   handle() {
     const error = errors.api_not_implemented();
-    // Clients try again after a 5xx, and it will never be there.
+    // Clients retry after a 5xx, and it will never be implemented.
     const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
     return answer(501, JSON.stringify(errorObject(error)), headers);
   },

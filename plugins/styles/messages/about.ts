@@ -1,4 +1,4 @@
-/** Messages, described. */
+/** OpenAPI schemas of messages. */
 import type { StyleAbout } from '../../../core/plugin.ts';
 import { EVENTS, integer, model, objectOf, optional, stream, text, upTo } from '../described.ts';
 
@@ -8,20 +8,20 @@ const message = objectOf({ role: { enum: ['user', 'assistant', 'system'] }, cont
 ]);
 
 export const about: StyleAbout = {
-  summary: 'Answers a conversation: messages. Wants the header of its version, a date.',
+  summary: 'Creates a message. Requires the header anthropic-version, a date.',
   request: objectOf(
     {
       model,
       messages: { type: 'array', minItems: 1, items: message },
-      max_tokens: { description: 'The most tokens that the answer may have.', type: 'integer', minimum: 0 },
-      system: optional({ description: 'What the model is told before the conversation.', type: ['string', 'array'] }),
+      max_tokens: { description: 'The maximum tokens of the answer.', type: 'integer', minimum: 0 },
+      system: optional({ description: 'The system prompt.', type: ['string', 'array'] }),
       temperature: upTo(1),
       top_p: upTo(1),
       stream,
-      tools: optional({ description: 'The tools that may be called.', type: 'array' }),
-      tool_choice: optional({ description: 'Which of them must be, or may.', type: 'object' }),
-      thinking: optional({ description: 'Whether and how much the model thinks.', type: 'object' }),
-      stop_sequences: optional({ description: 'Where the answer ends.', type: 'array' }),
+      tools: optional({ description: 'The tools that the model may call.', type: 'array' }),
+      tool_choice: optional({ description: 'Which tools the model must or may call.', type: 'object' }),
+      thinking: optional({ description: 'Whether and how much the model reasons.', type: 'object' }),
+      stop_sequences: optional({ description: 'Sequences that end the answer.', type: 'array' }),
     },
     ['model', 'messages', 'max_tokens'],
   ),

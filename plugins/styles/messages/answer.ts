@@ -1,11 +1,11 @@
-/** Whole messages, as a vendor sends them. */
+/** Whole messages replies. */
 import type { AnswerFacts, Json, JsonBody } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { errorIn } from './errors.ts';
 import { usesIn } from './hosted.ts';
 import { toUsage } from './usage.ts';
 
-/** What an answer tells; undefined where it has neither content nor an error. */
+/** Reads a reply; undefined if it has neither content nor an error. */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const error = errorIn({ type: body.get('type') ?? null, error: body.get('error') ?? null });
   const content = body.get('content');
@@ -14,7 +14,7 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const seen = Array.isArray(content) ? usesIn(content) : undefined;
   return {
     usage: usage === undefined || seen === undefined ? usage : { ...usage, uses: { ...seen, ...usage.uses } },
-    // Counted only where somebody asks: most vendors say what they used.
+    // Counted on demand: most vendors report usage.
     textLength() {
       return contentLength(content);
     },
@@ -22,7 +22,7 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   };
 }
 
-/** Characters of text, thoughts and arguments in the blocks of a message. */
+/** Characters of text, reasoning and arguments in the blocks of a message. */
 export function contentLength(content: Json | undefined): number {
   return Array.isArray(content) ? content.reduce((sum, block) => sum + lengthOf(block), 0) : 0;
 }
@@ -30,8 +30,8 @@ export function contentLength(content: Json | undefined): number {
 function lengthOf(block: Json): number {
   if (!isObject(block)) return 0;
   const { text, thinking, input } = block;
-  const said = [text, thinking].map((words) => (typeof words === 'string' ? Array.from(words).length : 0));
-  // Arguments that are empty are not written in a stream.
+  const lengths = [text, thinking].map((words) => (typeof words === 'string' ? Array.from(words).length : 0));
+  // Empty arguments are not sent in a stream.
   const called = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input).length : 0;
-  return said.reduce((sum, length) => sum + length, called);
+  return lengths.reduce((sum, length) => sum + length, called);
 }

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../../../core/plugin.ts';
 import { argumentsOf } from '../../../core/translation/index.ts';
 
-/** The object for what a model wrote: arguments, or free text. */
+/** The object for what a model wrote: arguments as JSON, or free text. */
 export function toInput(kind: 'function' | 'custom', text: string): JsonObject {
   return kind === 'custom' ? { input: text } : argumentsOf(text);
 }

@@ -1,4 +1,4 @@
-/** Both halves of this style's bridge: its clients with vendors of another, and its vendors with clients of another. */
+/** The translation of the style `messages`: its clients with vendors of another style, and the reverse. */
 import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -8,10 +8,10 @@ import { encodeRequest } from './encode-request.ts';
 import { createStreamEncoder } from './encoder.ts';
 import { messagesQuirks } from './quirks.ts';
 
-/** How much is thought is said in one place or the other. */
+/** Reasoning effort is in one of these members. */
 const EFFORT = { reasoning_effort: 'output_config.effort' } as const;
 
-/** Clients of this style. */
+/** Messages clients with vendors of another style. */
 export const client: StyleClient = {
   names: {
     stop: 'stop_sequences',
@@ -31,7 +31,7 @@ export const client: StyleClient = {
   createStreamEncoder,
 };
 
-/** Vendors of this style. */
+/** Messages vendors with clients of another style. */
 export const vendor: StyleVendor = {
   quirks: messagesQuirks,
   encodeRequest,

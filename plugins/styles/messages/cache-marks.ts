@@ -1,21 +1,21 @@
-/** Which blocks and tools of a request get a `cache_control`: a vendor takes four, and the long-lived ones first. */
+/** Chooses the blocks and tools of a request that get a `cache_control`: vendors accept four, long-lived ones first. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Block, CacheHint, Conversation, Quirks, Tool } from '../../../core/translation/index.ts';
 
-/** The marks that were chosen. */
+/** The chosen marks. */
 export interface CacheMarks {
-  /** What is spread into the block or tool that stands for this one; empty for most. */
+  /** The member to spread into the block or tool; empty for most. */
   on(item: object): JsonObject;
-  /** What stands beside the messages. */
-  readonly whole: JsonObject;
+  /** The member beside the messages. */
+  readonly beside: JsonObject;
 }
 
 const MAX_MARKS = 4;
-/** From here on the hour pays; below it the five minutes do, which begin anew with every use. */
+/** From this size on, the lifetime of an hour is worth its price; below, five minutes, which each use renews. */
 const LONG_SECONDS = 1_800;
 
-/** Chooses among the client's hints. Where it gives none the vendor finds the places itself: a prompt read anew costs ten times as much. */
+/** Chooses among the client's hints. Without any, automatic caching is requested, because uncached input costs ten times as much. */
 export function chooseMarks(conversation: Conversation, quirks: Quirks, losses: Losses): CacheMarks {
   const hinted = hintsOf(conversation);
   if (quirks.cache.hint !== 'cache_control') {
@@ -23,34 +23,34 @@ export function chooseMarks(conversation: Conversation, quirks: Quirks, losses: 
     return NO_MARKS;
   }
   if (hinted.length === 0) return VENDORS_OWN;
-  // The later ones reach farther.
+  // Later marks cover more of the prompt.
   const chosen = hinted.slice(-MAX_MARKS);
   if (chosen.length < hinted.length) losses.drop('messages.cache_control', 'hint');
   const marks = new Map<object, JsonObject>();
   let long = true;
   for (const { item, hint } of chosen) {
-    // One that lives longer may not follow one that lives shorter.
+    // A longer-lived mark must not follow a shorter-lived one.
     long &&= (hint.ttlSeconds ?? 0) >= LONG_SECONDS;
     marks.set(item, { cache_control: { type: 'ephemeral', ...(long && { ttl: '1h' }) } });
   }
-  return { on: (item) => marks.get(item) ?? NOTHING, whole: NOTHING };
+  return { on: (item) => marks.get(item) ?? NOTHING, beside: NOTHING };
 }
 
 const NOTHING: JsonObject = {};
-const NO_MARKS: CacheMarks = { on: () => NOTHING, whole: NOTHING };
-const VENDORS_OWN: CacheMarks = { on: () => NOTHING, whole: { cache_control: { type: 'ephemeral' } } };
+const NO_MARKS: CacheMarks = { on: () => NOTHING, beside: NOTHING };
+const VENDORS_OWN: CacheMarks = { on: () => NOTHING, beside: { cache_control: { type: 'ephemeral' } } };
 
 interface Hinted {
   readonly item: object;
   readonly hint: CacheHint;
 }
 
-/** In the order in which a vendor reads them. */
+/** All blocks, in the order of the prompt. */
 function hintsOf({ tools, turns }: Conversation): readonly Hinted[] {
   const hinted: Hinted[] = [];
   const look = (item: Tool | Block): void => {
     const hint = hintOf(item);
-    // Empty texts are left out of what is sent.
+    // Empty texts are not sent.
     if (hint !== undefined && !(item.type === 'text' && item.text.trim() === '')) hinted.push({ item, hint });
   };
   tools.forEach(look);
@@ -58,7 +58,7 @@ function hintsOf({ tools, turns }: Conversation): readonly Hinted[] {
   return hinted;
 }
 
-/** A hint inside a tool's result is one on the result. */
+/** A hint inside a tool result applies to the result. */
 function hintOf(item: Tool | Block): CacheHint | undefined {
   const own = 'cache' in item ? item.cache : undefined;
   if (own !== undefined || item.type !== 'toolResult') return own;

@@ -1,4 +1,4 @@
-/** `POST /v1/messages/count_tokens`: what a request would be counted as; the vendor's word, else an estimate that says so. */
+/** `POST /v1/messages/count_tokens`: the input tokens of a request, counted by the vendor, otherwise estimated and marked as such. */
 import { Catalog, type Model } from '../../../core/contracts/catalog.ts';
 import type { Conversation } from '../../../core/contracts/conversation.ts';
 import { coreErrors } from '../../../core/contracts/errors.ts';
@@ -33,12 +33,12 @@ import { messages } from './index.ts';
 import { checkVersion, withoutSeals } from './request.ts';
 import { estimateTokens } from './token-estimate.ts';
 
-/** An editor asks after every change, and would rather have an estimate than wait. */
+/** Editors call this after every change and prefer a quick estimate. */
 const PATIENCE_MS = 5_000;
 
 const MAX_MODEL = 256;
 
-/** The route. Counting is free. */
+/** Creates the route. Counting is free. */
 export function countTokensRoute(host: Host): Route {
   return {
     method: 'POST',
@@ -46,7 +46,7 @@ export function countTokensRoute(host: Host): Route {
     access: ['key'],
     cors: true,
     about: {
-      summary: 'Counts the tokens of a messages request; an estimate says so in the header x-turnpike-translation.',
+      summary: 'Counts the tokens of a messages request; an estimate is marked in the header x-turnpike-translation.',
       tag: 'Models',
       credentials: ['key'],
       errors: ['invalid_request_error', 'invalid_json', 'model_not_found', 'content_refused', 'upstream_error'],
@@ -57,7 +57,7 @@ export function countTokensRoute(host: Host): Route {
       const model = host.find(Catalog)?.require(name, request.holder);
       const { holder } = request;
       if (holder !== undefined && host.find(Keys)?.allows(holder.key, name) === false) {
-        // The same words as for a model that does not exist: the key learns nothing about the others.
+        // The same message as for a model that does not exist, so that other models are not revealed.
         throw coreErrors.model_not_found(`There is no model '${name}'.`);
       }
       const inspecting = host.find(Inspecting);
@@ -72,7 +72,7 @@ export function countTokensRoute(host: Host): Route {
   };
 }
 
-/** The conversation that plugins put in the place of the client's; undefined if it stays. Rejects if one refuses. */
+/** The conversation that plugins put in place of the client's; undefined if unchanged. Rejects if a plugin refuses. */
 function inspect(
   inspecting: Inspecting,
   model: string,
@@ -82,32 +82,32 @@ function inspect(
   return inspecting.inspect({ path, headers, ip, holder, style: messages.name, model, body });
 }
 
-/** The vendor's count, from the first channel whose vendor can tell; undefined where it does not, or not in time. */
-async function askVendor(host: Host, model: Model, asked: Asked, caller: Caller): Promise<number | undefined> {
+/** The count of the first channel whose vendor can count; undefined if it fails or takes too long. */
+async function askVendor(host: Host, model: Model, request: CountRequest, caller: Caller): Promise<number | undefined> {
   const sources = model.from.toSorted((a, b) => a.channel.priority - b.channel.priority);
   for (const { channel, model: upstream } of sources) {
     const counter = counterOf(host, channel, upstream);
     if (counter === undefined) continue;
     const facts = { channel: channel.name, model: upstream };
     try {
-      const reply = await inTime(host.clock, host.ask(channel, question(host, counter, asked, caller)));
+      const reply = await inTime(host.clock, host.ask(channel, countQuestion(host, counter, request, caller)));
       const good = reply.status >= 200 && reply.status < 300 && reply.body !== undefined;
       const counted = good ? counter.count.read(reply.body!) : undefined;
-      // No request has no tokens: a vendor that says 0 has not counted.
+      // Every request has tokens: 0 means that the vendor did not count.
       if (counted !== undefined && Number.isSafeInteger(counted) && counted > 0) return counted;
-      host.log.debug('a vendor did not count tokens', { ...facts, status: reply.status });
+      host.log.debug('vendor did not count tokens', { ...facts, status: reply.status });
     } catch (error) {
-      host.log.debug('a vendor did not count tokens', { ...facts, error });
+      host.log.debug('vendor did not count tokens', { ...facts, error });
     }
     return undefined;
   }
   return undefined;
 }
 
-/** Who can count, and in which style it has to be asked. */
+/** A channel whose vendor can count, and the style of its endpoint. */
 interface Counter {
   readonly channel: Channel;
-  /** The vendor's name for the model. */
+  /** The vendor's model name. */
   readonly model: string;
   readonly vendor: Vendor;
   readonly style: StyleName;
@@ -115,7 +115,7 @@ interface Counter {
   readonly count: TokenCount;
 }
 
-/** The first style in which this model's tokens can be counted there. */
+/** The first style in which the vendor can count tokens of this model. */
 function counterOf(host: Host, channel: Channel, model: string): Counter | undefined {
   const vendor = host.vendors().get(channel.vendor);
   if (vendor === undefined) return undefined;
@@ -127,17 +127,17 @@ function counterOf(host: Host, channel: Channel, model: string): Counter | undef
   return undefined;
 }
 
-/** What is to be counted: the client's request, and the conversation that a plugin put in the place of the one in it. */
-interface Asked {
+/** The request to count, with the conversation of a plugin in place of its own. */
+interface CountRequest {
   readonly body: JsonObject;
   readonly replaced: Conversation | undefined;
 }
 
-/** Asks for what would be sent if this were a call. Throws where it could not be. */
-function question(host: Host, counter: Counter, asked: Asked, caller: Caller): Question {
+/** Sends what a call would send. Throws if it cannot be encoded. */
+function countQuestion(host: Host, counter: Counter, request: CountRequest, caller: Caller): Question {
   const { channel, model, style, dialect, count } = counter;
   const isOwn = style === messages.name;
-  const body = isOwn ? ownQuestion(host, counter, asked) : translated(host, counter, asked);
+  const body = isOwn ? sameStyleQuestion(host, counter, request) : translated(host, counter, request);
   return {
     method: 'POST',
     model,
@@ -147,14 +147,14 @@ function question(host: Host, counter: Counter, asked: Asked, caller: Caller): Q
   };
 }
 
-/** Members of a request that are made of its conversation. */
+/** Members of a request that come from its conversation. */
 const OF_CONVERSATION = ['system', 'messages', 'tools', 'tool_choice', 'thinking'];
 
-function ownQuestion(host: Host, counter: Counter, asked: Asked): JsonObject {
+function sameStyleQuestion(host: Host, counter: Counter, request: CountRequest): JsonObject {
   const { channel, model } = counter;
-  if (asked.replaced === undefined) return withoutSeals({ ...asked.body, model }, channel.name);
-  const encoded = translated(host, counter, asked);
-  const body: Record<string, Json> = { ...asked.body, model };
+  if (request.replaced === undefined) return withoutSeals({ ...request.body, model }, channel.name);
+  const encoded = translated(host, counter, request);
+  const body: Record<string, Json> = { ...request.body, model };
   for (const name of OF_CONVERSATION) {
     if (encoded[name] === undefined) delete body[name];
     else body[name] = encoded[name];
@@ -165,16 +165,16 @@ function ownQuestion(host: Host, counter: Counter, asked: Asked): JsonObject {
 function translated(
   host: Host,
   { channel, model, vendor, style }: Counter,
-  { body: asked, replaced }: Asked,
+  { body: request, replaced }: CountRequest,
 ): JsonObject {
   const spoken = host.styles().get(style);
   const quirks = layQuirks(spoken?.vendor?.quirks ?? {}, ...quirksOfModel(vendor.quirks, model), channel.quirks);
-  const body = spoken && retell(asked, messages, spoken, { channel: channel.name, model, quirks }, replaced);
+  const body = spoken && retell(request, messages, spoken, { channel: channel.name, model, quirks }, replaced);
   if (body === undefined) throw new Error(`there is no translation from ${messages.name} to ${style}`);
   return body;
 }
 
-/** Rejects when the client has waited long enough. */
+/** Rejects after the time limit. */
 async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
   let cancel = (): void => {};
   const late = new Promise<never>((_resolve, reject) => {
@@ -187,7 +187,7 @@ async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Checks what has to be there; the rest is the vendor's business. */
+/** Validates the required members; the vendor validates the rest. */
 function readCount(request: ApiRequest): { readonly model: string; readonly body: JsonObject } {
   checkVersion(request.headers);
   const fields: Fields = readFields(request.body, '');

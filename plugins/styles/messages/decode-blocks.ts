@@ -1,4 +1,4 @@
-/** Content blocks as clients write them, in the common form. */
+/** Decodes content blocks of clients. */
 
 import type { Json, Losses } from '../../../core/plugin.ts';
 import {
@@ -19,7 +19,7 @@ import { readCacheHint } from './cache-hints.ts';
 import { decodeCitation } from './citations.ts';
 import { dropRest } from './leftovers.ts';
 
-/** The content of a message or of a tool's result: a text, or blocks. */
+/** Decodes the content of a message or of a tool result: a text, or blocks. */
 export function decodeContent(holder: Fields, losses: Losses): readonly Block[] {
   const content = holder.get('content');
   if (content === undefined) return [];
@@ -29,7 +29,7 @@ export function decodeContent(holder: Fields, losses: Losses): readonly Block[] 
   return withSeals(content.map((block: Json, i) => decodeBlock(block, `${path}[${i}]`, losses)));
 }
 
-/** The blocks of the `system` prompt, which are texts. */
+/** Decodes the blocks of the `system` prompt, which are texts. */
 export function decodeTextBlock(block: Fields, losses: Losses): TextBlock {
   const raw = block.list('citations') ?? [];
   const text = block.text('text') ?? block.wrong('text', 'must be a string');
@@ -66,7 +66,7 @@ const DECODERS: ReadonlyMap<string, (fields: Fields, losses: Losses) => Block> =
 
 const KINDS = [...DECODERS.keys()].join(', ');
 
-/** Blocks that only a vendor of this style understands, and that tell nothing elsewhere. */
+/** Blocks that only vendors of this style support, and that have no content for others. */
 const VENDORS: ReadonlySet<string> = new Set([
   'compaction',
   'container_upload',
@@ -76,7 +76,7 @@ const VENDORS: ReadonlySet<string> = new Set([
   'tool_removal',
 ]);
 
-/** What the vendor's own tools did is named alike, whatever tool is invented next. */
+/** Results of vendor-side tools are recognized by their suffix, so that new tools need no change here. */
 function isVendors(type: string): boolean {
   return VENDORS.has(type) || type.startsWith('mcp_') || type.endsWith('_tool_result');
 }
@@ -99,7 +99,7 @@ function decodeDocument(fields: Fields, losses: Losses): FileBlock {
   };
 }
 
-/** The answer shall cite it. */
+/** The model shall cite it. */
 function isCitable(block: Fields, losses: Losses): boolean {
   const citations = block.fields('citations');
   const enabled = citations?.flag('enabled') ?? false;
@@ -107,7 +107,7 @@ function isCitable(block: Fields, losses: Losses): boolean {
   return enabled;
 }
 
-/** `usual`: what base64 is that does not say it. */
+/** `usual`: the media type of base64 without one. */
 function decodeSource(holder: Fields, losses: Losses, usual: string): Source {
   const fields = holder.fields('source') ?? holder.wrong('source', 'must be an object');
   const source = sourceOf(fields, losses, usual);
@@ -137,7 +137,7 @@ function sourceOf(source: Fields, losses: Losses, usual: string): Source {
   }
 }
 
-/** A document that is made of blocks; only its texts have a place elsewhere. */
+/** A document made of blocks; other styles support its texts only. */
 function plainText(blocks: readonly Block[], losses: Losses): string {
   const texts: string[] = [];
   for (const block of blocks) {
@@ -147,16 +147,16 @@ function plainText(blocks: readonly Block[], losses: Losses): string {
   return texts.join('\n\n');
 }
 
-/** What a client found, as a text that says where it is from. */
+/** A client-side search result, as a text with its source. */
 function decodeSearchResult(fields: Fields, losses: Losses): TextBlock {
   const head = [fields.text('title'), fields.text('source')].filter((line) => line !== undefined);
   const text = plainText(decodeContent(fields, losses), losses);
-  // Citations that point at it are lost with its form; without them only the form is.
+  // Citations of it are lost with it; without citations, only its form is lost.
   losses.change('messages.search_result', isCitable(fields, losses) ? undefined : 'hint');
   return { type: 'text', text: [head.join('\n'), text].join('\n\n'), ...readCacheHint(fields, losses) };
 }
 
-/** A tool that a search of the client's own has found: other vendors know all tools from the start, and only need the name. */
+/** A tool found by a client-side tool search: for other vendors, all tools are declared from the start, so only its name is needed. */
 function decodeToolReference(fields: Fields, losses: Losses): TextBlock {
   losses.change('messages.tool_reference', 'hint');
   return { type: 'text', text: fields.text('tool_name') ?? fields.wrong('tool_name', 'must be a string') };
@@ -166,7 +166,7 @@ function decodeThinking(fields: Fields): ThinkingBlock {
   const signature = fields.text('signature') ?? '';
   const text = fields.text('thinking') ?? '';
   const opaque = signature === '' ? UNSEALED : seal(signature, 'signature');
-  // We pack one of no style where a vendor seals nothing.
+  // The gateway packs data without a style if the vendor has no signatures.
   return opaque.style === '' ? { type: 'thinking', text } : { type: 'thinking', text, opaque };
 }
 
@@ -175,7 +175,7 @@ function decodeRedacted(fields: Fields): ThinkingBlock {
   return { type: 'thinking', text: '', opaque: seal(data, 'redacted') };
 }
 
-/** What was not packed by us comes from a vendor of this style. */
+/** What the gateway did not pack comes from a vendor of this style. */
 function seal(value: string, kind: Opaque['kind']): Opaque {
   return unpackOpaque(value) ?? { style: 'messages', kind, value };
 }
@@ -204,10 +204,7 @@ function decodeToolResult(fields: Fields, losses: Losses): Block {
   };
 }
 
-/**
- * Seals that belong to a tool call go back to it: this style has no place for them there, so they travel in a thinking block
- * beside it.
- */
+/** Signatures of a tool call are moved to it: in this style, they are in a thinking block beside it. */
 function withSeals(blocks: readonly Block[]): readonly Block[] {
   const seals = new Map<string, Opaque>();
   const calls = new Set(blocks.flatMap((block) => (block.type === 'toolCall' ? [block.id] : [])));

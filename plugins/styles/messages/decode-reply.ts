@@ -1,20 +1,20 @@
-/** A vendor's whole answer in the common form. */
+/** Decodes a vendor's whole reply. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
-import { type Block, isObject, type Opaque, type Reply } from '../../../core/translation/index.ts';
+import { type Block, isObject, type Opaque, type Reply, textOf } from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
 import { decodeFinish } from './finish.ts';
 import { omitFromBlock, omitFromMessage } from './members.ts';
 import { toUsage } from './usage.ts';
 
-/** Reads an answer; undefined where it has no content. Never minds what is malformed inside. */
+/** Decodes a reply; undefined if it has no content. Malformed members are ignored. */
 export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   const { content, usage, id, model } = body;
   if (!Array.isArray(content)) return undefined;
   omitFromMessage(body, losses);
-  const said = (content as readonly Json[]).filter(isObject);
-  const blocks = said.flatMap((block) => decodeAnswerBlock(block, from.channel, losses));
-  for (const block of said) omitFromBlock(block, losses);
+  const objects = (content as readonly Json[]).filter(isObject);
+  const blocks = objects.flatMap((block) => decodeAnswerBlock(block, from.channel, losses));
+  for (const block of objects) omitFromBlock(block, losses);
   const serviceTier = tierOf(usage);
   return {
     id: textOf(id),
@@ -54,25 +54,20 @@ function decodeAnswerBlock(block: JsonObject, channel: string, losses: Losses): 
   }
 }
 
-/** The arguments of a call as text; empty where there are none. */
+/** The arguments of a call as text; empty if there are none. */
 export function inputOf({ input }: JsonObject): string {
   if (typeof input === 'string') return input;
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }
 
-/** What the vendor wants back, bound to whoever asked. */
+/** Opaque data that the vendor requires back. */
 export function sealOf(value: Json | undefined, kind: Opaque['kind'], channel: string): Opaque | undefined {
   return typeof value === 'string' && value !== '' ? { style: 'messages', channel, kind, value } : undefined;
 }
 
-/** The tier that served, in the word that other styles have for it. */
+/** The service tier of the reply, by its name in other styles. */
 export function tierOf(usage: Json | undefined): string | undefined {
   const tier = isObject(usage) ? usage.service_tier : undefined;
   if (typeof tier !== 'string') return undefined;
   return tier === 'standard' ? 'default' : tier;
-}
-
-/** A member that ought to be a text. */
-export function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,4 +1,4 @@
-/** A client's request in the common form. */
+/** Decodes a client's request. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import {
@@ -20,7 +20,7 @@ import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { dropRest } from './leftovers.ts';
 import { withResultIds } from './result-ids.ts';
 
-/** Reads a request; refuses with 400 and the field's name what nobody could understand. */
+/** Decodes a request; refuses invalid fields with 400 and their name. */
 export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const fields = readFields(withResultIds(body, losses), '');
   fields.get('model');
@@ -36,7 +36,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const reasoning = decodeReasoning(fields.fields('thinking'), config, losses);
   const output = decodeOutput(config?.fields('format') ?? fields.fields('output_format'), losses);
   if (config !== undefined) dropRest(config, 'output_config', losses);
-  // What the vendor may cut out of a long conversation; another one simply hears all of it.
+  // Context editing and compaction; without it, other vendors simply get the whole conversation.
   for (const name of ['context_management', 'diagnostics']) {
     if (fields.get(name) !== undefined) losses.drop(name, 'hint');
   }
@@ -56,12 +56,12 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     output,
     labels: decodeLabels(fields, losses),
     truncation: undefined,
-    // What nothing above has asked for.
+    // Fields that were not read above.
     extras: fields.rest(),
   };
 }
 
-/** A block that is new in every request, meant for the vendor's books; in front of other vendors' caches it would spoil them. */
+/** A billing block that is different in every request; at the start of the prompt, it would invalidate other vendors' caches. */
 const BILLING = 'x-anthropic-billing-header:';
 
 function decodeSystem(fields: Fields, losses: Losses): readonly Turn[] {
@@ -89,7 +89,7 @@ function decodeTurn(message: Fields, losses: Losses): Turn {
   return { role, blocks };
 }
 
-/** `cache_control` beside the messages means all of them: the same as a hint on their last block. */
+/** `cache_control` beside the messages applies to all of them: the same as a hint on their last block. */
 function cachedToTheEnd(turns: readonly Turn[], fields: Fields, losses: Losses): readonly Turn[] {
   const hint = readCacheHint(fields, losses);
   if (hint.cache === undefined) return turns;
@@ -131,7 +131,7 @@ function decodeReasoning(
   dropRest(thinking, 'thinking', losses);
   switch (type) {
     case 'enabled':
-      // Those that name a budget expect to read what it buys.
+      // Clients that set a budget expect to see the reasoning.
       return { mode: 'on', ...worth, ...(budget !== undefined && { budget }), summary: summaryOf(display) ?? 'auto' };
     case 'adaptive':
     case 'between_tools': {
@@ -156,11 +156,11 @@ function decodeOutput(format: Fields | undefined, losses: Losses): Output {
   if (format.text('type') !== 'json_schema') return format.wrong('type', 'must be json_schema');
   const schema = format.object('schema') ?? format.wrong('schema', 'must be an object');
   dropRest(format, format.path, losses);
-  // This style has no name for it; others demand one.
+  // This style has no name for a schema; others require one.
   return { format: { type: 'schema', name: 'structured_output', schema, strict: true } };
 }
 
-/** `auto` means the same elsewhere; the other word is `default` there. */
+/** `auto` has the same meaning in other styles; `standard_only` is `default` there. */
 const TIERS: ReadonlyMap<string, string> = new Map([['standard_only', 'default']]);
 
 function decodeLabels(fields: Fields, losses: Losses): Labels {
@@ -178,7 +178,7 @@ function decodeLabels(fields: Fields, losses: Losses): Labels {
 
 const SESSION = '_session_';
 
-/** Coding clients put their session into the user's id: as a member of JSON text, or behind `_session_`. */
+/** Coding clients put their session into the user id: as a member of JSON text, or after `_session_`. */
 function sessionIn(user: string): string | undefined {
   const mark = user.lastIndexOf(SESSION);
   const named = mark === -1 ? '' : user.slice(mark + SESSION.length);

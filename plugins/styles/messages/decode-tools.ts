@@ -1,4 +1,4 @@
-/** The tools of a request, and which of them may be called, in the common form. */
+/** Decodes the tools of a request, and `tool_choice`. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import {
@@ -14,7 +14,10 @@ import {
 import { readCacheHint } from './cache-hints.ts';
 import { dropRest } from './leftovers.ts';
 
-/** The tools. What the vendor defines, and perhaps runs, has a type with a date: `web_search_20250305`, `bash_20250124`. */
+/**
+ * Decodes the tools. Vendor-defined tools, some of which the vendor runs, have a type with a date:
+ * `web_search_20250305`, `bash_20250124`.
+ */
 export function decodeTools(fields: Fields, losses: Losses): readonly Tool[] {
   return (fields.list('tools') ?? []).map((value, i) => {
     const tool = readFields(value, `${fields.at('tools')}[${i}]`);
@@ -75,7 +78,7 @@ const MODES: ReadonlyMap<string, ToolChoice['mode']> = new Map([
   ['none', 'none'],
 ]);
 
-/** Which tools may be called, and whether several at a time. */
+/** Decodes which tools may be called, and whether several at once. */
 export function decodeToolChoice(
   fields: Fields,
   losses: Losses,

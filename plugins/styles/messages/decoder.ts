@@ -1,4 +1,4 @@
-/** A vendor's stream of message events in the common form. */
+/** Decodes a vendor's stream of message events. */
 
 import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
 import {
@@ -8,36 +8,37 @@ import {
   type Part,
   parsed,
   readVendorError,
+  textOf,
   type VendorError,
   vendorError,
 } from '../../../core/translation/index.ts';
 import { decodeCitations } from './citations.ts';
-import { inputOf, sealOf, textOf, tierOf } from './decode-reply.ts';
+import { inputOf, sealOf, tierOf } from './decode-reply.ts';
 import { errorIn } from './errors.ts';
 import { decodeFinish, isWholeAtOnce } from './finish.ts';
 import { followUses } from './hosted.ts';
 import { omitFromBlock, omitFromMessage } from './members.ts';
 import { followUsage } from './usage.ts';
 
-/** A block that is being said. */
+/** An open block. */
 interface Open {
   readonly key: number;
-  /** As it began. */
+  /** The block of its start event. */
   readonly start: JsonObject;
   readonly kind: 'text' | 'thinking' | 'toolCall' | 'foreign';
   /** Characters so far. */
   length: number;
   readonly citations: Json[];
   signature: string;
-  /** Arguments of one of the vendor's own tools. */
+  /** Arguments of a vendor-side tool. */
   input: string;
-  /** Other members that came in deltas. */
+  /** Other members that arrived in deltas. */
   more: JsonObject;
 }
 
-/** Reads one stream. What is malformed or unknown is passed over; only an answer that begins anew in its middle is an error. */
+/** Decodes one stream. Malformed and unknown events are ignored; only a second start of the message is an error. */
 export function createStreamDecoder({ channel }: Origin, losses: Losses): PartReader {
-  /** The blocks that are open, by the vendor's index. */
+  /** The open blocks by the vendor's index. */
   const open = new Map<number, Open>();
   let keys = 0;
   let begun = false;
@@ -46,9 +47,9 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
   const run = followUses();
   /** Characters so far. */
   let length = 0;
-  /** Why it ends, once the vendor has said so. */
-  let said: JsonObject | undefined;
-  /** The message that came whole in the first event. */
+  /** The stop reason, once the vendor has sent it. */
+  let delta: JsonObject | undefined;
+  /** The message, if the first event has all of it. */
   let atOnce: JsonObject | undefined;
   let ended = false;
 
@@ -56,7 +57,7 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     switch (type) {
       case 'message_start':
         if (keys === 0) begin(isObject(value.message) ? value.message : {}, parts);
-        // Half of an answer and a whole one behind it: nobody could tell which of them is meant.
+        // Part of an answer followed by another one: it is unknown which counts.
         else fail({ message: 'The vendor began its answer anew.', code: 'restarted' }, parts);
         break;
       case 'content_block_start':
@@ -73,13 +74,13 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
         omitFromMessage(value, losses);
         if (isObject(value.delta)) {
           omitFromMessage(value.delta, losses);
-          said = { ...said, ...value.delta };
+          delta = { ...delta, ...value.delta };
         }
         usage.add(value.usage);
-        if (isObject(value.usage)) tell(parts);
+        if (isObject(value.usage)) pushUsage(parts);
         break;
       case 'message_stop':
-        takeWhole(parts);
+        decodeWholeMessage(parts);
         if (begun) finish(parts);
         break;
       case 'ping':
@@ -101,7 +102,7 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     const tier = serviceTier === undefined ? {} : { serviceTier };
     parts.push({ type: 'start', id: textOf(message.id), model: textOf(message.model), ...tier });
     usage.begin(message.usage);
-    tell(parts);
+    pushUsage(parts);
   }
 
   function start(index: number, block: JsonObject, parts: Part[]): void {
@@ -144,13 +145,13 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     if (block === undefined) return;
     switch (delta.type) {
       case 'text_delta':
-        if (block.kind === 'text') say(block, textOf(delta.text), parts);
+        if (block.kind === 'text') addText(block, textOf(delta.text), parts);
         break;
       case 'thinking_delta':
-        if (block.kind === 'thinking') say(block, textOf(delta.thinking), parts);
+        if (block.kind === 'thinking') addText(block, textOf(delta.thinking), parts);
         break;
       case 'input_json_delta':
-        if (block.kind === 'toolCall') say(block, textOf(delta.partial_json), parts);
+        if (block.kind === 'toolCall') addText(block, textOf(delta.partial_json), parts);
         else block.input += textOf(delta.partial_json);
         break;
       case 'signature_delta':
@@ -166,14 +167,14 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     }
   }
 
-  /** Some servers do not say that a block begins. */
+  /** Some servers omit the start event of a block. */
   function implied(index: number, { type }: JsonObject, parts: Part[]): Open | undefined {
     if (type === 'text_delta') start(index, { type: 'text' }, parts);
     if (type === 'thinking_delta') start(index, { type: 'thinking' }, parts);
     return open.get(index);
   }
 
-  function say(block: Open, text: string, parts: Part[]): void {
+  function addText(block: Open, text: string, parts: Part[]): void {
     if (text === '') return;
     block.length += text.length;
     length += text.length;
@@ -201,8 +202,8 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
         break;
       }
       case 'toolCall':
-        // Some servers give all arguments at the start.
-        if (block.length === 0) say(block, inputOf(began), parts);
+        // Some servers send all arguments in the start event.
+        if (block.length === 0) addText(block, inputOf(began), parts);
         break;
       case 'foreign': {
         const raw = {
@@ -220,15 +221,15 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     parts.push({ type: 'blockEnd', key });
   }
 
-  function tell(parts: Part[]): void {
-    const told = usage.after(length);
-    if (told !== undefined) parts.push({ type: 'usage', usage: told });
+  function pushUsage(parts: Part[]): void {
+    const total = usage.after(length);
+    if (total !== undefined) parts.push({ type: 'usage', usage: total });
   }
 
-  /** A message that came whole, where nothing has followed it. */
-  function takeWhole(parts: Part[]): void {
-    if (atOnce === undefined || keys > 0 || said !== undefined) return;
-    said = atOnce;
+  /** Decodes a message that arrived in its first event, if no blocks followed. */
+  function decodeWholeMessage(parts: Part[]): void {
+    if (atOnce === undefined || keys > 0 || delta !== undefined) return;
+    delta = atOnce;
     usage.add(atOnce.usage);
     const content: readonly Json[] = Array.isArray(atOnce.content) ? atOnce.content : [];
     for (const [index, block] of content.entries()) if (isObject(block)) start(index, block, parts);
@@ -236,8 +237,8 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
 
   function finish(parts: Part[]): void {
     for (const index of [...open.keys()]) end(index, parts);
-    if (usage.after(length)?.estimated) tell(parts);
-    parts.push({ type: 'finish', finish: decodeFinish(said ?? {}, calls) });
+    if (usage.after(length)?.estimated) pushUsage(parts);
+    parts.push({ type: 'finish', finish: decodeFinish(delta ?? {}, calls) });
     ended = true;
   }
 
@@ -259,9 +260,9 @@ export function createStreamDecoder({ channel }: Origin, losses: Losses): PartRe
     },
     close() {
       const parts: Part[] = [];
-      if (!ended) takeWhole(parts);
-      // Without its last event an answer is whole all the same, once it was said why it ends.
-      if (!ended && typeof said?.stop_reason === 'string') finish(parts);
+      if (!ended) decodeWholeMessage(parts);
+      // Without its last event, the answer is complete if it has a stop reason.
+      if (!ended && typeof delta?.stop_reason === 'string') finish(parts);
       return parts;
     },
     uses() {

@@ -1,4 +1,4 @@
-/** Blocks as a vendor of this style takes them. */
+/** Encodes blocks for a vendor of this style. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 import { toInput } from './arguments.ts';
 import type { CacheMarks } from './cache-marks.ts';
 
-/** What blocks are written for. */
+/** The context of the encoder. */
 export interface BlockContext {
   readonly role: Turn['role'];
   readonly quirks: Quirks;
@@ -23,7 +23,7 @@ export interface BlockContext {
   readonly losses: Losses;
 }
 
-/** The blocks; empty where one has nothing to say, or nothing that can be said here. */
+/** Encodes the blocks; empty if a block has no content, or none that this style supports. */
 export function encodeBlock(block: Block, context: BlockContext): readonly JsonObject[] {
   const { marks, losses } = context;
   switch (block.type) {
@@ -52,7 +52,7 @@ export function encodeBlock(block: Block, context: BlockContext): readonly JsonO
   }
 }
 
-/** Empty texts are refused by all vendors. */
+/** All vendors refuse empty texts. */
 function encodeText(block: TextBlock, { marks, losses }: BlockContext): readonly JsonObject[] {
   const { text, citations } = block;
   if (text.trim() === '') return [];
@@ -62,7 +62,7 @@ function encodeText(block: TextBlock, { marks, losses }: BlockContext): readonly
   return [{ type: 'text', text, ...(own.length > 0 && { citations: own }), ...marks.on(block) }];
 }
 
-/** A thought without the seal of its maker is no thought to anybody: it would be refused. */
+/** Reasoning without its vendor's signature would be refused. */
 function encodeThought({ text, opaque }: ThinkingBlock, losses: Losses): readonly JsonObject[] {
   if (opaque?.style === 'messages') {
     return opaque.kind === 'redacted'
@@ -73,7 +73,7 @@ function encodeThought({ text, opaque }: ThinkingBlock, losses: Losses): readonl
   return [];
 }
 
-/** Only the user shows things. */
+/** Only user messages can have images and documents. */
 function fromUser<B extends ImageBlock | FileBlock>(
   block: B,
   context: BlockContext,
@@ -148,7 +148,7 @@ function isText(mediaType: string): boolean {
   return /^(text\/.*|application\/(.*\+)?(json|xml|yaml|x-yaml|javascript|x-ndjson))$/.test(mediaType);
 }
 
-/** What the model once said aloud is kept as its words; what the user says aloud is lost on a model that cannot hear. */
+/** Audio output of the model is kept as its transcript; audio of the user is dropped for models without audio input. */
 function encodeAudio({ transcript }: AudioBlock, { role, losses }: BlockContext): readonly JsonObject[] {
   if (role !== 'assistant') return losses.refuse('messages.audio', 'cannot be heard by this model.');
   if (transcript === undefined || transcript.trim() === '') {
@@ -169,7 +169,7 @@ function encodeResult({ id, content, isError }: ToolResultBlock, context: BlockC
   };
 }
 
-/** One plain text needs no blocks. */
+/** A single plain text needs no list. */
 function asText(blocks: readonly JsonObject[]): string | undefined {
   const [block, ...others] = blocks;
   if (others.length > 0 || block === undefined || Object.keys(block).length !== 2) return undefined;

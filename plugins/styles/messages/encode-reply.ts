@@ -1,4 +1,4 @@
-/** A whole answer as a client gets it. */
+/** Encodes a whole reply for a client. */
 import type { Answering, JsonObject } from '../../../core/plugin.ts';
 import { type Block, isObject, packOpaque, type Reply, UNSEALED } from '../../../core/translation/index.ts';
 import { toInput } from './arguments.ts';
@@ -6,7 +6,7 @@ import { encodeCitation } from './citations.ts';
 import { encodeFinish, omitEnd } from './finish.ts';
 import { usageBody } from './usage.ts';
 
-/** Writes an answer. */
+/** Encodes a reply. */
 export function encodeReply({ blocks, finish, usage, serviceTier }: Reply, as: Answering): JsonObject {
   const content = blocks.flatMap((block, i) => encodeAnswerBlock(block, i, as));
   const refused = blocks.flatMap((block) => (block.type === 'refusal' ? [block.text] : []));
@@ -21,7 +21,7 @@ export function encodeReply({ blocks, finish, usage, serviceTier }: Reply, as: A
     type,
     role,
     model,
-    // Clients look for something that is said, and thoughts alone say nothing.
+    // Clients expect a text or a call; reasoning alone is not enough.
     content: content.some((block) => block.type !== 'thinking') ? content : [...content, { type: 'text', text: '' }],
     stop_reason,
     stop_sequence,
@@ -30,18 +30,18 @@ export function encodeReply({ blocks, finish, usage, serviceTier }: Reply, as: A
   };
 }
 
-/** What all answers begin with. */
+/** The start of every reply. */
 export function messageHead({ id, model }: Answering): Readonly<Record<'id' | 'type' | 'role' | 'model', string>> {
   return { id: `msg_${id}`, type: 'message', role: 'assistant', model };
 }
 
-/** The tier that served, in this style's words; undefined where it has none. */
+/** The service tier, by this style's name; undefined if it has none. */
 export function tierFor(serviceTier: string | undefined): string | undefined {
   if (serviceTier === 'default') return 'standard';
   return serviceTier === 'priority' || serviceTier === 'batch' ? serviceTier : undefined;
 }
 
-/** The id of a call; clients and vendors alike need one, and one vendor gives none. */
+/** The id of a call; clients and vendors require one, and one vendor sends none. */
 export function callId(id: string, place: number, as: Answering): string {
   return id === '' ? `toolu_${as.id}_${place}` : id;
 }
@@ -80,7 +80,7 @@ function encodeAnswerBlock(block: Block, place: number, as: Answering): readonly
   }
 }
 
-/** A thinking block; the signature is what clients send back unchanged. */
+/** A thinking block; clients send its signature back unchanged. */
 export function thought(thinking: string, signature: string): JsonObject {
   return { type: 'thinking', thinking, signature };
 }

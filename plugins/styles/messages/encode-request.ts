@@ -1,4 +1,4 @@
-/** A request as a vendor of this style gets it. */
+/** Encodes a request for a vendor of this style. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type { Conversation, Output, Quirks, Sampling } from '../../../core/translation/index.ts';
@@ -9,7 +9,7 @@ import { encodeTools } from './encode-tools.ts';
 import { encodeTurns } from './encode-turns.ts';
 import { plainSchema } from './plain-schema.ts';
 
-/** Writes a request. What this style cannot say is dropped or refused by name. */
+/** Encodes a request. What this style cannot express is dropped or refused by name. */
 export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const { quirks } = to;
   const { stop } = conversation;
@@ -31,12 +31,12 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
     ...encodeSampling(conversation.sampling, thought, losses),
     ...(stop.length > 0 && { stop_sequences: stop }),
     ...encodeLabels(conversation, losses),
-    ...marks.whole,
+    ...marks.beside,
     ...(to.stream && { stream: true }),
   };
 }
 
-/** The shape of the answer: enforced where the vendor can, else asked for in a line of the prompt. */
+/** The output format: enforced if the vendor supports it, otherwise an instruction in the prompt. */
 function encodeFormat(
   { format, verbosity, modalities, audio }: Output,
   quirks: Quirks,
@@ -63,7 +63,7 @@ function encodeFormat(
   };
 }
 
-/** A model that thinks takes only the usual draw of words. */
+/** A model that reasons accepts default sampling only. */
 function encodeSampling(sampling: Sampling, { thinking }: EncodedThinking, losses: Losses): JsonObject {
   const { temperature, topP, topK, ...others } = sampling;
   for (const name of Object.keys(others)) losses.drop(NAMES[name] ?? name);
@@ -90,7 +90,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const MAX_USER = 256;
 
-/** Elsewhere there are more tiers; all that are not the plain one mean "as quick as I may". */
+/** Other styles have more service tiers; all except the default mean `auto`. */
 const TIERS: ReadonlyMap<string, string> = new Map([
   ['auto', 'auto'],
   ['default', 'standard_only'],
@@ -110,7 +110,7 @@ function hashed(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Fields of other styles that change nothing in the answer. */
+/** Fields of other styles that do not change the answer. */
 const HINTS: ReadonlySet<string> = new Set([
   'client_metadata',
   'include',
@@ -120,7 +120,7 @@ const HINTS: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** What has no place in this style. */
+/** Fields that this style cannot express. */
 function nameTheRest({ labels, extras }: Conversation, losses: Losses): void {
   const { metadata, cacheKey, store } = labels;
   if (metadata !== undefined) losses.drop('metadata', 'hint');

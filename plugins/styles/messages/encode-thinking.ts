@@ -1,26 +1,26 @@
-/** How much the model may think, as a vendor of this style is asked, and what that means for the length of the answer. */
+/** Encodes reasoning options, and the output limit that follows from them. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Conversation, Effort, Quirks, Reasoning } from '../../../core/translation/index.ts';
 import { dropSummaryLength } from '../../../core/translation/index.ts';
 
-/** What a body says about thinking. */
+/** The members of a body about reasoning. */
 export interface EncodedThinking {
-  /** `thinking`, where anything is said. */
+  /** `thinking`, if the request has any. */
   readonly thinking: JsonObject | undefined;
   /** For `output_config`. */
   readonly effort: Effort | undefined;
-  /** The limit of the answer, which this style demands. */
+  /** The output limit, which this style requires. */
   readonly maxTokens: number;
 }
 
-/** What a client gets that sets no limit, where nobody knows the model's. */
+/** The output limit if neither the client nor the model's quirks have one. */
 const USUAL_OUTPUT = 4_096;
 
-/** What is thought with where no number is named; core names one for every effort. */
+/** The reasoning budget if none is set; core sets one for every effort. */
 const USUAL_BUDGET = 8_192;
 
-/** What the model may think; core has chosen what it can be asked for. */
+/** Encodes the options; core has chosen what the model supports. */
 export function encodeThinking(
   { reasoning, maxTokens }: Conversation,
   quirks: Quirks,
@@ -42,7 +42,7 @@ export function encodeThinking(
   }
   if (reasoning.mode === 'auto' && (reasoning.budget ?? reasoning.effort) === undefined) return silent;
   const { budget_min: least, budget_max: most } = quirks.reasoning;
-  // The thoughts and the answer share the limit. One that is only our guess grows with them.
+  // Reasoning and answer share the limit. A default limit is raised by the budget.
   const isGuess = maxTokens === undefined && quirks.limits.max_output === undefined;
   const room = isGuess ? Number.POSITIVE_INFINITY : limit - 1;
   const budget = Math.max(least, Math.min(reasoning.budget ?? USUAL_BUDGET, most, room));
@@ -51,7 +51,7 @@ export function encodeThinking(
     thinking: {
       type: 'enabled',
       budget_tokens: budget,
-      // The text is there unless it is left out.
+      // The text is sent unless the request omits it.
       ...(reasoning.summary === 'none' && { display: 'omitted' }),
     },
     effort: undefined,
@@ -59,12 +59,12 @@ export function encodeThinking(
   };
 }
 
-/** Newer models leave the text out unless it is asked for. */
+/** Newer models omit the text unless it is requested. */
 function displayOf({ summary }: Reasoning): JsonObject {
   return summary === 'none' ? {} : { display: 'summarized' };
 }
 
-/** `minimal` has no word here. */
+/** `minimal` has no equivalent here. */
 function effortOf({ effort }: Reasoning): Effort | undefined {
   return effort === 'minimal' ? 'low' : effort;
 }

@@ -1,4 +1,4 @@
-/** The tools as a vendor of this style takes them, and which of them may be called. */
+/** Encodes tools and `tool_choice` for a vendor of this style. */
 
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
@@ -13,7 +13,7 @@ import { dropSearchExtras } from '../../../core/translation/index.ts';
 import type { CacheMarks } from './cache-marks.ts';
 import { plainSchema } from './plain-schema.ts';
 
-/** The members `tools` and `tool_choice`, as far as there are any. */
+/** The members `tools` and `tool_choice`, if there are any. */
 export function encodeTools(
   { tools, toolChoice, parallelToolCalls }: Conversation,
   quirks: Quirks,
@@ -21,7 +21,7 @@ export function encodeTools(
   losses: Losses,
 ): JsonObject {
   const only = toolChoice?.only;
-  // One can be named; several are a choice among fewer tools.
+  // A single tool can be forced by name; for several, the list of tools is reduced.
   const named = toolChoice?.mode === 'required' && only?.length === 1 ? only[0] : undefined;
   const names = new Set(only);
   const chosen = only === undefined || named !== undefined ? tools : tools.filter(({ name }) => names.has(name));
@@ -72,17 +72,17 @@ function encodeFunction(tool: FunctionTool, quirks: Quirks, losses: Losses): Jso
   };
 }
 
-/** Told about a tool for others than the model. */
+/** Metadata of a tool that the model does not see. */
 const HARMLESS: ReadonlySet<string> = new Set(['defer_loading', 'output_schema', 'eager_input_streaming']);
 
-/** A tool that is called with free text is a function with one text. */
+/** A tool with free-text input becomes a function with one text parameter. */
 function encodeCustom({ name, description }: CustomTool, losses: Losses): JsonObject {
   losses.change('tools.custom');
   const schema = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] };
   return { name, ...(description !== undefined && { description }), input_schema: schema };
 }
 
-/** Searches that are worth to a client what it says about how much it wants to read. */
+/** Options of a search that limit how much it reads, which some clients rely on. */
 const USES = { low: 1, medium: 5, high: 10 } as const;
 
 function encodeHosted(tool: HostedTool, quirks: Quirks, losses: Losses): readonly JsonObject[] {
@@ -94,7 +94,7 @@ function encodeHosted(tool: HostedTool, quirks: Quirks, losses: Losses): readonl
   const { contextSize, allowedDomains, blockedDomains, location } = tool.search ?? {};
   dropSearchExtras(tool.search ?? {}, losses);
   const maxUses = tool.search?.maxUses ?? (contextSize && USES[contextSize]);
-  // The vendor takes one list or the other.
+  // The vendor accepts one of the two lists.
   const domains =
     allowedDomains === undefined ? { blocked_domains: blockedDomains } : { allowed_domains: allowedDomains };
   if (allowedDomains !== undefined && blockedDomains !== undefined) losses.drop('tools.blocked_domains');

@@ -1,4 +1,4 @@
-/** Turns as messages: who may speak when, and in which order the blocks of one message stand. */
+/** Encodes turns as messages: which roles may follow each other, and the order of blocks in a message. */
 import type { JsonObject } from '../../../core/plugin.ts';
 import type { Turn } from '../../../core/translation/index.ts';
 import { type BlockContext, encodeBlock } from './encode-blocks.ts';
@@ -17,7 +17,7 @@ export type Message = {
 
 type TurnsContext = Omit<BlockContext, 'role'>;
 
-/** Writes the turns; `note` is one more line of the prompt. */
+/** Encodes the turns; `note` is an additional line of the prompt. */
 export function encodeTurns(turns: readonly Turn[], note: string | undefined, context: TurnsContext): EncodedTurns {
   const spoken = turns.map((turn): Message => {
     const role = turn.role === 'developer' ? 'system' : turn.role;
@@ -35,12 +35,12 @@ export function encodeTurns(turns: readonly Turn[], note: string | undefined, co
 }
 
 /**
- * Instructions in the middle may stand behind what the user says, and before an answer or the end. Where they may not, or the
- * model does not know them, the user tells them.
+ * System instructions inside the conversation may follow a user message, before an assistant message or the end.
+ * Otherwise, or if the model does not support them, they become user text.
  */
 function settled(messages: readonly Message[], { quirks, losses }: TurnsContext): readonly Message[] {
   if (!messages.some(({ role }) => role === 'system')) return messages;
-  /** Who speaks next behind each place. */
+  /** The role that follows each turn. */
   const nexts: (Message['role'] | undefined)[] = [];
   let next: Message['role'] | undefined;
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -65,7 +65,7 @@ function settled(messages: readonly Message[], { quirks, losses }: TurnsContext)
   });
 }
 
-/** Messages of one side that follow each other become one. */
+/** Adjacent messages of one role are merged. */
 function joined(messages: readonly Message[]): readonly Message[] {
   if (!messages.some(({ role }, i) => messages[i - 1]?.role === role)) return messages;
   const result: { readonly role: Message['role']; readonly content: JsonObject[] }[] = [];
@@ -77,13 +77,13 @@ function joined(messages: readonly Message[]): readonly Message[] {
   return result;
 }
 
-/** Results come before everything else that the user says, thoughts before everything else of the model's. */
+/** Tool results come first in a user message, reasoning first in an assistant message. */
 function ordered(message: Message): Message {
   const { role, content } = message;
   if (role === 'assistant') return isThought(content[0]) ? message : sorted(message, isThought);
   const { content: blocks } = sorted(message, isResult);
   const isSilent = blocks.some(({ type }) => type === 'document') && !blocks.some(({ type }) => type === 'text');
-  // Documents are only taken with a word about them.
+  // Documents are accepted only with a text.
   if (isSilent) return { role, content: [...blocks, { type: 'text', text: '.' }] };
   return blocks === content ? message : { role, content: blocks };
 }
@@ -102,7 +102,7 @@ function isThought(block: JsonObject | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-/** What the model is to go on with may not end in a blank. */
+/** A prefilled answer must not end in whitespace. */
 function withoutBlankEnd(messages: readonly Message[]): readonly Message[] {
   const last = messages.at(-1);
   const end = last?.content.at(-1);

@@ -1,4 +1,4 @@
-/** A stream as a client gets it: one block after the other, whatever order its pieces come in. */
+/** Encodes a stream for a client: one block after the other, in whatever order the pieces arrive. */
 import type { Answering, JsonObject, PartWriter, Usage } from '../../../core/plugin.ts';
 import {
   type BlockStart,
@@ -17,39 +17,39 @@ import { event } from './event.ts';
 import { encodeFinish, omitEnd } from './finish.ts';
 import { usageBody } from './usage.ts';
 
-/** A block on its way to the client. */
+/** A block that is not complete yet. */
 interface Writing {
   readonly kind: BlockStart['type'];
-  /** A call with free text, which is the one text of an object here. */
+  /** A call with free text, which is the only text member of an object here. */
   readonly custom: boolean;
   readonly start: JsonObject;
   /** The id of the call. */
   readonly id: string;
-  /** Deltas that are not written yet, as JSON. */
-  held: string[];
-  /** It stands in the line; a block does not before it has something to say. */
+  /** Deltas that were not sent yet, as JSON. */
+  unsent: string[];
+  /** True if it is queued; a block is queued once it has content. */
   queued: boolean;
   begun: boolean;
   ended: boolean;
   signature: string | undefined;
 }
 
-/** Writes one stream. */
+/** Encodes one stream. */
 export function createStreamEncoder(as: Answering): PartWriter {
   const { losses } = as;
   const blocks = new Map<number, Writing>();
-  /** The blocks in the order they are written in; only the first of them is open for the client. */
+  /** The queued blocks in order; only the first is open for the client. */
   const line: Writing[] = [];
   let index = 0;
   let usage: Usage | undefined;
   let serviceTier: string | undefined;
   let begun = false;
-  /** Something other than thoughts stands in the line, or stood there. */
-  let shown = false;
+  /** True if another block than reasoning is queued, or was. */
+  let hasContent = false;
   let calls = false;
   let refusal: string | undefined;
 
-  /** The message begins with its first block, so that what it used is known by then where the vendor tells it early. */
+  /** The message starts with its first block, so that its start event has the usage, if the vendor reports it early. */
   function begin(): string {
     if (begun) return '';
     begun = true;
@@ -61,31 +61,31 @@ export function createStreamEncoder(as: Answering): PartWriter {
       stop_details: null,
       usage: {
         ...usageBody(usage ?? { ...NO_USAGE, input: as.estimatedInput }, tierFor(serviceTier)),
-        // How long it becomes is told in the end; some clients would add the two.
+        // The output count is reported at the end; some clients would add the two.
         output_tokens: 0,
       },
     };
     return event('message_start', { message }) + event('ping');
   }
 
-  /** Everything that may be written now. */
+  /** Sends everything that can be sent now. */
   function advance(): string {
     let text = line.length > 0 ? begin() : '';
     let done = 0;
     for (const block of line) {
       if (!block.begun) text += event('content_block_start', { index, content_block: block.start });
       block.begun = true;
-      // Nearly all events of a stream are deltas, so they are put together of texts.
-      for (const delta of block.held) {
+      // Nearly all events of a stream are deltas, so their JSON is concatenated.
+      for (const delta of block.unsent) {
         text += `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}}\n\n`;
       }
-      block.held.length = 0;
+      block.unsent.length = 0;
       if (!block.ended) break;
       text += event('content_block_stop', { index });
       index++;
       done++;
     }
-    // All at once: of a long line, to take out the first moves all others.
+    // Removed together: removing the first element of a long array moves all others.
     line.splice(0, done);
     return text;
   }
@@ -93,7 +93,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
   function queue(block: Writing): void {
     if (!block.queued) line.push(block);
     block.queued = true;
-    shown ||= block.start.type !== 'thinking';
+    hasContent ||= block.start.type !== 'thinking';
   }
 
   function open(key: number, block: BlockStart): void {
@@ -113,7 +113,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
         openCall(key, block);
         break;
       case 'foreign':
-        if (block.style === 'messages' && isObject(block.raw)) whole(block.raw);
+        if (block.style === 'messages' && isObject(block.raw)) sendWhole(block.raw);
         else losses.omit(block.what);
         break;
       default:
@@ -134,19 +134,19 @@ export function createStreamEncoder(as: Answering): PartWriter {
     );
     blocks.set(key, call);
     queue(call);
-    if (call.custom) call.held.push(inputDelta('{"input":"'));
+    if (call.custom) call.unsent.push(inputDelta('{"input":"'));
     grow(key, block.input);
   }
 
-  /** A block that needs no deltas. */
-  function whole(start: JsonObject): void {
+  /** A block without deltas. */
+  function sendWhole(start: JsonObject): void {
     queue({ ...writing('foreign', start), ended: true });
   }
 
-  /** A thought that is nothing but its seal. Some clients read signatures of deltas alone. */
+  /** Reasoning that is a signature only. Some clients read signatures in deltas only. */
   function sealed(opaque: Opaque): void {
     const block = writing('thinking', thought('', ''));
-    block.held.push(deltaOf('signature_delta', 'signature', packOpaque(opaque)));
+    block.unsent.push(deltaOf('signature_delta', 'signature', packOpaque(opaque)));
     block.ended = true;
     queue(block);
   }
@@ -155,15 +155,15 @@ export function createStreamEncoder(as: Answering): PartWriter {
     const block = blocks.get(key);
     if (block === undefined || text === '') return;
     if (block.kind === 'refusal') refusal = (refusal ?? '') + text;
-    if (block.kind === 'thinking') block.held.push(deltaOf('thinking_delta', 'thinking', text));
-    else if (block.kind !== 'toolCall') block.held.push(deltaOf('text_delta', 'text', text));
-    else block.held.push(inputDelta(block.custom ? JSON.stringify(text).slice(1, -1) : text));
+    if (block.kind === 'thinking') block.unsent.push(deltaOf('thinking_delta', 'thinking', text));
+    else if (block.kind !== 'toolCall') block.unsent.push(deltaOf('text_delta', 'text', text));
+    else block.unsent.push(inputDelta(block.custom ? JSON.stringify(text).slice(1, -1) : text));
     queue(block);
   }
 
   function seal(key: number, opaque: Opaque): void {
     const block = blocks.get(key);
-    // The seal of a call comes too late to stand before it; behind it, it is found as well.
+    // The signature of a call arrives too late to be sent before it; clients find it after the call as well.
     if (block?.kind === 'toolCall') sealed({ ...opaque, id: block.id });
     else if (block?.kind === 'thinking') block.signature = packOpaque(opaque);
   }
@@ -172,12 +172,12 @@ export function createStreamEncoder(as: Answering): PartWriter {
     const block = blocks.get(key);
     if (block === undefined) return;
     blocks.delete(key);
-    if (block.custom) block.held.push(inputDelta('"}'));
-    // Of a text without words, for those put it into the line.
-    if (block.kind === 'text' && !block.queued && block.held.length > 0) losses.omit('citations');
+    if (block.custom) block.unsent.push(inputDelta('"}'));
+    // For an empty text, which was not queued.
+    if (block.kind === 'text' && !block.queued && block.unsent.length > 0) losses.omit('citations');
     if (block.kind === 'thinking' && block.queued) block.signature ??= packOpaque(UNSEALED);
     if (block.signature !== undefined) {
-      block.held.push(deltaOf('signature_delta', 'signature', block.signature));
+      block.unsent.push(deltaOf('signature_delta', 'signature', block.signature));
       queue(block);
     }
     block.ended = true;
@@ -185,8 +185,8 @@ export function createStreamEncoder(as: Answering): PartWriter {
 
   function finish(reason: Finish): string {
     for (const key of [...blocks.keys()]) end(key);
-    // Some clients look for the block they were promised; thoughts alone are none.
-    if (!shown) whole({ type: 'text', text: '' });
+    // Some clients require a block; reasoning alone does not count.
+    if (!hasContent) sendWhole({ type: 'text', text: '' });
     const delta = encodeFinish(reason, { calls, refusal });
     omitEnd(reason, losses);
     return advance() + event('message_delta', { delta, usage: usageBody(usage) }) + event('message_stop');
@@ -212,7 +212,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
           const citation = encodeCitation(part.citation, losses);
           const block = blocks.get(part.key);
           if (citation !== undefined && block?.kind === 'text')
-            block.held.push(JSON.stringify({ type: 'citations_delta', citation }));
+            block.unsent.push(JSON.stringify({ type: 'citations_delta', citation }));
           break;
         }
         case 'opaque':
@@ -235,7 +235,7 @@ export function createStreamEncoder(as: Answering): PartWriter {
 const NO_USAGE: Usage = { ...NO_TOKENS, estimated: true };
 
 function writing(kind: BlockStart['type'], start: JsonObject, id = '', custom = false): Writing {
-  return { kind, custom, start, id, held: [], queued: false, begun: false, ended: false, signature: undefined };
+  return { kind, custom, start, id, unsent: [], queued: false, begun: false, ended: false, signature: undefined };
 }
 
 function inputDelta(text: string): string {

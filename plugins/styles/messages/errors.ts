@@ -1,4 +1,4 @@
-/** Errors as this style spells them, and as its vendors do. */
+/** Errors of this style: encodes those for clients, and decodes those of vendors. */
 import { errorObject, type GatewayError, type Json, type JsonObject } from '../../../core/plugin.ts';
 import {
   isObject,
@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** The error object of all styles, with what clients of this one look for beside and inside it. */
+/** The error object of all styles, with the members that clients of this style need. */
 export function errorBody(error: GatewayError, requestId: string): JsonObject {
   const type = TYPES[error.status] ?? (error.status < 500 ? 'invalid_request_error' : 'api_error');
   const details = error.code.startsWith('QUOTA_') ? { details: { error_code: error.code } } : {};
@@ -32,10 +32,10 @@ export function errorBody(error: GatewayError, requestId: string): JsonObject {
   return { type: 'error', error: { ...errorObject(error).error, message, type, ...details }, request_id: requestId };
 }
 
-/** In these words clients of this style look for a context overflow; the second kind is about prompt and answer together. */
+/** The wording by which clients recognize a context overflow; the second is about prompt and answer together. */
 const TOO_LONG = /prompt is too long|exceed context limit: \d+ \+ \d+ > \d+/i;
 
-/** A context overflow that another vendor put into its own words. */
+/** A context overflow in another vendor's wording. */
 function tooLong(message: string): string {
   if (TOO_LONG.test(message)) return message;
   const tokens = overflowTokens(message);
@@ -43,12 +43,12 @@ function tooLong(message: string): string {
   return `prompt is too long: ${what}`;
 }
 
-/** The same as an event; no `message_stop` follows, so that nobody takes a part for the whole. */
+/** The same as an event; no `message_stop` follows, so that a client does not take the truncated answer for a complete one. */
 export function errorEvent(error: GatewayError, requestId: string): string {
   return event('error', errorBody(error, requestId));
 }
 
-/** A vendor's error in an answer or in an event; undefined where there is none. */
+/** A vendor's error in a reply or an event; undefined if there is none. */
 export function errorIn(value: Json | undefined): VendorError | undefined {
   if (!isObject(value)) return undefined;
   const { error } = value;

@@ -1,4 +1,4 @@
-/** Why an answer ends, in both directions. */
+/** Decodes and encodes stop reasons. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import { type Finish, type FinishReason, isObject } from '../../../core/translation/index.ts';
@@ -20,57 +20,63 @@ const MEANS: ReadonlyMap<Json | undefined, FinishReason> = new Map([
   ['stop_sequence', 'stop_sequence'],
   ['tool_use', 'tool_calls'],
   ['pause_turn', 'pause'],
-  // The vendor has summed the conversation up and waits to be called with the summary.
+  // The vendor has compacted the conversation and expects a request with the summary.
   ['compaction', 'pause'],
   ['refusal', 'refusal'],
   ['model_context_window_exceeded', 'context_full'],
 ]);
 
-/** What an answer held that bears on why it ends. */
-export interface Held {
+/** The content of an answer that affects its stop reason. */
+export interface AnswerContent {
   readonly calls: boolean;
-  /** The words of a refusal. */
+  /** The text of a refusal. */
   readonly refusal: string | undefined;
 }
 
-/** The members of an answer that say why it ends. Clients call tools where they read `tool_use`, and only there. */
+/** Encodes the stop reason. Clients call tools if it is `tool_use`, and only then. */
 export function encodeFinish(
   { reason, stopSequence, explanation }: Finish,
-  held: Held,
+  contained: AnswerContent,
 ): Readonly<Record<'stop_reason' | 'stop_sequence' | 'stop_details', Json>> {
   const plain = reason === 'stop' || reason === 'tool_calls';
-  const said = plain ? (held.refusal !== undefined ? 'refusal' : held.calls ? 'tool_use' : 'end_turn') : SAYS[reason];
+  const stopReason = plain
+    ? contained.refusal !== undefined
+      ? 'refusal'
+      : contained.calls
+        ? 'tool_use'
+        : 'end_turn'
+    : SAYS[reason];
   return {
-    stop_reason: said,
+    stop_reason: stopReason,
     stop_sequence: reason === 'stop_sequence' ? (stopSequence ?? null) : null,
     stop_details:
-      said === 'refusal'
-        ? { type: 'refusal', category: null, explanation: explanation ?? (held.refusal || null) }
+      stopReason === 'refusal'
+        ? { type: 'refusal', category: null, explanation: explanation ?? (contained.refusal || null) }
         : null,
   };
 }
 
-/** Names what an end says that those members cannot: only a refusal has words. */
+/** Reports details that these members cannot express: only a refusal has text. */
 export function omitEnd({ reason, explanation }: Finish, losses: Losses): void {
   if (explanation !== undefined && reason !== 'refusal' && reason !== 'content_filter') losses.omit('explanation');
 }
 
-/** Reads those members. What nobody knows is a plain stop, and what calls tools is one for calls, whatever the vendor says. */
-export function decodeFinish(said: JsonObject, calls: boolean): Finish {
-  const { stop_reason: reason, stop_sequence: sequence, stop_details: details } = said;
+/** Decodes the stop reason. An unknown one is `stop`; an answer with tool calls always has the reason for calls. */
+export function decodeFinish(members: JsonObject, calls: boolean): Finish {
+  const { stop_reason: reason, stop_sequence: sequence, stop_details: details } = members;
   const explanation = isObject(details) ? details.explanation : undefined;
-  const known = MEANS.get(reason) ?? 'stop';
-  const isPlain = known === 'stop' || known === 'tool_calls';
+  const decoded = MEANS.get(reason) ?? 'stop';
+  const isPlain = decoded === 'stop' || decoded === 'tool_calls';
   return {
-    reason: isPlain ? (calls ? 'tool_calls' : 'stop') : known,
+    reason: isPlain ? (calls ? 'tool_calls' : 'stop') : decoded,
     ...(isText(sequence) && { stopSequence: sequence }),
     ...(isText(explanation) && { explanation }),
   };
 }
 
 /**
- * Whether the event that begins a message tells all of it, and why it ends: so do vendors where a program has called the tools.
- * It is the answer unless blocks follow: some tell the whole message in advance.
+ * Whether the first event has the whole message with its stop reason, as vendors send it after programmatic tool calls.
+ * It is the answer unless blocks follow: some vendors announce the whole message first.
  */
 export function isWholeAtOnce({ content, stop_reason: reason }: JsonObject): boolean {
   return Array.isArray(content) && content.length > 0 && typeof reason === 'string';

@@ -1,13 +1,13 @@
-/** The tools that vendors of this style run themselves: which a request allows, and how often an answer shows or tells them run. */
+/** The vendor-side tools of this style: which of them a request allows, and how many uses a reply has or reports. */
 
 import { countUses, servedAs, toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, ServedAs, UseBounds, Uses } from '../../../core/plugin.ts';
 import { isObject, tokensIn } from '../../../core/translation/index.ts';
 
-/** Tools that the client runs, although their schema is the vendor's. */
+/** Tools that the client runs, although the vendor defines their schema. */
 const CLIENTS = /^(custom|bash|text_editor|computer|memory)$/;
 
-/** Tools of the vendor's have a type that says which one, most with the day of their version. */
+/** The type of a vendor-side tool names it; most have the date of their version. */
 function hostedName({ type }: JsonObject): string | undefined {
   if (typeof type !== 'string') return undefined;
   const base = type.replace(/_\d{8}$/, '');
@@ -16,8 +16,8 @@ function hostedName({ type }: JsonObject): string | undefined {
   return base === 'mcp_toolset' ? 'mcp' : toolName(base);
 }
 
-/** What a request allows the vendor to run; undefined where that is nothing. */
-export function usesAsked(body: JsonBody): UseBounds | undefined {
+/** The vendor-side tools that a request allows; undefined if none. */
+export function allowedUses(body: JsonBody): UseBounds | undefined {
   const tools = body.get('tools');
   const choice = body.get('tool_choice');
   if (!Array.isArray(tools) || (isObject(choice) && choice.type === 'none')) return undefined;
@@ -28,36 +28,36 @@ export function usesAsked(body: JsonBody): UseBounds | undefined {
   return uses.length === 0 ? undefined : Object.fromEntries(uses);
 }
 
-/** How a request wants to be served, and how the usage of an answer says that it was. */
+/** The service options of a request, and those that the usage of a reply reports. */
 export function serviceIn(value: JsonObject): ServedAs | undefined {
   return servedAs({ tier: value.service_tier, speed: value.speed, region: value.inference_geo });
 }
 
-/** What a usage counts: `web_search_requests`, `web_fetch_requests`. */
-export function usesTold({ server_tool_use: told }: JsonObject): Uses | undefined {
-  if (!isObject(told)) return undefined;
+/** The uses in a usage object: `web_search_requests`, `web_fetch_requests`. */
+export function reportedUses({ server_tool_use: counts }: JsonObject): Uses | undefined {
+  if (!isObject(counts)) return undefined;
   return Object.fromEntries(
-    Object.entries(told).flatMap(([name, count]) => {
+    Object.entries(counts).flatMap(([name, count]) => {
       const tool = /^(.+)_requests$/.exec(name)?.[1];
       return tool === undefined ? [] : [[toolName(tool), tokensIn(count)] as const];
     }),
   );
 }
 
-/** What a block shows to have been run. */
+/** The use that a block is the result of. */
 function runIn(block: Json | undefined): string | undefined {
   if (!isObject(block) || block.type !== 'server_tool_use' || typeof block.name !== 'string') return undefined;
   if (block.name.startsWith('tool_search')) return 'tool_search';
   return block.name.endsWith('code_execution') ? 'code_execution' : toolName(block.name);
 }
 
-/** What the blocks of an answer show to have been run. Code runs in one container, however often. */
+/** The uses in the blocks of a reply. Code runs in one container, whatever the number of runs. */
 export function usesIn(blocks: readonly Json[]): Uses | undefined {
   const uses = countUses(blocks.flatMap((block) => runIn(block) ?? []));
   return uses?.code_execution === undefined ? uses : { ...uses, code_execution: 1 };
 }
 
-/** Follows the blocks of a stream. */
+/** Counts the uses in the blocks of a stream. */
 export function followUses(): { see(block: Json | undefined): void; uses(): Uses | undefined } {
   const seen: JsonObject[] = [];
   return {

@@ -1,4 +1,4 @@
-/** The style `messages`: messages made of blocks, whole and streamed. */
+/** The style `messages`, streamed or not. */
 import type { Style } from '../../../core/plugin.ts';
 import { about } from './about.ts';
 import { readAnswer } from './answer.ts';
@@ -17,7 +17,7 @@ export const messages: Style = {
     read: readRequest,
     headers: { 'anthropic-version': '2023-06-01' },
     idHeader: 'request-id',
-    // Comments would do, but this is what clients of this style know.
+    // SSE comments would do, but clients of this style expect `ping`.
     keepAlive: event('ping'),
     about,
   },

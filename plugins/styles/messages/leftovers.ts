@@ -1,9 +1,8 @@
-/** What a request holds and nobody has read: it is named, so that nothing vanishes silently. */
+/** Reports members of requests that were not read, so that nothing is dropped silently. */
 
-import type { Losses } from '../../../core/plugin.ts';
-import type { Fields } from '../../../core/translation/index.ts';
+import { restReporter } from '../request-fields.ts';
 
-/** Members without a meaning for the model. */
+/** Members that do not affect the model. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'allowed_callers',
   'cache_control',
@@ -14,9 +13,4 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'toolset_name',
 ]);
 
-/** Names the rest of one object of a request; `place` is where it stands: `messages`, `tools`. */
-export function dropRest(fields: Fields, place: string, losses: Losses): void {
-  for (const name of Object.keys(fields.rest())) {
-    losses.drop(`${place}.${name}`, HARMLESS.has(name) ? 'hint' : undefined);
-  }
-}
+export const dropRest = restReporter((name) => HARMLESS.has(name));

@@ -1,4 +1,4 @@
-/** JSON Schemas as this style's vendors enforce them: few keywords; what the others say becomes part of the description. */
+/** Reduces JSON Schemas to the keywords that vendors of this style enforce; the others are moved into descriptions. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
@@ -32,7 +32,7 @@ const FORMATS: readonly unknown[] = [
   'ipv6',
   'uuid',
 ];
-/** Keywords that hold one schema, a list of schemas, or schemas by name. */
+/** Keywords that contain one schema, a list of schemas, or schemas by name. */
 const INSIDE: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
@@ -44,7 +44,7 @@ const INSIDE: ReadonlySet<string> = new Set([
 ]);
 const BY_NAME: ReadonlySet<string> = new Set(['$defs', 'definitions', 'properties']);
 
-/** The schema, and whether any of it can no longer be enforced. */
+/** The schema, and whether any part of it is no longer enforced. */
 export function plainSchema(schema: JsonObject): { readonly schema: JsonObject; readonly weaker: boolean } {
   let weaker = false;
 
@@ -52,22 +52,24 @@ export function plainSchema(schema: JsonObject): { readonly schema: JsonObject; 
     if (Array.isArray(value)) return value.map(plain);
     if (!isObject(value)) return value;
     const kept: Record<string, Json> = {};
-    const told: string[] = [];
+    const unenforced: string[] = [];
     for (const [keyword, rule] of Object.entries(value)) {
-      if (isUnknown(keyword, rule)) told.push(`${keyword}: ${JSON.stringify(rule)}`);
+      if (isUnknown(keyword, rule)) unenforced.push(`${keyword}: ${JSON.stringify(rule)}`);
       else if (BY_NAME.has(keyword) && isObject(rule)) kept[keyword] = byName(rule);
       else if (keyword === 'oneOf' && value.anyOf === undefined) kept.anyOf = plain(rule);
       else kept[keyword] = INSIDE.has(keyword) ? plain(rule) : rule;
     }
     if (kept.type === 'object' || kept.properties !== undefined) {
       weaker ||= kept.additionalProperties !== undefined && kept.additionalProperties !== false;
-      // Demanded of every object.
+      // Required for every object.
       kept.additionalProperties = false;
     }
-    if (told.length > 0) {
+    if (unenforced.length > 0) {
       weaker = true;
       const { description } = kept;
-      kept.description = [typeof description === 'string' ? description : '', `{${told.join(', ')}}`].join(' ').trim();
+      kept.description = [typeof description === 'string' ? description : '', `{${unenforced.join(', ')}}`]
+        .join(' ')
+        .trim();
     }
     return kept;
   }

@@ -1,7 +1,7 @@
-/** What vendors of this style usually take. */
+/** The default quirks of messages vendors. */
 import type { SomeQuirks } from '../../../core/translation/index.ts';
 
-/** Laid over what all models take; cautious, for others than the style's inventor speak it, too. */
+/** Override the defaults for all models; cautious, because other vendors than Anthropic support this style, too. */
 export const messagesQuirks: SomeQuirks = {
   roles: { developer: 'system', mid_system: 'user_wrap', merge_same: true, merge_system: false, first_user: true },
   content: { array: true, tool_result_images: 'native' },
@@ -20,10 +20,10 @@ export const messagesQuirks: SomeQuirks = {
     levels: ['none', 'low', 'medium', 'high'],
     budget_min: 1_024,
     echo: 'tool_turns',
-    // Thoughts are sealed.
+    // Reasoning is signed.
     echo_filler: '',
   },
-  // Any JSON cannot be asked for, only JSON of a schema.
+  // JSON mode without a schema is not supported.
   output: { json_object: false, json_schema: false },
   sampling: { allowed: ['temperature', 'top_p', 'top_k'], temp_max: 1 },
   stop: { max: 64, array_only: true },

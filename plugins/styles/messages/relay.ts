@@ -1,4 +1,4 @@
-/** Passes one stream of message events on, byte for byte, and counts along. */
+/** Forwards a messages stream byte for byte and meters it. */
 
 import type { EventKind, GatewayError, JsonObject, RelayOptions, StreamRelay } from '../../../core/plugin.ts';
 import {
@@ -23,17 +23,17 @@ import { isWholeAtOnce } from './finish.ts';
 import { followUses } from './hosted.ts';
 import { followUsage } from './usage.ts';
 
-/** How nearly all events of a stream begin. */
+/** The start of nearly all events of a stream. */
 const DELTA = 'event: content_block_delta';
 
-/** A relay for one attempt. It parses the few events that frame an answer, and only counts the letters of the others. */
+/** Creates a relay for one attempt. It parses the few events that frame an answer, and only counts characters in the others. */
 export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   const usage = followUsage();
   const run = followUses();
   let textLength = 0;
   let begun = false;
   let finished = false;
-  /** The message that came whole in the first event, until more of it comes. */
+  /** The message, if the first event has all of it, until more arrives. */
   let atOnce: JsonObject | undefined;
   let error: ReturnType<StreamRelay['error']>;
 
@@ -42,7 +42,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     return 'pass';
   }
 
-  /** The event that begins a message, with all counts of the input. */
+  /** The start event with all counts of the input. */
   function completed(event: Buffer): Buffer {
     return patchedEvent(event, 'message', (message) =>
       completing(message.get('usage') ?? null, () => countedUsage(call.bounds, 0), losses),
@@ -59,9 +59,9 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     const data = eventData(event);
     const value = data === undefined ? undefined : parsed(data);
     const type = isObject(value) && typeof value.type === 'string' ? value.type : name;
-    // What says nothing of the answer goes along, and leaves the way back open.
+    // Events without content are forwarded, and another channel can still be tried after them.
     const aside: EventKind = begun ? 'pass' : 'hold';
-    if (data !== undefined && value === undefined && !isEndMark(data)) return judgeWords(type, data);
+    if (data !== undefined && value === undefined && !isEndMark(data)) return judgeText(type, data);
     if (type === 'message_stop' && !begun && atOnce === undefined) return 'hold';
     out.push(type === 'message_start' ? completed(event) : event);
     switch (type) {
@@ -84,7 +84,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
         finished ||= isObject(value.delta) && typeof value.delta.stop_reason === 'string';
         return pass();
       case 'message_stop':
-        takeWhole();
+        endWholeMessage();
         return 'last';
       default:
         error = errorIn(value) ?? (type === 'error' ? readVendorError(value) : undefined);
@@ -92,15 +92,15 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     }
   }
 
-  /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
-  function judgeWords(type: string | undefined, words: string): EventKind {
-    if (type !== 'error') return isCutShort(words) ? 'broken' : 'hold';
-    error = readVendorError(words);
+  /** Data that is not JSON is not an event of this style: an error as plain text, part of an event, or meaningless. */
+  function judgeText(type: string | undefined, text: string): EventKind {
+    if (type !== 'error') return isCutShort(text) ? 'broken' : 'hold';
+    error = readVendorError(text);
     return 'error';
   }
 
-  /** The end of a message that came whole. */
-  function takeWhole(): void {
+  /** The end of a message that arrived in its first event. */
+  function endWholeMessage(): void {
     if (atOnce === undefined) return;
     usage.add(atOnce.usage);
     textLength += contentLength(atOnce.content);
@@ -111,7 +111,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     see,
     close(out) {
       if (!finished && atOnce === undefined) return 'broken';
-      takeWhole();
+      endWholeMessage();
       out.push(writeEvent('message_stop'));
       return 'untidy';
     },
@@ -131,18 +131,18 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   };
 }
 
-/** The members of a delta that are text, with their quotes: inside a text a quote has a backslash before it. */
+/** The text members of a delta, with their quotes: inside a JSON string, quotes are escaped. */
 const TEXTS = ['text', 'thinking', 'partial_json'].map((name) => Buffer.from(`"${name}"`));
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
 
-/** The characters of a delta, told from its bytes: a stream has too many deltas to parse each. */
+/** The characters of a delta, counted in its bytes: parsing each delta would be too slow. */
 function deltaLength(event: Buffer): number {
   for (const name of TEXTS) {
-    const found = event.indexOf(name);
-    if (found === -1) continue;
-    let at = behindSpace(event, found + name.length);
+    const index = event.indexOf(name);
+    if (index === -1) continue;
+    let at = behindSpace(event, index + name.length);
     if (event[at] !== COLON) continue;
     at = behindSpace(event, at + 1);
     return event[at] === QUOTE ? jsonTextLength(event, at + 1) : 0;

@@ -1,15 +1,15 @@
-/** Messages requests: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+/** Messages requests: validates what the gateway needs; the vendor validates the rest. */
 
-import { invalidField } from '../../../core/contracts/errors.ts';
 import { remembered } from '../../../core/contracts/uses.ts';
 import type { CallFacts, Headers, IngressRequest, Json, JsonBody, JsonObject, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, CARRIER, isObject, unpackOpaque } from '../../../core/translation/index.ts';
-import { serviceIn, usesAsked } from './hosted.ts';
+import { checkNumber, modelOf, wrong } from '../request-fields.ts';
+import { allowedUses, serviceIn } from './hosted.ts';
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
 
-/** What is no number has to be of these kinds; its values are the vendor's business. */
+/** Types of the members that are not numbers; the vendor validates their values. */
 const KINDS = {
   system: ['string', 'array'],
   top_k: ['number'],
@@ -19,36 +19,33 @@ const KINDS = {
   thinking: ['object'],
 } as const;
 
-/** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
+/** Reads the body. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as omitted. */
 export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'headers'>): CallFacts {
   checkVersion(headers);
-  const model = body.get('model');
-  if (typeof model !== 'string' || model === '' || model.length > 256) {
-    wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
-  }
+  const model = modelOf(body.get('model'));
   checkMessages(body);
   const outputTokens = body.get('max_tokens');
-  // 0 asks for no answer: it only fills the vendor's cache.
+  // 0 requests no answer: it only fills the vendor's cache.
   if (typeof outputTokens !== 'number' || !Number.isSafeInteger(outputTokens) || outputTokens < 0) {
     wrong('max_tokens', 'must be a whole number, the most tokens that the answer may have');
   }
   checkKinds(body, KINDS);
-  checkNumber(body, 'temperature');
-  checkNumber(body, 'top_p');
+  checkNumber(body.get('temperature'), 'temperature', 1);
+  checkNumber(body.get('top_p'), 'top_p', 1);
   const stream = body.get('stream') ?? false;
   if (typeof stream !== 'boolean') wrong('stream', 'must be true or false');
-  const uses = remembered(() => usesAsked(body));
+  const uses = remembered(() => allowedUses(body));
   return {
     model,
     stream,
-    // Streams of this style always tell it.
+    // Streams of this style always report usage.
     asksUsage: true,
     bounds: {
       inputBytes: body.textBytes,
       media: body.media,
       outputTokens,
       choices: 1,
-      // Asked for only where an answer costs more than was thought.
+      // Read only if an answer costs more than was reserved.
       open() {
         return (
           ['container', 'mcp_servers'].some((name) => body.has(name)) ||
@@ -68,7 +65,7 @@ export function readRequest(body: JsonBody, { headers }: Pick<IngressRequest, 'h
   };
 }
 
-/** Every request of this style says which version of it is meant. Refuses with 400 one that does not. */
+/** Every request of this style has an API version. Refuses with 400 one without. */
 export function checkVersion(headers: Headers): void {
   const version = headers['anthropic-version'] ?? '';
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) {
@@ -76,12 +73,12 @@ export function checkVersion(headers: Headers): void {
   }
 }
 
-/** What the vendor makes of a conversation to shorten it is an answer of its own, which has the conversation as its input. */
+/** The summary of a compaction is an answer of its own, with the conversation as its input. */
 function isShortened(management: Json | undefined): boolean {
   return isObject(management) && objectsIn(management.edits).some(({ type }) => String(type).startsWith('compact'));
 }
 
-/** Tools of the vendor's have a type that says which one. */
+/** The type of a vendor-side tool names it. */
 function isHosted({ type }: JsonObject): boolean {
   return typeof type === 'string' && type !== 'custom';
 }
@@ -90,7 +87,7 @@ function objectsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The vendor's model name, and thoughts that were sealed for this very channel given back as it spelt them. */
+/** Sets the vendor's model name, and unpacks reasoning that was sealed for this channel. */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const limits = answerLimits(body, ['max_tokens'], to);
   const changes: Record<string, string | undefined> = { ...limits };
@@ -107,10 +104,10 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
   return changes;
 }
 
-/** The fewest tokens that this style lets a model think with. */
+/** The minimum reasoning budget of this style. */
 const LEAST_BUDGET = 1_024;
 
-/** What is thought is part of the answer: its budget has to be below the limit, and leaves a fifth of that for the words. */
+/** Reasoning is part of the output: its budget must be below the limit, and leaves a fifth of it for the answer. */
 function fitThinking(body: JsonBody, limit: number, { losses }: Patch): Readonly<Record<string, string | undefined>> {
   const thinking = body.get('thinking');
   if (!isObject(thinking) || typeof thinking.budget_tokens !== 'number' || thinking.budget_tokens < limit) return {};
@@ -127,7 +124,7 @@ function withoutThinking(management: Json | undefined): Readonly<Record<string, 
   };
 }
 
-/** What `patchRequest` does of seals, for a body that is a value. */
+/** Unpacks sealed data like `patchRequest`, for a parsed body. */
 export function withoutSeals(body: JsonObject, channel: string): JsonObject {
   if (!JSON.stringify(body.messages).includes(CARRIER)) return body;
   const sealed = objectsIn(body.messages);
@@ -137,15 +134,15 @@ export function withoutSeals(body: JsonObject, channel: string): JsonObject {
   return { ...rest, messages, ...(isObject(management) && { context_management: keepingThoughts(management) }) };
 }
 
-/** Which thoughts the vendor may forget can only be said of a model that thinks. */
+/** Context editing of reasoning is only allowed for a model that reasons. */
 function keepingThoughts(management: JsonObject): JsonObject {
   const edits = objectsIn(management.edits).filter(({ type }) => !String(type).startsWith('clear_thinking'));
   return { ...management, edits };
 }
 
 /**
- * Models that think by a budget go on after a tool's result only where they see what they thought when they called it. Where
- * that is left out, they have to go on without thinking.
+ * Models with a reasoning budget can continue after a tool result only if they get the reasoning of the call. Without
+ * it, reasoning is turned off.
  */
 function mustStopThinking(
   thinking: Json | undefined,
@@ -155,7 +152,7 @@ function mustStopThinking(
   return isObject(thinking) && thinking.type === 'enabled' && callsThoughtfully(before) && !callsThoughtfully(after);
 }
 
-/** Whether the model is in the middle of its work, waiting for its tools, and what it thought when it called them is there. */
+/** True if the last turn has tool results, and the reasoning of their calls is there. */
 function callsThoughtfully(messages: readonly JsonObject[]): boolean {
   const last = messages.findLast(({ role }) => role === 'assistant');
   const results = messages.at(-1);
@@ -180,7 +177,7 @@ function unsealed(message: JsonObject, channel: string): JsonObject {
   return { ...message, content: content.flatMap((block: Json) => opened(block, channel)) };
 }
 
-/** Nothing where a thought was sealed for somebody else: nobody else can open it, and a vendor refuses what it cannot. */
+/** Empty if the reasoning was sealed for another vendor, which would refuse it. */
 function opened(block: Json, channel: string): readonly Json[] {
   if (!isObject(block) || block.type !== 'thinking' || typeof block.signature !== 'string') return [block];
   const opaque = unpackOpaque(block.signature);
@@ -202,10 +199,10 @@ function checkMessages(body: JsonBody): void {
   }
 }
 
-/** Bytes of a body that may be held twice for as long as its call: once more as the value that a translation needs, too. */
+/** Maximum bytes of a body that may be in memory twice during its call: also as the parsed value, which a translation needs, too. */
 const SHORT = 16 * 1_024;
 
-/** Parsed for the moment: a body that keeps what it parsed would hold a long conversation twice. */
+/** Parses a larger body without keeping the value, so that a long conversation is not in memory twice. */
 function messagesOf(body: JsonBody): Json | undefined {
   const span = body.members.get('messages');
   try {
@@ -215,14 +212,4 @@ function messagesOf(body: JsonBody): Json | undefined {
     // Refuses with the reason.
     return body.get('messages');
   }
-}
-
-function checkNumber(body: JsonBody, name: string): void {
-  const value = body.get(name) ?? undefined;
-  if (value === undefined || (typeof value === 'number' && value >= 0 && value <= 1)) return;
-  wrong(name, 'must be a number from 0 to 1');
-}
-
-function wrong(param: string, should: string): never {
-  throw invalidField(param, should);
 }

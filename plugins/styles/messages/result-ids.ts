@@ -1,11 +1,11 @@
-/** Results of tools that do not say whose call they are for: some clients of this style lose the id on the way. */
+/** Tool results without the id of their call: some clients of this style drop it. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 
 /**
- * The body with the ids of the calls right before filled in, in their order, where as many results have none as calls have no
- * result. Where that is not so, nobody can tell which is meant, and the field is refused as missing when it is read.
+ * The body with the ids of the preceding calls, in order, if as many results have no id as calls have no result.
+ * Otherwise the assignment is ambiguous, and the missing field is refused when it is read.
  */
 export function withResultIds(body: JsonObject, losses: Losses): JsonObject {
   const { messages } = body;

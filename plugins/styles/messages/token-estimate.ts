@@ -1,28 +1,28 @@
-/** About how many tokens a messages request has, where its vendor does not say. */
+/** Estimates the tokens of a messages request, for vendors that do not count. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 
 const PER_IMAGE = 1_600;
-/** What surrounds a message, and what a vendor tells its model about tools in general. */
+/** Tokens around a message, and of the vendor's preamble about tools. */
 const PER_MESSAGE = 4;
 const FOR_TOOLS = 300;
-/** A page of a document is about so many bytes, and read as text and as a picture. */
+/** Bytes of a page of a document; a page is read as text and as an image. */
 const BYTES_PER_PAGE = 50_000;
 const PER_PAGE = 2_000;
 
-/** An estimate of the input of a request; 1 at least. */
+/** The estimated input tokens of a request; at least 1. */
 export function estimateTokens({ system, messages, tools }: JsonObject): number {
   const all = Array.isArray(messages) ? (messages as readonly Json[]) : [];
-  const said = all.reduce(
+  const tokens = all.reduce(
     (sum: number, message) => sum + PER_MESSAGE + (isObject(message) ? contentTokens(message.content) : 0),
     0,
   );
   const declared = Array.isArray(tools) && tools.length > 0 ? FOR_TOOLS + textTokens(JSON.stringify(tools)) : 0;
-  return Math.max(1, Math.ceil(said + contentTokens(system) + declared));
+  return Math.max(1, Math.ceil(tokens + contentTokens(system) + declared));
 }
 
-/** Text, or a list of blocks. */
+/** A text, or a list of blocks. */
 function contentTokens(content: Json | undefined): number {
   if (typeof content === 'string') return textTokens(content);
   if (!Array.isArray(content)) return 0;
@@ -54,7 +54,7 @@ function blockTokens(block: JsonObject): number {
   }
 }
 
-/** Where a document is: text, blocks, or bytes that are guessed by their number. */
+/** The source of a document: text, blocks, or bytes, whose number decides. */
 function sourceTokens(source: Json | undefined): number {
   if (!isObject(source)) return 0;
   if (source.type === 'text') return textOf(source.data);
@@ -67,12 +67,12 @@ function textOf(value: Json | undefined): number {
   return typeof value === 'string' ? textTokens(value) : 0;
 }
 
-/** Characters per token: plain letters, those of other alphabets, and those that are words. */
+/** Characters per token: ASCII letters, other alphabets, and characters that are words. */
 const ASCII = 4;
 const LETTERS = 2.5;
 const IDEOGRAPHS = 1.5;
 
-/** About how many tokens a text has. */
+/** The estimated tokens of a text. */
 function textTokens(text: string): number {
   let ascii = 0;
   let letters = 0;
@@ -80,7 +80,7 @@ function textTokens(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) ascii++;
-    // From the radicals of Chinese on: kana, hangul, and the halves of what lies beyond, emoji among them.
+    // From CJK radicals on: kana, hangul, and surrogates, which include emoji.
     else if (unit >= 0x2e80) ideographs++;
     else letters++;
   }

@@ -1,20 +1,20 @@
-/** How messages vendors say what was used, and the one form it is brought into; and the way back. */
+/** Decodes and encodes the usage of messages replies. */
 
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
 import { isObject, tokensIn, withCountedOutput } from '../../../core/translation/index.ts';
-import { serviceIn, usesTold } from './hosted.ts';
+import { reportedUses, serviceIn } from './hosted.ts';
 
 /**
- * The common form of a usage object; undefined where it counts nothing. Vendors of this style count what a cache held and what
- * was written to it beside the input; in the common form the input holds both. Where the vendor shortened the conversation first,
- * that is billed, too, and counted beside the answer.
+ * Decodes a usage object; undefined if it has no counts. Vendors of this style report tokens read from and written to a
+ * cache beside the input; in the common form, the input includes both. Compaction of the conversation is billed, too,
+ * and reported separately.
  */
-export function toUsage(told: Json | undefined): Usage | undefined {
-  if (!isObject(told)) return undefined;
-  if (typeof told.input_tokens !== 'number' && typeof told.output_tokens !== 'number') return undefined;
-  const own = countsOf(told);
-  if (!Array.isArray(told.iterations)) return own;
-  return told.iterations
+export function toUsage(reported: Json | undefined): Usage | undefined {
+  if (!isObject(reported)) return undefined;
+  if (typeof reported.input_tokens !== 'number' && typeof reported.output_tokens !== 'number') return undefined;
+  const own = countsOf(reported);
+  if (!Array.isArray(reported.iterations)) return own;
+  return reported.iterations
     .filter(isObject)
     .filter(({ type }) => type === 'compaction')
     .reduce((sum, each) => added(sum, countsOf(each)), own);
@@ -32,19 +32,19 @@ function added(sum: Usage, more: Usage): Usage {
   };
 }
 
-function countsOf(told: JsonObject): Usage {
-  const split = isObject(told.cache_creation) ? told.cache_creation : {};
+function countsOf(reported: JsonObject): Usage {
+  const split = isObject(reported.cache_creation) ? reported.cache_creation : {};
   const long = tokensIn(split.ephemeral_1h_input_tokens);
   const written = tokensIn(
-    Math.max(tokensIn(told.cache_creation_input_tokens), long + tokensIn(split.ephemeral_5m_input_tokens)),
+    Math.max(tokensIn(reported.cache_creation_input_tokens), long + tokensIn(split.ephemeral_5m_input_tokens)),
   );
-  const cacheRead = tokensIn(told.cache_read_input_tokens);
-  const output = tokensIn(told.output_tokens);
-  const details = isObject(told.output_tokens_details) ? told.output_tokens_details : {};
-  const uses = usesTold(told);
-  const service = serviceIn(told);
+  const cacheRead = tokensIn(reported.cache_read_input_tokens);
+  const output = tokensIn(reported.output_tokens);
+  const details = isObject(reported.output_tokens_details) ? reported.output_tokens_details : {};
+  const uses = reportedUses(reported);
+  const service = serviceIn(reported);
   return {
-    input: tokensIn(tokensIn(told.input_tokens) + cacheRead + written),
+    input: tokensIn(tokensIn(reported.input_tokens) + cacheRead + written),
     cacheRead,
     cacheWrite: written - long,
     cacheWriteLong: long,
@@ -58,29 +58,32 @@ function countsOf(told: JsonObject): Usage {
   };
 }
 
-/** The usage of one stream, as its vendor tells it bit by bit. */
+/** The usage of one stream, which the vendor reports in several events. */
 export interface StreamUsage {
-  /** With the message, before anything is said: its count of the output only holds the place. */
-  begin(told: Json | undefined): void;
-  /** What is said later counts, for it is the sum and not an addition. Some write zeros for what they have said before. */
-  add(told: Json | undefined): void;
-  /** So far; the output of so many characters is our own count where the vendor has not told one. */
+  /** From the start event; its output count is a placeholder. */
+  begin(reported: Json | undefined): void;
+  /** Later counts replace earlier ones, because they are totals. Some vendors send zeros for counts that they have sent before. */
+  add(reported: Json | undefined): void;
+  /** The usage so far; if the vendor has not reported the output, the gateway's count of this many characters. */
   after(textLength: number): Usage | undefined;
 }
 
-/** Follows one stream. */
+/** Collects the usage of one stream. */
 export function followUsage(): StreamUsage {
-  let told: JsonObject = {};
+  let reported: JsonObject = {};
   let isCounted = false;
 
   function lay(later: Json | undefined): void {
     if (!isObject(later)) return;
-    told = { ...told, ...Object.fromEntries(Object.entries(later).filter(([name, value]) => value || !told[name])) };
+    reported = {
+      ...reported,
+      ...Object.fromEntries(Object.entries(later).filter(([name, value]) => value || !reported[name])),
+    };
   }
 
   return {
     begin(first) {
-      // Nothing has been run yet, which says nothing of what will be.
+      // No uses yet, which does not mean that there will be none.
       if (isObject(first)) lay({ ...first, server_tool_use: null });
     },
     add(later) {
@@ -88,13 +91,13 @@ export function followUsage(): StreamUsage {
       isCounted ||= isObject(later) && tokensIn(later.output_tokens) > 0;
     },
     after(textLength) {
-      const usage = toUsage(told);
+      const usage = toUsage(reported);
       return usage === undefined || isCounted || textLength === 0 ? usage : withCountedOutput(usage, textLength);
     },
   };
 }
 
-/** As this style tells it. Clients add the three counts of the input up. */
+/** Encodes usage. Clients add up the three counts of the input. */
 export function usageBody(usage: Usage | undefined, serviceTier?: string): JsonObject {
   const { input, cacheRead, cacheWrite, cacheWriteLong, output, reasoning } = usage ?? NOTHING;
   return {

@@ -1,15 +1,15 @@
-/** What separates the parts of a form, as the header names it. */
+/** The boundary of a multipart body, from its `content-type`. */
 import { errors } from '../errors.ts';
 
-/** `boundary=…` in the header, in quotes or not. */
+/** `boundary=…` in the header, quoted or not. */
 const PARAMETER = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/gi;
-/** What RFC 2046 allows in a boundary. Some clients forget the quotes that half of it needs. */
+/** The characters that RFC 2046 allows in a boundary. Some clients omit the quotes that some of them require. */
 const BOUNDARY = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
 
-/** The boundary that the header names. Refuses with 400 where it names none, several, or one that is none. */
+/** The boundary in the header. Refuses with 400 if there is none, more than one, or an invalid one. */
 export function boundaryOf(contentType: string): string {
-  const [found, ...more] = contentType.matchAll(PARAMETER);
-  const boundary = found?.[1] ?? found?.[2] ?? '';
+  const [match, ...more] = contentType.matchAll(PARAMETER);
+  const boundary = match?.[1] ?? match?.[2] ?? '';
   if (more.length === 0 && BOUNDARY.test(boundary)) return boundary;
   throw errors
     .invalid_form(

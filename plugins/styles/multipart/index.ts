@@ -1,35 +1,35 @@
-/** Reads forms with files: which fields an endpoint takes as files, and what a form becomes. */
+/** Reads multipart bodies: which fields of an endpoint are files, and the JSON body that the others become. */
 import type { FormReader, Json } from '../../../core/plugin.ts';
 import { boundaryOf } from './boundary.ts';
 import { LONGEST_TEXT, takeParts, wrong } from './parts.ts';
 
-/** What an endpoint takes. */
+/** The fields of an endpoint. */
 export interface FormOptions {
-  /** True where JSON is not taken. */
+  /** True if JSON bodies are refused. */
   readonly only: boolean;
-  /** The fields that hold files, by name; `image[]` counts as `image`. */
+  /** The fields with files, by name; `image[]` counts as `image`. */
   readonly files: Readonly<Record<string, FileField>>;
-  /** Texts that may come more than once, and are a list then; those of names that end in `[]` always are one. */
+  /** Text fields that may be repeated and become a list; those with names that end in `[]` always do. */
   readonly repeats?: readonly string[];
 }
 
-/** A field that holds files. */
+/** A field with files. */
 export interface FileField {
-  /** How many. */
+  /** The maximum number. */
   readonly max: number;
-  /** At least one must come. */
+  /** At least one is required. */
   readonly required?: boolean;
-  /** A text may come in its place (an address); whoever asks for it looks at both. */
+  /** A text (a URL) may be sent instead; the style reads both. */
   readonly orText?: boolean;
 }
 
-/** The texts that people write at length; all others are settings. */
+/** Long text fields; all others are settings. */
 const LONG = ['prompt', 'input', 'instructions'];
 const LONGEST_SETTING = 65_536;
 const LONGEST_FILE_NAME = 255;
 const LONGEST_MEDIA_TYPE = 127;
 
-/** A reader of the forms that an endpoint takes. */
+/** Creates a reader of an endpoint's multipart bodies. */
 export function createFormReader({ only, files: fields, repeats = [] }: FormOptions): FormReader {
   const fieldOf = (name: string): FileField | undefined =>
     Object.hasOwn(fields, bare(name)) ? fields[bare(name)] : undefined;
@@ -75,7 +75,7 @@ function describeFields(names: readonly string[]): string {
   return `files are taken in ${names.map((name) => `\`${name}\``).join(' and ')} only`;
 }
 
-/** What a name holds with one more text. */
+/** The value of a field with one more text. */
 function withText(name: string, earlier: Json | undefined, text: string, repeats: readonly string[]): Json {
   if (earlier === undefined) return name.endsWith('[]') ? [text] : text;
   if (Array.isArray(earlier)) return [...earlier, text];
@@ -93,7 +93,7 @@ function requireFiles(
   }
 }
 
-/** Without folders, and with nothing that is not seen. The end is kept of a long one: vendors go by the letters after the dot. */
+/** Without folders and invisible characters. A long name is cut at its start, because vendors go by the extension. */
 function plainFileName(name: string): string {
   const last = name
     .replace(/\p{Cc}/gu, '')
@@ -102,7 +102,7 @@ function plainFileName(name: string): string {
   return /^\.{0,2}$/.test(last) ? '' : [...last].slice(-LONGEST_FILE_NAME).join('');
 }
 
-/** The parser calls a file of no type a plain text; no file that is taken anywhere is one. */
+/** The parser reports a file without a type as text/plain, which is not accepted anywhere. */
 function plainMediaType(type: string): string {
   return type === 'text/plain' || type.length > LONGEST_MEDIA_TYPE ? 'application/octet-stream' : type;
 }

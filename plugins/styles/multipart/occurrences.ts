@@ -1,13 +1,13 @@
-/** Where, and how often, a body holds some bytes, in whatever chunks it comes. */
+/** Counts the occurrences of some bytes in a chunked body. */
 
-/** Looks as the body goes by. */
+/** Searches the body while it passes. */
 export interface Occurrences {
-  /** Tells the place in the chunk right behind the first one that ends there; -1: none does. */
+  /** The offset in the chunk after the first occurrence that ends there; -1: none does. */
   see(chunk: Buffer): number;
   readonly count: number;
 }
 
-/** Begins to look for `mark`; `before` stands before the first chunk. */
+/** Starts the search for `mark`; `before` precedes the first chunk. */
 export function lookFor(mark: Buffer, before: Buffer = Buffer.alloc(0)): Occurrences {
   const overlap = mark.length - 1;
   let count = 0;
@@ -18,7 +18,7 @@ export function lookFor(mark: Buffer, before: Buffer = Buffer.alloc(0)): Occurre
       const inside = chunk.indexOf(mark);
       const [first, already] = atSeam >= 0 ? [atSeam, before.length] : [inside, 0];
       count += countFrom(seam, atSeam, mark) + countFrom(chunk, inside, mark);
-      // A copy, so that the chunk need not stay.
+      // A copy, so that the chunk can be freed.
       before = Buffer.from((chunk.length < overlap ? seam : chunk).subarray(-overlap));
       return first < 0 ? -1 : first + mark.length - already;
     },
@@ -29,7 +29,7 @@ export function lookFor(mark: Buffer, before: Buffer = Buffer.alloc(0)): Occurre
 }
 
 function countFrom(bytes: Buffer, first: number, mark: Buffer): number {
-  let found = 0;
-  for (let at = first; at >= 0; at = bytes.indexOf(mark, at + 1)) found += 1;
-  return found;
+  let total = 0;
+  for (let at = first; at >= 0; at = bytes.indexOf(mark, at + 1)) total += 1;
+  return total;
 }

@@ -1,4 +1,4 @@
-/** Takes a form apart as it comes: the parser, its limits, and everything that can go wrong with it. */
+/** Parses a multipart body while it arrives, with limits, and refuses malformed ones. */
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { coreErrors, invalidField } from '../../../core/contracts/errors.ts';
@@ -6,16 +6,16 @@ import type { GatewayError, SpoolFile, Upload } from '../../../core/plugin.ts';
 import { errors } from '../errors.ts';
 import { lookFor } from './occurrences.ts';
 
-/** What becomes of the parts. What these throw refuses the form. */
+/** Gets the parts. If one of these throws, the body is refused. */
 export interface PartTaker {
-  /** The longest text that may come under a name, in bytes. */
+  /** The maximum bytes of a text with this name. */
   longest(name: string): number;
   text(name: string, text: string): void;
-  /** Where the file is to be kept. `fileName` as it came. */
+  /** Where to store the file. `fileName` is unchanged. */
   file(name: string, fileName: string, mediaType: string): SpoolFile;
 }
 
-/** No text may be longer than this many bytes, whatever its name. */
+/** The maximum bytes of any text. */
 export const LONGEST_TEXT = 1_048_576;
 
 const MAX_NAME_BYTES = 100;
@@ -25,32 +25,32 @@ const BAD_HEAD = 'the head of a part is malformed or larger than 16 KiB';
 const TOO_SHORT = 'it ends before its last boundary, or without the blank line after the head of a part';
 const UNREAD_PART =
   'each part must begin with `Content-Disposition: form-data; name="…"`, and each boundary be a line of its own';
-/** Of `Content-Transfer-Encoding`; the others would have to be decoded. */
+/** Accepted values of `Content-Transfer-Encoding`; others would need decoding. */
 const PLAIN = ['7bit', '8bit', 'binary'];
 const REPLACEMENT = '\ufffd';
 const NO_TEXT = 'must be a text in UTF-8';
-/** Control characters, and what stands for bytes that are no text. */
+/** Control characters, and the replacement character for invalid UTF-8. */
 const NO_NAME = /[\p{Cc}\ufffd]/u;
-/** Names that mean something else to an object. */
+/** Names with a special meaning in JavaScript objects. */
 const RESERVED = /^(__proto__|constructor|prototype)(\[\])?$/;
 
 /**
- * Reads a form to its end; tells what became of its files, in their order. Rejects as soon as something is wrong with it, and reads
- * no further then. `body` is left as it is, for an answer may still have to go out beside it.
+ * Reads a multipart body to its end; returns its files in order. Rejects at the first error and reads no further. `body`
+ * is not destroyed, because a response may still have to be sent.
  */
 export function takeParts(body: Readable, boundary: string, taker: PartTaker): Promise<readonly Upload[]> {
-  // The parser passes over parts that it does not understand, and tells nobody: what a client sent would be left out in silence. So
-  // there must be one boundary more than parts. A body begins as if after a line end.
+  // The parser skips parts that it does not understand without an error. Therefore the number of boundaries must be that
+  // of the parts plus one. The body is treated as if a line end preceded it.
   const boundaries = lookFor(Buffer.from(`\r\n--${boundary}`), Buffer.from('\r\n'));
-  // Behind the last one it may go on, and wait for ever for the end of a file there; so it never sees that.
+  // Data after the last boundary is not given to the parser, which could wait for the end of a file there forever.
   const closing = lookFor(Buffer.from(`\r\n--${boundary}--`), Buffer.from('\r\n'));
-  // It makes such a character of every byte that is no UTF-8: there may be no more of them in the texts than were sent.
+  // The parser replaces invalid UTF-8 by this character: the texts may have no more of them than were sent.
   const replacements = lookFor(Buffer.from(REPLACEMENT));
   const parser = busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
     defParamCharset: 'utf8',
     preservePath: true,
-    // It calls a text that is exactly as long as its limit too long.
+    // The parser reports a text of exactly the maximum length as too long.
     limits: { fieldSize: LONGEST_TEXT + 1, fields: MAX_TEXTS },
   });
   const files: Promise<Upload>[] = [];
@@ -66,11 +66,11 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
       over = true;
       body.off('readable', pullSoon);
       body.off('end', end);
-      // Takes the file that is being read with it.
+      // Ends the file that is being read, too.
       parser.destroy();
       reject(reason);
     }
-    /** All of this runs at times of its own, when nobody else is there to catch. */
+    /** Runs in event handlers, where an exception would not be caught. */
     function attempt(work: () => void): void {
       try {
         work();
@@ -83,7 +83,7 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
       parts += 1;
       attempt(take);
     }
-    /** Not at once: what comes in a million tiny chunks is read in as many as it came in packets, and not byte by byte. */
+    /** Collects tiny chunks, so that a body in a million of them is read in as many steps as packets arrived. */
     function pullSoon(): void {
       if (isPulling) return;
       isPulling = true;
@@ -117,18 +117,18 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
         if (info.valueTruncated || Buffer.byteLength(text ?? '') > longest) {
           throw tooMuch(`\`${checked}\` is longer than ${longest} bytes. A file is sent with a file name.`, checked);
         }
-        // The parser gives up where it does not know the charset.
+        // The parser gives up at an unknown charset.
         if (text === undefined) wrong(checked, NO_TEXT);
-        const found = text.split(REPLACEMENT).length - 1;
-        if (found > 0 && lost === 0) doubtful = checked;
-        lost += found;
+        const invalid = text.split(REPLACEMENT).length - 1;
+        if (invalid > 0 && lost === 0) doubtful = checked;
+        lost += invalid;
         taker.text(checked, text);
       }),
     );
     parser.on(
       'file',
       (name: string | undefined, stream, info: { filename?: string; encoding: string; mimeType: string }) => {
-        // It hears of whatever befalls the parser, even after nobody reads it any more; unheard, an error would end the process.
+        // Stays registered after the end of the parser: an unhandled error would end the process.
         stream.on('error', () => {});
         takePart(() => {
           const checked = checkName(name);
@@ -144,12 +144,12 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
     parser.on('finish', () => {
       if (boundaries.count !== parts + 1) fail(malformed(UNREAD_PART));
       else if (lost > replacements.count) fail(refusal(doubtful, NO_TEXT));
-      // What was read may still be on its way to where it is kept.
+      // The data may still be on its way to storage.
       else Promise.all(files).then(resolve, fail);
     });
     parser.on('drain', pullSoon);
 
-    // Not `pipeline`, which would take the client's connection down together with the parser.
+    // Not `pipeline`, which would destroy the client's connection together with the parser.
     const left = (error?: Error): void => fail(error ?? new Error('the body broke off'));
     body.on('readable', pullSoon);
     body.on('end', end);
@@ -159,7 +159,7 @@ export function takeParts(body: Readable, boundary: string, taker: PartTaker): P
   });
 }
 
-/** One piece after the other: the next one is read when this one is written. */
+/** Reads the next chunk only when the previous one was written. */
 async function keep(stream: Readable, file: SpoolFile, name: string): Promise<Upload> {
   for await (const chunk of stream) await file.write(chunk);
   const upload = await file.end();
@@ -170,8 +170,11 @@ function checkName(name: string | undefined): string {
   if (name === undefined)
     throw malformed('each part needs a name, as in `Content-Disposition: form-data; name="model"`');
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
-    const shown = name.slice(0, MAX_NAME_BYTES);
-    throw tooMuch(`\`${shown}\`… is longer than the ${MAX_NAME_BYTES} bytes that the name of a field may have.`, shown);
+    const shortened = name.slice(0, MAX_NAME_BYTES);
+    throw tooMuch(
+      `\`${shortened}\`… is longer than the ${MAX_NAME_BYTES} bytes that the name of a field may have.`,
+      shortened,
+    );
   }
   if (NO_NAME.test(name)) throw malformed('the name of a field must be text in UTF-8 without control characters');
   return RESERVED.test(name) ? wrong(name, 'is not the name of any field') : name;
@@ -181,7 +184,7 @@ function checkEncoding(name: string, encoding: string): void {
   if (!PLAIN.includes(encoding)) wrong(name, 'must be sent as it is, without a Content-Transfer-Encoding');
 }
 
-/** Refuses the form because of a field; `should` ends the sentence that begins with its name. */
+/** Refuses the body because of a field; `should` ends the sentence that begins with its name. */
 export function wrong(param: string, should: string): never {
   throw refusal(param, should);
 }

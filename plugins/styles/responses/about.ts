@@ -1,29 +1,28 @@
-/** Responses, described. */
+/** OpenAPI schemas of responses. */
 import type { StyleAbout } from '../../../core/plugin.ts';
-import { EVENTS, integer, model, objectOf, optional, stream, text, upTo, wholeFrom } from '../described.ts';
+import { EVENTS, integer, integerFrom, model, objectOf, optional, stream, text, upTo } from '../described.ts';
 
 export const about: StyleAbout = {
-  summary: 'Answers a text or a list of items, and can go on from an earlier answer: responses.',
+  summary: 'Creates a response, which may continue an earlier one.',
   request: objectOf(
     {
       model,
       input: {
-        description:
-          'May be left out where `previous_response_id`, `prompt` or `conversation` says what is to be answered.',
+        description: 'Optional with `previous_response_id`, `prompt` or `conversation`.',
         type: ['string', 'array', 'null'],
       },
       instructions: optional(text),
       previous_response_id: optional(text),
-      max_output_tokens: wholeFrom(1),
+      max_output_tokens: integerFrom(1),
       temperature: upTo(2),
       top_p: upTo(1),
       truncation: optional({ description: '`auto` or `disabled`.', type: 'string' }),
       stream,
-      store: { description: 'Whether the answer is kept.' },
-      tools: optional({ description: 'The tools that may be called.', type: 'array' }),
-      tool_choice: optional({ description: 'Which of them must be, or may.', type: ['string', 'object'] }),
-      reasoning: optional({ description: 'How much the model thinks, and what it shows of it.', type: 'object' }),
-      text: { description: 'The form of the answer.' },
+      store: { description: 'Whether the response is kept.' },
+      tools: optional({ description: 'The tools that the model may call.', type: 'array' }),
+      tool_choice: optional({ description: 'Which tools the model must or may call.', type: ['string', 'object'] }),
+      reasoning: optional({ description: 'How much the model reasons, and what it shows of it.', type: 'object' }),
+      text: { description: 'The format of the answer.' },
     },
     ['model'],
   ),

@@ -1,4 +1,4 @@
-/** Whole answers of this style. */
+/** Whole replies of the responses style. */
 import type { AnswerFacts, JsonBody } from '../../../core/plugin.ts';
 import { tokensIn } from '../../../core/translation/index.ts';
 import { failureOf } from './errors.ts';
@@ -7,14 +7,14 @@ import { usageIn } from './usage.ts';
 
 const OPEN_ARRAY = 0x5b;
 
-/** Of an answer without a limit: about 16,000 tokens. */
+/** Characters of an answer without a limit: about 16,000 tokens. */
 const LONG = 64_000;
-/** The shortest that a token may be taken for. */
+/** Minimum characters per token. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * What an answer tells; undefined where it has neither output nor an error. Of one that the vendor goes on with in the
- * background nobody will tell us what it came to, so it counts for as long as it may get.
+ * Reads a reply; undefined if it has neither output nor an error. A background response is charged for its maximum
+ * output, because its usage will not be reported to this call.
  */
 export function readAnswer(body: JsonBody): AnswerFacts | undefined {
   const output = body.members.get('output');
@@ -26,7 +26,7 @@ export function readAnswer(body: JsonBody): AnswerFacts | undefined {
       service_tier: body.get('service_tier') ?? null,
       output: body.bytes.includes('_call"') ? (body.get('output') ?? null) : [],
     }),
-    // Counted only where somebody asks: most vendors say what they used.
+    // Counted on demand: most vendors report usage.
     textLength() {
       const status = body.get('status');
       if (status === 'queued' || status === 'in_progress') {

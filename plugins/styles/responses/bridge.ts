@@ -1,4 +1,4 @@
-/** The style's translation to and from the common form. */
+/** The translation of the style `responses` to and from the common form. */
 import type { StyleClient, StyleVendor } from '../../../core/plugin.ts';
 import { decodeReply } from './decode-reply.ts';
 import { decodeRequest } from './decode-request.ts';
@@ -9,7 +9,7 @@ import { createStreamEncoder } from './encoder.ts';
 import { responsesQuirks } from './quirks.ts';
 import { CACHED_SEARCH } from './tools.ts';
 
-/** Clients of this style, with vendors of another. */
+/** Responses clients with vendors of another style. */
 export const client: StyleClient = {
   names: {
     messages: 'input',
@@ -26,7 +26,7 @@ export const client: StyleClient = {
   createStreamEncoder,
 };
 
-/** Vendors of this style, with clients of another. */
+/** Responses vendors with clients of another style. */
 export const vendor: StyleVendor = {
   quirks: responsesQuirks,
   encodeRequest,

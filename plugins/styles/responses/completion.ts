@@ -1,43 +1,43 @@
-/** What a vendor of this style leaves out of its responses although every client is promised it. */
+/** Adds the members that some vendors of this style omit from their responses. */
 import type { Call, Finishing, Json, JsonBody, JsonObject, Losses, Usage } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 import { toUsage, usageObject } from './usage.ts';
 
-/** The counts that stand in every answer: the style's own names, and those of chat completions. */
+/** The counts in every response: the style's own names, and those of chat completions. */
 const COUNTS = ['input_tokens', 'output_tokens', 'prompt_tokens', 'completion_tokens', 'total_tokens'];
 
-/** What is known of a response beside what its vendor says. */
-interface Known {
-  /** The response that it goes on from; a vendor that was told its turns instead does not know. */
+/** What is known about a response beside the vendor's reply. */
+interface ResponseFacts {
+  /** The response that it continues; the vendor does not know it if it got the whole conversation instead. */
   readonly previousId: string | undefined;
-  /** What was used; asked for where the vendor of a response that has ended does not say. */
+  /** The usage, for a completed response whose vendor reports none. */
   usage?(): Usage;
 }
 
-/** The members that complete a response; empty where nothing is missing. `losses`: where they are named. */
+/** The members that complete a response; empty if nothing is missing. `losses`: where they are reported. */
 export function completion(
-  { usage: told = null, status, previous_response_id: previous }: JsonObject,
-  known: Known,
+  { usage: reported = null, status, previous_response_id: previous }: JsonObject,
+  facts: ResponseFacts,
   losses?: Losses,
 ): JsonObject {
   const changes: Record<string, Json> = {};
-  const usage = usageOf(told, status === 'queued' || status === 'in_progress' ? undefined : known.usage);
+  const usage = usageOf(reported, status === 'queued' || status === 'in_progress' ? undefined : facts.usage);
   if (usage !== undefined) {
     changes.usage = usage;
     losses?.change('usage', 'hint');
   }
-  if (known.previousId !== undefined && typeof previous !== 'string') {
-    changes.previous_response_id = known.previousId;
+  if (facts.previousId !== undefined && typeof previous !== 'string') {
+    changes.previous_response_id = facts.previousId;
     losses?.change('previous_response_id', 'hint');
   }
   return changes;
 }
 
-function usageOf(told: Json, counted: Known['usage']): JsonObject | undefined {
-  if (!isObject(told)) return counted && usageObject(counted());
-  if (COUNTS.every((name) => typeof told[name] === 'number')) return undefined;
-  const complete = usageObject(toUsage(told) ?? counted?.());
-  return { ...told, ...Object.fromEntries(COUNTS.map((name) => [name, told[name] ?? complete[name] ?? 0])) };
+function usageOf(reported: Json, counted: ResponseFacts['usage']): JsonObject | undefined {
+  if (!isObject(reported)) return counted && usageObject(counted());
+  if (COUNTS.every((name) => typeof reported[name] === 'number')) return undefined;
+  const complete = usageObject(toUsage(reported) ?? counted?.());
+  return { ...reported, ...Object.fromEntries(COUNTS.map((name) => [name, reported[name] ?? complete[name] ?? 0])) };
 }
 
 /** The same as changes to a response's bytes. */
@@ -56,7 +56,7 @@ export function completing(
   return Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** A whole answer with what its vendor left out; undefined where that is nothing. */
+/** A whole reply with the missing members; undefined if there are none. */
 export function finishAnswer(body: JsonBody, call: Call, { usage, losses }: Finishing): Buffer | undefined {
   const changes = completing(body, call, losses, () => usage);
   return Object.keys(changes).length === 0 ? undefined : body.patched(changes);

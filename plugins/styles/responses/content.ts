@@ -1,4 +1,4 @@
-/** Content of messages and of tool results: its parts as blocks, and blocks as parts. */
+/** Decodes and encodes the content of messages and tool results. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
@@ -11,19 +11,18 @@ import type {
   Source,
 } from '../../../core/translation/index.ts';
 import { dataUrl, given, readDataUrl } from '../../../core/translation/index.ts';
+import { restReporter } from '../request-fields.ts';
 
-/** What vendors never look at: losing it changes no answer. */
+/** Members that vendors ignore: dropping them changes no answer. */
 const HINTS = new Set(['id', 'status', 'phase', 'annotations', 'logprobs', 'caller', 'async', 'created_by', 'agent']);
 
-/** Names what nobody has read of an item or a part, or of what stands in another `place`. */
-export function dropRest(fields: Fields, losses: Losses, place = 'messages'): void {
-  for (const [name, value] of Object.entries(fields.rest())) {
-    const isEmpty = Array.isArray(value) && value.length === 0;
-    if (!isEmpty) losses.drop(`${place}.${name}`, HINTS.has(name) ? 'hint' : undefined);
-  }
-}
+/** Reports the unread members of an item, a part or another object; empty lists are not reported. */
+export const dropRest = restReporter(
+  (name) => HINTS.has(name),
+  (value) => Array.isArray(value) && value.length === 0,
+);
 
-/** A text that must be there. */
+/** A required text. */
 export function required(fields: Fields, name: string): string {
   return fields.text(name) ?? fields.wrong(name, 'must be a string');
 }
@@ -36,7 +35,7 @@ export function readContent(fields: Fields, name: string, losses: Losses): reado
   if (!Array.isArray(content)) return fields.wrong(name, 'must be a string or an array of content parts');
   return fields.each(name).map((part) => {
     const block = readPart(part, losses);
-    dropRest(part, losses);
+    dropRest(part, 'messages', losses);
     return block;
   });
 }
@@ -70,7 +69,7 @@ function readPart(part: Fields, losses: Losses): Block {
     case 'input_audio': {
       const audio = part.fields('input_audio') ?? part.wrong('input_audio', 'must be an object');
       const [data, format] = [required(audio, 'data'), required(audio, 'format')];
-      dropRest(audio, losses, 'messages.input_audio');
+      dropRest(audio, 'messages.input_audio', losses);
       return { type: 'audio', data, format, ...cache };
     }
     default:
@@ -112,15 +111,15 @@ function readBreakpoint(part: Fields, losses: Losses): CacheHint | undefined {
   return ttlSeconds === undefined ? {} : { ttlSeconds };
 }
 
-/** Writes parts for one vendor. */
+/** Encodes parts for one vendor. */
 export interface PartsWriter {
-  /** What the user, the system or a tool says. Undefined where it cannot be said. */
+  /** A part of a user, system or tool message. Undefined if it cannot be expressed. */
   input(block: Block): JsonObject | undefined;
-  /** What the assistant has said. */
+  /** A part of an assistant message. */
   output(block: Block): JsonObject | undefined;
 }
 
-/** How blocks are written where these quirks hold. */
+/** Creates the encoder for these quirks. */
 export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
   function breakpoint(hint: CacheHint | undefined): JsonObject {
     if (hint === undefined) return {};
@@ -132,7 +131,7 @@ export function createPartsWriter(quirks: Quirks, losses: Losses): PartsWriter {
     return { prompt_cache_breakpoint: { mode: 'explicit', ...ttl } };
   }
 
-  /** What no style's request means to say in such a place. */
+  /** Content that requests of no style have here. */
   function drop(block: Block): undefined {
     losses.drop(`messages.${block.type === 'foreign' ? block.what : block.type}`);
     return undefined;
@@ -183,15 +182,15 @@ const DETAILS = ['auto', 'low', 'high', 'original'];
 function imagePart({ source, detail }: ImageBlock, losses: Losses): JsonObject {
   const isKnown = detail === undefined || DETAILS.includes(detail);
   if (!isKnown) losses.drop('image.detail');
-  // The format's own types demand the member; it is what stands where nothing is said.
-  const said = { detail: isKnown ? (detail ?? 'auto') : 'auto' };
+  // The official types require the member; this is its default.
+  const options = { detail: isKnown ? (detail ?? 'auto') : 'auto' };
   switch (source.kind) {
     case 'base64':
-      return { type: 'input_image', image_url: dataUrl(source), ...said };
+      return { type: 'input_image', image_url: dataUrl(source), ...options };
     case 'url':
-      return { type: 'input_image', image_url: source.url, ...said };
+      return { type: 'input_image', image_url: source.url, ...options };
     case 'id':
-      return { type: 'input_image', file_id: source.id, ...said };
+      return { type: 'input_image', file_id: source.id, ...options };
     default:
       return { type: 'input_text', text: source.text };
   }
@@ -221,7 +220,7 @@ function filePart({ source, name, title, context, citable }: FileBlock, losses: 
   }
 }
 
-/** Raw JSON of an item that only this style knows. */
+/** The raw JSON of an item that only this style supports. */
 export function foreignItem(block: Block): Json | undefined {
   return block.type === 'foreign' && block.style === 'responses' ? block.raw : undefined;
 }

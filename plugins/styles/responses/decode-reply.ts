@@ -1,4 +1,4 @@
-/** The output of a whole response as blocks. */
+/** Decodes the output of a whole response as blocks. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type {
@@ -15,7 +15,7 @@ import { failureOf } from './errors.ts';
 import { omitFromItem, omitFromResponse } from './members.ts';
 import { usageIn } from './usage.ts';
 
-/** A whole answer; undefined where it is none. */
+/** Decodes a whole reply; undefined if it is not one. */
 export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   if (!Array.isArray(body.output) || isUnfinished(body) || failureOf(body) !== undefined) return undefined;
   const items = objectsIn(body, 'output');
@@ -36,13 +36,13 @@ export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Rep
   };
 }
 
-/** The vendor goes on with it in the background, where clients of other styles cannot ask for it. */
+/** A background response, which clients of other styles cannot poll. */
 function isUnfinished(response: Json | undefined): boolean {
   const status = member(response, 'status');
   return status === 'queued' || status === 'in_progress';
 }
 
-/** What one item says. */
+/** Decodes one item. */
 export function blocksOf(item: JsonObject, from: Origin): readonly Block[] {
   switch (item.type) {
     case 'message':
@@ -71,7 +71,7 @@ function foreign(item: JsonObject): Block {
   return { type: 'foreign', style: 'responses', what: textOf(member(item, 'type')) || 'item', raw: item };
 }
 
-/** One part of a message. */
+/** Decodes one part of a message. */
 export function contentBlock(part: JsonObject): Block {
   if (part.type === 'refusal') return { type: 'refusal', text: textOf(member(part, 'refusal')) };
   if (part.type !== 'output_text' && part.type !== 'text') return foreign(part);
@@ -85,12 +85,12 @@ export function contentBlock(part: JsonObject): Block {
   });
 }
 
-/** The citations of a text. */
+/** Decodes the citations of a text. */
 export function citationsOf(part: Json | undefined): readonly Citation[] {
   return objectsIn(part, 'annotations').map(citationOf);
 }
 
-/** One annotation. Those of files have no address; their file's name is their title. */
+/** Decodes one annotation. File citations have no URL; the file's name is the title. */
 export function citationOf(annotation: JsonObject): Citation {
   const { url, start_index: start, end_index: end } = annotation;
   return given<Citation>({
@@ -103,13 +103,13 @@ export function citationOf(annotation: JsonObject): Citation {
   });
 }
 
-/** Log probabilities of a part or of a delta; undefined where it has none. */
+/** Log probabilities of a part or a delta; undefined if there are none. */
 export function logprobsIn(value: JsonObject): readonly Json[] | undefined {
-  const found = objectsIn(value, 'logprobs');
-  return found.length === 0 ? undefined : found;
+  const entries = objectsIn(value, 'logprobs');
+  return entries.length === 0 ? undefined : entries;
 }
 
-/** Summaries and, where a vendor shows them, the thoughts themselves. */
+/** Decodes summaries and, if a vendor sends it, the reasoning text. */
 export function thoughtText(item: JsonObject): string {
   const texts = [...objectsIn(item, 'summary'), ...objectsIn(item, 'content')].map((part) =>
     textOf(member(part, 'text')),
@@ -117,7 +117,7 @@ export function thoughtText(item: JsonObject): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
-/** The sealed thought of a reasoning item. */
+/** The encrypted reasoning of an item. */
 export function opaqueOf(item: JsonObject, { channel }: Origin): Opaque | undefined {
   const value = textOf(member(item, 'encrypted_content'));
   if (value === '') return undefined;
@@ -130,7 +130,7 @@ export function opaqueOf(item: JsonObject, { channel }: Origin): Opaque | undefi
   });
 }
 
-/** A call without its input; undefined where it names no tool. Some servers have no id for it but the item's. */
+/** A call without its input; undefined if it has no name. Some servers send the item's id only. */
 export function callOf(item: JsonObject): ToolCallBlock | undefined {
   const name = textOf(member(item, 'name'));
   const id = textOf(member(item, 'call_id')) || textOf(member(item, 'id'));
@@ -151,7 +151,7 @@ export function inputOf(item: JsonObject): string {
   return typeof input === 'string' ? input : isObject(input) ? JSON.stringify(input) : '';
 }
 
-/** Why a response ended. `types`: those of its blocks. */
+/** Why a response ended. `types`: the types of its blocks. */
 export function finishOf(response: Json | undefined, types: readonly Block['type'][]): Finish {
   if (member(response, 'status') === 'incomplete') {
     const reason = textOf(member(member(response, 'incomplete_details'), 'reason'));

@@ -1,4 +1,4 @@
-/** A request of this style in the common form. */
+/** Decodes a request of the responses style. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
@@ -12,18 +12,19 @@ import type {
   Turn,
 } from '../../../core/translation/index.ts';
 import { given, readFields } from '../../../core/translation/index.ts';
+import { readLabels } from '../request-fields.ts';
 import { dropRest, required } from './content.ts';
 import { declaredTools, readInput } from './input-items.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
-/** What only a vendor that keeps responses can do. */
+/** Options that only a vendor with stored responses supports. */
 const KEPT: Readonly<Record<string, string>> = {
   previous_response_id: 'names a response that is not kept here.',
   conversation: 'names a conversation that is not kept here. Send its items as `input`.',
   prompt: 'names a prompt that is not kept here. Send its text as `instructions`.',
 };
 
-/** Reads the body; refuses what nobody could understand, and what only a vendor of this style can do. */
+/** Decodes the body; refuses invalid fields, and options that only a vendor of this style supports. */
 export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
   const request = readFields(body, '');
   for (const [name, why] of Object.entries(KEPT)) if (request.get(name) !== undefined) losses.bar(name, why);
@@ -31,7 +32,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     losses.bar('background', 'is not possible with this model: its vendor answers at once. Leave it out.');
   }
   for (const name of ['model', 'stream']) request.get(name);
-  // How a stream is padded, and what a program tells its own server.
+  // Padding of the stream, and metadata of the client.
   for (const name of ['stream_options', 'client_metadata']) {
     if (request.get(name) !== undefined) losses.drop(name, 'hint');
   }
@@ -50,7 +51,7 @@ export function decodeRequest(body: JsonObject, losses: Losses): Conversation {
     stop: [],
     reasoning: readReasoning(request.fields('reasoning'), losses),
     output: readOutput(request.fields('text'), losses),
-    labels: readLabels(request, losses),
+    labels: labelsOf(request, losses),
     truncation: oneOf(request, 'truncation', ['auto', 'disabled']),
     extras: request.rest(),
   };
@@ -65,14 +66,14 @@ function userTurn(text: string): Turn {
   return { role: 'user', blocks: [{ type: 'text', text }] };
 }
 
-/** Log probabilities are asked for among the things to be included; how many alternatives stands beside. */
+/** Log probabilities are requested in `include`; the number of alternatives is a field. */
 function readSampling(request: Fields, losses: Losses): Sampling {
   const alternatives = request.number('top_logprobs');
   let logprobs = alternatives !== undefined && alternatives > 0 ? alternatives : undefined;
-  for (const wanted of request.list('include') ?? []) {
-    if (wanted === 'message.output_text.logprobs') logprobs ??= 0;
-    // The others are about what tools of the vendor's do.
-    else if (wanted !== 'reasoning.encrypted_content') losses.drop(`include.${String(wanted)}`, 'hint');
+  for (const included of request.list('include') ?? []) {
+    if (included === 'message.output_text.logprobs') logprobs ??= 0;
+    // The other values are about results of vendor-side tools.
+    else if (included !== 'reasoning.encrypted_content') losses.drop(`include.${String(included)}`, 'hint');
   }
   return given<Sampling>({
     temperature: request.number('temperature'),
@@ -89,18 +90,20 @@ const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
 function readReasoning(reasoning: Fields | undefined, losses: Losses): Reasoning | undefined {
   if (reasoning === undefined) return undefined;
   const effort = oneOf(reasoning, 'effort', EFFORTS);
-  // The second is what the first was called before.
+  // The second is the former name of the first.
   const summary = oneOf(reasoning, 'summary', SUMMARIES) ?? oneOf(reasoning, 'generate_summary', SUMMARIES);
-  // Which thoughts it sees again is for the vendor's own rules to say.
+  // Which reasoning the model sees again is up to the vendor's rules.
   if (reasoning.get('context') !== undefined) losses.drop('reasoning.context', 'hint');
   for (const [name, value] of Object.entries(reasoning.rest())) {
     if (value !== 'standard') losses.drop(`reasoning.${name}`);
   }
   if (effort === undefined && summary === undefined) return undefined;
-  // Who does not ask for a summary gets none.
-  const shown = { summary: summary ?? 'none' } as const;
-  if (effort === 'none') return { mode: 'off', ...shown };
-  return effort === undefined ? { mode: 'auto', ...shown } : { mode: 'on', effort: effort satisfies Effort, ...shown };
+  // Without a requested summary, there is none.
+  const shared = { summary: summary ?? 'none' } as const;
+  if (effort === 'none') return { mode: 'off', ...shared };
+  return effort === undefined
+    ? { mode: 'auto', ...shared }
+    : { mode: 'on', effort: effort satisfies Effort, ...shared };
 }
 
 function readOutput(text: Fields | undefined, losses: Losses): Output {
@@ -113,7 +116,7 @@ function readOutput(text: Fields | undefined, losses: Losses): Output {
 
 function readFormat(format: Fields, losses: Losses): NonNullable<Output['format']> {
   const shape = readShape(format);
-  dropRest(format, losses, 'response_format');
+  dropRest(format, 'response_format', losses);
   return shape;
 }
 
@@ -130,22 +133,14 @@ function readShape(format: Fields): NonNullable<Output['format']> {
   });
 }
 
-function readLabels(request: Fields, losses: Losses): Labels {
-  const person = request.text('safety_identifier');
-  const user = request.text('user');
-  // The gateway itself keeps what it answers.
-  request.flag('store');
-  if (person !== undefined && user !== undefined && person !== user) losses.drop('user', 'hint');
-  return given<Labels>({
-    user: person ?? user,
-    metadata: request.object('metadata'),
-    cacheKey: request.text('prompt_cache_key'),
-    serviceTier: request.text('service_tier'),
-  });
+function labelsOf(request: Fields, losses: Losses): Labels {
+  // The gateway itself keeps responses.
+  const { store: _, ...labels } = readLabels(request, losses);
+  return labels;
 }
 
 function oneOf<const T extends string>(fields: Fields, name: string, words: readonly T[]): T | undefined {
-  const found: Json | undefined = fields.get(name);
-  if (found === undefined || words.includes(found as T)) return found as T | undefined;
+  const member: Json | undefined = fields.get(name);
+  if (member === undefined || words.includes(member as T)) return member as T | undefined;
   return fields.wrong(name, `must be one of ${words.map((word) => `"${word}"`).join(', ')}`);
 }

@@ -1,4 +1,4 @@
-/** Reads a vendor's stream of this style. Servers skip events, repeat them and mix up ids; what is whole in the end counts. */
+/** Decodes a vendor's stream of the responses style. Servers omit and repeat events and mix up ids; the items at the end count. */
 import type { Json, JsonObject, Losses, Origin, PartReader } from '../../../core/plugin.ts';
 import type { Part, VendorError } from '../../../core/translation/index.ts';
 import {
@@ -17,14 +17,14 @@ import { followItems, type IncomingItems } from './incoming-items.ts';
 import { omitFromResponse } from './members.ts';
 import { usageIn } from './usage.ts';
 
-/** What each event does to the items. */
+/** The handler of each event that changes items. */
 const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObject) => void>> = {
   'response.output_item.added': (items, event) => items.added(event),
   'response.output_item.done': (items, event) => items.done(event),
   'response.content_part.added': (items, event) => items.partAdded(event),
   'response.content_part.done': (items, event) => items.partDone(event),
-  'response.output_text.delta': (items, event) => items.said(event, 'text'),
-  'response.refusal.delta': (items, event) => items.said(event, 'refusal'),
+  'response.output_text.delta': (items, event) => items.addDelta(event, 'text'),
+  'response.refusal.delta': (items, event) => items.addDelta(event, 'refusal'),
   'response.output_text.annotation.added': (items, event) => items.annotated(event),
   'response.reasoning_summary_text.delta': (items, event) => items.thought(event, `summary ${event.summary_index}`),
   'response.reasoning_text.delta': (items, event) => items.thought(event, `content ${event.content_index}`),
@@ -38,7 +38,7 @@ const ITEM_EVENTS: Readonly<Record<string, (items: IncomingItems, event: JsonObj
     items.input(event, 'custom_tool_call', textOf(member(event, 'input')), true),
 };
 
-/** A reader for one stream. */
+/** Creates a decoder for one stream. */
 export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
   let parts: Part[] = [];
   const items = followItems(from, losses, (part) => void parts.push(part));
@@ -100,7 +100,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
         break;
       }
       case 'error':
-        // Some nest it as answers do, some spread it over the event.
+        // Some vendors nest the error as in replies, some spread it over the event.
         fail(readVendorError(member(event, 'error') ?? event));
         break;
       case 'keepalive':
@@ -123,7 +123,7 @@ export function createStreamDecoder(from: Origin, losses: Losses): PartReader {
       else if (!ended && event === undefined && isCutShort(data)) fail(CUT_SHORT);
       return parts;
     },
-    // A stream of this style says when it ends; one that did not is cut, and half a call must not be made.
+    // A stream of this style has an end event; without one it is truncated, and an incomplete call must not be run.
     close: () => [],
     uses() {
       return run.uses();

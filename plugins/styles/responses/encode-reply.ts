@@ -1,4 +1,4 @@
-/** Encodes replies. A stream is made in the same way, so that the two cannot differ. */
+/** Encodes replies, streamed or not, with the same code, so that the two cannot differ. */
 import type { Answering, JsonObject, Usage } from '../../../core/plugin.ts';
 import type { Block, Finish, Part, Reply } from '../../../core/translation/index.ts';
 import { partsOf } from '../../../core/translation/index.ts';
@@ -6,10 +6,10 @@ import { createOutput, type EventSink, type Writing } from './output-items.ts';
 import { type Progress, responseObject } from './response-object.ts';
 import { usageObject } from './usage.ts';
 
-/** A response that is being made. */
+/** A response in progress. */
 export interface Response {
   write(part: Part): void;
-  /** As it is by now; undefined before it has begun. */
+  /** The current state; undefined before its start. */
   object(): JsonObject | undefined;
   /** The same for an answer that breaks off here. */
   broken(): JsonObject | undefined;
@@ -18,7 +18,7 @@ export interface Response {
 
 const REFUSAL = 'The model declined to answer.';
 
-/** Begins a response; `events` gets what a client of the stream sees. */
+/** Starts a response; `events` gets the events of the stream. */
 export function createResponse(as: Answering, events: EventSink): Response {
   const output = createOutput(as, events);
   const blocks = new Map<number, Writing>();
@@ -119,7 +119,7 @@ function endOf(reason: Finish['reason']): Pick<Progress, 'status' | 'incompleteR
   }
 }
 
-/** A whole reply. */
+/** Encodes a whole reply. */
 export function encodeReply(reply: Reply, as: Answering): JsonObject {
   const response = createResponse(as, { isSilent: true, emit() {}, emitDelta() {} });
   for (const part of partsOf(reply)) response.write(part);

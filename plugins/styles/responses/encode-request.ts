@@ -1,4 +1,4 @@
-/** A conversation as a vendor of this style gets it. */
+/** Encodes a conversation for a vendor of the responses style. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type {
@@ -16,7 +16,7 @@ import { given } from '../../../core/translation/index.ts';
 import { createPartsWriter, foreignItem, type PartsWriter } from './content.ts';
 import { writeToolChoice, writeTools } from './tools.ts';
 
-/** The body; what it cannot say goes to `losses`. */
+/** Encodes the body; reports what it cannot express to `losses`. */
 export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const { tools, toolChoice, sampling, reasoning, labels } = conversation;
   const { quirks } = to;
@@ -26,7 +26,7 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
   if (conversation.stop.length > 0) losses.drop('stop');
   const thinks = quirks.reasoning.input !== 'none' && reasoning?.mode !== 'off';
   const include = [
-    // What is kept nowhere must come back, or the next turn has lost it.
+    // Encrypted reasoning that is not stored must be returned, otherwise the next turn would lose it.
     ...(thinks ? ['reasoning.encrypted_content'] : []),
     ...(sampling.logprobs === undefined ? [] : ['message.output_text.logprobs']),
   ];
@@ -49,7 +49,7 @@ export function encodeRequest(conversation: Conversation, to: Target, losses: Lo
   });
 }
 
-/** A system prompt of nothing but text is `instructions`; anything else keeps its place and its role. */
+/** A system prompt of text only becomes `instructions`; otherwise it stays a message with its role. */
 function splitInstructions(
   turns: readonly Turn[],
   quirks: Quirks,
@@ -72,7 +72,7 @@ function writeItems(turns: readonly Turn[], quirks: Quirks, losses: Losses): rea
   });
 }
 
-/** Whatever is no text, image or file of a message is an item of its own, and messages end before it. */
+/** Blocks other than text, images and files are items of their own, which end the message before them. */
 function turnItems({ role, blocks }: Turn, parts: PartsWriter, losses: Losses): readonly Json[] {
   const items: Json[] = [];
   let content: JsonObject[] = [];
@@ -115,7 +115,7 @@ function itemOf(block: Block, parts: PartsWriter, losses: Losses): Json | undefi
       if (opaque?.style !== 'responses') break;
       return given<JsonObject>({
         type: 'reasoning',
-        // It belongs to what is sealed: with another id the vendor refuses both.
+        // The id belongs to the encrypted content: the vendor refuses it with another one.
         id: opaque.id,
         summary: text === '' ? [] : [{ type: 'summary_text', text }],
         encrypted_content: opaque.value,
@@ -132,7 +132,7 @@ function itemOf(block: Block, parts: PartsWriter, losses: Losses): Json | undefi
   return undefined;
 }
 
-/** One text alone stays a text, as every server understands it, unless there is a mark on it. */
+/** A single text stays a string, which every server accepts, unless it has a mark. */
 function resultOutput(content: readonly Block[], parts: PartsWriter): Json {
   if (content.length === 0) return '';
   const written = content.map((block) => parts.input(block)).filter((part) => part !== undefined);
@@ -163,7 +163,7 @@ function samplingFields(sampling: Sampling, losses: Losses): JsonObject {
   });
 }
 
-/** The vendor's own tools do not work with the least effort. */
+/** The vendor-side tools do not support the lowest effort. */
 function withHosted(
   reasoning: Reasoning,
   tools: readonly Tool[],
@@ -176,7 +176,7 @@ function withHosted(
   return { ...reasoning, effort: 'low' };
 }
 
-/** Undefined where the model does not think, or nothing is left to be said. */
+/** Undefined if the model does not reason, or there are no options. */
 function writeReasoning(reasoning: Reasoning, { reasoning: quirks }: Quirks, losses: Losses): JsonObject | undefined {
   const { mode, budget, summary } = reasoning;
   if (quirks.input === 'none') {
@@ -189,12 +189,12 @@ function writeReasoning(reasoning: Reasoning, { reasoning: quirks }: Quirks, los
     losses.drop('reasoning_effort');
     return undefined;
   }
-  const said = given<JsonObject>({
+  const options = given<JsonObject>({
     effort: isOff ? 'none' : reasoning.effort,
-    // Without a summary the vendor shows nothing of its thoughts.
+    // Without `summary`, the vendor returns no reasoning text.
     summary: isOff || summary === 'none' ? undefined : (summary ?? 'auto'),
   });
-  return Object.keys(said).length === 0 ? undefined : said;
+  return Object.keys(options).length === 0 ? undefined : options;
 }
 
 function writeText({ format, verbosity, modalities, audio }: Output, losses: Losses): JsonObject | undefined {
@@ -213,7 +213,7 @@ function writeFormat(format: NonNullable<Output['format']>): JsonObject {
   return given<JsonObject>({ type: 'json_schema', name, description, schema, strict });
 }
 
-/** Longer ones are refused. */
+/** The vendor refuses longer ones. */
 const MAX_USER = 64;
 
 function labelFields({ user, metadata, cacheKey, serviceTier, store }: Labels, losses: Losses): JsonObject {
@@ -224,14 +224,14 @@ function labelFields({ user, metadata, cacheKey, serviceTier, store }: Labels, l
     metadata,
     prompt_cache_key: cacheKey,
     service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
-    // What a vendor keeps, it keeps of people who have never heard of it.
+    // A vendor that stored responses would keep data of clients who do not know the vendor.
     store: store === true,
   });
 }
 
-/** Fields that other styles spell like this one. */
+/** Fields with the same name in other styles. */
 const SHARED = ['prompt_cache_retention', 'prompt_cache_options', 'moderation', 'access_programs', 'max_tool_calls'];
-/** Fields that change no answer. */
+/** Fields that do not change the answer. */
 const HINTS = ['client_metadata', 'context_management', 'inference_geo'];
 
 function extraFields(extras: JsonObject, losses: Losses): JsonObject {

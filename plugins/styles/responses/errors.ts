@@ -1,9 +1,9 @@
-/** Errors of this style: as vendors put them into answers and streams, and as events of our own. */
+/** Errors of this style: decodes those of vendors in replies and streams, and encodes our own as events. */
 import type { GatewayError, Json, JsonObject } from '../../../core/plugin.ts';
 import type { VendorError } from '../../../core/translation/index.ts';
 import { member, readVendorError, vendorError } from '../../../core/translation/index.ts';
 
-/** The error of a whole answer, or of the response that an event carries; undefined where it did not fail. */
+/** The error of a whole reply, or of the response in an event; undefined if it did not fail. */
 export function failureOf(response: Json | undefined): VendorError | undefined {
   const error = member(response, 'error');
   if (error) return readVendorError(error);
@@ -12,15 +12,12 @@ export function failureOf(response: Json | undefined): VendorError | undefined {
   return status === 'failed' ? vendorError(member(response, 'message'), status) : undefined;
 }
 
-/** One whole event. The name stands in a line of its own, and once more in the data: clients differ in which they read. */
+/** One whole event. Its type is in the `event` line and in the data: clients differ in which they read. */
 export function eventText(type: string, sequence: number, fields: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`;
 }
 
-/**
- * One more piece of a text; nearly all events are such. `place`: the members that tell which text grows, as JSON without the
- * braces around it.
- */
+/** A delta of a text, as nearly all events are. `place`: the members that identify the text, as JSON without braces. */
 export function deltaText(
   type: string,
   sequence: number,
@@ -32,12 +29,12 @@ export function deltaText(
   return `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${place},"delta":${JSON.stringify(delta)}${more}}\n\n`;
 }
 
-/** An error where no response has begun. */
+/** An error before the start of a response. */
 export function errorEvent(error: GatewayError, sequence = 0): string {
   return eventText('error', sequence, { code: error.code, message: error.message, param: error.param || null });
 }
 
-/** The end of a response that had begun. The codes are those that clients of this style know. */
+/** The end of a response that had started. The codes are those that clients of this style know. */
 export function failedEvent(response: JsonObject, error: GatewayError, sequence: number): string {
   const code =
     error.code === 'context_length_exceeded'

@@ -1,4 +1,4 @@
-/** The tools that vendors of this style run themselves: which a request allows, and how often an answer shows them run. */
+/** The vendor-side tools of this style: which of them a request allows, and how many uses a reply has. */
 
 import { countUses, servedAs, toolName } from '../../../core/contracts/uses.ts';
 import type { Json, JsonBody, JsonObject, ServedAs, UseBounds, Uses } from '../../../core/plugin.ts';
@@ -7,7 +7,7 @@ import { isObject, member, objectsIn, tokensIn } from '../../../core/translation
 /** Tools that the client runs. */
 const CLIENTS = /^(function|custom|namespace|apply_patch|local_shell|computer(_.*)?)$/;
 
-/** What its uses are called; undefined for a tool of the client's. */
+/** The name of its uses; undefined for a tool that the client runs. */
 function hostedName(tool: JsonObject): string | undefined {
   const type = typeof tool.type === 'string' ? tool.type : '';
   if (type === 'shell') return isLocal(tool) ? undefined : 'code_execution';
@@ -24,8 +24,8 @@ function nameOf(type: string): string {
   return type === 'code_interpreter' ? 'code_execution' : toolName(type);
 }
 
-/** What a request allows the vendor to run; undefined where that is nothing. */
-export function usesAsked(body: JsonBody): UseBounds | undefined {
+/** The vendor-side tools that a request allows; undefined if none. */
+export function allowedUses(body: JsonBody): UseBounds | undefined {
   const tools = body.get('tools');
   if (!Array.isArray(tools) || body.get('tool_choice') === 'none') return undefined;
   const names = tools.filter(isObject).flatMap((tool) => hostedName(tool) ?? []);
@@ -33,7 +33,7 @@ export function usesAsked(body: JsonBody): UseBounds | undefined {
   return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, most]));
 }
 
-/** How a request wants to be served, and how an answer says that it was. */
+/** The service options of a request, and those that a reply reports. */
 export function serviceIn(value: Json | undefined): ServedAs | undefined {
   return servedAs({ tier: member(value, 'service_tier') });
 }
@@ -43,19 +43,19 @@ const CLIENT_CALLS: ReadonlySet<string> = new Set([
   ...['function', 'custom_tool', 'computer', 'local_shell', 'shell', 'apply_patch', 'tool_search'],
 ]);
 
-/** What an item shows to have been run; undefined where that is nothing that is sold by the use. */
+/** The billable use that an item is the result of; undefined if none. */
 function runIn(item: JsonObject): { readonly name: string; readonly once: string | undefined } | undefined {
   const tool = CALL.exec(typeof item.type === 'string' ? item.type : '')?.[1];
   if (tool === undefined || CLIENT_CALLS.has(tool) || item.status === 'failed') return undefined;
-  // A search is sold, but not what is looked at of what it found.
+  // A search is billed, opening one of its results is not.
   const action = member(item.action, 'type');
   if (tool === 'web_search' && action !== undefined && action !== 'search') return undefined;
   const name = nameOf(tool);
-  // Code runs in a container that is sold once, however often.
+  // Code runs in a container that is billed once, whatever the number of runs.
   return { name, once: name === 'code_execution' ? String(item.container_id) : undefined };
 }
 
-/** What the items of an answer show to have been run. */
+/** The uses in the items of a reply. */
 export function usesIn(items: readonly JsonObject[]): Uses | undefined {
   const containers = new Set<string>();
   return countUses(
@@ -68,12 +68,12 @@ export function usesIn(items: readonly JsonObject[]): Uses | undefined {
   );
 }
 
-/** What a usage counts itself; some vendors do. */
-export function usesTold(usage: Json | undefined): Uses | undefined {
-  const told = member(usage, 'server_side_tool_usage_details');
-  if (!isObject(told)) return undefined;
+/** The uses in a usage object; some vendors report them. */
+export function reportedUses(usage: Json | undefined): Uses | undefined {
+  const counts = member(usage, 'server_side_tool_usage_details');
+  if (!isObject(counts)) return undefined;
   return Object.fromEntries(
-    Object.entries(told).flatMap(([name, count]) => {
+    Object.entries(counts).flatMap(([name, count]) => {
       const tool = /^(.+)_calls$/.exec(name)?.[1];
       return tool === undefined ? [] : [[nameOf(tool), tokensIn(count)] as const];
     }),
@@ -85,7 +85,7 @@ export function usesInOutput(response: Json | undefined): Uses | undefined {
   return usesIn(objectsIn(response, 'output'));
 }
 
-/** Follows the items of a stream. */
+/** Counts the uses in the items of a stream. */
 export function followUses(): { see(item: Json | undefined): void; uses(): Uses | undefined } {
   const seen: JsonObject[] = [];
   return {

@@ -1,4 +1,4 @@
-/** The items of a vendor's stream as they grow, told as parts of the common form. */
+/** Decodes the items of a vendor's stream while they grow, to parts of the common form. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import type { Block, Part } from '../../../core/translation/index.ts';
@@ -17,11 +17,11 @@ import {
 import { createItemFinder } from './item-finder.ts';
 import { omitFromItem } from './members.ts';
 
-/** A block that has begun. */
+/** An open block. */
 interface Open {
   readonly key: number;
   readonly type: Block['type'];
-  /** What was said of it so far. */
+  /** Its text so far. */
   text: string;
   citations: number;
   ended: boolean;
@@ -33,36 +33,36 @@ interface Item {
   type: string;
   readonly id: string;
   readonly index: number | undefined;
-  /** As it was added: what is known of it before it is whole. */
+  /** The item of its `added` event, until it is complete. */
   raw: JsonObject;
-  /** By the place in the content; a thought and a call have only one. */
+  /** By the index of the content; reasoning and calls have one only. */
   readonly blocks: Map<number, Open>;
-  /** The part of a thought that is being told. */
+  /** The current part of a reasoning item. */
   place: string;
   /** The input of a call whose name is not known yet. */
   early: string;
   done: boolean;
 }
 
-/** What the events of a stream do to its items. Whatever does not fit is passed over. */
+/** Handles the events of items. Events that do not match are ignored. */
 export interface IncomingItems {
   added(event: JsonObject): void;
   partAdded(event: JsonObject): void;
-  said(event: JsonObject, type: 'text' | 'refusal'): void;
+  addDelta(event: JsonObject, type: 'text' | 'refusal'): void;
   annotated(event: JsonObject): void;
   partDone(event: JsonObject): void;
-  /** `place` tells the parts of a thought apart. */
+  /** `place` distinguishes the parts of reasoning. */
   thought(event: JsonObject, place: string): void;
-  /** The input of a call: a piece of it, or the whole. */
+  /** The input of a call: a delta, or all of it. */
   input(event: JsonObject, type: 'function_call' | 'custom_tool_call', text: string, isWhole: boolean): void;
   done(event: JsonObject): void;
-  /** The whole output, at the end of the stream: what was not told by then is. */
+  /** The whole output, at the end of the stream: pushes what is still missing. */
   finish(response: Json | undefined): void;
   /** Of all blocks so far. */
   readonly types: readonly Block['type'][];
 }
 
-/** Follows the items of one stream; `push` gets what they say. */
+/** Decodes the items of one stream; `push` gets the parts. */
 export function followItems(from: Origin, losses: Losses, push: (part: Part) => void): IncomingItems {
   const items: Item[] = [];
   const finder = createItemFinder<Item>();
@@ -78,15 +78,15 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     return open;
   }
 
-  function say(open: Open, text: string, logprobs?: readonly Json[]): void {
+  function pushText(open: Open, text: string, logprobs?: readonly Json[]): void {
     if (open.ended || (text === '' && logprobs === undefined)) return;
     open.text += text;
     push({ type: 'delta', key: open.key, text, ...(logprobs && { logprobs }) });
   }
 
-  /** What was skipped on the way to the whole text. */
-  function complete(open: Open, whole: string): void {
-    if (whole.startsWith(open.text)) say(open, whole.slice(open.text.length));
+  /** Pushes what is missing up to the whole text. */
+  function complete(open: Open, full: string): void {
+    if (full.startsWith(open.text)) pushText(open, full.slice(open.text.length));
   }
 
   function end(open: Open): void {
@@ -94,8 +94,8 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     open.ended = true;
   }
 
-  /** A whole block that nothing can be added to. */
-  function tell(item: Item, place: number, block: Block): void {
+  /** A block that arrives as a whole. */
+  function pushBlock(item: Item, place: number, block: Block): void {
     end(begin(item, place, block));
   }
 
@@ -117,38 +117,38 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     return item;
   }
 
-  /** Some servers tell what an item is later than that it is there. */
+  /** Some servers report the type of an item later than its id. */
   function isOf(item: Item, type: string): void {
     if (item.type !== '' || type === '') return;
     item.type = type;
     finder.typed(item);
   }
 
-  /** The item an event is about: by its id, by its place, or the one that is under way; made where it was never added. */
+  /** The item of an event: by its id, by its index, or the open one; created if it was never added. */
   function itemFor(event: JsonObject, type: string): Item {
     const id = textOf(member(event, 'item_id')) || textOf(member(member(event, 'item'), 'id'));
     const index = indexIn(event, 'output_index');
-    const found =
+    const value =
       finder.byId(id, type) ??
       finder.byIndex(index, type) ??
       finder.underWay(type, index === undefined ? undefined : 'placeless') ??
       add({ type, id }, index);
-    isOf(found, type);
-    return found;
+    isOf(value, type);
+    return value;
   }
 
-  /** A new item, unless it was added before, or deltas came ahead of it. */
+  /** Adds an item, unless it was added before, or its deltas arrived first. */
   function addedItem(raw: JsonObject, index: number | undefined): Item {
     const id = textOf(member(raw, 'id'));
     const type = textOf(member(raw, 'type'));
-    const known = finder.byId(id, type) ?? ahead(index, type);
-    if (known === undefined) return add(raw, index);
-    known.raw = raw;
-    isOf(known, type);
-    return known;
+    const existing = finder.byId(id, type) ?? ahead(index, type);
+    if (existing === undefined) return add(raw, index);
+    existing.raw = raw;
+    isOf(existing, type);
+    return existing;
   }
 
-  /** The item of deltas that told neither its id nor that it is there. */
+  /** The item of deltas with an unknown id. */
   function ahead(index: number | undefined, type: string): Item | undefined {
     const item = index === undefined ? finder.underWay(type, 'nameless') : finder.byIndex(index, type);
     return item?.id === '' && item.index === index && !item.done ? item : undefined;
@@ -161,22 +161,22 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     return open?.type === type ? open : undefined;
   }
 
-  /** The block of a call, as soon as its tool is known. */
+  /** Opens the block of a call, once its name is known. */
   function callBlock(item: Item, raw: JsonObject): Open | undefined {
     const open = item.blocks.get(0);
     const call = open === undefined ? callOf({ ...raw, type: item.type }) : undefined;
     if (call === undefined) return open;
     const begun = begin(item, 0, call);
-    say(begun, item.early);
+    pushText(begun, item.early);
     return begun;
   }
 
-  /** Whatever of a whole item has not been told yet. */
-  function finishItem(item: Item, said: JsonObject): void {
+  /** Pushes what is missing of a whole item. */
+  function finishItem(item: Item, addDelta: JsonObject): void {
     if (item.done) return;
     item.done = true;
-    isOf(item, textOf(member(said, 'type')));
-    const raw = said.type === item.type ? said : { ...said, type: item.type };
+    isOf(item, textOf(member(addDelta, 'type')));
+    const raw = addDelta.type === item.type ? addDelta : { ...addDelta, type: item.type };
     omitFromItem(raw, losses);
     if (item.type === 'message') {
       for (const [place, part] of objectsIn(raw, 'content').entries()) finishPart(item, place, part);
@@ -186,23 +186,23 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       const open = callBlock(item, { ...item.raw, ...raw });
       if (open !== undefined) complete(open, inputOf(raw));
     } else {
-      for (const [place, block] of blocksOf(raw, from).entries()) tell(item, place, block);
+      for (const [place, block] of blocksOf(raw, from).entries()) pushBlock(item, place, block);
     }
     for (const open of item.blocks.values()) end(open);
   }
 
   function finishPart(item: Item, place: number, part: JsonObject): void {
-    const whole = contentBlock(part);
-    if (whole.type !== 'text' && whole.type !== 'refusal') {
-      if (!item.blocks.has(place)) tell(item, place, whole);
+    const full = contentBlock(part);
+    if (full.type !== 'text' && full.type !== 'refusal') {
+      if (!item.blocks.has(place)) pushBlock(item, place, full);
       return;
     }
-    const open = item.blocks.get(place) ?? begin(item, place, { type: whole.type, text: '' });
-    if (open.ended || open.type !== whole.type) return;
-    // Their log probabilities come with the deltas; where there was none, they come now.
-    if (open.text === '' && whole.text !== '')
-      say(open, whole.text, whole.type === 'text' ? whole.logprobs : undefined);
-    else complete(open, whole.text);
+    const open = item.blocks.get(place) ?? begin(item, place, { type: full.type, text: '' });
+    if (open.ended || open.type !== full.type) return;
+    // Log probabilities arrive with the deltas; without deltas, they are pushed now.
+    if (open.text === '' && full.text !== '')
+      pushText(open, full.text, full.type === 'text' ? full.logprobs : undefined);
+    else complete(open, full.text);
     for (const citation of citationsOf(part).slice(open.citations)) {
       push({ type: 'citation', key: open.key, citation });
     }
@@ -229,9 +229,9 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       if (type === 'output_text') textBlock(event, 'text');
       else if (type === 'refusal') textBlock(event, 'refusal');
     },
-    said(event, type) {
+    addDelta(event, type) {
       const open = textBlock(event, type);
-      if (open !== undefined) say(open, textOf(member(event, 'delta')), logprobsIn(event));
+      if (open !== undefined) pushText(open, textOf(member(event, 'delta')), logprobsIn(event));
     },
     annotated(event) {
       const open = textBlock(event, 'text');
@@ -250,9 +250,9 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       const text = textOf(member(event, 'delta'));
       if (text === '' || item.done) return;
       const open = item.blocks.get(0) ?? begin(item, 0, { type: 'thinking', text: '' });
-      if (open.text !== '' && item.place !== place) say(open, '\n\n');
+      if (open.text !== '' && item.place !== place) pushText(open, '\n\n');
       item.place = place;
-      say(open, text);
+      pushText(open, text);
     },
     input(event, type, text, isWhole) {
       const item = itemFor(event, type);
@@ -260,7 +260,7 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
       const open = callBlock(item, item.raw);
       if (open === undefined) item.early = isWhole ? text : item.early + text;
       else if (isWhole) complete(open, text);
-      else say(open, text);
+      else pushText(open, text);
     },
     done(event) {
       const raw = member(event, 'item');
@@ -269,11 +269,11 @@ export function followItems(from: Origin, losses: Losses, push: (part: Part) => 
     finish(response) {
       for (const [index, raw] of objectsIn(response, 'output').entries()) {
         const type = textOf(member(raw, 'type'));
-        const known =
+        const existing =
           finder.byId(textOf(member(raw, 'id')), type) ??
           finder.byIndex(index, type) ??
           finder.underWay(type, 'nameless');
-        finishItem(known ?? add(raw, index), raw);
+        finishItem(existing ?? add(raw, index), raw);
       }
       for (const item of items) for (const open of item.blocks.values()) end(open);
     },
@@ -286,11 +286,11 @@ function isCall({ type }: Item): boolean {
 }
 
 function indexIn(event: JsonObject, name: string): number | undefined {
-  const found = event[name];
-  return typeof found === 'number' ? found : undefined;
+  const value = event[name];
+  return typeof value === 'number' ? value : undefined;
 }
 
 function objectIn(event: JsonObject, name: string): JsonObject {
-  const found = member(event, name);
-  return isObject(found) ? found : {};
+  const value = member(event, name);
+  return isObject(value) ? value : {};
 }

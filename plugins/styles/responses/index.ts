@@ -1,4 +1,4 @@
-/** The style `responses`: responses, whole and streamed. */
+/** The style `responses`, streamed or not. */
 import type { Style } from '../../../core/plugin.ts';
 import { about } from './about.ts';
 import { readAnswer } from './answer.ts';

@@ -1,4 +1,4 @@
-/** The items of a request's input as turns: what one speaker says in several items becomes one turn. */
+/** Decodes the input items of a request as turns: adjacent items of one speaker become one turn. */
 
 import type { Json, Losses } from '../../../core/plugin.ts';
 import type {
@@ -14,10 +14,10 @@ import { flatName, isObject, member, textOf, unpackOpaque } from '../../../core/
 import { dropRest, readContent, required } from './content.ts';
 import { CLIENT_SEARCH } from './tools.ts';
 
-/** Items that declare tools: some clients do so in the middle of the conversation, or after a search for tools. */
+/** Items that declare tools: some clients send them inside the conversation, or after a tool search. */
 const DECLARATIONS = new Set(['additional_tools', 'tool_search_output']);
 
-/** The items that are understood, for who sends another. */
+/** The supported items, for the error about any other. */
 const KINDS = [
   'message',
   'reasoning',
@@ -27,7 +27,7 @@ const KINDS = [
   'custom_tool_call_output',
 ].join(', ');
 
-/** Items that only a vendor of this style understands: what its own tools did, and what it is told about them. */
+/** Items that only vendors of this style support: results and settings of vendor-side tools. */
 const VENDORS: ReadonlySet<string> = new Set([
   'agent_message',
   'apply_patch_call',
@@ -54,20 +54,20 @@ const VENDORS: ReadonlySet<string> = new Set([
   'web_search_call',
 ]);
 
-/** The tools that are declared among the items. */
+/** The tools that items declare. */
 export function declaredTools(items: readonly Fields[]): readonly Fields[] {
   return items.flatMap((item) => (DECLARATIONS.has(item.text('type') ?? '') ? item.each('tools') : []));
 }
 
-/** What is said in the input. `tools`: what was declared, wherever it stood. */
+/** Decodes the input. `tools`: those declared in any item. */
 export function readInput(items: readonly Fields[], tools: readonly Tool[], losses: Losses): readonly Turn[] {
   const turns: { readonly role: Turn['role']; readonly blocks: Block[]; readonly joins: boolean }[] = [];
-  /** Calls by the ids of their items, by which some clients name them. */
+  /** Calls by the ids of their items, which some clients use. */
   const callIds = new Map<string, string>();
   const inGroups = new Set(tools.map((tool) => (tool.type === 'hosted' ? '' : groupKey(tool.namespace, tool.name))));
 
-  /** `joins`: it belongs to what the same speaker has just said. */
-  function say(role: Turn['role'], blocks: readonly Block[], joins: boolean): void {
+  /** `joins`: it belongs to the previous turn of the same speaker. */
+  function addBlocks(role: Turn['role'], blocks: readonly Block[], joins: boolean): void {
     const last = turns.at(-1);
     if (joins && last?.joins === true && last.role === role) for (const block of blocks) last.blocks.push(block);
     else turns.push({ role, blocks: [...blocks], joins });
@@ -78,7 +78,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
     if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer') {
       item.wrong('role', 'must be "user", "assistant", "system" or "developer"');
     }
-    say(role, readContent(item, 'content', losses), role === 'assistant');
+    addBlocks(role, readContent(item, 'content', losses), role === 'assistant');
   }
 
   function readCall(item: Fields, kind: ToolCallBlock['kind'], input: string): void {
@@ -86,28 +86,28 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
     const callId = item.text('call_id');
     const id = callId ?? required(item, 'id');
     if (itemId !== undefined) callIds.set(itemId, id);
-    // The place of the item in a store that only its own vendor has.
+    // The position of the item in the vendor's own store.
     if (itemId !== undefined && callId !== undefined) losses.drop('messages.id', 'hint');
     const name = required(item, 'name');
     const namespace = item.text('namespace');
-    // A search for tools names its groups in calls as well, but declares the tools without them.
+    // A tool search names its groups in calls, but declares the tools without them.
     const isGroup = inGroups.has(groupKey(namespace, name));
     const call = { type: 'toolCall', id, name, kind, input, ...(isGroup && namespace && { namespace }) } as const;
-    say('assistant', [call], true);
+    addBlocks('assistant', [call], true);
   }
 
   function readResult(item: Fields, kind: ToolCallBlock['kind']): void {
     const id = required(item, 'call_id');
     const content = readContent(item, 'output', losses).filter((block) => block.type !== 'text' || block.text !== '');
-    say('user', [{ type: 'toolResult', id: callIds.get(id) ?? id, kind, content }], true);
+    addBlocks('user', [{ type: 'toolResult', id: callIds.get(id) ?? id, kind, content }], true);
   }
 
-  /** A search for tools by the client: other vendors know it as a function, and the tools it found by their names. */
+  /** A client-side tool search: for other vendors a function, and the tools it found are their names. */
   function readSearch(item: Fields, type: 'tool_search_call' | 'tool_search_output'): void {
     const id = required(item, 'call_id');
     for (const name of ['id', 'status', 'execution']) item.get(name);
     if (type === 'tool_search_call') {
-      say(
+      addBlocks(
         'assistant',
         [{ type: 'toolCall', id, name: CLIENT_SEARCH, kind: 'function', input: argumentsOf(item) }],
         true,
@@ -115,12 +115,12 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
       return;
     }
     const text = namesIn(item.list('tools') ?? []).join('\n') || 'No tools were found.';
-    say('user', [{ type: 'toolResult', id, kind: 'function', content: [{ type: 'text', text }] }], true);
+    addBlocks('user', [{ type: 'toolResult', id, kind: 'function', content: [{ type: 'text', text }] }], true);
   }
 
-  function sayForeign(item: Fields, type: string): void {
+  function addForeign(item: Fields, type: string): void {
     const raw = { type, ...item.rest() };
-    say(/_(output|response)$/.test(type) ? 'user' : 'assistant', [foreign(type, raw)], true);
+    addBlocks(/_(output|response)$/.test(type) ? 'user' : 'assistant', [foreign(type, raw)], true);
   }
 
   for (const item of items) {
@@ -145,8 +145,8 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
           readSearch(item, type);
           break;
         }
-        // What the vendor searched for by itself is none of the client's calls.
-        sayForeign(item, type);
+        // Results of vendor-side searches have no call of the client.
+        addForeign(item, type);
         continue;
       }
       case 'custom_tool_call_output':
@@ -155,7 +155,7 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
       case 'reasoning': {
         const thought = readThought(item);
         if (thought === undefined) losses.drop('messages.reasoning', 'hint');
-        else say('assistant', [thought], true);
+        else addBlocks('assistant', [thought], true);
         break;
       }
       case 'item_reference':
@@ -175,16 +175,16 @@ export function readInput(items: readonly Fields[], tools: readonly Tool[], loss
         break;
       default: {
         if (!VENDORS.has(type)) item.wrong('type', `must be ${KINDS}, or an item of the vendor's own tools`);
-        sayForeign(item, type);
+        addForeign(item, type);
         continue;
       }
     }
-    dropRest(item, losses);
+    dropRest(item, 'messages', losses);
   }
   return withOpaques(turns.map(({ role, blocks }) => ({ role, blocks })));
 }
 
-/** The tools of a list as they are called; those of a group with its name. */
+/** The tools of a list by their call names; those of a group have its prefix. */
 function namesIn(tools: readonly Json[], group?: string): readonly string[] {
   return tools.filter(isObject).flatMap((tool) => {
     const name = textOf(member(tool, 'name'));
@@ -201,13 +201,13 @@ function foreign(what: string, raw: Extract<Block, { readonly type: 'foreign' }>
   return { type: 'foreign', style: 'responses', what, raw };
 }
 
-/** Text that is JSON; an object is taken as well. */
+/** JSON text; an object is accepted as well. */
 function argumentsOf(item: Fields): string {
-  const found = item.get('arguments');
-  return found === undefined ? '' : typeof found === 'string' ? found : JSON.stringify(found);
+  const input = item.get('arguments');
+  return input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input);
 }
 
-/** Undefined where the item holds neither text nor anything sealed: it was only a name for what a vendor keeps. */
+/** Undefined if the item has neither text nor encrypted content: it was only a reference to the vendor's store. */
 function readThought(item: Fields): ThinkingBlock | undefined {
   const texts = [...(item.list('summary') ?? []), ...(item.list('content') ?? [])].map((part) =>
     textOf(member(part, 'text')),
@@ -218,7 +218,7 @@ function readThought(item: Fields): ThinkingBlock | undefined {
   return { type: 'thinking', text, ...(opaque && { opaque }) };
 }
 
-/** What was not packed by us was sealed by a vendor of this style. */
+/** What the gateway did not pack was encrypted by a vendor of this style. */
 function sealedIn(text: string | undefined, id: string | undefined): Opaque | undefined {
   if (text === undefined || text === '') return undefined;
   const opaque = unpackOpaque(text) ?? {
@@ -227,7 +227,7 @@ function sealedIn(text: string | undefined, id: string | undefined): Opaque | un
     value: text,
     ...(id !== undefined && { id }),
   };
-  // We pack one of no style where a vendor seals nothing.
+  // The gateway packs data without a style if the vendor has no encrypted reasoning.
   return opaque.style === '' ? undefined : opaque;
 }
 
@@ -235,7 +235,7 @@ function isSealed(block: Block): boolean {
   return block.type === 'thinking' && block.opaque?.id !== undefined;
 }
 
-/** What was sealed for a tool call travels in an item of its own, under the call's id, and not always beside the call. */
+/** The signature of a tool call is in an item of its own, under the call's id, and not always beside the call. */
 function withOpaques(turns: readonly Turn[]): readonly Turn[] {
   if (!turns.some(({ blocks }) => blocks.some(isSealed))) return turns;
   const blocks = turns.flatMap((turn) => turn.blocks);

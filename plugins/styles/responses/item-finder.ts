@@ -1,23 +1,23 @@
-/** Finds the items of a stream again by what its events say of them, however many items there are. */
+/** Finds the items of a stream by the members of its events, in constant time. */
 
-/** What is known of an item; its type may be told later than that it is there. */
+/** The known members of an item; its type may be reported later. */
 export interface Findable {
   /** Empty until it is known. */
   readonly type: string;
   readonly id: string;
   readonly index: number | undefined;
-  /** Nothing more is said of it. */
+  /** True if no more events follow. */
   readonly done: boolean;
 }
 
-/** Of several that fit it finds the latest. An event without a type is about an item of any. */
+/** Finds the latest of several matching items. An event without a type matches items of any type. */
 export interface ItemFinder<I extends Findable> {
   add(item: I): void;
-  /** Its type has become known. */
+  /** Sets the type of an item. */
   typed(item: I): void;
   byId(id: string, type: string): I | undefined;
   byIndex(index: number | undefined, type: string): I | undefined;
-  /** One that is under way. `placeless`: only one without an index; `nameless`: without an id. */
+  /** Finds an open item. `placeless`: without an index; `nameless`: without an id. */
   underWay(type: string, which?: Lack): I | undefined;
 }
 
@@ -26,7 +26,7 @@ type Lack = 'placeless' | 'nameless';
 /** The key for items of any type. */
 const ANY = '*';
 
-/** A finder for one stream. */
+/** Creates a finder for one stream. */
 export function createItemFinder<I extends Findable>(): ItemFinder<I> {
   const orders = new Map<I, number>();
   const places = new Map<string, I>();
@@ -42,12 +42,12 @@ export function createItemFinder<I extends Findable>(): ItemFinder<I> {
 
   function list(type: string, which: Lack | 'all' = 'all'): I[] {
     const key = `${which} ${type}`;
-    const found = open.get(key) ?? [];
-    if (found.length === 0) open.set(key, found);
-    return found;
+    const items = open.get(key) ?? [];
+    if (items.length === 0) open.set(key, items);
+    return items;
   }
 
-  /** Among those of the type, and those that may still turn out to be of it. */
+  /** Searches items of the type, and those of unknown type. */
   function latest(type: string, find: (type: string) => I | undefined): I | undefined {
     if (type === '') return find(ANY);
     const own = find(type);
@@ -56,7 +56,7 @@ export function createItemFinder<I extends Findable>(): ItemFinder<I> {
     return own === undefined || orders.get(unknown)! > orders.get(own)! ? unknown : own;
   }
 
-  /** Those that are done, or have turned out to be of a type, are never looked at again. */
+  /** Items that are done, or have got a type, are removed from these lists. */
   function lastOpen(items: I[], isUnknown: boolean): I | undefined {
     let item = items.at(-1);
     while (item !== undefined && (item.done || (isUnknown && item.type !== ''))) {

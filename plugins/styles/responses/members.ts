@@ -1,8 +1,8 @@
-/** The members of a vendor's response that are read, and those that mean nothing to a client; any other is named as lost. */
+/** The members of a vendor's response that are read, and those that mean nothing to a client; any other is reported in a warning. */
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import { member, objectsIn, omitRest, textOf } from '../../../core/translation/index.ts';
 
-/** Of the response. Most of it repeats the request. */
+/** Members of the response. Most of them repeat the request. */
 const RESPONSE: ReadonlySet<string> = new Set([
   ...[
     'id',
@@ -21,11 +21,11 @@ const RESPONSE: ReadonlySet<string> = new Set([
   ...['previous_response_id', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention', 'reasoning'],
   ...['safety_identifier', 'service_tier', 'store', 'stream', 'temperature', 'text', 'tool_choice', 'tools'],
   ...['top_logprobs', 'top_p', 'truncation', 'user'],
-  // The same texts once more, as some libraries add them.
+  // The same texts again, as some libraries add them.
   'output_text',
 ]);
 
-/** Of items, by their type; an item of any other type is lost or kept as a whole. */
+/** Members of items by type; items of any other type are lost or kept as a whole. */
 const ITEMS: Readonly<Record<string, ReadonlySet<string>>> = {
   message: new Set(['id', 'type', 'status', 'role', 'content']),
   reasoning: new Set(['id', 'type', 'status', 'summary', 'content', 'encrypted_content']),
@@ -38,12 +38,12 @@ const READ_PARTS: ReadonlySet<string> = new Set([
 ]);
 const PICTURE: ReadonlySet<string> = new Set(['id', 'type', 'status', 'result', 'output_format']);
 
-/** Names what a response holds beside its output. */
+/** Reports the unread members of a response. */
 export function omitFromResponse(response: JsonObject, losses: Losses): void {
   omitRest(response, RESPONSE, losses);
 }
 
-/** Names what a whole item holds beside what its blocks say. */
+/** Reports the unread members of a whole item. */
 export function omitFromItem(item: JsonObject, losses: Losses): void {
   const type = textOf(member(item, 'type'));
   if (type === 'image_generation_call' && textOf(member(item, 'result')) !== '') {
@@ -52,7 +52,7 @@ export function omitFromItem(item: JsonObject, losses: Losses): void {
   }
   if (!Object.hasOwn(ITEMS, type)) return;
   omitRest(item, ITEMS[type]!, losses);
-  // That the model itself calls a tool is what every other style takes for granted.
+  // That the model itself calls a tool is the default in every other style.
   const caller = member(item, 'caller');
   if (caller !== undefined && textOf(member(caller, 'type')) !== 'direct') losses.omit('caller');
   for (const part of [...objectsIn(item, 'content'), ...objectsIn(item, 'summary')]) {

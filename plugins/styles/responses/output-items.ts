@@ -1,30 +1,30 @@
-/** Makes the items of a response out of blocks, and the events by which a client sees them grow. */
+/** Encodes blocks as the items of a response, and as events. */
 import type { Answering, Json, JsonObject } from '../../../core/plugin.ts';
 import type { Block, Citation, Media, Opaque, ThinkingBlock, ToolCallBlock } from '../../../core/translation/index.ts';
 import { given, isObject, omitUnsaid, packOpaque, parsed, UNSEALED } from '../../../core/translation/index.ts';
 import { CLIENT_SEARCH, hasClientSearch } from './tools.ts';
 
-/** The output of a response that is being made. */
+/** The output of a response in progress. */
 export interface Output {
-  /** Begins a block; undefined where it is whole at once, or shows nowhere. */
+  /** Opens a block; undefined if it is complete at once, or not sent. */
   begin(block: Block): Writing | undefined;
-  /** Nothing is added any more. */
+  /** Ends the last message. */
   close(status: 'completed' | 'incomplete'): void;
   readonly items: readonly JsonObject[];
-  /** The items of an answer that breaks off now: open messages hold what was said so far. */
+  /** The items of an answer that breaks off now: open messages have their text so far. */
   broken(): readonly JsonObject[];
 }
 
 /** Gets the events of a stream, in order, without their sequence numbers. */
 export interface EventSink {
-  /** Nobody hears them: what only an event would tell need not be made. */
+  /** True if the events are not sent, so that they need not be encoded. */
   readonly isSilent: boolean;
   emit(type: string, fields: JsonObject): void;
-  /** One more piece of a text. `place`: the members that tell which, as JSON without the braces around it. */
+  /** A delta of a text. `place`: the members that identify the text, as JSON without braces. */
   emitDelta(type: string, place: string, delta: string, logprobs?: readonly Json[]): void;
 }
 
-/** A block that has begun. */
+/** An open block. */
 export interface Writing {
   say(text: string, logprobs: readonly Json[]): void;
   cite(citation: Citation): void;
@@ -36,25 +36,25 @@ export interface Writing {
 interface Message {
   readonly index: number;
   readonly id: string;
-  /** Its parts, as they are when asked. */
+  /** Its current parts. */
   readonly content: (() => JsonObject)[];
   open: number;
   closed: boolean;
 }
 
-/** The output of one response. */
+/** Creates the output of one response. */
 export function createOutput(as: Answering, { isSilent, emit, emitDelta }: EventSink): Output {
   const output: JsonObject[] = [];
-  /** The message that the next text belongs to, unless another item comes first. */
+  /** The message of the next text, unless another item starts first. */
   let message: Message | undefined;
   const messages: Message[] = [];
-  /** What vendors sealed for calls, by their places in the output. */
+  /** Signatures of calls, by their index in the output. */
   const sealed = new Map<number, Opaque>();
   const searches = hasClientSearch(as.request);
 
   // ---- items
 
-  /** The members of an object as JSON, without the braces around them. */
+  /** The members of an object as JSON, without braces. */
   function membersOf(value: JsonObject): string {
     return isSilent ? '' : JSON.stringify(value).slice(1, -1);
   }
@@ -74,7 +74,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
     emit('response.output_item.done', { output_index: index, item });
   }
 
-  /** An item that is told at once. */
+  /** Adds an item that is complete at once. */
   function tellItem(item: JsonObject, begun: JsonObject = item): void {
     leaveMessage();
     finishItem(addItem(begun), item);
@@ -90,7 +90,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
     return message;
   }
 
-  /** Another item begins: later texts belong to a message of their own. */
+  /** Another item starts: later texts belong to a new message. */
   function leaveMessage(): void {
     const left = message;
     message = undefined;
@@ -107,7 +107,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
     return { id, type: 'message', status, role: 'assistant', content: content.map((part) => part()) };
   }
 
-  /** A part of a message: `text` makes the part of its text, `type` is that of its events. */
+  /** A part of a message: `text` creates the part from its text, `type` is that of its events. */
   function writePart(
     type: 'output_text' | 'refusal',
     part: (text: string, annotations: readonly Json[], logprobs: readonly Json[]) => JsonObject,
@@ -120,14 +120,14 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
     const isText = type === 'output_text';
     const place = membersOf(at);
     within.open++;
-    const whole = (): JsonObject => {
+    const encoded = (): JsonObject => {
       const annotations = citations.map((citation) => annotationOf(citation, text.length)).filter(isObject);
       return part(text, annotations, allLogprobs);
     };
-    within.content.push(whole);
+    within.content.push(encoded);
     emit('response.content_part.added', { ...at, part: part('', [], []) });
 
-    /** In the end, for where a source belongs to all of the text, its length has to be known. */
+    /** Added at the end: a citation that applies to all of the text needs its length. */
     function tellSources(): void {
       let index = 0;
       for (const citation of citations) {
@@ -156,7 +156,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
         tellSources();
         if (!isSilent) {
           emit(`response.${type}.done`, { ...at, ...(isText ? { text, logprobs: allLogprobs } : { refusal: text }) });
-          emit('response.content_part.done', { ...at, part: whole() });
+          emit('response.content_part.done', { ...at, part: encoded() });
         }
         within.open--;
         if (message !== within) closeMessage(within);
@@ -166,13 +166,13 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
 
   // ---- thoughts
 
-  function writeThought(block: ThinkingBlock): Writing {
+  function writeReasoning(block: ThinkingBlock): Writing {
     leaveMessage();
     const id = newId('rs');
     const index = addItem({ id, type: 'reasoning', summary: [] });
     const at = { item_id: id, output_index: index, summary_index: 0 };
     const place = membersOf(at);
-    // Without any seal, a vendor that gets the thought back would look for it by our id.
+    // Without a signature, a vendor that gets the reasoning back would look up our id.
     let { opaque = UNSEALED } = block;
     let text = '';
     return {
@@ -201,7 +201,16 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
 
   // ---- calls
 
-  /** A search for tools that the client carries out; it has no events of its own. */
+  /** Sets the signature of a call, now and whenever the vendor sends one. */
+  function sealerOf({ id, opaque: first }: ToolCallBlock, index: number): (opaque: Opaque) => void {
+    const seal = (opaque: Opaque): void => {
+      sealed.set(index, { ...opaque, id });
+    };
+    if (first !== undefined) seal(first);
+    return seal;
+  }
+
+  /** A client-side tool search, which has no events of its own. */
   function writeSearch(call: ToolCallBlock): Writing {
     leaveMessage();
     const id = newId('tsc');
@@ -214,10 +223,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
       arguments: input,
     });
     const index = addItem(item('in_progress', {}));
-    const seal = (opaque: Opaque): void => {
-      sealed.set(index, { ...opaque, id: call.id });
-    };
-    if (call.opaque !== undefined) seal(call.opaque);
+    const seal = sealerOf(call, index);
     let input = '';
     return {
       say(delta) {
@@ -252,10 +258,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
     const index = addItem(item('in_progress', ''));
     const at = { item_id: id, output_index: index };
     const place = membersOf(at);
-    const seal = (opaque: Opaque): void => {
-      sealed.set(index, { ...opaque, id: call.id });
-    };
-    if (call.opaque !== undefined) seal(call.opaque);
+    const seal = sealerOf(call, index);
     let input = '';
     return {
       say(delta) {
@@ -265,10 +268,10 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
       cite: () => {},
       seal,
       end() {
-        // No arguments are an empty object: clients parse what stands here.
+        // No arguments become an empty object, because clients parse them.
         if (!isCustom && input === '') input = '{}';
         emit(`${events}.done`, { ...at, ...(isCustom ? { input } : { name: call.name, arguments: input }) });
-        // Arguments that stop in the middle must not be taken for a call by clients that act on whole items.
+        // Truncated arguments must not look like a complete call to clients that act on whole items.
         const isWhole = isCustom || parsed(input) !== undefined;
         finishItem(index, item(isWhole ? 'completed' : 'incomplete', input));
       },
@@ -289,7 +292,7 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
       case 'refusal':
         return writePart('refusal', (refusal) => ({ type: 'refusal', refusal }));
       case 'thinking':
-        return writeThought(block);
+        return writeReasoning(block);
       case 'toolCall':
         return writeCall(block);
       case 'image': {
@@ -319,8 +322,8 @@ export function createOutput(as: Answering, { isSilent, emit, emitDelta }: Event
     close(status) {
       if (message !== undefined) closeMessage(message, status);
       message = undefined;
-      // A seal can have no place in its call, for clients send back only the members they know, and it may come when the call
-      // has long begun. Its id tells whose it is.
+      // The signature of a call is an item of its own, because clients send back known members only, and it may arrive after
+      // the call has started. Its id refers to the call.
       for (const [, opaque] of [...sealed].sort(([a], [b]) => a - b)) {
         tellItem({ id: newId('rs'), type: 'reasoning', summary: [], encrypted_content: packOpaque(opaque) });
       }
@@ -341,7 +344,7 @@ function formatOf({ mediaType }: Media): string {
   return mediaType.slice(mediaType.indexOf('/') + 1);
 }
 
-/** Undefined where a citation cannot be told: the format's own have an address. One without a place is about the whole text. */
+/** Encodes a citation; undefined if it has no URL, which the format requires. One without a range applies to the whole text. */
 function annotationOf({ url, title, start, end, style, raw }: Citation, length: number): JsonObject | undefined {
   if (style === 'responses' && isObject(raw) && raw.type !== undefined) return raw;
   if (url === undefined) return undefined;

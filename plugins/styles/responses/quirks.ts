@@ -1,7 +1,7 @@
-/** What models of the style `responses` usually take. */
+/** The default quirks of responses vendors. */
 import type { SomeQuirks } from '../../../core/translation/index.ts';
 
-/** Laid over what all models take; a vendor's and gateway.yaml's come on top. */
+/** Override the defaults for all models; those of a vendor and of gateway.yaml override these. */
 export const responsesQuirks: SomeQuirks = {
   roles: { merge_same: false },
   audio: { input: true },

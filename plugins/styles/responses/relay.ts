@@ -1,4 +1,4 @@
-/** Passes one stream of this style on, byte for byte, and reads the few events that matter to the gateway. */
+/** Forwards a responses stream byte for byte and meters it. */
 import type {
   EventKind,
   GatewayError,
@@ -26,13 +26,13 @@ import { followUses } from './hosted.ts';
 import { deltaLength, outputLength } from './text-length.ts';
 import { usageIn } from './usage.ts';
 
-/** A relay for one attempt. Only the events that begin and end a response are parsed. */
+/** Creates a relay for one attempt. Only the start and end events of a response are parsed. */
 export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   let usage: Usage | undefined;
   let textLength = 0;
   let error: ReturnType<StreamRelay['error']>;
   let answer: JsonObject | undefined;
-  /** The event with which the response began. */
+  /** The start event. */
   let created: Buffer | undefined;
   let latest: Buffer | undefined;
   let events = 0;
@@ -40,21 +40,21 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
 
   function end(response: Json | undefined): EventKind {
     usage = usageIn(response);
-    // Some servers skip the deltas.
+    // Some servers omit the deltas.
     textLength = Math.max(textLength, outputLength(response));
     error = failureOf(response);
     if (error !== undefined) return 'error';
-    // Without a response nobody can say that this was the whole answer.
+    // Without a response, it is unknown whether the answer is complete.
     if (!isObject(response)) return 'broken';
     answer = response;
     return 'last';
   }
 
-  /** An event that tells the response, with what its vendor left out. */
+  /** A start or end event, with the members that its vendor omitted. */
   function completed(event: Buffer, type: string | undefined): Buffer {
     const isLast = type === 'response.completed' || type === 'response.incomplete';
-    const isTold = isLast || (call.earlier !== undefined && BEGINNINGS.has(type ?? ''));
-    if (!isTold) return event;
+    const needsCompletion = isLast || (call.earlier !== undefined && BEGINNINGS.has(type ?? ''));
+    if (!needsCompletion) return event;
     return patchedEvent(event, 'response', (response) => {
       const counted = () => countedUsage(call.bounds, Math.max(textLength, outputLength(response.tree())));
       return completing(response, call, losses, isLast ? counted : undefined);
@@ -88,7 +88,7 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
         return 'error';
       }
       case 'error': {
-        // Some nest it as answers do, some spread it over the event.
+        // Some vendors nest the error as in replies, some spread it over the event.
         const value = dataOf(event);
         error = readVendorError(member(value, 'error') ?? value);
         return 'error';
@@ -98,14 +98,14 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
     }
   }
 
-  /** Data that is not JSON is no event of this style: an error in words, part of an event, or words that say nothing. */
-  function judgeWords(type: string | undefined, words: string): EventKind {
-    if (type !== 'error') return isCutShort(words) ? 'broken' : 'hold';
-    error = readVendorError(words);
+  /** Data that is not JSON is not an event of this style: an error as plain text, part of an event, or meaningless. */
+  function judgeText(type: string | undefined, text: string): EventKind {
+    if (type !== 'error') return isCutShort(text) ? 'broken' : 'hold';
+    error = readVendorError(text);
     return 'error';
   }
 
-  /** Clients refuse a number that they have seen. */
+  /** Clients refuse a repeated sequence number. */
   function nextSequence(): number {
     const last = member(latest && dataOf(latest), 'sequence_number');
     return typeof last === 'number' ? last + 1 : events;
@@ -114,8 +114,8 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
   return {
     see(event, out) {
       const type = typeOf(event);
-      const words = isClosed(event) ? undefined : wordsIn(event);
-      if (words !== undefined) return judgeWords(type, words);
+      const text = isClosed(event) ? undefined : plainTextIn(event);
+      if (text !== undefined) return judgeText(type, text);
       if (type !== undefined) {
         latest = event;
         events++;
@@ -153,12 +153,12 @@ export function createRelay({ call, losses }: RelayOptions): StreamRelay {
 const BEGINNINGS: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress']);
 
 const EVENT_LINE = /^event: ?([^\r\n]*)/;
-/** No member of an item, and no text, can look like this: types inside do not begin so, and quotes of a text are escaped. */
+/** Unambiguous: types of items do not start like this, and quotes inside texts are escaped. */
 const TYPE = /"type"\s*:\s*"(response\.[a-z_.]+)"/;
-/** Where the type stands unless the members are sorted by name. */
+/** The position of the type, unless the members are sorted by name. */
 const HEAD = 512;
 
-/** The type of an event; undefined for comments and `[DONE]`. What has data that nobody understands is of the type ''. */
+/** The type of an event; undefined for comments and `[DONE]`; '' if the data is not understood. */
 function typeOf(event: Buffer): string | undefined {
   const head = event.toString('latin1', 0, HEAD);
   const named = EVENT_LINE.exec(head)?.[1]?.trim() ?? TYPE.exec(head)?.[1];
@@ -169,8 +169,8 @@ function typeOf(event: Buffer): string | undefined {
   return typeof type === 'string' ? type : '';
 }
 
-/** The data of an event that is not JSON; undefined where it is, or marks the end. */
-function wordsIn(event: Buffer): string | undefined {
+/** The data of an event if it is neither JSON nor the end mark. */
+function plainTextIn(event: Buffer): string | undefined {
   const data = eventData(event);
   return data === undefined || isEndMark(data) || parsed(data) !== undefined ? undefined : data;
 }

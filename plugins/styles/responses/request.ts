@@ -1,13 +1,13 @@
-/** Requests of this style: what is asked, checked as far as the gateway must understand it; everything else is the vendor's business. */
+/** Responses requests: validates what the gateway needs; the vendor validates the rest. */
 
-import { invalidField } from '../../../core/contracts/errors.ts';
 import { remembered, servedAs } from '../../../core/contracts/uses.ts';
 import type { CallFacts, Json, JsonBody, Patch } from '../../../core/plugin.ts';
 import { checkKinds } from '../../../core/sdk.ts';
 import { answerLimits, CARRIER, isObject, member, unpackOpaque } from '../../../core/translation/index.ts';
-import { usesAsked } from './hosted.ts';
+import { checkNumber, modelOf, wrong } from '../request-fields.ts';
+import { allowedUses } from './hosted.ts';
 
-/** What is no number has to be of these kinds; its values are the vendor's business, and whether there is a question at all. */
+/** Types of the members that are not numbers; the vendor validates their values, and whether there is any input. */
 const KINDS = {
   input: ['string', 'array'],
   instructions: ['string'],
@@ -18,29 +18,26 @@ const KINDS = {
   truncation: ['string'],
 } as const;
 
-/** What the body asks for. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as left out. */
+/** Reads the body. Refuses with 400 `invalid_request_error` and the field's name; `null` counts as omitted. */
 export function readRequest(body: JsonBody): CallFacts {
-  const model = body.get('model');
-  if (typeof model !== 'string' || model === '' || model.length > 256) {
-    wrong('model', 'must be the name of a model, a string of 1 to 256 characters');
-  }
+  const model = modelOf(body.get('model'));
   checkKinds(body, KINDS);
-  check(body, 'temperature', (value) => isWithin(value, 2), 'must be a number from 0 to 2');
-  check(body, 'top_p', (value) => isWithin(value, 1), 'must be a number from 0 to 1');
+  checkNumber(body.get('temperature'), 'temperature', 2);
+  checkNumber(body.get('top_p'), 'top_p', 1);
   check(body, 'max_output_tokens', isCount, 'must be a whole number above 0');
   check(body, 'stream', (value) => typeof value === 'boolean', 'must be true or false');
-  const uses = remembered(() => usesAsked(body));
+  const uses = remembered(() => allowedUses(body));
   return {
     model,
     stream: body.get('stream') === true,
-    // Streams of this style always tell it.
+    // Streams of this style always report usage.
     asksUsage: true,
     bounds: {
       inputBytes: body.textBytes,
       media: body.media,
       outputTokens: (body.get('max_output_tokens') as number | null | undefined) ?? undefined,
       choices: 1,
-      // Asked for only where an answer costs more than was thought.
+      // Read only if an answer costs more than was reserved.
       open() {
         const tools = body.get('tools');
         const hosted = Array.isArray(tools) && tools.some((tool) => !OWN_TOOLS.includes(member(tool, 'type')));
@@ -59,7 +56,7 @@ export function readRequest(body: JsonBody): CallFacts {
 /** Tools that the client runs; the vendor runs all others. */
 const OWN_TOOLS: readonly (Json | undefined)[] = ['function', 'custom', 'namespace'];
 
-/** The vendor's model name, and the thoughts as the vendor sealed them. */
+/** Sets the vendor's model name, and unpacks sealed reasoning. */
 export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string, string | undefined>> {
   const changes: Record<string, string> = {};
   if (body.get('model') !== to.model) changes.model = JSON.stringify(to.model);
@@ -72,8 +69,8 @@ export function patchRequest(body: JsonBody, to: Patch): Readonly<Record<string,
 }
 
 /**
- * An item as its vendor made it. A thought that another vendor sealed is left out, and so is one that nobody did: by its id,
- * which is ours, this vendor would look for it in vain.
+ * An item as its vendor made it. Reasoning that another vendor encrypted, or that is not encrypted, is left out: this
+ * vendor would look up its id, which is ours.
  */
 function unsealed(item: Json, channel: string): readonly Json[] {
   const sealed = member(item, 'encrypted_content');
@@ -90,14 +87,6 @@ function check(body: JsonBody, name: string, is: (value: Json) => boolean, shoul
   if (value !== undefined && !is(value)) wrong(name, should);
 }
 
-function isWithin(value: Json, highest: number): boolean {
-  return typeof value === 'number' && value >= 0 && value <= highest;
-}
-
 function isCount(value: Json): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
-}
-
-function wrong(param: string, should: string): never {
-  throw invalidField(param, should);
 }

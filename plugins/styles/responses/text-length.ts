@@ -1,11 +1,11 @@
-/** How much a vendor has said, in characters: for answers whose vendor does not count. */
+/** Counts the characters of an answer, for vendors that do not report usage. */
 import type { Json } from '../../../core/plugin.ts';
 import { behindSpace, jsonTextLength, member, objectsIn, textOf } from '../../../core/translation/index.ts';
 
-/** The texts of an item that a stream would bring by deltas. */
+/** The texts of an item that a stream would send as deltas. */
 const TEXTS = ['arguments', 'input', 'code', 'diff'];
 
-/** Text, reasoning and arguments in the output of a whole answer. */
+/** Text, reasoning and arguments in the output of a whole reply. */
 export function outputLength(response: Json | undefined): number {
   let length = 0;
   for (const item of objectsIn(response, 'output')) {
@@ -18,7 +18,7 @@ export function outputLength(response: Json | undefined): number {
   return length;
 }
 
-/** Like the length of an event's bytes: a character beyond the first 65,536 is one, not two. */
+/** Counts code points, like the length of an event's bytes. */
 function characters(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--;
@@ -29,10 +29,7 @@ const DELTA = Buffer.from('"delta"');
 const QUOTE = 0x22;
 const COLON = 0x3a;
 
-/**
- * Characters of the `delta` in an event, without parsing it. The name cannot be mistaken for a word of the text: there its quotes
- * would be escaped.
- */
+/** Characters of the `delta` in an event, without parsing it. The name is unambiguous, because quotes inside a text are escaped. */
 export function deltaLength(event: Buffer): number {
   for (let at = event.indexOf(DELTA); at !== -1; at = event.indexOf(DELTA, at)) {
     at = behindSpace(event, at + DELTA.length);

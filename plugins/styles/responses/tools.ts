@@ -1,4 +1,4 @@
-/** Tools and the choice among them: as clients of this style declare them, and as its vendors get them. */
+/** Decodes and encodes tools and `tool_choice` of the responses style. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type {
@@ -15,13 +15,13 @@ import { dropRest, required } from './content.ts';
 
 const SEARCH = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 
-/** A search that must not reach into the web as it is now: no other style has one, so it is not the one that all share. */
+/** A search without live web access: no other style has one, so it is not mapped to the shared web search. */
 export const CACHED_SEARCH = 'cached_web_search';
 
-/** The type of a search for tools, and the name it has for vendors of other styles. */
+/** The type of a tool search, and its name for vendors of other styles. */
 export const CLIENT_SEARCH = 'tool_search';
 
-/** What is declared, flat and each once; tools of a group know its name. */
+/** Decodes the declared tools, flat and without duplicates; tools of a group have its name. */
 export function readTools(declared: readonly Fields[], losses: Losses): readonly Tool[] {
   const tools = new Map<string, Tool>();
   for (const tool of declared.flatMap((each) => readTool(each, losses))) {
@@ -83,22 +83,25 @@ function readTool(tool: Fields, losses: Losses, namespace?: string): readonly To
   }
 }
 
-/** Whether this request has a search for tools that the client itself carries out: for other vendors a function like any other. */
+/** Whether this request has a client-side tool search: for other vendors, it is a function. */
 export function hasClientSearch({ tools }: JsonObject): boolean {
   const isSearch = (tool: Json): boolean =>
     isObject(tool) && tool.type === CLIENT_SEARCH && tool.execution === 'client';
   return Array.isArray(tools) && tools.some(isSearch);
 }
 
-/** A grammar passes as it is; free text is what such a tool is called with everywhere. */
+/** A grammar is kept as it is; free text is the default of such a tool in every style. */
 function readFormat(tool: Fields, losses: Losses): JsonObject | undefined {
   const format = tool.fields('format');
   if (format?.text('type') !== 'text') return tool.object('format');
-  dropRest(format, losses, 'tools.format');
+  dropRest(format, 'tools.format', losses);
   return { type: 'text' };
 }
 
-/** What `web_search` means is understood; any other passes only where this style is spoken. `seen`: members that were read before. */
+/**
+ * `web_search` is supported in every style; other vendor-side tools are for vendors of this style only. `seen`: members
+ * that were read already.
+ */
 function hostedTool(tool: Fields, type: string, seen?: JsonObject): HostedTool {
   const raw = { type, ...seen, ...tool.rest() };
   if (!SEARCH.test(type)) return { type: 'hosted', name: type, style: 'responses', raw };
@@ -137,15 +140,15 @@ export function readToolChoice(request: Fields, tools: readonly Tool[], losses: 
   fields.get('type');
   const only = fields.each('tools').map((tool) => chosenName(tool, tools, losses));
   const mode = fields.text('mode') === 'required' ? 'required' : 'auto';
-  dropRest(fields, losses, 'tool_choice');
+  dropRest(fields, 'tool_choice', losses);
   return { mode, only };
 }
 
-/** A tool of the vendor's own is named by its type. */
+/** A vendor-side tool is identified by its type. */
 function chosenName(tool: Fields, tools: readonly Tool[], losses: Losses): string {
   const type = tool.text('type');
   const name = tool.text('name');
-  dropRest(tool, losses, 'tool_choice');
+  dropRest(tool, 'tool_choice', losses);
   if (name !== undefined) return name;
   const word = type ?? required(tool, 'type');
   if (!SEARCH.test(word)) return word;
@@ -154,7 +157,7 @@ function chosenName(tool: Fields, tools: readonly Tool[], losses: Losses): strin
   return isCached && !isLive ? CACHED_SEARCH : 'web_search';
 }
 
-/** Tools as a vendor of this style gets them. */
+/** Encodes tools for a vendor of this style. */
 export function writeTools(
   tools: readonly Tool[],
   choice: ToolChoice | undefined,
@@ -181,18 +184,18 @@ export function writeTools(
   });
 }
 
-/** Fields of a function that this style spells, whoever's client sent them. */
+/** Function fields that are encoded here, whichever style they come from. */
 const KNOWN = ['defer_loading', 'allowed_callers', 'output_schema', 'async'];
 
-/** A tool that waits to be found is told from the start where nothing looks for it. */
+/** A deferred tool is declared at once if there is no tool search. */
 function knownExtras({ extras = {} }: FunctionTool | CustomTool, knowsSearch: boolean, losses: Losses): JsonObject {
-  const known: Record<string, Json> = {};
+  const supported: Record<string, Json> = {};
   for (const [name, value] of Object.entries(extras)) {
     if (name === 'defer_loading' && !knowsSearch) losses.drop('tools.defer_loading', 'hint');
-    else if (KNOWN.includes(name)) known[name] = value;
+    else if (KNOWN.includes(name)) supported[name] = value;
     else losses.drop(`tools.${name}`);
   }
-  return known;
+  return supported;
 }
 
 function functionTool(
@@ -206,7 +209,7 @@ function functionTool(
     name: tool.name,
     description: tool.description,
     parameters: tool.schema ?? { type: 'object', properties: {} },
-    // Left out it would mean true, and refuse schemas that are not written for it.
+    // The default is true, which refuses schemas that were not written for it.
     strict: knowsStrict ? (tool.strict ?? false) : undefined,
     ...knownExtras(tool, knowsSearch, losses),
   });
@@ -226,7 +229,7 @@ function vendorTool({ style, raw, search }: HostedTool, losses: Losses): JsonObj
   });
 }
 
-/** The choice among these tools. */
+/** Encodes `tool_choice` for these tools. */
 export function writeToolChoice({ mode, only }: ToolChoice, tools: readonly Tool[]): Json {
   if (only === undefined || mode === 'none') return mode;
   const byName = new Map(tools.toReversed().map((tool) => [tool.name, tool]));

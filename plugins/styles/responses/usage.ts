@@ -1,27 +1,27 @@
-/** How vendors of this style say what was used, the one form it is brought into, and how clients are told. */
+/** Decodes and encodes the usage of responses replies. */
 import type { Json, JsonObject, Usage } from '../../../core/plugin.ts';
 import { member, tokensIn } from '../../../core/translation/index.ts';
-import { serviceIn, usesInOutput, usesTold } from './hosted.ts';
+import { reportedUses, serviceIn, usesInOutput } from './hosted.ts';
 
 /**
- * The common form of a usage object; undefined where it is none. Cached and written tokens are part of the input. Reasoning is
- * part of the output, and added where the total shows that a vendor left it out.
+ * Decodes a usage object; undefined if it is not one. Cached and written tokens are part of the input. Reasoning is part
+ * of the output; if the total shows that a vendor left it out, it is added.
  */
-export function toUsage(told: Json | undefined): Usage | undefined {
-  const prompt = member(told, 'input_tokens') ?? member(told, 'prompt_tokens');
-  const completion = member(told, 'output_tokens') ?? member(told, 'completion_tokens');
+export function toUsage(reported: Json | undefined): Usage | undefined {
+  const prompt = member(reported, 'input_tokens') ?? member(reported, 'prompt_tokens');
+  const completion = member(reported, 'output_tokens') ?? member(reported, 'completion_tokens');
   if (typeof prompt !== 'number' && typeof completion !== 'number') return undefined;
-  const inputDetails = member(told, 'input_tokens_details') ?? member(told, 'prompt_tokens_details');
-  const outputDetails = member(told, 'output_tokens_details') ?? member(told, 'completion_tokens_details');
+  const inputDetails = member(reported, 'input_tokens_details') ?? member(reported, 'prompt_tokens_details');
+  const outputDetails = member(reported, 'output_tokens_details') ?? member(reported, 'completion_tokens_details');
   const input = tokensIn(prompt);
   const cacheRead = tokensIn(member(inputDetails, 'cached_tokens'));
-  // Some count the same tokens as read and as written: the rest of the input is all that can have been written.
+  // Some vendors count the same tokens as read and as written: written are at most the rest of the input.
   const written = Math.min(tokensIn(member(inputDetails, 'cache_write_tokens')), Math.max(0, input - cacheRead));
   const long = tokensIn(member(member(inputDetails, 'cache_write_tokens_details'), 'ttl_12h_tokens'));
   const cacheWriteLong = Math.min(long, written);
   const output = tokensIn(completion);
   const reasoning = tokensIn(member(outputDetails, 'reasoning_tokens'));
-  const isBeside = reasoning > 0 && tokensIn(member(told, 'total_tokens')) === input + output + reasoning;
+  const isBeside = reasoning > 0 && tokensIn(member(reported, 'total_tokens')) === input + output + reasoning;
   return {
     input,
     cacheRead,
@@ -35,13 +35,13 @@ export function toUsage(told: Json | undefined): Usage | undefined {
   };
 }
 
-/** The usage of a response: what it counts, what its items show to have been run, how it was served. */
+/** The usage of a response: its counts, the uses in its items, and its service tier. */
 export function usageIn(response: Json | undefined): Usage | undefined {
-  const told = member(response, 'usage');
-  const usage = toUsage(told);
+  const reported = member(response, 'usage');
+  const usage = toUsage(reported);
   if (usage === undefined) return undefined;
   const seen = usesInOutput(response);
-  const counted = usesTold(told);
+  const counted = reportedUses(reported);
   const service = serviceIn(response);
   return {
     ...usage,
@@ -50,7 +50,7 @@ export function usageIn(response: Json | undefined): Usage | undefined {
   };
 }
 
-/** What the client is told: the style's own names, and those of chat completions beside them, which some clients read. */
+/** Encodes usage: the style's own names, and those of chat completions, which some clients read. */
 export function usageObject(usage: Usage | undefined): JsonObject {
   const input = usage?.input ?? 0;
   const output = usage?.output ?? 0;

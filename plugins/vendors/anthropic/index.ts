@@ -3,17 +3,17 @@ import { type Caller, type Channel, definePlugin, type Vendor } from '../../../c
 import { isObject } from '../../../core/translation/index.ts';
 import { anthropicQuirks } from './quirks.ts';
 
-/** What is spoken where the client has no word for it. The last version whose models can be sampled from. */
+/** The API version if the client sent none: the last one whose models support sampling options. */
 const VERSION = '2023-06-01';
 
-/** What a client asks to try out: a list of names, longer than any that makes sense is not passed on. */
+/** Beta features that a client requests: a list of names; lists that are too long are not forwarded. */
 const BETAS = /^[\x21-\x7e][\x20-\x7e]{0,1023}$/;
 
 function credentials(channel: Channel): Record<string, string> {
   return { 'x-api-key': channel.key, 'anthropic-version': VERSION };
 }
 
-/** `caller` is there where the client speaks this vendor's own style. */
+/** `caller` is defined if the client uses the messages style, too. */
 function headers(channel: Channel, _call: unknown, caller: Caller | undefined): Record<string, string> {
   const { 'anthropic-version': version, 'anthropic-beta': betas } = caller?.headers ?? {};
   return {

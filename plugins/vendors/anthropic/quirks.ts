@@ -1,7 +1,7 @@
-/** What Anthropic's models take: facts about families, from the oldest to the newest. */
+/** The quirks of Anthropic's models by family, from the oldest to the newest. */
 import type { ModelQuirks } from '../../../core/plugin.ts';
 
-/** Later ones win. A model that nobody here knows is taken for one of the newest, which take the least. */
+/** Later ones win. An unknown model gets the quirks of the newest, which accept the least. */
 export const anthropicQuirks: readonly ModelQuirks[] = [
   {
     models: ['*'],
@@ -14,7 +14,7 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
         force_with_thinking: true,
         web_search: true,
       },
-      // Thoughts are sealed for the organization that paid for them.
+      // Reasoning is signed for one organization.
       reasoning: {
         input: 'adaptive',
         levels: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
@@ -29,12 +29,12 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
     },
   },
   { models: ['claude-*'], quirks: { image: { input: true } } },
-  // These always think.
+  // These always reason.
   {
     models: ['claude-fable-*', 'claude-mythos-*'],
     quirks: { reasoning: { levels: ['low', 'medium', 'high', 'xhigh', 'max'] } },
   },
-  // The last ones that can be sampled from.
+  // The last ones with sampling options.
   {
     models: ['claude-opus-4-6*', 'claude-sonnet-4-6*'],
     quirks: {
@@ -45,7 +45,7 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
   },
   { models: ['claude-opus-4-6*'], quirks: { reasoning: { levels: ['none', 'low', 'medium', 'high', 'max'] } } },
   { models: ['claude-opus-4-7*'], quirks: { roles: { mid_system: 'user_wrap' } } },
-  // Those that think by a budget, and not while a call is forced.
+  // Models with a reasoning budget, which cannot reason while a call is forced.
   {
     models: [
       'claude-3*',
@@ -72,7 +72,7 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
       prefill: true,
     },
   },
-  // Before JSON of a schema could be enforced. `-4-2*` is how the names with a date begin: claude-sonnet-4-20250514.
+  // Models before enforced schemas. `-4-2*` matches names with a date: claude-sonnet-4-20250514.
   {
     models: ['claude-3*', 'claude-opus-4-0*', 'claude-opus-4-2*', 'claude-sonnet-4-0*', 'claude-sonnet-4-2*'],
     quirks: {
@@ -85,7 +85,7 @@ export const anthropicQuirks: readonly ModelQuirks[] = [
     models: ['claude-opus-4-0*', 'claude-opus-4-1*', 'claude-opus-4-2*'],
     quirks: { limits: { max_output: 32_000 }, reasoning: { budget_max: 24_000 } },
   },
-  // Before thinking; the one that could comes behind it.
+  // Models before reasoning; the one with reasoning follows.
   { models: ['claude-3*'], quirks: { reasoning: { input: 'none' }, limits: { max_output: 4_096 } } },
   { models: ['claude-3-5-*'], quirks: { limits: { max_output: 8_192 } } },
   { models: ['claude-3-7-*'], quirks: { reasoning: { input: 'budget' }, limits: { max_output: 64_000 } } },

@@ -1,14 +1,14 @@
-/** The plugin `vendors/compatible`: anything that speaks the common styles at an address of its own. */
+/** The plugin `vendors/compatible`: any server with one of the common styles, at a configured URL. */
 import { type Caller, type Channel, definePlugin, schema, type Vendor } from '../../../core/plugin.ts';
 import { compatibleQuirks } from './quirks.ts';
 
 interface Options {
   readonly auth?: Auth;
 }
-/** Where a server expects the key, if not as a bearer token. */
+/** Where the server expects the key, if not as a bearer token. */
 interface Auth {
   readonly header: string;
-  /** Precedes the key, with a space between. */
+  /** The word before the key. */
   readonly scheme?: string;
 }
 
@@ -25,10 +25,10 @@ function word(title: string): Record<string, unknown> {
   return { type: 'string', title, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" };
 }
 
-/** What clients ask to try out; a list longer than any that makes sense is not passed on. */
+/** Beta features that clients request; lists that are too long are not forwarded. */
 const BETAS = /^[\x21-\x7e][\x20-\x7e]{0,1023}$/;
 
-/** Servers of the messages style look for the key in one place or the other, and at the client's version if at all. */
+/** Servers of the messages style read the key in one of two headers, and the client's API version if any. */
 function messagesHeaders(channel: Channel, _call: unknown, caller: Caller | undefined): Record<string, string> {
   const { 'anthropic-version': version = '2023-06-01', 'anthropic-beta': betas } = caller?.headers ?? {};
   const { auth } = channel.options as Options;
@@ -48,12 +48,12 @@ const vendor: Vendor = {
       auth: {
         type: 'object',
         additionalProperties: false,
-        description: 'Where it expects the key; without it, in `authorization` as a bearer token.',
+        description: 'The header in which the server expects the key; without it, `authorization` with a bearer token.',
         properties: {
           header: { ...word('name of a header'), default: 'authorization', examples: ['api-key'] },
           scheme: {
             ...word('word'),
-            description: 'Precedes the key. Without it, the key stands alone.',
+            description: 'The word before the key. Without it, the header has the key alone.',
             examples: ['Token'],
           },
         },
@@ -72,7 +72,7 @@ const vendor: Vendor = {
     transcription: { path: '/audio/transcriptions', headers: credentials },
     translation: { path: '/audio/translations', headers: credentials },
   },
-  // Nearly all have these; the others are for channels that say so.
+  // Nearly all servers have these; for the others, the channel lists its styles.
   defaultStyles: ['chat', 'completions', 'embeddings'],
   quirks: compatibleQuirks,
   credentials,

@@ -4,7 +4,7 @@ import { complete } from './chat.ts';
 import type { Answerer } from './endpoint.ts';
 import { chatBody, chatEvents } from './wire.ts';
 
-/** Answers as the demo model would, whole or streamed. */
+/** Answers with the demo model's reply, streamed or not. */
 export const answerChat: Answerer = ({ body }, { id, created }) => {
   const head = { id: `chatcmpl-${id}`, created, model: String(body.model) };
   const completion = complete(body);

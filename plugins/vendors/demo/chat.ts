@@ -1,9 +1,9 @@
-/** What the demo model answers: always the same to the same request, and made of what the request says. */
+/** The replies of the demo model: deterministic, and derived from the request. */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
-import { sampleOf } from './sample.ts';
+import { numberOf, objectOf, sampleOf } from './sample.ts';
 import { countTokens, firstTokens } from './tokens.ts';
 
-/** A tool the model wants called. */
+/** A tool call. */
 export interface ToolCall {
   readonly kind: 'function' | 'custom';
   readonly name: string;
@@ -11,33 +11,33 @@ export interface ToolCall {
   readonly input: string;
 }
 
-/** An answer, before it is written as a body or as events. */
+/** A reply before it is encoded as a body or as events. */
 export interface Completion {
-  /** Undefined where the answer is tool calls. */
+  /** Undefined if the reply has tool calls. */
   readonly text: string | undefined;
   readonly calls: readonly ToolCall[];
   readonly finish: 'stop' | 'length' | 'tool_calls';
-  /** How many times the same answer is given. */
+  /** The number of choices, which are all the same. */
   readonly choices: number;
   readonly inputTokens: number;
   /** All choices together. */
   readonly outputTokens: number;
 }
 
-/** Longer texts are quoted by their beginning. */
+/** Longer texts are quoted in part. */
 const QUOTED = 200;
-/** What a picture, a clip or a file counts for. */
+/** The tokens of an image, an audio clip or a file. */
 const TOKENS_PER_MEDIUM = 85;
 const TOKENS_PER_MESSAGE = 4;
 
-/** The answer to a chat request. */
+/** The reply to a chat request. */
 export function complete(request: JsonObject): Completion {
   const budget = numberOf(request.max_completion_tokens) ?? numberOf(request.max_tokens) ?? Number.POSITIVE_INFINITY;
   const choices = numberOf(request.n) ?? 1;
   const inputTokens = tokensOf(request);
-  const wanted = callsFor(request);
-  if (wanted.length > 0) {
-    const { calls, used, isCut } = withinBudget(wanted, budget);
+  const requested = callsFor(request);
+  if (requested.length > 0) {
+    const { calls, used, isCut } = withinBudget(requested, budget);
     return {
       text: undefined,
       calls,
@@ -47,12 +47,12 @@ export function complete(request: JsonObject): Completion {
       outputTokens: used * choices,
     };
   }
-  const whole = untilStop(structured(request) ?? textFor(request), request.stop);
-  const text = firstTokens(whole, budget);
+  const fullText = untilStop(structured(request) ?? textFor(request), request.stop);
+  const text = firstTokens(fullText, budget);
   return {
     text,
     calls: [],
-    finish: text.length < whole.length ? 'length' : 'stop',
+    finish: text.length < fullText.length ? 'length' : 'stop',
     choices,
     inputTokens,
     outputTokens: countTokens(text) * choices,
@@ -67,16 +67,16 @@ function textFor(request: JsonObject): string {
     return `The tool answered ${quotes.join(' and ')}. That is all a demonstration can make of it.`;
   }
   const last = messages.findLast((message) => message.role === 'user');
-  const said = textOf(last?.content);
+  const userText = textOf(last?.content);
   return [
     `This is the demo model "${String(request.model)}". It answers by itself, without a vendor or a network.`,
-    ...(said === '' ? [] : [`You said: ${quote(said)}.`]),
+    ...(userText === '' ? [] : [`You said: ${quote(userText)}.`]),
     ...acknowledged(last?.content),
     'Give a channel of a real vendor its key in gateway.yaml, and a real model answers here.',
   ].join(' ');
 }
 
-/** What parts of the message are not text, in words. */
+/** A description of the parts of the message that are not text. */
 function acknowledged(content: Json | undefined): readonly string[] {
   const parts = objectsOf(content);
   return (
@@ -92,7 +92,7 @@ function acknowledged(content: Json | undefined): readonly string[] {
   });
 }
 
-/** The answer where the client wants JSON. */
+/** The reply if the client requests JSON. */
 function structured(request: JsonObject): string | undefined {
   const format = objectOf(request.response_format);
   if (format.type === 'json_schema') {
@@ -119,7 +119,7 @@ interface Tool {
   readonly parameters: Json;
 }
 
-/** The tools to call: those the last message names, or what `tool_choice` demands. */
+/** The tools to call: those named in the last message, or those that `tool_choice` requires. */
 function callsFor(request: JsonObject): readonly ToolCall[] {
   const { offered, mode } = choiceOf(request);
   if (mode === 'none') return [];
@@ -137,7 +137,7 @@ function callsFor(request: JsonObject): readonly ToolCall[] {
     }));
 }
 
-/** What may be called, and whether something must be. */
+/** The tools that may be called, and whether one must be. */
 function choiceOf(request: JsonObject): { readonly offered: readonly Tool[]; readonly mode: Json } {
   const tools = objectsOf(request.tools).flatMap(toolOf);
   const choice = request.tool_choice ?? 'auto';
@@ -152,8 +152,8 @@ function choiceOf(request: JsonObject): { readonly offered: readonly Tool[]; rea
     );
     return { offered: tools.filter((tool) => names.has(tool.name)), mode: allowed.mode ?? 'auto' };
   }
-  const [wanted] = toolOf(demand);
-  return { offered: tools.filter((tool) => tool.name === wanted?.name), mode: 'required' };
+  const [requested] = toolOf(demand);
+  return { offered: tools.filter((tool) => tool.name === requested?.name), mode: 'required' };
 }
 
 function toolOf(tool: JsonObject): readonly Tool[] {
@@ -162,19 +162,19 @@ function toolOf(tool: JsonObject): readonly Tool[] {
   return typeof name === 'string' && name !== '' ? [{ kind, name, parameters: parameters ?? {} }] : [];
 }
 
-/** More than this of a message, of a name and of a list of tools the demo model does not take in. */
+/** The demo model reads only this much of a message, of a name and of a list of tools. */
 const MAX_READ = { text: 4_096, name: 64, tools: 128 };
 
-/** Tells whether a text has a tool's name in it, as words of its own; `get weather` names `get_weather`. */
+/** Whether a text contains a tool's name as words; `get weather` matches `get_weather`. */
 function namedIn(text: string): (name: string) => boolean {
-  const said = ` ${wordsIn(text.slice(0, MAX_READ.text))} `;
+  const userText = ` ${wordsIn(text.slice(0, MAX_READ.text))} `;
   return (name) => {
     const words = wordsIn(name.slice(0, MAX_READ.name));
-    return words !== '' && said.includes(` ${words} `);
+    return words !== '' && userText.includes(` ${words} `);
   };
 }
 
-/** Letters and digits, all else is one space. */
+/** Replaces everything except letters and digits by single spaces. */
 function wordsIn(text: string): string {
   return text
     .toLowerCase()
@@ -182,14 +182,14 @@ function wordsIn(text: string): string {
     .trim();
 }
 
-/** Tool calls that fit into so many tokens; the last may be cut. */
+/** Tool calls within this number of tokens; the last one may be truncated. */
 function withinBudget(
-  wanted: readonly ToolCall[],
+  requested: readonly ToolCall[],
   budget: number,
 ): { readonly calls: readonly ToolCall[]; readonly used: number; readonly isCut: boolean } {
   const calls: ToolCall[] = [];
   let used = 0;
-  for (const call of wanted) {
+  for (const call of requested) {
     const name = countTokens(call.name);
     if (used + name >= budget) return { calls, used, isCut: true };
     const input = firstTokens(call.input, budget - used - name);
@@ -200,7 +200,7 @@ function withinBudget(
   return { calls, used, isCut: false };
 }
 
-/** The tokens of everything a request makes the model read. */
+/** The input tokens of a request. */
 function tokensOf(request: JsonObject): number {
   const tools = objectsOf(request.tools);
   let total = tools.length === 0 ? 0 : countTokens(JSON.stringify(tools));
@@ -227,12 +227,6 @@ function quote(text: string): string {
   return characters.length > QUOTED ? `"${characters.slice(0, QUOTED).join('')}…"` : `"${text}"`;
 }
 
-function numberOf(value: Json | undefined): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
 function objectsOf(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 }

@@ -1,6 +1,6 @@
 /**
- * The demo vendor's `/embeddings`: a text is the bag of its words, each of which points in a direction of its own. The same text has
- * the same vector, and texts that share words are closer than others.
+ * The demo vendor's `/embeddings`: a text is a bag of words, and each word has a direction. The same text always has the
+ * same vector, and texts that share words are closer than others.
  */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { type Answerer, failure } from './endpoint.ts';
@@ -8,7 +8,7 @@ import { countTokens, MOST_READ } from './tokens.ts';
 
 const DIMENSIONS = { usual: 256, most: 3_072 };
 
-/** A vector for each input. */
+/** Returns a vector for each input. */
 export const answerEmbeddings: Answerer = ({ body }) => {
   const { usual, most } = DIMENSIONS;
   const dimensions = body.dimensions ?? usual;
@@ -20,7 +20,7 @@ export const answerEmbeddings: Answerer = ({ body }) => {
   return { status: 200, type: 'application/json', body: list(body, inputs, dimensions) };
 };
 
-/** The answer, vector by vector. */
+/** Writes the reply vector by vector. */
 function* list(body: JsonObject, inputs: readonly Input[], dimensions: number): Generator<string> {
   const isBase64 = body.encoding_format === 'base64';
   let tokens = 0;
@@ -54,17 +54,17 @@ function tokensOf(input: Input): number {
   return typeof input === 'string' ? countTokens(input) : input.length;
 }
 
-/** A text without any is one word. */
+/** A text without words counts as one word. */
 function wordsOf(input: Input): readonly string[] {
   const read = input.slice(0, MOST_READ);
   if (typeof read !== 'string') return read.map((token) => `#${token}`);
   return read.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [read];
 }
 
-/** A word lies in so many of the dimensions. */
+/** The number of dimensions that a word affects. */
 const PLACES = 16;
 
-/** The sum of the words, of length 1. */
+/** The sum of the words' vectors, normalized to length 1. */
 function vectorOf(words: readonly string[], dimensions: number): Float32Array {
   const sum = new Float64Array(dimensions);
   for (const word of words) {
@@ -76,7 +76,7 @@ function vectorOf(words: readonly string[], dimensions: number): Float32Array {
     }
   }
   const length = Math.sqrt(sum.reduce((total, value) => total + value * value, 0));
-  // Words may cancel each other out, in few dimensions above all.
+  // Words may cancel each other out, mostly if there are few dimensions.
   if (length === 0) return Float32Array.of(1, ...new Float32Array(dimensions - 1));
   return Float32Array.from(sum, (value) => value / length);
 }
@@ -88,7 +88,7 @@ function hashOf(word: string): number {
   return hash;
 }
 
-/** Another number in which every bit depends on every bit of this one. */
+/** Mixes the bits of a number, so that every bit depends on every other. */
 function mixed(value: number): number {
   let bits = value;
   bits = Math.imul(bits ^ (bits >>> 16), 0x21f0aaad);
@@ -96,7 +96,7 @@ function mixed(value: number): number {
   return bits ^ (bits >>> 15);
 }
 
-/** 32-bit floats, the lowest byte first. */
+/** Little-endian 32-bit floats. */
 function base64(vector: Float32Array): string {
   const bytes = Buffer.alloc(vector.length * 4);
   vector.forEach((value, i) => {

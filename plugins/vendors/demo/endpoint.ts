@@ -1,25 +1,25 @@
-/** What the demo vendor's endpoints are made of: a request that was read, and what is answered. */
+/** Types of the demo vendor's endpoints: a parsed request, and a reply. */
 import type { JsonObject } from '../../../core/plugin.ts';
 
-/** A request: a JSON object, or the fields of a form with its files. */
+/** A request: a JSON object, or the fields and files of a multipart body. */
 export interface DemoRequest {
   readonly body: JsonObject;
   readonly files: readonly DemoFile[];
 }
 
-/** A file of a form: what is known of it when it has passed. Fifty of them may come at once, so none is held. */
+/** An uploaded file: only its facts are kept, because fifty of them may arrive at once. */
 export interface DemoFile {
   readonly field: string;
   readonly fileName: string;
   /** In bytes. */
   readonly size: number;
-  /** Its first bytes, a MiB at most. */
+  /** Its first bytes, at most 1 MiB. */
   readonly start: Buffer;
-  /** Of all its bytes, so that another file has another one. */
+  /** A hash of all its bytes. */
   readonly digest: string;
 }
 
-/** What every answer may carry. */
+/** What a reply may need of its context. */
 export interface Stamp {
   /** `demo-1`. */
   readonly id: string;
@@ -27,7 +27,7 @@ export interface Stamp {
   readonly created: number;
 }
 
-/** An answer: whole, or in pieces that go out one by one. */
+/** A reply: whole, or in pieces that are sent one by one. */
 export interface DemoAnswer {
   readonly status: number;
   /** The content type. */
@@ -35,7 +35,7 @@ export interface DemoAnswer {
   readonly body: string | Iterable<string | Buffer>;
 }
 
-/** Answers the requests of one path. */
+/** Handles the requests of one path. */
 export type Answerer = (request: DemoRequest, stamp: Stamp) => DemoAnswer | Promise<DemoAnswer>;
 
 /** Refuses a request because of one of its fields; `should` ends the sentence that begins with its name. */

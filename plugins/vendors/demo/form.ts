@@ -1,18 +1,21 @@
-/** Reads the forms that the demo vendor is sent. The gateway has written them, so they are sound; of a file only the beginning is held. */
+/**
+ * Reads the multipart bodies that the demo vendor gets. The gateway has encoded them, so they are well-formed; of a
+ * file, only the start is kept.
+ */
 import { createHash } from 'node:crypto';
 import type { Json } from '../../../core/plugin.ts';
 import type { DemoFile, DemoRequest } from './endpoint.ts';
 
-/** So much of a file is looked at; no text is longer. */
+/** The bytes of a file that are kept; no text is longer. */
 const START_BYTES = 1_048_576;
 const HEAD_END = '\r\n\r\n';
 
-/** The texts of a form, and what is to be known of its files. Rejects what has no end. */
+/** The texts of a multipart body, and the facts of its files. Rejects if it is truncated. */
 export async function readForm(form: AsyncIterable<Buffer>, contentType: string): Promise<DemoRequest> {
   const mark = `\r\n--${contentType.slice(contentType.indexOf('=') + 1)}`;
   const body: Record<string, Json> = {};
   const files: DemoFile[] = [];
-  // It begins as if after a line end; what stands before the first boundary belongs to nobody.
+  // The body is treated as if a line end preceded it; data before the first boundary is ignored.
   let rest: Buffer = Buffer.from('\r\n');
   let part: Part | undefined = createPart('');
   for await (const chunk of form) {
@@ -41,10 +44,10 @@ export async function readForm(form: AsyncIterable<Buffer>, contentType: string)
   return { body, files };
 }
 
-/** A part, as it goes by. */
+/** A part while it arrives. */
 interface Part {
   see(bytes: Buffer): void;
-  /** Without a file name it is a text. */
+  /** Without a file name, it is a text. */
   end(): Omit<DemoFile, 'fileName'> & { readonly fileName: string | undefined };
 }
 
@@ -56,7 +59,7 @@ function createPart(head: string): Part {
   return {
     see(bytes) {
       hash.update(bytes);
-      // A copy, which does not keep the whole chunk alive.
+      // A copy, so that the chunk can be freed.
       if (size < START_BYTES) start.push(Buffer.from(bytes.subarray(0, START_BYTES - size)));
       size += bytes.length;
     },

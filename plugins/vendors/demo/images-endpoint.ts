@@ -1,16 +1,16 @@
 /**
- * The demo vendor's `/images/generations` and `/images/edits`: real pictures, if no works of art. The address of one is a data URL,
- * which holds all there is, so that it can be opened without a network.
+ * The demo vendor's `/images/generations` and `/images/edits`: generated mosaics. Their URLs are `data:` URLs, so that
+ * they open without a network.
  */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { type Answerer, type DemoAnswer, type DemoFile, failure } from './endpoint.ts';
 import { type Edges, mosaic, sizeOfPng } from './png.ts';
 import { countTokens, MOST_READ } from './tokens.ts';
 
-/** Pictures drawn from a prompt. */
+/** Draws images from a prompt. */
 export const answerImages: Answerer = ({ body }, { created }) => answer('image_generation', body, [], created);
 
-/** Pictures drawn from a prompt and other pictures; they are as large as the first of these, if nothing else is said. */
+/** Draws images from a prompt and input images; their default size is that of the first one. */
 export const answerEdits: Answerer = ({ body, files }, { created }) => {
   if (!files.some(({ field }) => field.startsWith('image'))) return failure('image', 'must be a file');
   return answer('image_edit', body, files, created);
@@ -19,10 +19,10 @@ export const answerEdits: Answerer = ({ body, files }, { created }) => {
 const USUAL: Edges = { width: 256, height: 256 };
 const LONGEST_EDGE = 2_048;
 const MOST = 10;
-const MOST_PARTIAL = 3;
-/** Of the finished picture; those on the way to it have fewer. */
+const MAX_PARTIAL = 3;
+/** Tiles of the final image; partial ones have fewer. */
 const CELLS = 16;
-/** What a picture counts as, coming in and going out. */
+/** The tokens of an image, as input and output. */
 const TOKENS_SEEN = 100;
 const TOKENS_DRAWN = 272;
 
@@ -36,9 +36,9 @@ function answer(family: string, body: JsonObject, seen: readonly DemoFile[], cre
   const draw = (index: number, cells: number): string => mosaic(`${index} ${text}`, edges, cells).toString('base64');
   const tokens = countTokens(prompt);
 
-  // Each picture is drawn when the one before it has gone out.
+  // Each image is drawn after the previous one was sent.
   function* events(): Generator<string> {
-    const partial = Math.min(Number(body.partial_images ?? 0), MOST_PARTIAL);
+    const partial = Math.min(Number(body.partial_images ?? 0), MAX_PARTIAL);
     const head = { created_at: created, ...about };
     for (let index = 0; index < n; index++) {
       for (let i = 0; i < partial; i++) {
@@ -50,7 +50,7 @@ function answer(family: string, body: JsonObject, seen: readonly DemoFile[], cre
     }
   }
 
-  function* whole(): Generator<string> {
+  function* bodyPieces(): Generator<string> {
     let before = `{"created":${created},"data":[`;
     for (let index = 0; index < n; index++) {
       const data = draw(index, CELLS);
@@ -63,7 +63,7 @@ function answer(family: string, body: JsonObject, seen: readonly DemoFile[], cre
 
   return String(body.stream) === 'true'
     ? { status: 200, type: 'text/event-stream; charset=utf-8', body: events() }
-    : { status: 200, type: 'application/json', body: whole() };
+    : { status: 200, type: 'application/json', body: bodyPieces() };
 }
 
 function sizeIn(size: Json | undefined): Edges | undefined {
@@ -71,7 +71,7 @@ function sizeIn(size: Json | undefined): Edges | undefined {
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** Of the same shape, and no larger than anybody needs to see that it works. */
+/** The same aspect ratio, limited to a size that is enough for a demo. */
 function bounded({ width, height }: Edges): Edges {
   const share = Math.min(1, LONGEST_EDGE / Math.max(width, height, 1));
   return { width: Math.max(1, Math.round(width * share)), height: Math.max(1, Math.round(height * share)) };

@@ -1,4 +1,7 @@
-/** The plugin `vendors/demo`: a vendor without key or network that answers itself, so that a newcomer sees everything work. */
+/**
+ * The plugin `vendors/demo`: a vendor without key or network whose replies are generated in this process, for a first
+ * look at the gateway.
+ */
 import { type Dialect, definePlugin, type Vendor } from '../../../core/plugin.ts';
 import { createDemoServer } from './server.ts';
 

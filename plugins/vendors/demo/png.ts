@@ -1,4 +1,4 @@
-/** Pictures without a painter: a mosaic whose colours and pattern follow from a text, written as a PNG. */
+/** Generates images: a mosaic whose colours and pattern are derived from a text, encoded as PNG. */
 import { createHash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
@@ -8,13 +8,10 @@ export interface Edges {
   readonly height: number;
 }
 
-/** So many colours fit into half a byte. */
+/** The number of colours, for four bits per pixel. */
 const COLOURS = 16;
 
-/**
- * The same picture for the same text. `cells`: how many stones the mosaic has in each direction; with fewer it is the same picture
- * seen from further away.
- */
+/** The same image for the same text. `cells`: tiles in each direction; with fewer, the image is a coarser version of the same one. */
 export function mosaic(text: string, { width, height }: Edges, cells: number): Buffer {
   const hash = createHash('sha256').update(text).digest();
   const rows: Buffer[] = [];
@@ -26,7 +23,7 @@ export function mosaic(text: string, { width, height }: Edges, cells: number): B
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Four bits each, which stand for a colour of the palette.
+  // Four bits per pixel: an index into the palette.
   header.writeUInt8(4, 8);
   header.writeUInt8(3, 9);
   return Buffer.concat([
@@ -38,7 +35,7 @@ export function mosaic(text: string, { width, height }: Edges, cells: number): B
   ]);
 }
 
-/** The size of a PNG; undefined where the bytes are none. */
+/** The size of a PNG; undefined if the bytes are not a PNG. */
 export function sizeOfPng(bytes: Buffer): Edges | undefined {
   if (bytes.length < 24 || !bytes.subarray(0, 8).equals(SIGNATURE)) return undefined;
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
@@ -55,7 +52,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return framed;
 }
 
-/** One line of pixels, two to a byte, behind a byte that says they are written as they are. */
+/** One row of pixels, two per byte, after the filter byte for "none". */
 function rowOf(hash: Buffer, width: number, cellY: number, cells: number): Buffer {
   const row = Buffer.alloc(1 + Math.ceil(width / 2));
   for (let x = 0; x < width; x++) {
@@ -65,7 +62,7 @@ function rowOf(hash: Buffer, width: number, cellY: number, cells: number): Buffe
   return row;
 }
 
-/** From corner to corner one colour turns into the other, with darker and lighter stones between, alike on both sides. */
+/** A gradient from corner to corner, with darker and lighter tiles, symmetric. */
 function colourAt(hash: Buffer, x: number, y: number, cells: number): number {
   const side = Math.min(x, cells - 1 - x);
   const along = (x + y) / Math.max(1, 2 * (cells - 1));
@@ -73,7 +70,7 @@ function colourAt(hash: Buffer, x: number, y: number, cells: number): number {
   return Math.max(0, Math.min(COLOURS - 1, Math.round(along * (COLOURS - 5)) + stone));
 }
 
-/** From one colour to another; which ones, the text decides. */
+/** A gradient between two colours that are derived from the text. */
 function paletteOf(hash: Buffer): Buffer {
   const [from, to] = [hash.subarray(0, 3), hash.subarray(3, 6)];
   const palette = Buffer.alloc(COLOURS * 3);

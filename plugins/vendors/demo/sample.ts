@@ -1,16 +1,16 @@
-/** Makes a value that fits a JSON Schema: the smallest honest one, always the same. */
+/** Generates a minimal value that matches a JSON Schema; always the same one. */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 
-/** Values in one sample; what a schema demands beyond is null. A schema can ask for more than any machine holds. */
+/** Maximum values in one sample; further ones are null. A schema could require more than fits into memory. */
 const MAX_VALUES = 1_000;
 const MAX_DEPTH = 32;
 const MAX_TEXT = 1_000;
 
-/** A value of this schema. Patterns are not followed. */
+/** A value that matches this schema. Patterns are ignored. */
 export function sampleOf(schema: Json): Json {
   let values = 0;
 
-  /** `name` is what the value is called where it stands; a string without further rules holds it. */
+  /** `name`: the name of the member; an unconstrained string has it as its value. */
   function make(given: Json, name: string, depth: number): Json {
     if (++values > MAX_VALUES || depth > MAX_DEPTH) return null;
     const rule = ruleOf(given, schema);
@@ -51,28 +51,28 @@ export function sampleOf(schema: Json): Json {
   return make(schema, 'text', 0);
 }
 
-/** A schema with its reference followed and its `allOf` folded in. */
+/** A schema with its reference resolved and its `allOf` merged. */
 function ruleOf(given: Json, root: Json): JsonObject {
   let rule = objectOf(given);
   for (let i = 0; i < MAX_DEPTH && typeof rule.$ref === 'string'; i++) {
     const { $ref, ...beside } = rule;
     rule = { ...objectOf(at(root, $ref)), ...beside };
   }
-  let whole = rule;
+  let merged = rule;
   for (const part of listOf(rule.allOf)) {
     const { $ref } = objectOf(part);
     const { properties, required, ...rest } = objectOf(typeof $ref === 'string' ? at(root, $ref) : part);
-    whole = {
+    merged = {
       ...rest,
-      ...whole,
-      properties: { ...objectOf(properties), ...objectOf(whole.properties) },
-      required: [...listOf(whole.required), ...listOf(required)],
+      ...merged,
+      properties: { ...objectOf(properties), ...objectOf(merged.properties) },
+      required: [...listOf(merged.required), ...listOf(required)],
     };
   }
-  return whole;
+  return merged;
 }
 
-/** What a pointer inside the same document (`#/$defs/city`) points at. */
+/** The target of a reference inside the document (`#/$defs/city`). */
 function at(root: Json, pointer: string): Json | undefined {
   let value: Json | undefined = root;
   for (const step of pointer.split('/').slice(1)) {
@@ -118,12 +118,12 @@ function textFor(rule: JsonObject, name: string): string {
   return name.padEnd(shortest, '.').slice(0, numberOf(rule.maxLength));
 }
 
-function numberOf(value: Json | undefined): number | undefined {
+export function numberOf(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
-function objectOf(value: Json | undefined): JsonObject {
+export function objectOf(value: Json | undefined): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -1,4 +1,4 @@
-/** The demo vendor's own server: an upstream on the loopback address, like any other but that it lives in this process. */
+/** The demo vendor's server: an upstream on the loopback address, in this process. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
@@ -12,16 +12,16 @@ import { answerEdits, answerImages } from './images-endpoint.ts';
 import { answerSpeech } from './speech-endpoint.ts';
 import { answerTranscription, answerTranslation } from './transcription-endpoint.ts';
 
-/** A server that is opened and closed with the gateway. */
+/** A server that is started and stopped with the gateway. */
 export interface DemoServer {
-  /** Takes a free port. */
+  /** Listens on a free port. */
   start(): Promise<void>;
   stop(): Promise<void>;
   /** `http://127.0.0.1:PORT/v1`; empty before `start`. */
   url(): string;
 }
 
-/** Who answers where. */
+/** Endpoints by path. */
 const ANSWERERS: Readonly<Record<string, Answerer>> = {
   '/v1/chat/completions': answerChat,
   '/v1/embeddings': answerEmbeddings,
@@ -32,7 +32,7 @@ const ANSWERERS: Readonly<Record<string, Answerer>> = {
   '/v1/audio/translations': answerTranslation,
 };
 
-/** Makes it; it listens between `start` and `stop`. */
+/** Creates the server; it listens between `start` and `stop`. */
 export function createDemoServer(clock: Clock): DemoServer {
   let server: Server | undefined;
   let answers = 0;
@@ -43,23 +43,23 @@ export function createDemoServer(clock: Clock): DemoServer {
       await send(response, failure(404, `There is nothing at ${request.method} ${request.url}.`));
       return;
     }
-    const asked = await readRequest(request);
-    if (asked === undefined) {
+    const query = await readRequest(request);
+    if (query === undefined) {
       await send(response, failure(400, 'The body must be a JSON object, or a form.'));
       return;
     }
-    await send(response, await answerer(asked, { id: `demo-${++answers}`, created: Math.floor(clock.now() / 1_000) }));
+    await send(response, await answerer(query, { id: `demo-${++answers}`, created: Math.floor(clock.now() / 1_000) }));
   }
 
   return {
     async start() {
       const opened = createServer((request, response) => {
-        // Whoever leaves before the answer gets none; there is nobody to tell.
+        // The gateway has disconnected; there is no one to reply to.
         answer(request, response).catch(() => response.destroy());
       });
       await new Promise<void>((resolve, reject) => {
         opened.once('error', reject);
-        // Where several processes serve, each has its own.
+        // With several worker processes, each has its own server.
         opened.listen({ port: 0, host: '127.0.0.1', exclusive: true }, resolve);
       });
       server = opened;
@@ -77,7 +77,7 @@ export function createDemoServer(clock: Clock): DemoServer {
   };
 }
 
-/** A JSON object, or a form; undefined where it is neither. */
+/** A JSON object, or a multipart body; undefined for anything else. */
 async function readRequest(request: IncomingMessage): Promise<DemoRequest | undefined> {
   try {
     const type = request.headers['content-type'] ?? '';
@@ -90,7 +90,7 @@ async function readRequest(request: IncomingMessage): Promise<DemoRequest | unde
   }
 }
 
-/** Bytes of a request from which on it waits for others like it: this server shares its memory with the gateway. */
+/** Requests of at least this many bytes wait for each other, because this server shares its memory with the gateway. */
 const LARGE = 1_024 * 1_024;
 let reading: Promise<unknown> = Promise.resolve();
 
@@ -102,35 +102,35 @@ function oneByOne<T>(read: () => Promise<T>): Promise<T> {
 
 async function readJson(request: IncomingMessage, length: number): Promise<Json> {
   const text = await textOf(request, length);
-  // Everybody else in this process has a turn between what takes long for megabytes.
+  // Other tasks of this process get a turn between large chunks.
   await setImmediate();
   return JSON.parse(text) as Json;
 }
 
-/** The gateway says how long its requests are. */
+/** The gateway always sends `content-length`. */
 async function textOf(request: IncomingMessage, length: number): Promise<string> {
-  const whole = Buffer.allocUnsafeSlow(length);
+  const bytes = Buffer.allocUnsafeSlow(length);
   let size = 0;
   for await (const chunk of request) {
-    whole.set(chunk as Buffer, size);
+    bytes.set(chunk as Buffer, size);
     size += (chunk as Buffer).length;
   }
   await setImmediate();
-  return whole.toString();
+  return bytes.toString();
 }
 
 function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Pieces go out one by one, as from a vendor who makes one word after the other. */
+/** Sends the pieces one by one, like a vendor that generates word after word. */
 async function send(response: ServerResponse, { status, type, body }: DemoAnswer): Promise<void> {
   response.writeHead(status, { 'content-type': type });
   if (typeof body === 'string') response.end(body);
   else await pipeline(inTurns(body), response);
 }
 
-/** Pictures and vectors take their time: everybody else in this process has a turn between two of them. */
+/** Images and vectors take a while; other tasks of this process get a turn between two of them. */
 async function* inTurns<T>(pieces: Iterable<T>): AsyncGenerator<T> {
   for (const piece of pieces) {
     yield piece;

@@ -5,7 +5,7 @@ import { countTokens } from './tokens.ts';
 
 const TOKENS_PER_SECOND = 21;
 
-/** Reads aloud, whole or in events; piece by piece, each made when the one before is on its way. */
+/** Returns audio, whole or as events; each piece is generated after the previous one was sent. */
 export const answerSpeech: Answerer = ({ body }) => {
   const text = typeof body.input === 'string' ? body.input : '';
   if (text === '') return failure('input', 'must be a text');

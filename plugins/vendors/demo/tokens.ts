@@ -1,22 +1,22 @@
 /** The demo model's tokens: up to four letters or digits with the space before them, or one other character. */
 const TOKEN = /\s?[\p{L}\p{N}]{1,4}|\s?[^\p{L}\p{N}\s]|\s/gu;
 
-/** More than this of a text is not read: whoever sends megabytes would keep everybody else waiting. */
+/** Characters of a text that are counted exactly: counting megabytes would block the process. */
 export const MOST_READ = 65_536;
 
-/** How many tokens a text has; one that is longer than is read, about how many. */
+/** The number of tokens of a text; extrapolated for long ones. */
 export function countTokens(text: string): number {
   const read = text.slice(0, MOST_READ);
-  const found = read.match(TOKEN)?.length ?? 0;
-  return read.length === text.length ? found : Math.round((found * text.length) / read.length);
+  const count = read.match(TOKEN)?.length ?? 0;
+  return read.length === text.length ? count : Math.round((count * text.length) / read.length);
 }
 
-/** The first so many tokens of a text. */
+/** The first tokens of a text. */
 export function firstTokens(text: string, limit: number): string {
   return (text.match(TOKEN) ?? []).slice(0, limit).join('');
 }
 
-/** The words of a text, each with the space before it; joined they are the text. */
+/** The words of a text, each with the space before it; joined, they are the text. */
 export function wordsOf(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+$/gu) ?? [];
 }

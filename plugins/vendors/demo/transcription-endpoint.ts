@@ -1,28 +1,31 @@
-/** The demo vendor's `/audio/transcriptions` and `/audio/translations`: it says what it was given, for it cannot hear. */
+/**
+ * The demo vendor's `/audio/transcriptions` and `/audio/translations`: describes the file that it got, because it has no
+ * speech recognition.
+ */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { type Answerer, type DemoAnswer, type DemoFile, failure } from './endpoint.ts';
 import { soundSeconds } from './sound/seconds.ts';
 import { wordsOf } from './tokens.ts';
 
-/** In the language it was spoken in. */
+/** Transcription in the original language. */
 export const answerTranscription: Answerer = ({ body, files }) => {
   const language = typeof body.language === 'string' && body.language !== '' ? body.language : 'english';
   return answer('transcribe', language, body, files[0]);
 };
 
-/** In English. */
+/** Translation to English. */
 export const answerTranslation: Answerer = ({ body, files }) => answer('translate', 'english', body, files[0]);
 
-/** Of a recording whose length is not understood: 32 kilobits. */
+/** Bytes per second of a recording of unknown duration: 32 kbit/s. */
 const BYTES_PER_SECOND = 4_000;
 
 type Task = 'transcribe' | 'translate';
 
 function answer(task: Task, language: string, body: JsonObject, file: DemoFile | undefined): DemoAnswer {
   if (file === undefined) return failure('file', 'must be a file');
-  const told = soundSeconds(file.start, file.size);
-  const seconds = told ?? file.size / BYTES_PER_SECOND;
-  const text = textFor(task, file, told);
+  const measured = soundSeconds(file.start, file.size);
+  const seconds = measured ?? file.size / BYTES_PER_SECOND;
+  const text = textFor(task, file, measured);
   if (task === 'transcribe' && body.stream === 'true') {
     return { status: 200, type: 'text/event-stream; charset=utf-8', body: events(text, seconds) };
   }
@@ -82,7 +85,7 @@ function segment(cue: Cue): JsonObject {
   return { id: 0, seek: 0, ...cue, ...guesses };
 }
 
-/** All words as long as each other. */
+/** All words get the same duration. */
 function wordsIn({ end, text }: Cue): readonly JsonObject[] {
   const words = wordsOf(text);
   return words.map((word, i) => ({
@@ -98,9 +101,9 @@ function usageOf(seconds: number): JsonObject {
 
 /** `00:00:04,770`. */
 function clock(seconds: number, point: ',' | '.'): string {
-  const [whole, fraction] = seconds.toFixed(3).split('.') as [string, string];
+  const [integer, fraction] = seconds.toFixed(3).split('.') as [string, string];
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
-  const total = Number(whole);
+  const total = Number(integer);
   return `${two(total / 3_600)}:${two((total / 60) % 60)}:${two(total % 60)}${point}${fraction}`;
 }
 

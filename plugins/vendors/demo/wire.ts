@@ -1,9 +1,9 @@
-/** Writes the demo model's answers as chat completions: one body, or events. */
+/** Encodes the demo model's replies as chat completions: one body, or events. */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import type { Completion, ToolCall } from './chat.ts';
 import { wordsOf } from './tokens.ts';
 
-/** What every piece of one answer carries. */
+/** The members of every chunk of one reply. */
 export interface AnswerHead {
   readonly id: string;
   /** Unix seconds. */
@@ -11,7 +11,7 @@ export interface AnswerHead {
   readonly model: string;
 }
 
-/** A whole answer. */
+/** A whole reply. */
 export function chatBody(head: AnswerHead, completion: Completion): Json {
   const calls = completion.calls.map((call, i) => callAs(head, call, i, call.input));
   const message = {
@@ -28,7 +28,7 @@ export function chatBody(head: AnswerHead, completion: Completion): Json {
   };
 }
 
-/** The same as events, word by word, the last one being `[DONE]`. */
+/** The same as events, one per word, the last one being `[DONE]`. */
 export function* chatEvents(head: AnswerHead, completion: Completion, withUsage: boolean): Generator<string> {
   const event = (choices: Json, usage: Json): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...(withUsage ? { usage } : {}) })}\n\n`;

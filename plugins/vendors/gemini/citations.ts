@@ -1,14 +1,14 @@
-/** Where the statements of an answer come from: the vendor lists sources beside the text and says which bytes of it they support. */
+/** Decodes citations: the vendor lists sources beside the text, with the bytes of the text that they support. */
 
 import type { Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import type { Citation } from '../../../core/translation/index.ts';
 import { isObject, member, objectsIn, omitRest, textIn } from '../../../core/translation/index.ts';
 import { isEmpty, numberIn } from './looking.ts';
 
-/** Each is looked for in the text, so there may not be any number of them. */
+/** Limited, because each is searched in the text. */
 const MAX_SUPPORTS = 1_000;
 
-/** A source, and what it supports; without `segment` the answer as a whole. */
+/** A source and what it supports; without `segment`, the whole answer. */
 export interface Source {
   readonly url: string | undefined;
   readonly title: string | undefined;
@@ -18,12 +18,12 @@ export interface Source {
 
 const SUPPORT: ReadonlySet<string> = new Set(['segment', 'groundingChunkIndices']);
 
-/** The members of a grounding chunk that hold a source. */
+/** The members of a grounding chunk that contain a source. */
 const KINDS = ['web', 'retrievedContext', 'maps', 'image'];
 
-/** The sources of a candidate. What else the vendor tells about its search is named as lost. */
+/** The sources of a candidate. Other grounding metadata is reported as dropped. */
 export function sourcesIn(candidate: JsonObject, losses: Losses): readonly Source[] {
-  // Every event of a stream is looked through, and hardly any has one.
+  // Checked first, because few events of a stream have one.
   if (!candidate.groundingMetadata && !candidate.citationMetadata) return [];
   const grounding = member(candidate, 'groundingMetadata');
   const chunks = objectsIn(grounding, 'groundingChunks');
@@ -43,15 +43,15 @@ export function sourcesIn(candidate: JsonObject, losses: Losses): readonly Sourc
       return [sourceOf(chunk, member(support, 'segment') as JsonObject | undefined)];
     });
   });
-  // A source that supports no certain words stands behind the answer as a whole.
+  // A source without supported text applies to the whole answer.
   const others = chunks.filter((chunk) => !used.has(chunk)).map((chunk) => sourceOf(chunk, undefined));
-  // Sentences that the model knows by heart; two names for one list, by the version of the address.
+  // Recitations; the list has two names, by API version.
   const recited = [...recitedIn(candidate, 'citationSources'), ...recitedIn(candidate, 'citations')];
   return [...supported, ...others, ...recited];
 }
 
 function sourceOf(chunk: JsonObject, segment: JsonObject | undefined): Source {
-  const kind = KINDS.map((name) => member(chunk, name)).find((found) => found !== undefined);
+  const kind = KINDS.map((name) => member(chunk, name)).find((source) => source !== undefined);
   return {
     url: textIn(kind, 'uri') ?? textIn(kind, 'sourceUri'),
     title: textIn(kind, 'title'),
@@ -69,20 +69,20 @@ function recitedIn(candidate: JsonObject, list: string): readonly Source[] {
   }));
 }
 
-/** A source as a citation of a text; undefined where this text does not hold what it supports. */
+/** A source as a citation of a text; undefined if this text does not contain what it supports. */
 export function citationAt(source: Source, text: string): Citation | undefined {
   const place = source.segment && placeOf(source.segment, text);
   return place && { ...citationOf({ ...source, raw: withoutWords(source.raw) }), ...place };
 }
 
-/** The words of the answer need not be told to whoever knows their place. */
+/** The cited words are redundant if their position is known. */
 function withoutWords(raw: Json): Json {
   if (!isObject(raw) || !isObject(raw.segment)) return raw;
   const { text: _, ...segment } = raw.segment;
   return { ...raw, segment };
 }
 
-/** A source as a citation of no certain words. */
+/** A source as a citation without a position. */
 export function citationOf({ url, title, segment, raw }: Source): Citation {
   const quote = textIn(segment, 'text');
   return {
@@ -94,7 +94,7 @@ export function citationOf({ url, title, segment, raw }: Source): Citation {
   };
 }
 
-/** The text that was looked at last, and its bytes: many sources support one text. */
+/** The last searched text and its bytes: many sources support one text. */
 let looked = { text: '', bytes: Buffer.alloc(0) };
 
 function bytesOf(text: string): Buffer {
@@ -102,7 +102,7 @@ function bytesOf(text: string): Buffer {
   return looked.bytes;
 }
 
-/** Offsets come in bytes of UTF-8. Where they do not lead to the words they name, the words are looked for. */
+/** Offsets are in bytes of UTF-8. If they do not match the cited words, the words are searched. */
 function placeOf(segment: JsonObject, text: string): { readonly start: number; readonly end: number } | undefined {
   const quote = textIn(segment, 'text');
   const bytes = bytesOf(text);

@@ -1,4 +1,4 @@
-/** Turns as the vendor has them: instructions apart, then `user` and `model`, each a list of parts. */
+/** Encodes turns: system instructions, then `user` and `model` turns, each a list of parts. */
 
 import type { JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
 import { argumentsOf, isObject, parsed } from '../../../core/translation/index.ts';
 import { mediaPart } from './media.ts';
 
-/** What a request says in its turns. */
+/** The turns of a request. */
 export interface ContentFields {
   readonly systemInstruction?: JsonObject;
   readonly contents: readonly JsonObject[];
@@ -24,7 +24,7 @@ interface Content {
   readonly parts: JsonObject[];
 }
 
-/** The turns of a conversation in the vendor's words. */
+/** Encodes the turns of a conversation. */
 export function encodeContents({ turns }: Conversation, to: Target, losses: Losses): ContentFields {
   const names = callNames(turns);
   const spoken = turns.findIndex(({ role }) => role === 'user' || role === 'assistant');
@@ -40,7 +40,7 @@ export function encodeContents({ turns }: Conversation, to: Target, losses: Loss
   }
   return {
     ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
-    // Whatever else the user says stands behind the results of the calls before.
+    // Other content of the user follows the results of the preceding calls.
     contents: contents.map(withResultsFirst),
   };
 }
@@ -58,7 +58,7 @@ function isOther(part: JsonObject): boolean {
   return part.functionResponse === undefined;
 }
 
-/** A result names the function that was called. */
+/** A result has the name of its function. */
 function callNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
   if (!turns.some(({ blocks }) => blocks.some(isCall))) return NO_NAMES;
   const calls = turns.flatMap(({ blocks }) => blocks.filter((block) => block.type === 'toolCall'));
@@ -77,7 +77,7 @@ function encodeTurn(turn: Turn, names: ReadonlyMap<string, string>, to: Target, 
   for (const block of turn.blocks) encodeBlock(block, names, parts, to, losses);
   const { echo, echo_filler: filler } = to.quirks.reasoning;
   const call = parts.findIndex((part) => part.functionCall !== undefined);
-  // A call that somebody else's model made has no signature; such models refuse it without.
+  // A call that another vendor's model made has no signature; these models refuse it without one.
   if (echo !== 'none' && call !== -1 && parts[call]!.thoughtSignature === undefined) {
     parts[call] = { ...parts[call], thoughtSignature: filler };
   }
@@ -121,7 +121,7 @@ function encodeBlock(
   }
 }
 
-/** A signature that came first waits in an empty text. */
+/** Adds a text; if its signature arrived first, in an empty text part, that part gets the text. */
 function addText(text: string, parts: JsonObject[]): void {
   if (text === '') return;
   const last = parts.at(-1);
@@ -130,8 +130,8 @@ function addText(text: string, parts: JsonObject[]): void {
 }
 
 /**
- * Thoughts go back only with their signature. The signature of a text stands behind it in a block of its own, or before it
- * where the client's style has one place for all thoughts.
+ * Reasoning is sent back only with its signature. The signature of a text is in a block after it, or before it if the
+ * client's style has a single place for reasoning.
  */
 function addThought(text: string, opaque: Opaque | undefined, parts: JsonObject[], losses: Losses): void {
   const last = parts.at(-1);
@@ -177,14 +177,14 @@ function resultParts(
   return [{ functionResponse: { id, name, response, ...(inside && { parts: media }) } }, ...(inside ? [] : media)];
 }
 
-/** A result is an object here, too. One with numbers that would not survive being read stays a text. */
+/** A result is an object here, too. One with numbers that parsing would change remains a text. */
 function responseOf(text: string): JsonObject {
   if (!/^\s*[[{]/.test(text) || /\d{16}/.test(text)) return { result: text };
   const value = parsed(text);
   return isObject(value) ? value : { result: value ?? text };
 }
 
-/** What a client says about a document, in words before it. */
+/** The metadata of a document, as a text before it. */
 function headOf({ title, context, citable }: FileBlock, losses: Losses): readonly string[] {
   if (citable === true) losses.drop('messages.citations');
   return [title, context].flatMap((line) => line || []);

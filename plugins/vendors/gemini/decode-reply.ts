@@ -1,4 +1,4 @@
-/** A whole answer in the common form: what its reader says, put together. */
+/** Decodes a whole reply with the stream decoder. */
 
 import type { Json, JsonObject, Losses, Origin } from '../../../core/plugin.ts';
 import { foldParts, member, objectsIn, type Reply, type VendorError } from '../../../core/translation/index.ts';
@@ -6,12 +6,12 @@ import { createReader } from './decoder.ts';
 import { failureIn } from './finish.ts';
 import { errorIn } from './usage.ts';
 
-/** The error that the vendor put in the place of an answer, or in which its answer ends; undefined if there is none. */
+/** The error that the vendor sent instead of an answer, or in which its answer ended; undefined if there is none. */
 export function failureOf(body: Json): VendorError | undefined {
   return errorIn(body) ?? failureIn(objectsIn(body, 'candidates')[0]);
 }
 
-/** True for an answer of this style, were it one without a word. */
+/** True for a reply of this style, even an empty one. */
 export function isAnswer(body: JsonObject): boolean {
   return (
     failureOf(body) === undefined &&
@@ -19,7 +19,7 @@ export function isAnswer(body: JsonObject): boolean {
   );
 }
 
-/** The answer; undefined where the body is none. */
+/** Decodes the reply; undefined if the body is not one. */
 export function decodeReply(body: JsonObject, from: Origin, losses: Losses): Reply | undefined {
   if (!isAnswer(body)) return undefined;
   const reader = createReader(from, losses);

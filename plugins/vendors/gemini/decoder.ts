@@ -1,4 +1,4 @@
-/** Reads the vendor's answer, event by event, into parts of the common form. A whole answer is a stream of one event. */
+/** Decodes the vendor's stream, event by event. A whole reply is decoded as a stream of one event. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Json, JsonObject, Losses, Origin, PartReader, Usage, Uses } from '../../../core/plugin.ts';
 import type { Block, Finish, Opaque, Part, VendorError } from '../../../core/translation/index.ts';
@@ -12,25 +12,25 @@ import { createSamples, type Samples } from './samples.ts';
 import { type GrowingArguments, growArguments } from './streamed-arguments.ts';
 import { errorIn, laterUsage, tierIn, usageIn, usesIn } from './usage.ts';
 
-/** Reads one answer. */
+/** Decodes one reply. */
 export interface Reader {
-  /** What one event says. */
+  /** Decodes one event. */
   take(value: Json): readonly Part[];
   /**
-   * Nothing more comes. The end is told where the vendor has said one, or where the answer came `whole`: a stream that stops
-   * before is broken.
+   * Ends the reply. `finish` is pushed if the vendor has sent a finish reason, or if the reply was not streamed (`pushWhole`);
+   * otherwise the stream is truncated.
    */
-  end(whole: boolean): readonly Part[];
-  /** What was searched so far. */
+  end(pushWhole: boolean): readonly Part[];
+  /** The searches so far. */
   uses(): Uses | undefined;
 }
 
-/** The block that grows at the moment. */
+/** The open block. */
 interface Open {
   readonly key: number;
   readonly type: 'text' | 'thinking' | 'audio';
   text: string;
-  /** A thinking block has its signature: more thoughts belong to another. */
+  /** The reasoning block has its signature: further reasoning starts a new one. */
   sealed: boolean;
   /** The signature of a text; its block follows when the text is complete. */
   seal: string | undefined;
@@ -38,21 +38,21 @@ interface Open {
   readonly format: string | undefined;
 }
 
-/** A call that is being told; its arguments may come piece by piece. */
+/** The open call; its arguments may arrive in pieces. */
 interface OpenCall {
   readonly name: string;
   readonly id: string;
   readonly growing: GrowingArguments;
-  /** The vendor has said that there is more to come. */
+  /** The vendor has announced that more pieces follow. */
   goesOn: boolean;
   signature: string | undefined;
 }
 
-/** Members of an answer and of a candidate that are read, or say nothing that a client could miss. */
+/** Members of a reply and of a candidate that are read, or that mean nothing to a client. */
 const KNOWN = ['candidates', 'promptFeedback', 'usageMetadata', 'modelVersion', 'responseId', 'createTime'];
 const KNOWN_IN_FEEDBACK = ['blockReason', 'blockReasonMessage'];
 const KNOWN_IN_CONTENT = ['role', 'parts'];
-/** Of a part that is text, a call, or a file; any other is lost or kept as a whole. */
+/** Members of a part that is a text, a call or a file; any other part is lost or kept as a whole. */
 const KNOWN_IN_PART = ['text', 'thought', 'thoughtSignature', 'functionCall', 'inlineData', 'fileData'];
 const KNOWN_IN_CALL = ['id', 'name', 'args', 'partialArgs', 'willContinue'];
 const KNOWN_IN_LOGPROBS = ['chosenCandidates', 'topCandidates'];
@@ -68,14 +68,14 @@ const KNOWN_IN_CANDIDATE = [
   'logprobsResult',
 ];
 
-/** A reader for one answer. */
+/** Creates a decoder for one reply. */
 export function createReader({ channel, model }: Origin, losses: Losses): Reader {
   let parts: Part[] = [];
   let keys = 0;
   let open: Open | undefined;
   let call: OpenCall | undefined;
   let calls = 0;
-  /** A call has come whole. */
+  /** A call is complete. */
   let called = false;
   let started = false;
   let failed = false;
@@ -115,7 +115,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
         ...(serviceTier !== undefined && { serviceTier }),
       });
     }
-    // Every event tells all that was searched up to it, or nothing.
+    // Every event has all searches so far, or none.
     uses = usesIn(answer, model) ?? uses;
     const counted = usageIn(answer);
     if (counted !== undefined) {
@@ -126,7 +126,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     const feedback = member(answer, 'promptFeedback');
     if (isObject(feedback)) omitRest(feedback, KNOWN_IN_FEEDBACK);
     const candidates = objectsIn(answer, 'candidates');
-    // Only one was asked for.
+    // Only one candidate was requested.
     if (candidates.length > 1) losses.omit('candidates');
     if (candidates[0] !== undefined) readCandidate(candidates[0]);
     finish ??= blockedIn(answer);
@@ -136,15 +136,15 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
 
   function readCandidate(candidate: JsonObject): void {
     omitRest(candidate, KNOWN_IN_CANDIDATE);
-    const found = sourcesIn(candidate, losses);
-    if (found.length > 0) sources = found;
+    const grounding = sourcesIn(candidate, losses);
+    if (grounding.length > 0) sources = grounding;
     logprobs = logprobsIn(candidate);
     const likelihoods = member(candidate, 'logprobsResult');
     if (isObject(likelihoods)) omitRest(likelihoods, KNOWN_IN_LOGPROBS);
     const content = member(candidate, 'content');
     if (isObject(content)) omitRest(content, KNOWN_IN_CONTENT);
     for (const part of objectsIn(content, 'parts')) readPart(part);
-    // Some tell them behind the words.
+    // Some models send citations after the text.
     if (logprobs !== undefined && open?.type === 'text') grow('');
     else if (logprobs !== undefined) losses.omit('logprobs');
     logprobs = undefined;
@@ -153,17 +153,17 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
 
   function readPart(part: JsonObject): void {
     const signature = textIn(part, 'thoughtSignature') || undefined;
-    const said = member(part, 'functionCall');
+    const functionCall = member(part, 'functionCall');
     const text = textIn(part, 'text');
     const media = member(part, 'inlineData') ?? member(part, 'fileData');
-    if (text !== undefined || isObject(said) || isObject(media)) omitRest(part, KNOWN_IN_PART);
+    if (text !== undefined || isObject(functionCall) || isObject(media)) omitRest(part, KNOWN_IN_PART);
     if (isObject(media)) omitRest(media, KNOWN_IN_FILE);
-    if (isObject(said)) {
-      omitRest(said, KNOWN_IN_CALL);
-      readCall(said, signature);
+    if (isObject(functionCall)) {
+      omitRest(functionCall, KNOWN_IN_CALL);
+      readCall(functionCall, signature);
       return;
     }
-    // Nothing is said by it, such as where an answer is cut.
+    // An empty part, as at the end of a truncated answer.
     if (text === '' && signature === undefined) return;
     endCall();
     if (text === undefined) readOther(part, signature);
@@ -176,15 +176,15 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     if (block === undefined) {
       if (signature !== undefined) seal(signature);
     } else if (part.thought === true) {
-      // Pictures that it draws for itself on the way.
+      // Draft images that the model makes while reasoning.
       losses.omit('thoughts');
     } else if (block.type === 'audio') {
       readSound(block.format, block.data);
       if (signature !== undefined) seal(signature);
     } else {
       close();
-      whole(block);
-      // The raw part of a foreign block holds its signature.
+      pushWhole(block);
+      // The signature is in the raw part of a foreign block.
       if (signature !== undefined && block.type !== 'foreign') seal(signature);
     }
   }
@@ -225,14 +225,14 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     if (text !== '') grow(text);
   }
 
-  /** The signature of a text follows it in a block of its own; so does that of anything else. */
+  /** The signature of a text is in a block after it; so is that of anything else. */
   function seal(signature: string): void {
     if (open?.type === 'text') {
       open.seal = signature;
       return;
     }
     close();
-    whole({ type: 'thinking', text: '', opaque: opaqueOf('thought', signature) });
+    pushWhole({ type: 'thinking', text: '', opaque: opaqueOf('thought', signature) });
   }
 
   function begin(type: Open['type'], format = ''): void {
@@ -254,7 +254,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     }
   }
 
-  /** `last`: what supports no certain words belongs to this text. */
+  /** `last`: sources without supported text apply to this text. */
   function close(last = false): void {
     if (open === undefined) return;
     const { key, type, samples, seal: signature } = open;
@@ -263,7 +263,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     if (rest !== '') grow(rest);
     parts.push({ type: 'blockEnd', key });
     open = undefined;
-    if (signature !== undefined) whole({ type: 'thinking', text: '', opaque: opaqueOf('thought', signature) });
+    if (signature !== undefined) pushWhole({ type: 'thinking', text: '', opaque: opaqueOf('thought', signature) });
   }
 
   function cite(last: boolean): void {
@@ -275,22 +275,22 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     });
   }
 
-  /** A block that is there at once. */
-  function whole(block: Block): void {
+  /** A block that arrives as a whole. */
+  function pushWhole(block: Block): void {
     const key = keys++;
     parts.push({ type: 'blockStart', key, block }, { type: 'blockEnd', key });
   }
 
   // ---- tool calls
 
-  function readCall(said: JsonObject, signature: string | undefined): void {
-    const name = textIn(said, 'name') || undefined;
+  function readCall(functionCall: JsonObject, signature: string | undefined): void {
+    const name = textIn(functionCall, 'name') || undefined;
     if (name !== undefined) {
       endCall();
       call = {
         name,
-        id: textIn(said, 'id') || nextId(),
-        growing: growArguments(member(said, 'args')),
+        id: textIn(functionCall, 'id') || nextId(),
+        growing: growArguments(member(functionCall, 'args')),
         signature,
         goesOn: true,
       };
@@ -300,13 +300,13 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
       losses.omit('functionCall');
       return;
     }
-    call.growing.add(said);
+    call.growing.add(functionCall);
     call.signature ??= signature;
-    call.goesOn = said.willContinue === true;
+    call.goesOn = functionCall.willContinue === true;
     if (!call.goesOn) endCall();
   }
 
-  /** `isCut`: the answer ends here before its time, and half of the arguments would look like all of them. */
+  /** `isCut`: the answer is truncated here, and partial arguments could look like complete ones. */
   function endCall(isCut = false): void {
     if (call === undefined) return;
     const { name, id, growing, signature, goesOn } = call;
@@ -330,7 +330,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     );
   }
 
-  /** Many models give their calls no ids. The same answer gives the same ones, however often it is read. */
+  /** Many models send no ids of calls. The same reply always gets the same ids. */
   function nextId(): string {
     responseId ??= randomUUID();
     return `call_${createHash('sha256').update(`${responseId}:${calls}`).digest('hex').slice(0, 24)}`;
@@ -340,8 +340,8 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
     return { style: 'gemini', channel, kind, value };
   }
 
-  function omitRest(value: JsonObject, known: readonly string[]): void {
-    for (const name in value) if (!known.includes(name) && !isEmpty(value[name])) losses.omit(name);
+  function omitRest(value: JsonObject, members: readonly string[]): void {
+    for (const name in value) if (!members.includes(name) && !isEmpty(value[name])) losses.omit(name);
   }
 
   return {
@@ -362,7 +362,7 @@ export function createReader({ channel, model }: Origin, losses: Losses): Reader
   };
 }
 
-/** Each event holds an answer of its own; nothing marks the last one. */
+/** Each event has a reply of its own; the last one is not marked. */
 export function createStreamDecoder(...[from, losses]: Parameters<typeof createReader>): PartReader {
   const reader = createReader(from, losses);
   return {

@@ -1,15 +1,15 @@
 /**
- * How the vendor is asked for embeddings: one batch, a request for each text. Shorter vectors of `gemini-embedding-001` are not of
- * unit length. They are left as they are, so that they compare with those that were fetched elsewhere: the cosine of two is the
- * same, but whoever only multiplies them has to normalize them.
+ * Encodes embedding requests: one batch with a request per text. Shorter vectors of `gemini-embedding-001` are not
+ * normalized. They are forwarded as they are, so that they match vectors from the vendor itself: cosine similarity is
+ * unaffected, but for dot products clients must normalize them.
  */
 import type { Dialect, Json, JsonObject, Losses } from '../../../core/plugin.ts';
 import { member, tokensIn } from '../../../core/translation/index.ts';
 
-/** The dialect, but for its headers. */
+/** The dialect, without its headers. */
 export const embeddings: Omit<Dialect, 'headers'> = {
   path: (_call, { model }) => `/models/${encodeURIComponent(model)}:batchEmbedContents`,
-  // What else the client says (`taskType`, `title`) is this vendor's own, and said of every text.
+  // Other members (`taskType`, `title`) are vendor-specific and apply to every text.
   request({ input, dimensions, user, model: _model, encoding_format: _format, ...own }, { model }, _files, losses) {
     if (user != null) losses.drop('user', 'hint');
     const shared = { ...own, model: `models/${model}`, ...(dimensions && { outputDimensionality: dimensions }) };

@@ -1,4 +1,4 @@
-/** A whole request in the vendor's words. */
+/** Encodes a whole request. */
 
 import type { Json, JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type { Conversation, Labels, Output } from '../../../core/translation/index.ts';
@@ -9,7 +9,7 @@ import { cleanSchema } from './schema.ts';
 import { thinkingConfig } from './thinking.ts';
 import { encodeTools } from './tools.ts';
 
-/** Fields of clients that say nothing about the answer. */
+/** Client fields that do not affect the answer. */
 const HINTS = [
   'client_metadata',
   'include',
@@ -20,8 +20,8 @@ const HINTS = [
 ];
 
 /**
- * The vendor refuses names it does not know, so nothing is sent that is not made here. What the model does not take (by its
- * quirks) core has left out.
+ * The vendor refuses unknown members, so only members that are encoded here are sent. Core has removed what the model
+ * does not support (by its quirks).
  */
 export function encodeRequest(conversation: Conversation, to: Target, losses: Losses): JsonObject {
   const generationConfig = encodeConfig(conversation, to, losses);
@@ -80,15 +80,15 @@ function encodeFormat({ format, verbosity }: Output, { quirks }: Target, losses:
   return { responseMimeType, responseSchema: cleaned.schema };
 }
 
-/** What the answer is made of, and how it sounds. The vendor speaks in raw samples only. */
+/** Output modalities and voice. The vendor returns raw samples only. */
 function encodeVoice({ modalities, audio }: Output, { model }: Target, losses: Losses): JsonObject {
-  const asked = modalities?.map((modality) => modality.toUpperCase());
-  const isPlain = asked === undefined || (asked.length === 1 && asked[0] === 'TEXT');
+  const requested = modalities?.map((modality) => modality.toUpperCase());
+  const isPlain = requested === undefined || (requested.length === 1 && requested[0] === 'TEXT');
   const usual = usualModalities(model);
-  // What does nothing but speak cannot be asked for its words as well, as clients of chat models that speak do.
+  // A speech-only model cannot return text as well, which clients of chat audio models request.
   const onlySpeaks = usual?.length === 1;
-  if (onlySpeaks && !isPlain && asked.length > 1) losses.change('modalities', 'hint');
-  const responseModalities = isPlain || onlySpeaks ? usual : asked;
+  if (onlySpeaks && !isPlain && requested.length > 1) losses.change('modalities', 'hint');
+  const responseModalities = isPlain || onlySpeaks ? usual : requested;
   if (responseModalities === undefined) return {};
   if (!responseModalities.includes('AUDIO')) return { responseModalities };
   if (audio?.format !== undefined && audio.format !== 'pcm16') losses.change('audio.format');
@@ -103,7 +103,7 @@ function voiceOf(voice: Json | undefined): Json | undefined {
   return isObject(voice) ? (voice.id ?? voice.name) : voice;
 }
 
-/** The tier; everything else that a request says about itself has no place here. */
+/** The service tier; other metadata of a request cannot be expressed. */
 function encodeLabels(labels: Labels, losses: Losses): string | undefined {
   const { user, metadata, cacheKey, store, serviceTier } = labels;
   if (user !== undefined) losses.drop('user', 'hint');

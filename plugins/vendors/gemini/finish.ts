@@ -1,10 +1,10 @@
-/** Why an answer ends, in the vendor's words and in ours. */
+/** Maps finish reasons between the vendor and the common form. */
 
 import type { Json } from '../../../core/plugin.ts';
 import type { Finish, FinishReason, VendorError } from '../../../core/translation/index.ts';
 import { member, textIn } from '../../../core/translation/index.ts';
 
-/** What is not here is a plain stop. */
+/** Unknown reasons mean `stop`. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   MAX_TOKENS: 'length',
   SAFETY: 'content_filter',
@@ -19,21 +19,21 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   CONTINUATION: 'pause',
 };
 
-/** Ends that the model did not mean: the answer has failed, whatever of it has come. */
+/** Reasons of a failed answer, whatever content has arrived. */
 const FAILURES: ReadonlySet<string> = new Set([
   ...['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'],
   ...['MISSING_THOUGHT_SIGNATURE', 'NO_IMAGE', 'LANGUAGE', 'OTHER'],
 ]);
 
-/** The end that a candidate tells; undefined where it goes on. */
+/** The finish reason of a candidate; undefined if it continues. */
 export function finishIn(candidate: Json | undefined): Finish | undefined {
-  const said = textIn(candidate, 'finishReason');
-  if (said === undefined) return undefined;
-  const reason = Object.hasOwn(REASONS, said) ? REASONS[said]! : 'stop';
+  const value = textIn(candidate, 'finishReason');
+  if (value === undefined) return undefined;
+  const reason = Object.hasOwn(REASONS, value) ? REASONS[value]! : 'stop';
   return { reason, ...explained(reason === 'stop' ? undefined : textIn(candidate, 'finishMessage')) };
 }
 
-/** The failure that a candidate ends in, in the vendor's words; undefined if it goes on or ends well. */
+/** The failure of a candidate, in the vendor's words; undefined if it continues or ends normally. */
 export function failureIn(candidate: Json | undefined): VendorError | undefined {
   const code = textIn(candidate, 'finishReason') ?? '';
   if (!FAILURES.has(code)) return undefined;
@@ -41,14 +41,14 @@ export function failureIn(candidate: Json | undefined): VendorError | undefined 
   return { message: explanation || `The model could not finish its answer (${code}).`, code };
 }
 
-/** The end of an answer that never began, because of what was asked; there are no candidates then. */
+/** The finish reason of a blocked prompt; such a reply has no candidates. */
 export function blockedIn(answer: Json | undefined): Finish | undefined {
   const feedback = member(answer, 'promptFeedback');
   if (textIn(feedback, 'blockReason') === undefined) return undefined;
   return { reason: 'content_filter', ...explained(textIn(feedback, 'blockReasonMessage')) };
 }
 
-/** The same end in an answer that calls tools: the vendor calls that a stop, too. */
+/** The reason for an answer with tool calls, for which the vendor sends STOP, too. */
 export function withCalls(finish: Finish): Finish {
   return finish.reason === 'stop' ? { reason: 'tool_calls' } : finish;
 }

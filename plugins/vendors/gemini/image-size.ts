@@ -1,4 +1,4 @@
-/** Sizes as the vendor says them: a ratio of the edges, and how large a square of as many pixels would be. */
+/** Maps image sizes to the vendor's: an aspect ratio, and a size step. */
 
 /** Width and height in pixels. */
 export interface Edges {
@@ -6,17 +6,17 @@ export interface Edges {
   readonly height: number;
 }
 
-/** The ratios that a kind of model draws in. */
+/** The aspect ratios that a model family supports. */
 export const GEMINI_RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 export const IMAGEN_RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
 
-/** A size in pixels; undefined where none is said. */
+/** A size in pixels; undefined if there is none. */
 export function aspectOf(size: string | undefined): Edges | undefined {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(size ?? '') ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** The ratio that is least far off. */
+/** The closest aspect ratio. */
 export function nearestRatio({ width, height }: Edges, ratios: readonly string[]): string {
   const distance = (ratio: string): number => {
     const [across, down] = ratio.split(':').map(Number);
@@ -25,7 +25,7 @@ export function nearestRatio({ width, height }: Edges, ratios: readonly string[]
   return ratios.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
 }
 
-/** The step whose pixels are least far off: `2K` are those of a square of 2,048. */
+/** The closest step by the number of pixels: `2K` is a square of 2,048. */
 export function stepOf(
   { width, height }: Edges,
   steps: readonly number[],

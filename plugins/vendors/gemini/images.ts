@@ -1,6 +1,6 @@
 /**
- * How the vendor is asked for images. Those of the Gemini family draw as they talk: the images to be edited are part of what they
- * are told, and the prompt is the rest of it. Imagen draws from a prompt alone, several at once.
+ * Image requests. Gemini models generate images in a conversation: the input images and the prompt are parts of one user
+ * turn. Imagen generates several images from a prompt alone.
  */
 import type { Attachments, Dialect, Json, JsonObject, Losses, Offer } from '../../../core/plugin.ts';
 import { member, objectsIn, textIn } from '../../../core/translation/index.ts';
@@ -8,23 +8,23 @@ import { aspectOf, GEMINI_RATIOS, IMAGEN_RATIOS, nearestRatio, stepOf } from './
 import { countIn } from './looking.ts';
 import { errorIn, usageIn } from './usage.ts';
 
-/** The dialects of both styles, but for their headers. */
+/** The dialects of both styles, without their headers. */
 export const images: Omit<Dialect, 'headers'> & Required<Pick<Dialect, 'request'>> = {
   path: (_call, { model }) => `/models/${encodeURIComponent(model)}:${isImagen(model) ? 'predict' : 'generateContent'}`,
   request: (body, offer, files, losses) =>
-    isImagen(offer.model) ? askImagen(body, offer, losses) : askGemini(body, offer, files, losses),
+    isImagen(offer.model) ? encodeImagen(body, offer, losses) : encodeGemini(body, offer, files, losses),
   answer: readAnswer,
   models: ['gemini-*image*', 'imagen-*'],
 };
 
-/** Imagen changes nothing. */
+/** Imagen cannot edit images. */
 export const edits: typeof images = { ...images, models: ['gemini-*image*'] };
 
 function isImagen(model: string): boolean {
   return model.startsWith('imagen-');
 }
 
-/** What the styles have read and said in another way, or what changes nothing about the image. */
+/** Fields that are encoded in another way, or that do not affect the image. */
 const READ = ['model', 'prompt', 'size', 'n', 'stream', 'response_format'];
 const HINTS = ['user', 'safety_identifier', 'partial_images'];
 
@@ -35,18 +35,18 @@ function dropRest(body: JsonObject, losses: Losses): void {
   }
 }
 
-function askGemini(body: JsonObject, { model }: Offer, { list, base64 }: Attachments, losses: Losses): JsonObject {
+function encodeGemini(body: JsonObject, { model }: Offer, { list, base64 }: Attachments, losses: Losses): JsonObject {
   dropRest(body, losses);
   const parts: JsonObject[] = [];
   for (const file of list) {
-    // A mask shows where; these models want to be told.
+    // These models have no mask; edits must be described.
     if (file.field.startsWith('image')) parts.push({ inlineData: { mimeType: file.mediaType, data: base64(file) } });
     else losses.drop(file.field);
   }
   const prompt = textIn(body, 'prompt');
   if (prompt !== undefined) parts.push({ text: prompt });
   const imageConfig = configOf(body, model, losses);
-  // The first ones did not draw without a word.
+  // The first models require `TEXT` beside `IMAGE`.
   const responseModalities = /image-generation/.test(model) ? ['TEXT', 'IMAGE'] : ['IMAGE'];
   return {
     contents: [{ role: 'user', parts }],
@@ -54,7 +54,7 @@ function askGemini(body: JsonObject, { model }: Offer, { list, base64 }: Attachm
   };
 }
 
-function askImagen(body: JsonObject, { model }: Offer, losses: Losses): JsonObject {
+function encodeImagen(body: JsonObject, { model }: Offer, losses: Losses): JsonObject {
   dropRest(body, losses);
   const { aspectRatio, imageSize } = configOf(body, model, losses) ?? {};
   return {
@@ -67,36 +67,36 @@ function askImagen(body: JsonObject, { model }: Offer, losses: Losses): JsonObje
   };
 }
 
-/** What comes nearest to a size; undefined where none was asked for. Pixels are the vendor's business, but for those of squares. */
+/** The closest supported size; undefined if none was requested. Exact pixels are up to the vendor, except for squares. */
 function configOf(
   body: JsonObject,
   model: string,
   losses: Losses,
 ): { readonly aspectRatio: string; readonly imageSize?: string } | undefined {
-  const asked = aspectOf(textIn(body, 'size'));
-  if (asked === undefined) return undefined;
+  const requested = aspectOf(textIn(body, 'size'));
+  if (requested === undefined) return undefined;
   if (/image-generation/.test(model)) {
     losses.drop('size');
     return undefined;
   }
-  const aspectRatio = nearestRatio(asked, isImagen(model) ? IMAGEN_RATIOS : GEMINI_RATIOS);
-  const step = stepOf(asked, stepsOf(model));
-  if (asked.width !== asked.height || asked.width !== step.pixels) losses.change('size');
+  const aspectRatio = nearestRatio(requested, isImagen(model) ? IMAGEN_RATIOS : GEMINI_RATIOS);
+  const step = stepOf(requested, stepsOf(model));
+  if (requested.width !== requested.height || requested.width !== step.pixels) losses.change('size');
   return { aspectRatio, ...(step.pixels !== 1_024 && { imageSize: step.name }) };
 }
 
-/** How large a model can draw, in thousands of pixels of a square. */
+/** The largest square that a model can generate, in thousands of pixels per edge. */
 function stepsOf(model: string): readonly number[] {
   if (isImagen(model)) return /^imagen-4/.test(model) && !/fast/.test(model) ? [1, 2] : [1];
   return /^gemini-[12]\./.test(model) ? [1] : [1, 2, 4];
 }
 
-/** The vendor's answer as one of the style, or the error in it. */
+/** Decodes the vendor's reply, or the error in it. */
 function readAnswer(body: JsonObject): JsonObject | undefined {
   const error = errorIn(body);
   if (error !== undefined) return { error: { ...error } };
   const isKnown = ['candidates', 'promptFeedback', 'predictions'].some((name) => member(body, name) !== undefined);
-  // Whoever blocks everything may answer nothing at all.
+  // If everything is blocked, the reply may be empty.
   if (!isKnown && Object.keys(body).length > 0) return undefined;
   const data = [...drawn(body), ...predicted(body)].map((b64_json) => ({ b64_json }));
   if (data.length === 0) return { error: refusalIn(body) };
@@ -104,7 +104,7 @@ function readAnswer(body: JsonObject): JsonObject | undefined {
   return { data, ...(usage && { usage }) };
 }
 
-/** What a model drew while it was still thinking is a draft. */
+/** Images that a model made while reasoning are drafts. */
 function drawn(body: JsonObject): readonly string[] {
   return objectsIn(body, 'candidates').flatMap(({ content }) =>
     objectsIn(content, 'parts').flatMap((part) => {
@@ -120,7 +120,7 @@ function predicted(body: JsonObject): readonly string[] {
   );
 }
 
-/** Ends that are about what was asked for, and not about what was drawn. */
+/** Reasons for a reply without an image other than blocked content. */
 const NOT_DRAWN = ['NO_IMAGE', 'STOP', 'MAX_TOKENS', 'IMAGE_OTHER', 'OTHER'];
 
 /** Why there is no image. */
@@ -142,12 +142,12 @@ function refusalIn(body: JsonObject): JsonObject {
   };
 }
 
-/** Tokens as image clients know them. */
+/** Tokens in the format of image clients. */
 function usageOf(body: JsonObject): JsonObject | undefined {
   const usage = usageIn(body);
   if (usage === undefined) return undefined;
-  const told = member(body, 'usageMetadata');
-  const [seen, made] = [imageTokens(told, 'promptTokensDetails'), imageTokens(told, 'candidatesTokensDetails')];
+  const metadata = member(body, 'usageMetadata');
+  const [seen, made] = [imageTokens(metadata, 'promptTokensDetails'), imageTokens(metadata, 'candidatesTokensDetails')];
   return {
     input_tokens: usage.input,
     output_tokens: usage.output,
@@ -165,8 +165,8 @@ function usageOf(body: JsonObject): JsonObject | undefined {
   };
 }
 
-function imageTokens(told: Json | undefined, details: string): number {
-  return objectsIn(told, details)
+function imageTokens(metadata: Json | undefined, details: string): number {
+  return objectsIn(metadata, details)
     .filter((detail) => textIn(detail, 'modality') === 'IMAGE')
     .reduce((sum, detail) => sum + countIn(detail, 'tokenCount'), 0);
 }

@@ -1,4 +1,4 @@
-/** The plugin `vendors/gemini`: the vendor `gemini`, and the style that only it speaks. */
+/** The plugin `vendors/gemini`: the vendor `gemini`, and its style, which no client can use. */
 import {
   type Call,
   type Channel,
@@ -16,7 +16,7 @@ import { MODEL_QUIRKS } from './quirks.ts';
 import { gemini } from './style.ts';
 
 interface Options {
-  /** From which probability of harm on the vendor blocks; without it as it does by itself. */
+  /** The probability of harm from which the vendor blocks content; by default the vendor's own. */
   readonly safety?: string;
 }
 
@@ -34,7 +34,7 @@ function credentials(channel: Channel): Record<string, string> {
   return { 'x-goog-api-key': channel.key };
 }
 
-/** Without `alt=sse` a stream would be one long JSON array. */
+/** Without `alt=sse`, a stream would be one long JSON array. */
 function path({ stream }: Call, { model }: Offer): string {
   return `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
 }
@@ -45,13 +45,13 @@ function withSafety(body: Record<string, unknown>, { channel }: Offer): Record<s
   return { ...body, safetySettings: CATEGORIES.map((category) => ({ category, threshold })) };
 }
 
-/** Only what is told as in a conversation can be judged like one. */
+/** Safety settings apply to requests in the conversation format only. */
 const drawSafely: NonNullable<Dialect['request']> = (body, offer, files, losses) => {
-  const asked = images.request(body, offer, files, losses);
-  return 'contents' in asked ? withSafety(asked, offer) : asked;
+  const encoded = images.request(body, offer, files, losses);
+  return 'contents' in encoded ? withSafety(encoded, offer) : encoded;
 };
 
-/** What is counted of a request. */
+/** The request to count. */
 const COUNTED = new Set(['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig']);
 
 const count: TokenCount = {
@@ -76,7 +76,7 @@ const vendor: Vendor = {
     edits: { ...edits, headers: credentials, request: drawSafely },
   },
   quirks: MODEL_QUIRKS,
-  // A key that is not good is a bad request here; it is ours, not the client's.
+  // The vendor reports an invalid key as a bad request; it is the operator's key, so the client is not at fault.
   judge: (status, _headers, body) => (status === 400 && body.includes('API_KEY_INVALID') ? 'next' : undefined),
   credentials,
 };

@@ -1,8 +1,8 @@
-/** Log probabilities as clients know them. */
+/** Log probabilities in the format of chat clients. */
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { member, objectsIn, textIn } from '../../../core/translation/index.ts';
 
-/** `[{token, logprob, bytes, top_logprobs}]`; undefined where there are none. */
+/** `[{token, logprob, bytes, top_logprobs}]`; undefined if there are none. */
 export function logprobsIn(candidate: Json | undefined): readonly Json[] | undefined {
   const result = member(candidate, 'logprobsResult');
   const chosen = objectsIn(result, 'chosenCandidates');

@@ -1,10 +1,10 @@
-/** Images, sound and files: as parts of what the vendor gets, and as blocks of what it answers. */
+/** Encodes and decodes images, audio and files. */
 import { isUtf8 } from 'node:buffer';
 import type { JsonObject, Losses } from '../../../core/plugin.ts';
 import type { AudioBlock, Block, FileBlock, ImageBlock, Source } from '../../../core/translation/index.ts';
 import { readDataUrl } from '../../../core/translation/index.ts';
 
-/** Sound formats by the media type that the vendor calls them. Raw samples come as `audio/L16;codec=pcm;rate=24000`. */
+/** Audio formats by the vendor's media type. Raw samples have `audio/L16;codec=pcm;rate=24000`. */
 const SOUNDS: Readonly<Record<string, string>> = {
   'audio/wav': 'wav',
   'audio/x-wav': 'wav',
@@ -26,7 +26,7 @@ const SOUND_TYPES: Readonly<Record<string, string>> = {
   pcm16: 'audio/L16;rate=24000',
 };
 
-/** What an address ends in; the vendor wants to be told what it will find there. */
+/** Media types by file extension; the vendor requires one for a URL. */
 const ENDINGS: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -49,7 +49,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   ogg: 'audio/ogg',
 };
 
-/** The part for an image, a sound or a file; undefined where nothing of it can be said. */
+/** Encodes an image, audio or a file as a part; undefined if it cannot be expressed. */
 export function mediaPart(block: ImageBlock | AudioBlock | FileBlock, losses: Losses): JsonObject | undefined {
   if (block.type === 'audio') return soundPart(block, losses);
   if (block.type === 'image' && block.detail !== undefined && block.detail !== 'auto') {
@@ -59,7 +59,7 @@ export function mediaPart(block: ImageBlock | AudioBlock | FileBlock, losses: Lo
   return sourcePart(block.source, losses);
 }
 
-/** Sound that is nothing but the name of an earlier answer is told in its words. */
+/** Audio that only references an earlier answer is sent as its transcript. */
 function soundPart({ data, format, transcript }: AudioBlock, losses: Losses): JsonObject | undefined {
   if (data !== '') return { inlineData: { mimeType: SOUND_TYPES[format] ?? `audio/${format}`, data } };
   if (transcript === undefined || transcript === '') {
@@ -93,7 +93,7 @@ function sourcePart(source: Source, losses: Losses): JsonObject | undefined {
   }
 }
 
-/** Documents that are text are told as text: of their media types the vendor takes only some. */
+/** Text documents are sent as text, because the vendor accepts few of their media types. */
 function isText(mediaType: string): boolean {
   return /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml|yaml|javascript|x-[a-z-]*(?:sh|yaml|python|javascript))$/.test(
     mediaType,
@@ -105,7 +105,7 @@ function typeByEnding(url: string): string | undefined {
   return ending === undefined ? undefined : ENDINGS[ending];
 }
 
-/** What the vendor sends inline. */
+/** Decodes inline data. */
 export function mediaBlock(mediaType: string, data: string): ImageBlock | AudioBlock | FileBlock {
   const bare = mediaType.split(';')[0]!.trim().toLowerCase();
   if (bare.startsWith('audio/')) return { type: 'audio', data, format: SOUNDS[bare] ?? bare.slice('audio/'.length) };
@@ -113,7 +113,7 @@ export function mediaBlock(mediaType: string, data: string): ImageBlock | AudioB
   return { type: bare.startsWith('image/') ? 'image' : 'file', source };
 }
 
-/** What the vendor sends by its address. */
+/** Decodes file data with a URI. */
 export function linkedBlock(mediaType: string | undefined, url: string): Block {
   const source: Source = { kind: 'url', url, ...(mediaType !== undefined && { mediaType }) };
   return { type: mediaType?.startsWith('image/') ? 'image' : 'file', source };

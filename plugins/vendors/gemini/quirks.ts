@@ -1,13 +1,13 @@
-/** What the vendor's models take: what all of them do, and what is special about each family. */
+/** The quirks of the vendor's models: those of all, and those of each family. */
 import type { ModelQuirks } from '../../../core/plugin.ts';
 import type { SomeQuirks } from '../../../core/translation/index.ts';
 
-/** Models of this style, unless something else is known about one. */
+/** Defaults of this style. */
 export const STYLE_QUIRKS: SomeQuirks = {
   roles: { developer: 'system', mid_system: 'user_wrap', merge_same: true, first_user: true },
   content: { array: true, tool_result_images: 'user_message' },
   image: { url: 'fetch', types: ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'] },
-  // It reads from its own stores, and videos from where they are too large for us; most other addresses it does not fetch.
+  // The vendor fetches from its own stores, and from YouTube, whose videos are too large for the gateway; most other URLs it does not fetch.
   file: {
     pdf: 'native',
     url: 'fetch',
@@ -23,7 +23,7 @@ export const STYLE_QUIRKS: SomeQuirks = {
   tools: {
     name_max: 64,
     name_pattern: '^[a-zA-Z_][a-zA-Z0-9_.:-]*$',
-    // Any id will do: it only leads from a result back to its call.
+    // Any id is valid: it only links a result to its call.
     id_max: 512,
     id_pattern: '^.+$',
     strict: false,
@@ -43,11 +43,11 @@ export const STYLE_QUIRKS: SomeQuirks = {
   stream: { usage: 'always' },
 };
 
-/** Its models by family; later entries are laid over earlier ones. */
+/** Quirks by family; later entries override earlier ones. */
 export const MODEL_QUIRKS: readonly ModelQuirks[] = [
   {
-    // The third generation, and what may come after it. A call of theirs comes back with its signature, or with words that ask
-    // not to look for one.
+    // The third generation and later. A call must be sent back with its signature, or with a placeholder that skips the
+    // check.
     models: ['gemini-*'],
     quirks: {
       image: { input: true },
@@ -101,7 +101,7 @@ export const MODEL_QUIRKS: readonly ModelQuirks[] = [
     },
   },
   {
-    // Models that draw call no tools and write no JSON.
+    // Image models support neither tools nor JSON.
     models: ['gemini-*-image*'],
     quirks: {
       reasoning: { input: 'none', echo: 'none' },
@@ -120,18 +120,18 @@ export const MODEL_QUIRKS: readonly ModelQuirks[] = [
   },
   { models: ['gemini-*image*'], quirks: { images: { answers: 'b64_json', max: 1 } } },
   { models: ['imagen-*'], quirks: { images: { answers: 'b64_json', max: 4 } } },
-  // Larger batches are refused by the vendor.
+  // The vendor refuses larger batches.
   { models: ['*embedding*'], quirks: { embeddings: { dimensions: 3_072, base64: false, max_inputs: 100 } } },
   { models: ['text-embedding-*'], quirks: { embeddings: { dimensions: 768 } } },
 ];
 
-/** What models answer that do not only write; they want to be asked for it. */
+/** Output modalities of models beyond text; they must be requested. */
 export function usualModalities(model: string): readonly string[] | undefined {
   if (/-image(?:-|$)|image-generation/.test(model)) return ['TEXT', 'IMAGE'];
   return /-tts(?:-|$)/.test(model) ? ['AUDIO'] : undefined;
 }
 
-/** Whether a model searches the web in a request that also brings tools of the client's. */
+/** Whether a model supports web search together with client-side tools. */
 export function searchesBesideTools(model: string): boolean {
   return !/^gemini-[12]\./.test(model);
 }

@@ -1,14 +1,14 @@
-/** Sound that comes in pieces of base64, each with padding of its own, as pieces that can be put behind each other. */
+/** Concatenates audio that arrives in pieces of base64, each with its own padding. */
 
-/** One sound. */
+/** One audio stream. */
 export interface Samples {
-  /** Base64 without padding of what is complete by now. */
+  /** The base64 of the complete bytes, without padding. */
   add(base64: string): string;
-  /** The end. */
+  /** The last piece. */
   rest(): string;
 }
 
-/** Three bytes are four letters; what is fewer waits for the next piece. */
+/** Three bytes are four characters; a remainder waits for the next piece. */
 export function createSamples(): Samples {
   let waiting = Buffer.alloc(0);
   return {

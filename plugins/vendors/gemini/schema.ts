@@ -1,24 +1,21 @@
-/**
- * JSON Schema in the part of OpenAPI that older models of the vendor's understand: everything written out, nothing referred to,
- * and no keyword but those it knows.
- */
+/** Converts JSON Schema to the subset of OpenAPI that older models support: no references, and only known keywords. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject } from '../../../core/translation/index.ts';
 
-/** A cleaned schema. */
+/** A converted schema. */
 export interface CleanSchema {
   readonly schema: JsonObject;
-  /** Something of it could not be said. */
+  /** True if part of it could not be expressed. */
   readonly lost: boolean;
 }
 
-/** Deeper than this nothing is described; a schema that refers to itself ends here. */
+/** The maximum depth; a recursive schema ends here. */
 const MAX_DEPTH = 24;
-/** References that are written out can make a small schema huge. */
+/** The maximum size: resolved references can make a small schema huge. */
 const MAX_NODES = 5_000;
 
-/** Kept as they are. */
+/** Keywords that are copied. */
 const KEPT = [
   'title',
   'description',
@@ -34,7 +31,7 @@ const KEPT = [
   'maximum',
   'propertyOrdering',
 ];
-/** Read in their own way, or worth nothing to a model. */
+/** Keywords that are converted, or that a model does not need. */
 const HANDLED = [
   '$schema',
   '$id',
@@ -63,7 +60,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   integer: ['int32', 'int64'],
 };
 
-/** Cleans a schema. */
+/** Converts a schema. */
 export function cleanSchema(root: JsonObject): CleanSchema {
   let lost = false;
   let nodes = 0;
@@ -75,9 +72,9 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     }
     const source = flat(value, 0);
     const result: Record<string, Json> = {};
-    for (const [name, found] of Object.entries(source)) {
-      if (KEPT.includes(name)) result[name] = found;
-      else if (!HANDLED.includes(name) && !isLooseEnd(name, found)) lost = true;
+    for (const [name, node] of Object.entries(source)) {
+      if (KEPT.includes(name)) result[name] = node;
+      else if (!HANDLED.includes(name) && !isLooseEnd(name, node)) lost = true;
     }
     const { types, nullable } = typesOf(source);
     if (nullable) result.nullable = true;
@@ -95,7 +92,7 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     return result;
   }
 
-  /** With what it refers to and what it is made of in one object. */
+  /** Merges the target of its reference and its `allOf` into one object. */
   function flat(schema: JsonObject, depth: number): JsonObject {
     if (depth > MAX_DEPTH || ++nodes > MAX_NODES) {
       lost = true;
@@ -113,7 +110,7 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     }
     for (const branch of [then, otherwise]) {
       if (!isObject(branch)) continue;
-      // What holds only sometimes may be there, and need not.
+      // A conditional subschema: its members are optional.
       const { required: _, ...rest } = flat(branch, depth + 1);
       result = merged(result, rest);
     }
@@ -121,7 +118,7 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     return result;
   }
 
-  /** Several types, or several schemas: any of them. Beside members of its own a schema cannot have alternatives. */
+  /** Several types or schemas become `anyOf`. A schema with alternatives cannot have other members. */
   function alternatives(
     source: JsonObject,
     types: readonly string[],
@@ -139,7 +136,7 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     result.anyOf = types.map((type) => clean({ ...rest, type }, depth + 1));
   }
 
-  /** Only texts can be listed; other values are told in the description. */
+  /** Only strings can be enumerated; other values are listed in the description. */
   function values(source: JsonObject, result: Record<string, Json>): void {
     const listed = Object.hasOwn(source, 'const') ? [source.const!] : source.enum;
     if (!Array.isArray(listed) || result.anyOf !== undefined) return;
@@ -151,8 +148,9 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     }
     lost = true;
     result.type ??= typeof some[0] === 'number' ? 'number' : typeof some[0] === 'boolean' ? 'boolean' : 'string';
-    const told = `One of: ${some.map((value) => JSON.stringify(value)).join(', ')}.`;
-    result.description = typeof result.description === 'string' ? `${result.description} ${told}` : told;
+    const alternatives = `One of: ${some.map((value) => JSON.stringify(value)).join(', ')}.`;
+    result.description =
+      typeof result.description === 'string' ? `${result.description} ${alternatives}` : alternatives;
   }
 
   function members(source: JsonObject, result: Record<string, Json>, depth: number): void {
@@ -163,8 +161,8 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     result.properties = Object.fromEntries(entries.map(([name, each]) => [name, clean(each, depth + 1)]));
     const required = Array.isArray(source.required) ? (source.required as Json[]) : [];
     const own: ReadonlySet<Json> = new Set(entries.map(([name]) => name));
-    const known = [...new Set(required)].filter((name) => own.has(name));
-    if (known.length > 0) result.required = known;
+    const existing = [...new Set(required)].filter((name) => own.has(name));
+    if (existing.length > 0) result.required = existing;
   }
 
   function elements(source: JsonObject, result: Record<string, Json>, depth: number): void {
@@ -175,13 +173,13 @@ export function cleanSchema(root: JsonObject): CleanSchema {
       result.items = clean(items === undefined ? {} : items, depth + 1);
       return;
     }
-    // A place for each element cannot be said: any element may be any of them.
+    // Tuples are not supported: any element may match any of the schemas.
     lost = true;
     const each = (items as Json[]).map((item) => clean(item, depth + 1));
     result.items = each.length === 1 ? each[0]! : each.length === 0 ? { type: 'string' } : { anyOf: each };
   }
 
-  /** A bound that is not itself allowed: the next whole number, or nearly. */
+  /** An exclusive bound: the next integer, or approximately. */
   function bounds(source: JsonObject, result: Record<string, Json>): void {
     const step = result.type === 'integer' ? 1 : 0;
     const { exclusiveMinimum: low, exclusiveMaximum: high } = source;
@@ -190,7 +188,7 @@ export function cleanSchema(root: JsonObject): CleanSchema {
     lost ||= step === 0 && (low !== undefined || high !== undefined);
   }
 
-  /** Keywords whose absence changes nothing, or that are read elsewhere. */
+  /** Keywords that can be dropped without effect, or that are read in other functions. */
   function isLooseEnd(name: string, value: Json): boolean {
     return name === 'additionalProperties' ? typeof value === 'boolean' : name.startsWith('exclusive');
   }
@@ -199,7 +197,7 @@ export function cleanSchema(root: JsonObject): CleanSchema {
   return { schema, lost };
 }
 
-/** The types but `null`, and whether that was one of them. */
+/** The types except `null`, and whether `null` was one of them. */
 function typesOf(source: JsonObject): { readonly types: readonly string[]; readonly nullable: boolean } {
   const { type } = source;
   const all = (Array.isArray(type) ? (type as Json[]) : [type]).filter((each) => typeof each === 'string');
@@ -207,7 +205,7 @@ function typesOf(source: JsonObject): { readonly types: readonly string[]; reado
   return { types, nullable: types.length < all.length };
 }
 
-/** Both at once: what only one says holds, and of what both say mostly the later. */
+/** Merges two schemas: later members usually win. */
 function merged(one: JsonObject, other: JsonObject): JsonObject {
   const both: Record<string, Json> = { ...one, ...other };
   if (isObject(one.properties) && isObject(other.properties)) {
@@ -222,10 +220,10 @@ function merged(one: JsonObject, other: JsonObject): JsonObject {
 /** `#/$defs/name` inside the schema. */
 function resolve(root: JsonObject, ref: string): JsonObject | undefined {
   if (!ref.startsWith('#')) return undefined;
-  let found: Json | undefined = root;
+  let node: Json | undefined = root;
   for (const step of ref.slice(1).split('/').filter(Boolean)) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+    node = isObject(node) && Object.hasOwn(node, name) ? node[name] : undefined;
   }
-  return isObject(found) ? found : undefined;
+  return isObject(node) ? node : undefined;
 }

@@ -1,19 +1,19 @@
-/** Arguments of a call that come piece by piece: values, each with the path at which it belongs. */
+/** Assembles arguments of a call that arrive in pieces: values with their JSON paths. */
 
 import type { Json, JsonObject } from '../../../core/plugin.ts';
 import { isObject, member, objectsIn, textIn } from '../../../core/translation/index.ts';
 
-/** An object that grows. */
+/** An object under construction. */
 export interface GrowingArguments {
-  /** Puts the `partialArgs` of one part in their places. */
+  /** Applies the `partialArgs` of one part. */
   add(call: JsonObject): void;
-  /** What has come together so far. */
+  /** The object so far. */
   value(): Json;
 }
 
 type Node = Map<string, Node | Json> | (Node | Json)[];
 
-/** Begins with the arguments that came whole; most calls have no others. */
+/** Starts with the arguments that arrived as a whole; most calls have no others. */
 export function growArguments(args: Json | undefined): GrowingArguments {
   const root: Node = new Map(isObject(args) ? Object.entries(args) : []);
   return {
@@ -30,10 +30,10 @@ export function growArguments(args: Json | undefined): GrowingArguments {
   };
 }
 
-/** Longer than any path into arguments that somebody has declared. */
+/** Longer than the path of any declared argument. */
 const MAX_PATH = 1_024;
 
-/** `$.items[0]['a name']` as `['items', 0, 'a name']`; empty where it is no such path. */
+/** `$.items[0]['a name']` as `['items', 0, 'a name']`; empty if it is invalid. */
 function stepsOf(path: string): readonly (string | number)[] {
   if (path.length > MAX_PATH) return [];
   const steps: (string | number)[] = [];
@@ -53,16 +53,16 @@ function pieceValue(piece: JsonObject): Json | undefined {
   return member(piece, 'stringValue') ?? member(piece, 'numberValue') ?? member(piece, 'boolValue');
 }
 
-/** A string that is already there goes on; anything else is replaced. */
+/** A string is continued if it exists; any other value is replaced. */
 function put(root: Node, steps: readonly (string | number)[], value: Json): void {
   let node = root;
   for (const [i, step] of steps.entries()) {
-    const found = read(node, step);
+    const current = read(node, step);
     if (i === steps.length - 1) {
-      write(node, step, typeof found === 'string' && typeof value === 'string' ? found + value : value);
+      write(node, step, typeof current === 'string' && typeof value === 'string' ? current + value : value);
       return;
     }
-    const next: Node = isNode(found) ? found : typeof steps[i + 1] === 'number' ? [] : new Map();
+    const next: Node = isNode(current) ? current : typeof steps[i + 1] === 'number' ? [] : new Map();
     if (!write(node, step, next)) return;
     node = next;
   }
@@ -76,7 +76,7 @@ function read(node: Node, step: string | number): Node | Json | undefined {
   return node instanceof Map ? node.get(String(step)) : node[Number(step)];
 }
 
-/** An index far behind the end of a list would make it as long as the vendor likes; such a piece is ignored. */
+/** An index far beyond the end of a list would allocate as much memory as the vendor likes; such a piece is ignored. */
 function write(node: Node, step: string | number, value: Node | Json): boolean {
   if (node instanceof Map) node.set(String(step), value);
   else if (Number(step) <= node.length) node[Number(step)] = value;

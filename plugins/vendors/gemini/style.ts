@@ -1,4 +1,4 @@
-/** The style `gemini`: what the vendor is asked and answers. No client uses it; requests of other styles are translated. */
+/** The style `gemini`: requests to and replies of the vendor. No client can use it; requests of other styles are translated. */
 import type { AnswerFacts, Call, Json, JsonBody, JsonObject, Style } from '../../../core/plugin.ts';
 import { objectsIn } from '../../../core/translation/index.ts';
 import { decodeReply, failureOf, isAnswer } from './decode-reply.ts';
@@ -7,7 +7,7 @@ import { encodeRequest } from './encode-request.ts';
 import { STYLE_QUIRKS } from './quirks.ts';
 import { usageIn, usesIn } from './usage.ts';
 
-/** What a whole answer tells; undefined where it is none. */
+/** Reads a whole reply; undefined if it is not one. */
 function readAnswer(body: JsonBody, call: Call): AnswerFacts | undefined {
   const answer = body.tree();
   const error = failureOf(answer);

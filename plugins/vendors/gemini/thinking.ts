@@ -1,9 +1,9 @@
-/** How much the model shall think, in tokens or in words, and whether it shows its thoughts. */
+/** Encodes reasoning options: a budget or a level, and whether reasoning is returned. */
 
 import type { JsonObject } from '../../../core/plugin.ts';
 import type { Effort, Quirks, Reasoning } from '../../../core/translation/index.ts';
 
-/** The vendor's words for efforts. */
+/** The vendor's levels. */
 const LEVELS: Readonly<Record<Effort, string>> = {
   minimal: 'MINIMAL',
   low: 'LOW',
@@ -13,10 +13,10 @@ const LEVELS: Readonly<Record<Effort, string>> = {
   max: 'HIGH',
 };
 
-/** The model decides how much. */
+/** The budget that leaves the choice to the model. */
 const DYNAMIC = -1;
 
-/** `thinkingConfig`; undefined where nothing is to be said about thinking. Core has chosen what the model understands. */
+/** `thinkingConfig`; undefined if there are no options. Core has chosen what the model supports. */
 export function thinkingConfig(
   reasoning: Reasoning | undefined,
   input: Quirks['reasoning']['input'],

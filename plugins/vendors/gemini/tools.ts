@@ -1,4 +1,4 @@
-/** Tools, and which of them may be called. */
+/** Encodes tools and `tool_choice`. */
 
 import type { JsonObject, Losses, Target } from '../../../core/plugin.ts';
 import type {
@@ -12,16 +12,16 @@ import { choosesHosted, dropSearchExtras } from '../../../core/translation/index
 import { searchesBesideTools } from './quirks.ts';
 import { cleanSchema } from './schema.ts';
 
-/** What a request says about tools. */
+/** The tool members of a request. */
 export interface ToolFields {
   readonly tools?: readonly JsonObject[];
   readonly toolConfig?: JsonObject;
 }
 
-/** Fields of a tool that only change how and when its definition is told. */
+/** Fields of a tool that the model does not need. */
 const HINTS = ['defer_loading', 'eager_input_streaming'];
 
-/** The tools of a conversation in the vendor's words. */
+/** Encodes the tools of a conversation. */
 export function encodeTools(conversation: Conversation, to: Target, losses: Losses): ToolFields {
   const { toolChoice } = conversation;
   if (conversation.tools.length === 0) return {};
@@ -46,7 +46,7 @@ export function encodeTools(conversation: Conversation, to: Target, losses: Loss
   return { tools, ...(Object.keys(toolConfig).length > 0 && { toolConfig }) };
 }
 
-/** A model that may also answer in words does not look at the list of names: it gets only those tools. */
+/** With the mode AUTO, the vendor ignores the list of allowed names, so only these tools are sent. */
 function offeredTools(
   tools: readonly (FunctionTool | CustomTool)[],
   choice: ToolChoice | undefined,
@@ -81,11 +81,11 @@ function parametersOf(tool: FunctionTool | CustomTool, { quirks }: Target, losse
   if (quirks.tools.schema_dialect === 'json_schema') return { parametersJsonSchema: schema };
   const cleaned = cleanSchema(schema);
   if (cleaned.lost) losses.change('tools.schema');
-  // An object without members is refused; a function without arguments says nothing about them.
+  // The vendor refuses an object schema without properties, so a function without arguments gets no schema.
   return cleaned.schema.properties === undefined ? {} : { parameters: cleaned.schema };
 }
 
-/** What a search is told beside its being wanted has no words here. */
+/** Options of a search have no equivalent. */
 function encodeSearch(
   hosted: readonly HostedTool[],
   besideFunctions: boolean,

@@ -1,4 +1,4 @@
-/** What the vendor says was used, and what it says went wrong. */
+/** Decodes the usage and the errors of the vendor. */
 
 import { servedAs } from '../../../core/contracts/uses.ts';
 import type { Json, Usage, Uses } from '../../../core/plugin.ts';
@@ -7,24 +7,24 @@ import { member, objectsIn, textIn, vendorError } from '../../../core/translatio
 import { countIn } from './looking.ts';
 
 /**
- * The common form of `usageMetadata`; undefined where it counts nothing, as in the middle of some streams. What tools put into
- * the prompt is counted beside it, and thoughts beside the answer; cached tokens are part of the prompt.
+ * Decodes `usageMetadata`; undefined if it has no counts, as in the middle of some streams. Tool-use prompt tokens are
+ * counted separately from the prompt, and reasoning separately from the answer; cached tokens are part of the prompt.
  */
 export function usageIn(answer: Json | undefined): Usage | undefined {
   const service = servedAs({ tier: tierIn(answer) });
-  const told = member(answer, 'usageMetadata');
-  const reasoning = countIn(told, 'thoughtsTokenCount');
-  const inputImage = modalityIn(told, 'promptTokensDetails', 'IMAGE');
-  const outputImage = modalityIn(told, 'candidatesTokensDetails', 'IMAGE');
+  const metadata = member(answer, 'usageMetadata');
+  const reasoning = countIn(metadata, 'thoughtsTokenCount');
+  const inputImage = modalityIn(metadata, 'promptTokensDetails', 'IMAGE');
+  const outputImage = modalityIn(metadata, 'candidatesTokensDetails', 'IMAGE');
   const usage: Usage = {
-    input: whole(countIn(told, 'promptTokenCount') + countIn(told, 'toolUsePromptTokenCount')),
-    cacheRead: countIn(told, 'cachedContentTokenCount'),
+    input: safeSum(countIn(metadata, 'promptTokenCount') + countIn(metadata, 'toolUsePromptTokenCount')),
+    cacheRead: countIn(metadata, 'cachedContentTokenCount'),
     cacheWrite: 0,
     cacheWriteLong: 0,
-    inputAudio: modalityIn(told, 'promptTokensDetails', 'AUDIO'),
-    output: whole(countIn(told, 'candidatesTokenCount') + reasoning),
+    inputAudio: modalityIn(metadata, 'promptTokensDetails', 'AUDIO'),
+    output: safeSum(countIn(metadata, 'candidatesTokenCount') + reasoning),
     reasoning,
-    outputAudio: modalityIn(told, 'candidatesTokensDetails', 'AUDIO'),
+    outputAudio: modalityIn(metadata, 'candidatesTokensDetails', 'AUDIO'),
     ...(inputImage > 0 && { inputImage }),
     ...(outputImage > 0 && { outputImage }),
     ...(service !== undefined && { service }),
@@ -33,20 +33,20 @@ export function usageIn(answer: Json | undefined): Usage | undefined {
   return usage.input + usage.output > 0 ? usage : undefined;
 }
 
-/** Two counts, each as large as a number can be, together are not larger. */
-function whole(sum: number): number {
+/** The sum of two counts, limited to the largest safe number. */
+function safeSum(sum: number): number {
   return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }
 
-function modalityIn(told: Json | undefined, details: string, modality: 'AUDIO' | 'IMAGE'): number {
+function modalityIn(metadata: Json | undefined, details: string, modality: 'AUDIO' | 'IMAGE'): number {
   let sum = 0;
-  for (const detail of objectsIn(told, details)) {
+  for (const detail of objectsIn(metadata, details)) {
     if (textIn(detail, 'modality') === modality) sum += countIn(detail, 'tokenCount');
   }
-  return whole(sum);
+  return safeSum(sum);
 }
 
-/** What is known of the usage after one more event: a count that is missing or zero leaves the one before it. */
+/** The usage after one more event: a missing or zero count keeps the previous one. */
 export function laterUsage(before: Usage | undefined, now: Usage): Usage {
   if (before === undefined) return now;
   const { inputImage = before.inputImage, outputImage = before.outputImage, service = before.service } = now;
@@ -66,27 +66,27 @@ export function laterUsage(before: Usage | undefined, now: Usage): Usage {
   };
 }
 
-/** Models of these families sell a prompt whose answer was searched for, whatever was asked; later ones sell each question. */
+/** For these families, the vendor bills a grounded prompt once, whatever the number of searches; for later ones, each search. */
 const BY_PROMPT = /^(models\/)?gemini-[12][.-]/;
 
-/** What an answer of this model shows to have been searched. */
+/** The billable searches in a reply of this model. */
 export function usesIn(answer: Json | undefined, model: string): Uses | undefined {
-  const asked = objectsIn(answer, 'candidates').flatMap((candidate) => {
-    const found = member(member(candidate, 'groundingMetadata'), 'webSearchQueries');
-    return Array.isArray(found) ? found.filter((question) => typeof question === 'string' && question !== '') : [];
+  const queries = objectsIn(answer, 'candidates').flatMap((candidate) => {
+    const list = member(member(candidate, 'groundingMetadata'), 'webSearchQueries');
+    return Array.isArray(list) ? list.filter((question) => typeof question === 'string' && question !== '') : [];
   });
-  const count = new Set(asked).size;
+  const count = new Set(queries).size;
   if (count === 0) return undefined;
   return { web_search: BY_PROMPT.test(textIn(answer, 'modelVersion') ?? model) ? 1 : count };
 }
 
-/** The tier it was served in, by the name that most clients know. */
+/** The service tier, by its name in OpenAI's API. */
 export function tierIn(answer: Json | undefined): string | undefined {
   const tier = textIn(member(answer, 'usageMetadata'), 'serviceTier')?.toLowerCase();
   return tier === 'standard' ? 'default' : tier;
 }
 
-/** The vendor's error; undefined where there is none. Its compatible address wraps errors in an array. */
+/** The vendor's error; undefined if there is none. Its OpenAI-compatible endpoint wraps errors in an array. */
 export function errorIn(value: Json | undefined): VendorError | undefined {
   const error = member(Array.isArray(value) ? (value[0] as Json | undefined) : value, 'error');
   if (error === undefined || error === false) return undefined;

@@ -4,7 +4,7 @@ import { isObject } from '../../../core/translation/index.ts';
 import { openaiQuirks } from './quirks.ts';
 
 interface Options {
-  /** Whose account is billed there, where a key belongs to several organizations. */
+  /** The account to bill, if a key belongs to several organizations. */
   readonly organization?: string;
   readonly project?: string;
 }
@@ -18,7 +18,7 @@ function credentials(channel: Channel): Record<string, string> {
   };
 }
 
-/** What is counted: the other fields of a request are refused there. */
+/** The fields that are counted; the endpoint refuses all others. */
 const COUNTED = new Set([
   'model',
   'input',
@@ -44,7 +44,7 @@ const vendor: Vendor = {
     properties: { organization: { type: 'string', minLength: 1 }, project: { type: 'string', minLength: 1 } },
   }),
   url: () => 'https://api.openai.com/v1',
-  // The first can say the most: what a model thought, free text for tools, files by their address.
+  // The first style can express the most: reasoning, free-text tools, files by URL.
   speaks: {
     responses: { path: '/responses', headers: credentials, count },
     chat: { path: '/chat/completions', headers: credentials },

@@ -1,12 +1,12 @@
-/** What OpenAI's models take: facts about families. */
+/** The quirks of OpenAI's models by family. */
 import type { ModelQuirks } from '../../../core/plugin.ts';
 
-/** Models that think before they answer: they take no say in how words are drawn, and no texts that end an answer. */
+/** Reasoning models: they support neither sampling options nor stop sequences. */
 const THINKING = ['o1*', 'o3*', 'o4*', 'gpt-5*', 'gpt-6*', 'codex-*'];
 
 const EFFORTS = ['none', 'low', 'medium', 'high', 'xhigh'];
 
-/** What those models refuse to be told about how words are drawn, unless it is what they do anyway. */
+/** Sampling options that these models refuse unless they have the default value. */
 const DRAWING = [
   'temperature',
   'top_p',
@@ -17,7 +17,7 @@ const DRAWING = [
   'top_logprobs',
 ];
 
-/** Of the models that only read aloud; those that are told how, have more. */
+/** Voices of speech models without `instructions`; models with it have more. */
 const VOICES = ['alloy', 'ash', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'];
 
 /** Later ones win. */
@@ -41,7 +41,7 @@ export const openaiQuirks: readonly ModelQuirks[] = [
   { models: ['gpt-4-0125*', 'gpt-4-1106*'], quirks: { limits: { max_output: 4_096, context: 128_000 } } },
   { models: ['gpt-4o*'], quirks: { limits: { max_output: 16_384 } } },
   { models: ['gpt-4.1*'], quirks: { limits: { max_output: 32_768, context: 1_047_576 } } },
-  // Before the models that know schemas, and tools called with free text.
+  // Models before structured outputs and custom tools.
   {
     models: ['gpt-3.5*', 'gpt-4', 'gpt-4-*'],
     quirks: { tools: { strict: false, custom: false, web_search: false }, output: { json_schema: false } },
@@ -63,18 +63,18 @@ export const openaiQuirks: readonly ModelQuirks[] = [
       sampling: { allowed: [] },
       stop: { max: 0 },
       limits: { max_output: 100_000, context: 200_000 },
-      // Most chat clients still send the older name, which these models refuse.
+      // Most chat clients still send `max_tokens`, which these models refuse.
       rename_fields: { max_tokens: 'max_completion_tokens' },
     },
   },
-  // Later ones take them while they do not think, which is for the vendor to judge.
+  // Later ones accept them with reasoning off, which the vendor checks.
   { models: ['o1*', 'o3*', 'o4*', 'gpt-5', 'gpt-5-*'], quirks: { drop_fields: DRAWING } },
   { models: ['o1-preview*', 'o1-mini*'], quirks: { roles: { developer: 'system' }, reasoning: { input: 'none' } } },
   {
     models: ['gpt-5*', 'gpt-6*'],
     quirks: { reasoning: { levels: EFFORTS }, limits: { max_output: 128_000, context: 400_000 } },
   },
-  // The first of them could be kept from thinking only nearly.
+  // The first of them could only minimize reasoning.
   {
     models: ['gpt-5', 'gpt-5-*'],
     quirks: { reasoning: { levels: ['minimal', 'low', 'medium', 'high'] } },
@@ -82,9 +82,9 @@ export const openaiQuirks: readonly ModelQuirks[] = [
   { models: ['gpt-5.1*'], quirks: { reasoning: { levels: ['none', 'low', 'medium', 'high'] } } },
   { models: ['gpt-5-pro*'], quirks: { reasoning: { levels: ['high'] } } },
   { models: ['gpt-5*-codex*'], quirks: { reasoning: { levels: ['low', 'medium', 'high'] } } },
-  // The places worth keeping in the cache can be marked.
+  // Cache breakpoints are supported.
   { models: ['gpt-5.6*', 'gpt-5.7*', 'gpt-5.8*', 'gpt-5.9*', 'gpt-6*'], quirks: { cache: { hint: 'breakpoint' } } },
-  // Those of the chat application do not think.
+  // ChatGPT models do not reason.
   {
     models: ['gpt-5-chat*', 'gpt-5*-chat-*'],
     quirks: {

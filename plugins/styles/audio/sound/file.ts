@@ -1,24 +1,24 @@
-/** How long a file's sound is. Nobody's word is taken where it can be counted, and no file can make this fail. */
+/** The duration of an audio file, measured from its frames. Headers are not trusted if frames can be counted. No file makes this throw. */
 import type { Upload } from '../../../../core/plugin.ts';
 import { createSoundMeter } from './meter.ts';
 
-/** What was found out about files; forgotten with them. */
+/** Measured durations by file; released with the file. */
 const lengths = new WeakMap<Upload, number>();
 
-/** In seconds; undefined where nobody has measured the file, or it could not be told. */
+/** In seconds; undefined if the file was not measured, or its duration is unknown. */
 export function measuredSeconds(file: Upload): number | undefined {
   return lengths.get(file);
 }
 
-/** No sound is thinner, not even silence: times that say so are broken, and nobody should be charged by them. */
+/** The minimum bytes per second of any audio, silence included: a longer duration is an error in the file and must not be charged. */
 const LEAST_BYTES_PER_SECOND = 50;
 
-/** Longer than any sound that a file of this size can hold. */
+/** The maximum duration of a file of this size, in seconds. */
 export function longestSeconds({ size }: Upload): number {
   return size / LEAST_BYTES_PER_SECOND;
 }
 
-/** Reads the file once, piece by piece, and remembers how long its sound is. */
+/** Reads the file once, as a stream, and stores its duration. */
 export async function measureSound(file: Upload): Promise<number | undefined> {
   try {
     const seconds = await counted(file);
@@ -26,7 +26,7 @@ export async function measureSound(file: Upload): Promise<number | undefined> {
     lengths.set(file, seconds);
     return seconds;
   } catch {
-    // Whether it is a sound at all is for the vendor to say.
+    // The vendor decides whether the file is valid audio.
     return undefined;
   }
 }

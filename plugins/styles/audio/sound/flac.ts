@@ -1,31 +1,31 @@
-/** FLAC: frames that each say how many samples they have, and at which rate. How long they are in bytes they do not say. */
+/** FLAC: each frame has its number of samples and its sample rate, but not its length in bytes. */
 import type { Walk } from './walker.ts';
 
 const FILE_MARK = 4;
 const BLOCK_HEAD = 4;
 const LAST_BLOCK = 0x80;
-/** The block that describes the sound, and where in it the rate stands. */
+/** The STREAMINFO block, and the offset of the sample rate in it. */
 const DESCRIPTION = 0;
 const RATE_AT = BLOCK_HEAD + 10;
-/** So much is needed of that block, and of a frame: the longest head. */
+/** Bytes needed of STREAMINFO and of a frame: the longest frame header. */
 const LOOK = 18;
-/** In units of eight bits; none has more. */
+/** In units of eight bits: the maximum. */
 const LONGEST_NUMBER = 7;
 
-/** Hertz by the bits that name them; what is not here stands behind the head's number, or in front of all frames. */
+/** Sample rates in Hz by their code. Codes not listed here: the rate follows the frame number, or is in STREAMINFO. */
 const HERTZ = [0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000] as const;
 const INVALID = 15;
 
 interface Frame {
   readonly headLength: number;
   readonly samples: number;
-  /** 0 where it is that of the whole sound. */
+  /** 0: the rate of STREAMINFO. */
   readonly hertz: number;
 }
 
-/** Searches for frames, one after the other, and counts their samples: what stands in front of them may be left open, or lie. */
+/** Finds frames one after the other and adds up their samples: the total in STREAMINFO may be missing or wrong. */
 export function walkFlac(): Walk {
-  /** All frames of a sound begin alike; its first one says how. */
+  /** All frames of a file start with the same bytes, which the first frame defines. */
   const mark = Buffer.from([0xff, 0xf8]);
   let inFrames = false;
   let hertz = 0;
@@ -52,13 +52,13 @@ export function walkFlac(): Walk {
   };
 }
 
-/** The frame that begins there; its head ends with a sum, so that hardly anything else is taken for one. */
+/** Parses the frame at this offset. The header ends with a CRC, so false matches are very rare. */
 function frameAt(bytes: Buffer, at: number): Frame | undefined {
   if (bytes[at] !== 0xff || (bytes[at + 1]! & 0xfe) !== 0xf8) return undefined;
   const sizeCode = bytes[at + 2]! >> 4;
   const rateCode = bytes[at + 2]! & 15;
   if (sizeCode === 0 || rateCode === INVALID || (bytes[at + 3]! & 1) !== 0) return undefined;
-  // Its number is written as UTF-8 writes characters.
+  // The frame number is encoded as UTF-8 encodes characters.
   const first = bytes[at + 4]!;
   const ones = Math.clz32(~(first << 24));
   if (ones > LONGEST_NUMBER) return undefined;
@@ -82,7 +82,7 @@ function hertzBehind(bytes: Buffer, at: number, code: number): number {
   return bytes.readUInt16BE(at) * (code === 13 ? 1 : 10);
 }
 
-/** The cyclic sum of eight bits over the polynomial x^8 + x^2 + x + 1. */
+/** CRC-8 over the polynomial x^8 + x^2 + x + 1. */
 function sumOf(bytes: Buffer, start: number, end: number): number {
   let sum = 0;
   for (let at = start; at < end; at++) {

@@ -1,4 +1,4 @@
-/** Tells how long a sound is while it passes, whatever it is said to be: its first bytes say what it is. */
+/** Measures the duration of audio while it is forwarded. The first bytes decide the format; the declared format is ignored. */
 import { walkFlac } from './flac.ts';
 import { walkMp4 } from './mp4.ts';
 import { beginsMpeg, walkMpeg } from './mpeg.ts';
@@ -7,21 +7,21 @@ import { createWalker, type Walk, type Walker } from './walker.ts';
 import { walkWave } from './wave.ts';
 import { walkWebm } from './webm.ts';
 
-/** Is shown a sound piece by piece, and keeps none of it. */
+/** Gets the audio chunk by chunk and keeps none of it. */
 export interface SoundMeter {
   see(chunk: Buffer): void;
-  /** How long it is so far; undefined where that cannot be told. */
+  /** The duration so far; undefined if it is unknown. */
   seconds(): number | undefined;
-  /** True as soon as it is certain that it cannot be told. */
+  /** True once it is certain that the duration cannot be measured. */
   isLost(): boolean;
 }
 
-/** By so many bytes every kind can be told. */
+/** Bytes that are enough to recognize every format. */
 const BEGINNING = 12;
 const EBML = 0x1a45dfa3;
 const BOXES = ['ftyp', 'styp', 'moov', 'mdat', 'free', 'skip', 'wide'];
 
-/** `bare`: bytes of a second where the sound has no head at all (pcm). */
+/** `bare`: bytes per second of audio without a header (pcm). */
 export function createSoundMeter(bare?: number): SoundMeter {
   let beginning: Buffer | undefined = Buffer.alloc(0);
   let walk: Walk | undefined;
@@ -54,7 +54,7 @@ export function createSoundMeter(bare?: number): SoundMeter {
 function walkOf(beginning: Buffer, isBare: boolean): Walk | undefined {
   const name = beginning.toString('latin1', 0, 4);
   if (name === 'RIFF' || name === 'RF64') return walkWave();
-  // Samples without a head can be any bytes.
+  // Samples without a header can be any bytes.
   if (isBare) return undefined;
   if (name === 'OggS') return walkOgg();
   if (name === 'fLaC') return walkFlac();

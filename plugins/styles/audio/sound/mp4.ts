@@ -1,52 +1,52 @@
-/** MP4 (M4A among it): boxes that say how long each track is, or, where it was recorded in fragments, how long those are. */
+/** MP4, including M4A: boxes with the duration of each track or, for fragmented recordings, of each fragment. */
 import type { Walk } from './walker.ts';
 
-/** They are entered: what they hold is looked at, too. */
+/** Container boxes whose content is parsed, too. */
 const OPENED = new Set(['moov', 'trak', 'mdia', 'mvex', 'moof', 'traf']);
 const BOX_HEAD = 8;
 const LARGE_BOX_HEAD = 16;
-/** How much is needed of the boxes that are read. */
+/** Bytes needed of the boxes that are read. */
 const READ: Readonly<Record<string, number>> = { tkhd: 36, mdhd: 44, trex: 24, tfhd: 32, trun: 16 };
-/** Fragments with a longer list of samples are not read: no recorder writes such. */
+/** Maximum samples of a fragment; recorders do not write more. */
 const MAX_RUN = 256 * 1_024;
 const MAX_TRACKS = 64;
 
-/** Bits of what a fragment says about all its samples. */
+/** Flags of a track fragment header (tfhd). */
 const HAS_OFFSET = 0x01;
 const HAS_DESCRIPTION = 0x02;
 const HAS_DURATION = 0x08;
-/** Bits of what a run says, and of what it says of each sample. */
+/** Flags of a track run (trun), for the run and for each sample. */
 const HAS_DATA_OFFSET = 0x01;
 const HAS_FIRST_FLAGS = 0x04;
 const EACH_DURATION = 0x100;
 const EACH_OTHERS = [0x200, 0x400, 0x800];
 
 interface Track {
-  /** Of its time units. */
+  /** Time units per second. */
   perSecond: number;
-  /** In seconds, as it says itself. */
-  told: number;
-  /** Of a sample where nothing else is said, in units. */
+  /** In seconds, from the header. */
+  declared: number;
+  /** Default duration of a sample, in time units. */
   usual: number;
-  /** All fragments so far, in units. */
+  /** The sum of all fragments so far, in time units. */
   run: number;
 }
 
-/** Reads the heads of tracks and fragments; the longest track counts. */
+/** Reads the headers of tracks and fragments; the longest track counts. */
 export function walkMp4(): Walk {
   const tracks = new Map<number, Track>();
-  /** The track that is being described, and how long a sample of the fragment is. */
+  /** The current track, and the default sample duration of the current fragment. */
   let current: Track | undefined;
   let usual = 0;
 
   function trackOf(id: number): Track {
-    const known = tracks.get(id);
-    const track = known ?? { perSecond: 0, told: 0, usual: 0, run: 0 };
-    if (known === undefined && tracks.size < MAX_TRACKS) tracks.set(id, track);
+    const existing = tracks.get(id);
+    const track = existing ?? { perSecond: 0, declared: 0, usual: 0, run: 0 };
+    if (existing === undefined && tracks.size < MAX_TRACKS) tracks.set(id, track);
     return track;
   }
 
-  /** Reads a box whose content begins with its version and its flags. */
+  /** Reads a box whose content starts with version and flags. */
   function read(name: string, box: Buffer): void {
     const isLong = box[0] === 1;
     const flags = box.readUIntBE(1, 3);
@@ -57,7 +57,7 @@ export function walkMp4(): Walk {
       case 'mdhd':
         if (current === undefined) return;
         current.perSecond = box.readUInt32BE(isLong ? 20 : 12);
-        current.told = secondsOf(toldIn(box, isLong), current);
+        current.declared = secondsOf(declaredDuration(box, isLong), current);
         return;
       case 'trex':
         trackOf(box.readUInt32BE(4)).usual = box.readUInt32BE(12);
@@ -95,7 +95,7 @@ export function walkMp4(): Walk {
       return size;
     },
     seconds() {
-      const lengths = [...tracks.values()].map((track) => Math.max(track.told, secondsOf(track.run, track)));
+      const lengths = [...tracks.values()].map((track) => Math.max(track.declared, secondsOf(track.run, track)));
       const longest = Math.max(0, ...lengths);
       return longest > 0 ? longest : undefined;
     },
@@ -106,13 +106,13 @@ function secondsOf(units: number, { perSecond }: Track): number {
   return perSecond === 0 ? 0 : units / perSecond;
 }
 
-/** In units; all bits are set where it is not known. */
-function toldIn(box: Buffer, isLong: boolean): number {
-  const told = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16);
-  return told >= (isLong ? 2 ** 63 : 0xffff_ffff) ? 0 : told;
+/** In time units; all bits are set if it is unknown. */
+function declaredDuration(box: Buffer, isLong: boolean): number {
+  const declared = isLong ? Number(box.readBigUInt64BE(24)) : box.readUInt32BE(16);
+  return declared >= (isLong ? 2 ** 63 : 0xffff_ffff) ? 0 : declared;
 }
 
-/** How long the samples of a run are, in units. */
+/** The duration of the samples of a run, in time units. */
 function runOf(box: Buffer, flags: number, usual: number): number {
   const count = box.readUInt32BE(4);
   if (!(flags & EACH_DURATION)) return count * usual;

@@ -1,7 +1,7 @@
-/** MPEG audio (MP3 among it) and AAC as a plain stream: frames that each say how long they are, in bytes and in time. */
+/** MPEG audio (including MP3) and AAC in ADTS: each frame has its length in bytes and its duration. */
 import type { Walk } from './walker.ts';
 
-/** Kilobits per second by the four bits that name them; the first and the last name none. */
+/** Bit rates in kbit/s by their four-bit code; the first and the last code are reserved. */
 const BIT_RATES = {
   first: [
     [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
@@ -19,7 +19,7 @@ const AAC_HERTZ = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
 
-/** A frame: its bytes with its head, and its time. */
+/** A frame: its length with its header, and its duration. */
 interface Frame {
   readonly length: number;
   readonly seconds: number;
@@ -28,10 +28,10 @@ interface Frame {
 const SYNC = Buffer.from([0xff]);
 const TAG_HEAD = 10;
 
-/** Counts frames. One that nothing follows where it should end was none: such heads are found in any bytes by chance. */
+/** Counts frames. A frame that is not followed by another one is ignored: any bytes can look like a frame header by chance. */
 export function walkMpeg(): Walk {
   let seconds = 0;
-  /** The last frame, of which nobody knows yet what follows. */
+  /** The last frame, not yet confirmed by the next one. */
   let last = 0;
   let isOther = false;
   return {
@@ -48,7 +48,7 @@ export function walkMpeg(): Walk {
       if (place === 0 && name.startsWith('ID3')) {
         return bytes.length - at < TAG_HEAD ? -TAG_HEAD : tagLength(bytes, at);
       }
-      // Another sound may stand behind the same kind of tag.
+      // Audio of another format may follow the same kind of tag.
       isOther ||= name === 'fLaC' && seconds + last === 0;
       if (isOther || name.startsWith('TAG') || name === 'APET') return Number.POSITIVE_INFINITY;
       last = 0;
@@ -58,7 +58,7 @@ export function walkMpeg(): Walk {
   };
 }
 
-/** True where such a sound can begin so. */
+/** True if the bytes can be the start of this format. */
 export function beginsMpeg(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 3) === 'ID3' || frameAt(bytes, 0) !== undefined;
 }
@@ -87,7 +87,7 @@ function mpegFrame(bytes: Buffer, at: number): Frame | undefined {
   return { length: Math.floor((samples * 125 * kilobits) / hertz) + padding, seconds: samples / hertz };
 }
 
-/** Of a stream of AAC frames (ADTS). */
+/** Parses an AAC frame header (ADTS). */
 function aacFrame(bytes: Buffer, at: number): Frame | undefined {
   if ((bytes[at + 1]! & 0xf0) !== 0xf0) return undefined;
   const hertz = AAC_HERTZ[(bytes[at + 2]! >> 2) & 15];
@@ -96,7 +96,7 @@ function aacFrame(bytes: Buffer, at: number): Frame | undefined {
   return { length, seconds: (1_024 * ((bytes[at + 6]! & 3) + 1)) / hertz };
 }
 
-/** Of titles and pictures before the sound (ID3); seven bits of each byte count. */
+/** The length of an ID3 tag (titles and pictures before the audio); its size has seven bits per byte. */
 function tagLength(bytes: Buffer, at: number): number {
   let length = 0;
   for (let i = 6; i < TAG_HEAD; i++) length = length * 128 + (bytes[at + i]! & 0x7f);

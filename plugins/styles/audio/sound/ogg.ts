@@ -1,24 +1,24 @@
-/** Ogg: pages that each say up to which sample the sound goes in them. */
+/** Ogg: each page has the number of its last sample (granule position). */
 import type { Walk } from './walker.ts';
 
 const MARK = Buffer.from('OggS');
 const PAGE_HEAD = 27;
-/** Of the first packet of a stream; it names the codec and the sample rate. */
+/** The first packet of a stream; it names the codec and the sample rate. */
 const IDENTITY = 48;
 const IDENTITY_LEAST = 30;
 const FIRST_PAGE = 2;
-/** In the place of a sample: no packet ends in this page. */
+/** Granule position of a page in which no packet ends. */
 const NO_SAMPLE = 0xffff_ffff_ffff_ffffn;
 
-/** A stream of sound. Where several follow each other, each counts from its own beginning. */
+/** An audio stream. If several streams follow each other, each counts from its own start. */
 interface Stream {
   readonly serial: number;
   readonly hertz: number;
-  /** Samples before the first that is heard. */
+  /** Samples to skip at the start. */
   readonly early: number;
 }
 
-/** Reads where pages end; streams that are no sound are not read. */
+/** Reads the granule positions of audio streams. */
 export function walkOgg(): Walk {
   let stream: Stream | undefined;
   let before = 0;
@@ -54,7 +54,7 @@ export function walkOgg(): Walk {
   };
 }
 
-/** The sound that a stream begins with this packet; undefined where it is something else. */
+/** The audio stream that starts with this packet; undefined if it is not audio. */
 function identityOf(packet: Buffer, serial: number): Stream | undefined {
   const name = packet.toString('latin1', 0, 8);
   if (packet.length >= 12 && name === 'OpusHead') {
@@ -65,7 +65,7 @@ function identityOf(packet: Buffer, serial: number): Stream | undefined {
   return hertz > 0 ? { serial, hertz, early: 0 } : undefined;
 }
 
-/** Samples of a second; 0 where it is no sound. */
+/** Samples per second; 0 if it is not audio. */
 function hertzIn(packet: Buffer, name: string): number {
   if (name.startsWith('\x01vorbis')) return packet.readUInt32LE(12);
   if (name.startsWith('\x7fFLAC')) return packet.readUIntBE(27, 3) >> 4;

@@ -1,55 +1,55 @@
-/** Walks through a sound of frames, pages or boxes while it passes: looks at their heads, and steps over what they hold. */
+/** Parses audio of frames, pages or boxes chunk by chunk: reads the headers and skips the payload. */
 
-/** How one kind of sound is walked through. */
+/** A parser for one format. */
 export interface Walk {
-  /** So many bytes are needed for a look. */
+  /** Bytes needed to read a header. */
   readonly least: number;
-  /** What every head begins with, where one can be found again after something else; without it nothing is searched for. */
+  /** The first bytes of every header, to resynchronize after other data; undefined if the format cannot be resynchronized. */
   readonly mark?: Buffer;
   /**
-   * Looks at the bytes from `at` on; they stand at `place` of the sound. Returns how far the next head is: 0 where there is none
-   * here, below zero where so many bytes are needed for a look.
+   * Reads the header at `at`, which is at offset `place` of the file. Returns the distance to the next header; 0 if there
+   * is no header here; a negative number if that many bytes are needed.
    */
   look(bytes: Buffer, at: number, place: number): number;
-  /** How long the sound is, of which so many bytes have passed; undefined where that cannot be told. */
+  /** The duration after this many bytes; undefined if it is unknown. */
   seconds(passed: number): number | undefined;
 }
 
-/** Takes a sound piece by piece. Keeps no more of it than one look needs. */
+/** Feeds a parser chunk by chunk. Buffers no more than one header. */
 export interface Walker {
   see(chunk: Buffer): void;
-  /** There is no sense in it. */
+  /** True if the data is invalid. */
   isLost(): boolean;
 }
 
 const NOTHING = Buffer.alloc(0);
-/** No sound has more frames than this, or so many places that look like one and are none: whoever sends such only wants to keep us busy. */
+/** Maximum headers, and false matches, of a file. No real file has more; the limit bounds the CPU time of hostile ones. */
 const MAX_LOOKS = 1_000_000;
 const MAX_MISSES = 50_000;
 
-/** Begins at the first byte. */
+/** The offset of the first header. */
 export function createWalker(walk: Walk): Walker {
-  /** A head of which not everything has come. */
-  let held = NOTHING;
+  /** An incomplete header. */
+  let rest = NOTHING;
   let needed = walk.least;
-  /** How far the next head is from the end of what was seen. */
+  /** The distance from the end of the data to the next header. */
   let ahead = 0;
   let passed = 0;
   let looks = 0;
   let misses = 0;
 
-  /** Where the next head is, at the earliest. */
+  /** The earliest offset of the next header. */
   function next(bytes: Buffer, at: number, step: number): number {
     if (step !== 0) return at + step;
     if (walk.mark === undefined || ++misses > MAX_MISSES) return Number.POSITIVE_INFINITY;
-    const found = bytes.indexOf(walk.mark, at + 1);
-    return found === -1 ? Math.max(at + 1, bytes.length - walk.mark.length + 1) : found;
+    const index = bytes.indexOf(walk.mark, at + 1);
+    return index === -1 ? Math.max(at + 1, bytes.length - walk.mark.length + 1) : index;
   }
 
   return {
     see(chunk) {
-      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      const place = passed - held.length;
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const place = passed - rest.length;
       let at = ahead;
       passed += chunk.length;
       while (bytes.length - at >= needed) {
@@ -62,8 +62,8 @@ export function createWalker(walk: Walk): Walker {
         at = next(bytes, at, step);
       }
       ahead = Math.max(0, at - bytes.length);
-      // A copy: what is kept must not keep the whole chunk alive.
-      held = at >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(at));
+      // A copy: a slice would keep the whole chunk in memory.
+      rest = at >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(at));
     },
     isLost() {
       return looks > MAX_LOOKS || misses > MAX_MISSES;

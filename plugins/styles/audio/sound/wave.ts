@@ -1,13 +1,13 @@
-/** WAV: a chunk that says how much sound a second has, and one that holds the sound. */
+/** WAV: the `fmt` chunk has the bytes per second, the `data` chunk the samples. */
 import type { Walk } from './walker.ts';
 
 const FILE_HEAD = 12;
 const CHUNK_HEAD = 8;
 const FORMAT = CHUNK_HEAD + 16;
-/** Whoever writes while the sound is made does not know its length, and writes 0 or as much as fits. */
+/** Encoders that stream do not know the length yet and write 0 or the maximum. */
 const UNKNOWN = 0x7fff_0000;
 
-/** What a second has at most, by its samples: players go by these. Sound that is packed does not say how deep its samples are. */
+/** The maximum bytes per second by sample rate, channels and depth, as players compute it. Compressed audio has no sample depth. */
 function bareRate(bytes: Buffer, at: number): number {
   const [channels, hertz, depth] = [
     bytes.readUInt16LE(at + 2),
@@ -17,7 +17,7 @@ function bareRate(bytes: Buffer, at: number): number {
   return depth === 0 ? Number.POSITIVE_INFINITY : channels * hertz * Math.ceil(depth / 8);
 }
 
-/** Counts the bytes of sound that have come, not those that are promised. */
+/** Counts the bytes of audio received, not the declared length. */
 export function walkWave(): Walk {
   let bytesPerSecond = 0;
   let soundAt: number | undefined;

@@ -1,7 +1,7 @@
-/** WebM, as browsers record it: blocks of sound that each say when they begin. */
+/** WebM, as browsers record it: blocks of audio with timestamps. */
 import type { Walk } from './walker.ts';
 
-/** The elements that matter, by their ids. */
+/** The ids of the elements that are read. */
 const SEGMENT = 0x18538067;
 const INFO = 0x1549a966;
 const TIME_UNIT = 0x2ad7b1;
@@ -10,21 +10,21 @@ const CLUSTER_TIME = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
-/** They are entered: what they hold is looked at, too. */
+/** Container elements whose content is parsed, too. */
 const OPENED = new Set([SEGMENT, INFO, CLUSTER, BLOCK_GROUP]);
 
-/** Of a time unit; nearly everybody writes milliseconds. */
+/** Default length of a time unit: milliseconds. */
 const MILLISECOND = 1_000_000;
-/** No block is longer, in seconds; two beginnings that are further apart have silence between them. */
+/** The maximum length of a block, in seconds; a larger gap between timestamps is silence. */
 const LONGEST_BLOCK = 0.2;
 
-/** Reads when blocks begin. What recorders write at the front is not known to them while they record, and not read. */
+/** Reads the timestamps of blocks. The duration in the header is ignored, because recorders write the header before they know it. */
 export function walkWebm(): Walk {
   let unit = MILLISECOND;
   let clusterTime = 0;
-  /** Of the latest block, in units. */
+  /** The timestamp of the latest block, in time units. */
   let latest: number | undefined;
-  /** Between the beginnings of the latest and the one before it. */
+  /** The difference between the last two timestamps. */
   let between = 0;
   return {
     least: 16,
@@ -33,7 +33,7 @@ export function walkWebm(): Walk {
       const size = id && numberAt(bytes, at + id.length, 8, false);
       if (id === undefined || size === undefined) return 0;
       const head = id.length + size.length;
-      // Who does not know how long an element will be leaves it open.
+      // Streaming encoders write elements of unknown size.
       if (OPENED.has(id.value) || size.isOpen) return head;
       if (size.value <= 8 && (id.value === TIME_UNIT || id.value === CLUSTER_TIME)) {
         if (bytes.length - at < head + size.value) return -(head + size.value);
@@ -59,11 +59,11 @@ export function walkWebm(): Walk {
   };
 }
 
-/** A number that says by its first bits how many bytes it has; ids are written with those bits, sizes without. */
+/** A variable-length integer; its leading bits give its length. Ids include these bits, sizes do not. */
 interface Sized {
   readonly value: number;
   readonly length: number;
-  /** All bits are set: it is not known. */
+  /** All bits set: unknown size. */
   readonly isOpen: boolean;
 }
 

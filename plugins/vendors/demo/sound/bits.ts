@@ -1,14 +1,14 @@
-/** What formats are written with: single bits, and sums that prove that nothing was damaged. */
+/** Helpers for encoders: a bit writer, and CRCs. */
 
 /** Writes bits, the highest first. */
 export interface BitWriter {
   put(value: number, bits: number): void;
   readonly length: number;
-  /** Filled up with zeros to so many bytes, or to the next whole one. */
+  /** The bytes, padded with zeros to this length, or to the next whole byte. */
   bytes(atLeast?: number): Buffer;
 }
 
-/** Begins with no bits. */
+/** Creates an empty writer. */
 export function createBitWriter(): BitWriter {
   const bits: number[] = [];
   return {
@@ -26,7 +26,7 @@ export function createBitWriter(): BitWriter {
   };
 }
 
-/** A cyclic sum of so many bits, highest bit first, by its polynomial. */
+/** A CRC of this width, highest bit first, with this polynomial. */
 export function cyclicSum(bits: 8 | 16 | 32, polynomial: number): (bytes: Buffer) => number {
   const top = 2 ** (bits - 1);
   const mask = 2 ** bits - 1;

@@ -1,4 +1,4 @@
-/** FLAC without its art: the samples stand there as they are, which the format allows. */
+/** Encodes FLAC with verbatim subframes: uncompressed samples, which the format allows. */
 import { createBitWriter, cyclicSum } from './bits.ts';
 import { countSamples, SAMPLES_PER_SECOND, samplesOf } from './samples.ts';
 import type { Tune } from './tune.ts';
@@ -6,22 +6,22 @@ import type { Tune } from './tune.ts';
 const BLOCK = 4_096;
 const INFO = 34;
 const LAST_BLOCK_OF_HEAD = 0x80;
-/** For 24,000 samples a second, and for 16 bits. */
+/** The codes of 24,000 Hz and 16 bits. */
 const RATE_CODE = 7;
 const DEPTH_CODE = 4;
-/** The number of samples stands behind the head, in 16 bits. */
+/** The code for a block size of 16 bits at the end of the frame header. */
 const COUNT_FOLLOWS = 7;
 const AS_IT_IS = 0x02;
 
 const sum8 = cyclicSum(8, 0x07);
 const sum16 = cyclicSum(16, 0x8005);
 
-/** The file's head, then block by block. */
+/** The file header, then block by block. */
 export function* flac(tune: Tune): Generator<Buffer> {
   const info = createBitWriter();
   info.put(BLOCK, 16);
   info.put(BLOCK, 16);
-  // The smallest and the largest frame are not told.
+  // The minimum and maximum frame sizes are unknown.
   info.put(0, 24);
   info.put(0, 24);
   info.put(SAMPLES_PER_SECOND, 20);
@@ -42,7 +42,7 @@ function frameOf(samples: Int16Array, number: number): Buffer {
   head.put(0, 4);
   head.put(DEPTH_CODE, 3);
   head.put(0, 1);
-  // Written as UTF-8 writes characters.
+  // Encoded as UTF-8 encodes characters.
   for (const byte of Buffer.from(String.fromCodePoint(number))) head.put(byte, 8);
   head.put(samples.length - 1, 16);
   const start = head.bytes();

@@ -1,4 +1,4 @@
-/** Sound that the demo vendor makes itself, in every format that can be asked for; piece by piece, as it is asked for. */
+/** Audio of the demo vendor in every output format, generated piece by piece while it is sent. */
 import { aac } from './aac.ts';
 import { flac } from './flac.ts';
 import { mp3 } from './mp3.ts';
@@ -13,7 +13,7 @@ interface Format {
   write(tune: Tune): Iterable<Buffer>;
 }
 
-/** By the names that `response_format` has for them. */
+/** Keyed by `response_format`. */
 export const FORMATS: Readonly<Record<string, Format>> = {
   mp3: { type: 'audio/mpeg', write: mp3 },
   opus: { type: 'audio/opus', write: opus },

@@ -1,24 +1,27 @@
-/** MP3 by hand: in every frame one line of the spectrum sounds, or none does. */
+/** Encodes MP3: in every frame, one spectral line is active, or none. */
 import { createBitWriter } from './bits.ts';
 import { type ToneLine, toneLines } from './tone-lines.ts';
 import type { Tune } from './tune.ts';
 
-/** MPEG 2, layer III, no checksum; 32 kilobits and 24,000 samples a second; one channel. */
+/** MPEG-2 Layer III, no checksum; 32 kbit/s, 24,000 Hz, one channel. */
 const HEAD = Buffer.from([0xff, 0xf3, 0x44, 0xc0]);
 const FRAME = 96;
 const SAMPLES = 576;
 const SIDE = 9;
-/** The table for pairs of 0 and 1. The word for two zeros; those for a one in the first place and in the second, and their bits. */
+/**
+ * The Huffman table for pairs of 0 and 1: the code for two zeros, and those for a one in the first and the second place
+ * with their lengths.
+ */
 const TABLE = 1;
 const NEITHER = { value: 1, bits: 1 };
 const ONE = [
   { value: 1, bits: 2 },
   { value: 1, bits: 3 },
 ];
-/** A step is a quarter of a doubling. */
+/** A gain step is a quarter of a factor of two. */
 const LOUDEST = 200;
 
-/** Frame by frame. */
+/** Encodes the tune frame by frame. */
 export function* mp3(tune: Tune): Generator<Buffer> {
   for (const tone of toneLines(tune, SAMPLES)) yield frameOf(tone);
 }
@@ -34,7 +37,7 @@ function frameOf({ line, loudness, sign }: ToneLine): Buffer {
     main.put(sign, 1);
   }
   const side = createBitWriter();
-  // Nothing of this frame stands in an earlier one.
+  // No frame uses the bit reservoir.
   side.put(0, 9);
   side.put(main.length, 12);
   side.put(pairs, 9);

@@ -1,15 +1,15 @@
-/** Opus in Ogg. Its sound cannot be written by hand; so it is as long as the tune, and silent. */
+/** Encodes Opus in Ogg: silence as long as the tune, because this file has no Opus encoder. */
 import { cyclicSum } from './bits.ts';
 import type { Tune } from './tune.ts';
 
-/** Opus always counts so many samples a second. */
+/** Opus always counts at 48,000 Hz. */
 const HERTZ = 48_000;
 const PACKET_SAMPLES = 960;
 /** Twenty milliseconds of silence. */
 const PACKET = Buffer.from([0xf8, 0xff, 0xfe]);
-/** A second in a page. */
+/** One second per page. */
 const PACKETS_PER_PAGE = HERTZ / PACKET_SAMPLES;
-/** What a decoder needs before it sounds right. */
+/** Samples that a decoder skips at the start. */
 const EARLY = 312;
 const SERIAL = 1;
 const FIRST = 2;
@@ -17,7 +17,7 @@ const LAST = 4;
 
 const sum32 = cyclicSum(32, 0x04c11db7);
 
-/** Page by page. */
+/** Encodes page by page. */
 export function* opus({ seconds }: Tune): Generator<Buffer> {
   const samples = Math.ceil(seconds * HERTZ) + EARLY;
   const packets = Math.ceil(samples / PACKET_SAMPLES);
@@ -27,7 +27,7 @@ export function* opus({ seconds }: Tune): Generator<Buffer> {
   for (let from = 0; from < packets; from += PACKETS_PER_PAGE) {
     const count = Math.min(PACKETS_PER_PAGE, packets - from);
     const isLast = from + count === packets;
-    // The last page says where the sound ends, even inside a packet.
+    // The granule position of the last page ends the audio, even inside a packet.
     const upTo = isLast ? samples : (from + count) * PACKET_SAMPLES;
     yield pageOf(
       Array.from({ length: count }, () => PACKET),
@@ -65,7 +65,7 @@ function pageOf(packets: readonly Buffer[], upTo: number, flags: number, number:
   head.writeUInt32LE(number, 18);
   head.writeUInt8(packets.length, 26);
   const page = Buffer.concat([head, Buffer.from(packets.map(({ length }) => length)), ...packets]);
-  // The sum is of the page with nothing in the sum's place.
+  // The CRC is computed with zeros in its place.
   page.writeUInt32LE(sum32(page), 22);
   return page;
 }

@@ -1,20 +1,20 @@
-/** Sound as it is: samples, bare or with the head of a WAV file. */
+/** Uncompressed audio: samples, with or without a WAV header. */
 import { soundAt, type Tune } from './tune.ts';
 
 /** One channel of 16 bits. */
 export const SAMPLES_PER_SECOND = 24_000;
 const BYTES_PER_SAMPLE = 2;
-/** A tenth of a second goes out at a time. */
+/** Samples per piece: a tenth of a second. */
 const PIECE = SAMPLES_PER_SECOND / 10;
-/** Of the loudest that there is: a gentle one. */
+/** The volume, relative to the maximum. */
 const VOLUME = 0.25 * 32_767;
 
-/** How many there are. */
+/** The number of samples. */
 export function countSamples(tune: Tune): number {
   return Math.ceil(tune.seconds * SAMPLES_PER_SECOND);
 }
 
-/** Made while they are asked for: so many at a time. */
+/** Generates the samples on demand, this many at a time. */
 export function* samplesOf(tune: Tune, atATime: number): Generator<Int16Array> {
   const sound = soundAt(tune);
   const count = countSamples(tune);
@@ -30,7 +30,7 @@ export function* samplesOf(tune: Tune, atATime: number): Generator<Int16Array> {
   }
 }
 
-/** Without a head. */
+/** Without a header. */
 export function* pcm(tune: Tune): Generator<Buffer> {
   for (const piece of samplesOf(tune, PIECE)) {
     const bytes = Buffer.alloc(piece.length * BYTES_PER_SAMPLE);
@@ -41,7 +41,7 @@ export function* pcm(tune: Tune): Generator<Buffer> {
 
 const HEAD = 44;
 
-/** With the head of a WAV file. */
+/** With a WAV header. */
 export function* wav(tune: Tune): Generator<Buffer> {
   const length = countSamples(tune) * BYTES_PER_SAMPLE;
   const head = Buffer.alloc(HEAD);

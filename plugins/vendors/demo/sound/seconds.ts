@@ -1,26 +1,26 @@
-/** How long a recording is, as far as its first bytes say; enough for a demonstration. */
+/** Estimates the duration of a recording from its first bytes; enough for a demo. */
 
 const KILOBITS = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const KILOBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** No frame is shorter. */
+/** Minimum length of a frame. */
 const HEAD = 7;
 const MP3_HERTZ = [44_100, 48_000, 32_000];
 const AAC_HERTZ = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000];
 
-/** `start`: its first bytes; `size`: how many there are in all. Undefined for what is not understood. */
+/** `start`: its first bytes; `size`: its total number of bytes. Undefined for an unknown format. */
 export function soundSeconds(start: Buffer, size: number): number | undefined {
   try {
-    const seconds = told(start, size);
+    const seconds = estimate(start, size);
     return seconds !== undefined && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
   } catch {
-    // It ends where it should have gone on.
+    // The data ends where another frame is expected.
     return undefined;
   }
 }
 
-function told(bytes: Buffer, size: number): number | undefined {
+function estimate(bytes: Buffer, size: number): number | undefined {
   const name = bytes.toString('latin1', 0, 4);
-  // What is only counted goes on as it begins.
+  // The duration is extrapolated from the part that was counted.
   const share = size / bytes.length;
   if (name === 'RIFF') return ofWave(bytes, size);
   if (name === 'fLaC') return bytes.readUInt32BE(22) / (bytes.readUIntBE(18, 3) >> 4);
@@ -42,7 +42,7 @@ function ofWave(bytes: Buffer, size: number): number {
   return Math.min(promised, size - sound) / bytes.readUInt32LE(28);
 }
 
-/** The last page says how many samples there are. */
+/** The last page has the total number of samples. */
 function ofOgg(bytes: Buffer): number | undefined {
   const samples = Number(bytes.readBigUInt64LE(bytes.lastIndexOf('OggS') + 6));
   const codec = bytes.toString('latin1', 28, 36);
@@ -50,7 +50,7 @@ function ofOgg(bytes: Buffer): number | undefined {
   return codec.startsWith('\x01vorbis') ? samples / bytes.readUInt32LE(40) : undefined;
 }
 
-/** MP3 and AAC: each frame says how many bytes it has, and what it holds is as long as all others. */
+/** MP3 and AAC: each frame has its length in bytes, and all frames have the same duration. */
 function ofFrames(bytes: Buffer, start: number): number | undefined {
   const second = bytes[start + 1]!;
   if (bytes[start] !== 0xff || second < 0xe0) return undefined;
@@ -71,7 +71,7 @@ function ofFrames(bytes: Buffer, start: number): number | undefined {
   return (frames * samples) / hertz;
 }
 
-/** Seven bits of each byte count. */
+/** The size has seven bits per byte. */
 function tagLength(bytes: Buffer): number {
   let length = 0;
   for (const byte of bytes.subarray(6, 10)) length = length * 128 + byte;

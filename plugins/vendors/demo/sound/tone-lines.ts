@@ -1,21 +1,21 @@
-/** A tune as codecs of the spectrum hear it: in every frame one line sounds, or none does. */
+/** A tune as spectral lines: in every frame, one line is active, or none. */
 import { SAMPLES_PER_SECOND } from './samples.ts';
 import { soundAt, type Tune } from './tune.ts';
 
-/** What sounds in one frame. */
+/** The content of one frame. */
 export interface ToneLine {
-  /** Counted from the lowest. */
+  /** Counted from the lowest frequency. */
   readonly line: number;
   /** From 0 to 1. */
   readonly loudness: number;
-  /** 1: upside down. */
+  /** 1: negative. */
   readonly sign: 0 | 1;
 }
 
-/** A tone goes on from frame to frame where its signs do: those of a wave seen at every quarter. */
+/** The signs of a line in consecutive frames for a continuous tone: those of a wave sampled at every quarter. */
 const SIGNS = { even: [0, 1, 1, 0], odd: [0, 0, 1, 1] } as const;
 
-/** Frame by frame, for a codec whose frames hold so many samples, and as many lines. */
+/** The frames for a codec with this many samples, and lines, per frame. */
 export function* toneLines(tune: Tune, samples: number): Generator<ToneLine> {
   const sound = soundAt(tune);
   const hertzPerLine = SAMPLES_PER_SECOND / 2 / samples;

@@ -1,30 +1,30 @@
-/** What the demo model says: every few letters are a note, so that the same text always sounds the same, and about as long as it would take. */
+/** The speech of the demo model: a tune derived from the text, a note per few letters, about as long as the spoken text. */
 
-/** A note, or a pause. */
+/** A note, or a rest. */
 export interface Note {
-  /** 0: a pause. */
+  /** 0: a rest. */
   readonly hertz: number;
   readonly seconds: number;
 }
 
-/** A tune for a text. */
+/** Creates the tune of a text. */
 export interface Tune {
   readonly seconds: number;
   readonly notes: readonly Note[];
 }
 
-/** More than this nobody needs to hear of it, in seconds. */
+/** The maximum duration, in seconds. */
 const LONGEST = 20;
 const LETTERS_PER_NOTE = 3;
 const NOTE = 0.16;
 const BREATH = 0.04;
 const SPACE = 0.07;
-/** Five notes of an octave that sound well in any order, in half tones. */
+/** Five notes of an octave (a pentatonic scale), in semitones. */
 const SCALE = [0, 2, 4, 7, 9];
 const LOWEST = 220;
 const HALF_TONES = 12;
 
-/** Made of words, by whoever's voice it is. */
+/** The notes of the words; the voice sets the pitch. */
 export function tuneOf(text: string, voice: string, speed: number): Tune {
   const notes: Note[] = [];
   let seconds = 0;
@@ -45,11 +45,11 @@ export function tuneOf(text: string, voice: string, speed: number): Tune {
   return { seconds, notes };
 }
 
-/** What sounds at a time. Loudness is from 0 to 1: notes come and go gently. */
+/** The tone at a time. Loudness is from 0 to 1, with a fade at both ends of a note. */
 export function soundAt({ notes }: Tune): (seconds: number) => { readonly hertz: number; readonly loudness: number } {
   let index = 0;
   let start = 0;
-  /** To be asked in the order of time. */
+  /** Must be called in the order of time. */
   return (seconds) => {
     while (index < notes.length && seconds >= start + notes[index]!.seconds) start += notes[index++]!.seconds;
     const { hertz, seconds: length } = notes[index] ?? { hertz: 0, seconds: 1 };
