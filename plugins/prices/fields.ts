@@ -1,7 +1,7 @@
 /** The fields a price is written in: an object of known names, and amounts in currency units. */
 import { type Decimal, decimal, nearest } from '../../core/sdk.ts';
 
-/** Where a mistake is, and what it is. */
+/** Reports a mistake: its path and a message. */
 export type Problem = (path: Path, message: string) => void;
 /** From the root of gateway.yaml to a value. */
 export type Path = readonly (string | number)[];

@@ -14,7 +14,7 @@ export type Rates = Readonly<Partial<Record<Rate, Decimal>>>;
 /** A price, as it is written in gateway.yaml or published. */
 export interface PriceRow {
   readonly rates: Rates;
-  /** What is charged in addition to tokens. */
+  /** Amounts in addition to tokens. */
   readonly units?: UnitRates;
   /** Currency units per call, in addition. */
   readonly perRequest: Decimal | undefined;

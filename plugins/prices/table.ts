@@ -1,4 +1,4 @@
-/** All prices: their sources, what follows them, and where they differ from the published ones; as a table, and as lines for `turnpike check`. */
+/** All prices with their sources, later prices, and differences from list prices; as a table, and as lines for `turnpike check`. */
 import type { Catalog, Model } from '../../core/contracts/catalog.ts';
 import type { PricedModel, PriceTable, SourcedPrice } from '../../core/contracts/prices.ts';
 import type { FoundPrice, PriceBook } from './book.ts';

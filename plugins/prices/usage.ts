@@ -18,12 +18,12 @@ const MOST_SECONDS = 1_000_000;
 /** Characters of a size or a quality. */
 const LONGEST_KIND = 64;
 
-/** A count as whole tokens between 0 and `MOST_TOKENS`: fractions are rounded up, and what is not a number is 0. */
+/** A count as whole tokens between 0 and `MOST_TOKENS`: fractions are rounded up, other values are 0. */
 export function wholeTokens(count: number | undefined): number {
   return wholeUpTo(MOST_TOKENS, count);
 }
 
-/** Seconds between 0 and `MOST_SECONDS`, with fractions; what is not a number is 0. */
+/** Seconds between 0 and `MOST_SECONDS`, with fractions; other values are 0. */
 export function saneSeconds(seconds: number | undefined): number {
   if (typeof seconds !== 'number' || !(seconds > 0)) return 0;
   return Math.min(seconds, MOST_SECONDS);
@@ -63,7 +63,7 @@ const GROUPS = (['cache', 'media', 'answer'] as const).map((group) => {
 });
 
 /**
- * The nearest usage that can be true, and for the log what was wrong: counts are whole and within 0 … `MOST_TOKENS`, and no part is larger than its
+ * The corrected usage, and its mistakes for the log: counts are whole and within 0 … `MOST_TOKENS`, and no part is larger than its
  * total. A part is cut to its total, never the total raised, so that nobody pays for a contradiction. Audio and images may overlap with cached
  * input, because a vendor may read them from its cache.
  */
@@ -98,7 +98,7 @@ export function saneUsage(usage: Usage): { readonly usage: Usage; readonly anoma
   };
 }
 
-/** What is not a count of tokens or characters. */
+/** The members that are not counts of tokens or characters. */
 function saneUnits(usage: Usage, anomalies: string[]): Pick<Usage, 'seconds' | 'images' | 'uses' | 'service'> {
   const seconds = usage.seconds === undefined ? undefined : saneSeconds(usage.seconds);
   const images = saneImages(usage.images);
