@@ -129,7 +129,8 @@ describe('masks', () => {
   it('leave the shipped file nearly unchanged, with the same meaning', () => {
     const shipped = readFileSync(join(import.meta.dirname, '../../gateway.yaml'), 'utf8');
     const { text, secrets } = masks(shipped);
-    assert.ok(secrets.length <= 3, `masked: ${secrets.join(', ')}`);
+    // Two of them are lists of names of keys in comments: `keys:` may hold secrets elsewhere.
+    assert.ok(secrets.length <= 5, `masked: ${secrets.join(', ')}`);
     assert.deepEqual(parseYaml(text).doc.toJS(), parseYaml(shipped).doc.toJS());
   });
 
